@@ -23,29 +23,29 @@ def instances(package: ModuleType, base: Any) -> tuple[Any, ...]:
 
     Examples
     --------
-    >>> from engine import methods as package
-    >>> from engine.methods.protocol import Method
-    >>> "statistics.counts" in [method.id for method in instances(package, Method)]
+    >>> from engine import evaluation as package
+    >>> from engine.evaluation.protocol import InternalMeasure
+    >>> "risk.after" in [measure.id for measure in instances(package, InternalMeasure)]
     True
     """
-    return tuple(sorted((kind() for kind in kinds(package, base)), key=lambda one: str(one.id)))
+    return tuple(sorted((one() for one in kinds(package, base)), key=lambda one: str(one.id)))
 
 
-def instance(package: ModuleType, base: Any, wanted: str) -> Any | None:
-    """Return the instance with an id from the module of that name alone: no other file is imported.
+def kind(package: ModuleType, base: Any, wanted: str) -> Any | None:
+    """Return the class with an id from the module of that name alone: no other file is imported.
 
     Returns
     -------
-    object or None
-        None where no module below the package has the name, or its class another id; see `instances`.
+    type or None
+        None where no module below the package has the name, or its class another id; see `kinds`.
 
     Examples
     --------
     >>> from engine import methods as package
     >>> from engine.methods.protocol import Method
-    >>> instance(package, Method, "statistics.counts").id
+    >>> kind(package, Method, "statistics.counts").id
     'statistics.counts'
-    >>> instance(package, Method, "statistics.nothing") is None
+    >>> kind(package, Method, "statistics.nothing") is None
     True
     """
     name = f"{package.__name__}.{wanted}"
@@ -55,7 +55,7 @@ def instance(package: ModuleType, base: Any, wanted: str) -> Any | None:
     except ModuleNotFoundError:  # no package of the first part
         return None
     importlib.import_module(name)
-    return next((one for kind in _kinds(base, name) if (one := kind()).id == wanted), None)
+    return next((one for one in _kinds(base, name) if one.id == wanted), None)
 
 
 def kinds(package: ModuleType, base: Any) -> list[Any]:

@@ -104,7 +104,7 @@ def families() -> list[str]:
 @pytest.mark.parametrize("family", families())
 def test_methods_import_what_they_share_and_never_each_other(family: str) -> None:
     others = tuple(f"{METHODS}.{name}." for name in families() if name not in (family, "shared"))
-    declaring = {kind.__module__ for kind in map(type, methods())}
+    declaring = {kind.__module__ for kind in methods()}
     assert declaring
     for path in sources(f"engine/methods/{family}"):
         names = imported(path)

@@ -106,7 +106,7 @@ class State:
     """
 
     plan: Plan = field(default_factory=Plan)
-    method: Method | None = None
+    method: type[Method] | None = None
     without_table: bool = False
     resumed: bool = False
     results: frozenset[str] = frozenset()
@@ -123,17 +123,17 @@ class State:
 # --- what follows from a declaration ----------------------------------------------------------------
 
 
-def reads_people(method: Method | None) -> bool:
+def reads_people(method: type[Method] | None) -> bool:
     """Say whether the table of people is read, which is loaded and marked before a method is chosen."""
     return method is None or any(source.name == MAIN for source in method.sources)
 
 
-def further_sources(method: Method | None) -> tuple[Source, ...]:
+def further_sources(method: type[Method] | None) -> tuple[Source, ...]:
     """Return the other tables that a method reads: asked for once it is chosen."""
     return () if method is None else tuple(source for source in method.sources if source.name != MAIN)
 
 
-def only_what_is_read(plan: Plan, method: Method | None) -> Plan:
+def only_what_is_read(plan: Plan, method: type[Method] | None) -> Plan:
     """Return the plan without tables that the method does not read: they have no part in the release."""
     if method is None:
         return plan
@@ -146,13 +146,13 @@ def only_what_is_read(plan: Plan, method: Method | None) -> Plan:
     )
 
 
-def term_names(method: Method) -> tuple[str, ...]:
+def term_names(method: type[Method]) -> tuple[str, ...]:
     """Return the names of what the promises of a method state besides a loss, each once."""
     kinds = [promise_kind(kind) for kind in method.promises]
     return tuple(dict.fromkeys(term for kind in kinds for term in (*kind.terms, *kind.conditions)))
 
 
-def thresholds(method: Method) -> tuple[Parameter, ...]:
+def thresholds(method: type[Method]) -> tuple[Parameter, ...]:
     """Return the parameters that are asked for with the terms: those that a promise states by their name.
 
     What is asked for only beside another parameter stays with that one.
@@ -165,26 +165,26 @@ def thresholds(method: Method) -> tuple[Parameter, ...]:
     )
 
 
-def asked(method: Method) -> tuple[Parameter, ...]:
+def asked(method: type[Method]) -> tuple[Parameter, ...]:
     """Return the parameters that are asked for with the method itself."""
     later = thresholds(method) if has_terms(method) else ()
     return tuple(one for one in method.parameters if one not in later)
 
 
-def has_terms(method: Method) -> bool:
+def has_terms(method: type[Method]) -> bool:
     """Say whether terms are shown in the place of a budget."""
     follows = method.spends is Spends.FOLLOWS
     return follows or (method.spends is Spends.NOTHING and bool(term_names(method)))
 
 
-def tried_on(method: Method | None) -> str:
+def tried_on(method: type[Method] | None) -> str:
     """Return the step on which settings can be tried on the rows: where all of them are asked; or none."""
     if method is None or not method.tries:
         return ""
     return "terms" if {one.name for one in thresholds(method)} & set(method.tries) else "method"
 
 
-def spends(method: Method | None) -> bool:
+def spends(method: type[Method] | None) -> bool:
     """Say whether a release takes a privacy level from its register: only where it reads rows of people."""
     reads = method is not None and any(source.shape.is_private for source in method.sources)
     return method is not None and reads and method.spends is not Spends.NOTHING
@@ -354,7 +354,7 @@ def _method(state: State) -> Iterator[Missing]:
 
 
 def _of_parameters(
-    method: Method, problems: list[Problem], otherwise: str = "method_problems"
+    method: type[Method], problems: list[Problem], otherwise: str = "method_problems"
 ) -> Iterator[Missing]:
     """Name the parameters that are missing or do not fit, each once."""
     names = {parameter.name for parameter in method.parameters}

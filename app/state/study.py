@@ -174,7 +174,7 @@ class Study:
         return self.result("table")
 
     @property
-    def method(self) -> Method | None:
+    def method(self) -> type[Method] | None:
         """The declaration of the chosen method, or None."""
         return _method(self._plan.method)
 
@@ -450,7 +450,7 @@ class Study:
             callback(frozenset(names))
 
 
-def _method(method_id: str) -> Method | None:
+def _method(method_id: str) -> type[Method] | None:
     if not method_id:
         return None
     from engine.methods.catalogue import method  # on first use: the methods bring numpy and pandas along
@@ -462,10 +462,9 @@ def _method(method_id: str) -> Method | None:
 
 
 def _problems(plan: Plan) -> tuple[Problem, ...]:
-    from engine.methods.catalogue import method
 
     try:
-        return tuple(method(plan.method).problems(plan.request))
+        return tuple(plan.design.problems)
     except EngineError as error:
         return (Problem(error.code, error.values),)
 

@@ -57,7 +57,7 @@ def names_people(column: Column, suggestion: Any) -> bool:
     )
 
 
-def naming_words(plan: Plan, method: Method, suggestions: Iterable[Any]) -> str:
+def naming_words(plan: Plan, method: type[Method], suggestions: Iterable[Any]) -> str:
     """Name the chosen columns that name people, where rows leave with values as they stand; none: nothing."""
     if method.rows not in (Rows.REAL, Rows.COARSER):
         return ""

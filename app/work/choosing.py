@@ -45,7 +45,7 @@ class Offer:
         Whether there is one to look at.
     """
 
-    method: Method
+    method: type[Method]
     error: float | None = None
     epsilon: Any = None
     has_example: bool = False
@@ -68,7 +68,7 @@ def offers(progress: Progress = SILENT) -> tuple[Offer, ...]:
     return tuple(made)
 
 
-def offer(method: Method) -> Offer:
+def offer(method: type[Method]) -> Offer:
     """Return a method with what its first example forecasts."""
     from engine.errors import EngineError
     from engine.release.examples import plans
@@ -78,8 +78,8 @@ def offer(method: Method) -> Offer:
         plan = next(iter(plans(method)), None)
         if plan is None:
             return Offer(method, exact)
-        loss = method.cost(plan.request).loss
-        errors = [one for one in method.forecast(plan.request).errors if one.of == "group"]
+        loss = method(plan.request).cost.loss
+        errors = [one for one in method(plan.request).forecast.errors if one.of == "group"]
     except EngineError:
         return Offer(method, exact)
     near = [one.limit for one in errors if one.size in (SIZE, None)]
@@ -150,7 +150,7 @@ def is_never_offered(wanted: str) -> bool:
     return any(term in wanted.casefold() for term in terms)
 
 
-def _searched(method: Method) -> str:
+def _searched(method: type[Method]) -> str:
     base = f"methods.{method.id}"
     parts = [method.id, method.published.document, words.say(f"app.method.does.{method.family}")]
     parts += [words.say(f"{base}.{name}") for name in ("title", "summary", "recipient_can")]
@@ -161,6 +161,6 @@ def _searched(method: Method) -> str:
     return " ".join(parts).casefold()
 
 
-def title(method: Method) -> str:
+def title(method: type[Method]) -> str:
     """Return the name of a method in words."""
     return words.say(f"methods.{method.id}.title")

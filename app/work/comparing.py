@@ -102,7 +102,7 @@ def variants(plan: Any) -> tuple[dict[str, Any], ...]:
     for change in way.variants:
         parameters = {**plan.parameters, **change}
         request = replace(plan, parameters=parameters).request
-        if request.values not in seen and not way.problems(request):
+        if request.values not in seen and not way(request).problems:
             seen.append(request.values)
             found.append({"method": plan.method, "parameters": parameters})
     return tuple(found)

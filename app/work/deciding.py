@@ -85,10 +85,9 @@ def promised(plan: Plan, *, readings: bool = False) -> tuple[Any, dict[str, Any]
     From declarations only; the plan has no problems. With readings, privacy at risk is stated too, which may
     take a moment.
     """
-    from engine.methods.catalogue import method
     from engine.pricing.statement import price_statement, privacy_statement
 
-    found = method(plan.method).cost(plan.request)
+    found = plan.design.cost
     statement = privacy_statement(found, read_at=plan.price.bound, readings=readings)
     return found, statement, price_statement(found, plan.price, readings=False)
 
@@ -127,7 +126,7 @@ def kind_of_promise(plan: Plan) -> str:
         return declared.promises[0]
     level = plan.budget.epsilon if plan.budget is not None else Fraction(1)
     try:
-        return declared.cost(with_epsilon(plan, level).request).kind
+        return declared(with_epsilon(plan, level).request).cost.kind
     except EngineError:
         return declared.promises[0]
 
@@ -137,7 +136,7 @@ def _problems(plan: Plan) -> list[Any]:
     from engine.release.levels import with_epsilon
 
     level = plan.budget.epsilon if plan.budget is not None else Fraction(1)
-    return method(plan.method).problems(with_epsilon(plan, level).request)
+    return method(plan.method)(with_epsilon(plan, level).request).problems
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from engine import strict_json
 from engine.bounded import EVIDENCE, read_bytes, read_text
 from engine.errors import EngineError, InputRefused
 from engine.methods.parameters import Parameter, Problem
-from engine.methods.protocol import Cheaper, Method, Request, Source
+from engine.methods.protocol import Cheaper, Request, Service, Source
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table.schema import Column, Role, Schema
@@ -137,12 +137,20 @@ def look(plan: Plan) -> Visit:
     try:
         request = _request(plan)
         found = method(plan.method)
-        problems = tuple(found.problems(request))
-        return Visit(problems, None if problems else found.cost(request))
+        problems = tuple(found(request).problems)
+        return Visit(problems, None if problems else found(request).cost)
     except (EngineError, OSError) as error:
         code = error.code if isinstance(error, EngineError) else "plan.not_readable"
         values = error.values if isinstance(error, EngineError) else {"file": "state"}
         return Visit((Problem(code, values),))
+
+
+def _visited(plan: Plan) -> Service | None:
+    """Return the design of a visit, going on from its state; None where the method has no visits."""
+    from engine.methods.catalogue import method
+
+    design = method(plan.method)(_request(plan))
+    return design if isinstance(design, Service) else None
 
 
 def _request(plan: Plan) -> Request:
@@ -167,13 +175,11 @@ class Remembered:
 
 def remembered(plan: Plan) -> Remembered:
     """Return what the state of a service says; nothing where it cannot be read, which `look` tells."""
-    from engine.methods.catalogue import method
-
     try:
-        request, found = _request(plan), method(plan.method)
-        return Remembered(found.offered(request), found.so_far(request))
+        design = _visited(plan)
     except (EngineError, OSError):
         return Remembered()
+    return Remembered() if design is None else Remembered(design.offered, design.so_far)
 
 
 @dataclass(frozen=True)
@@ -194,32 +200,32 @@ class Prices:
 
 def prices(plan: Plan, parameter: Parameter, *, progress: Progress = SILENT) -> Prices:
     """Return what the records of a parameter cost, and what would cost less; reads the state and no row."""
-    from engine.methods.catalogue import method
-
-    records, found = plan.parameters.get(parameter.name) or (), method(plan.method)
+    records = plan.parameters.get(parameter.name) or ()
     each: list[Fraction | None] = [None] * len(records)
     fits = []
     for place, record in enumerate(records):
         progress.step(place / len(records), "table.prepare")
-        if _takes(found, _with(plan, parameter, [record])):
+        if _takes(_with(plan, parameter, [record])):
             fits.append(place)
     if not fits:
         return Prices(tuple(each))
     plan = _with(plan, parameter, [records[place] for place in fits])
-    for place, epsilon in zip(fits, _takes(found, plan), strict=True):
+    for place, epsilon in zip(fits, _takes(plan), strict=True):
         each[place] = epsilon
-    return Prices(tuple(each), found.cheaper(_request(plan)) if len(fits) == len(records) else ())
+    design = _visited(plan)
+    whole = design is not None and len(fits) == len(records)
+    return Prices(tuple(each), design.cheaper if design is not None and whole else ())
 
 
 def _with(plan: Plan, parameter: Parameter, records: list[Any]) -> Plan:
     return replace(plan, parameters={**plan.parameters, parameter.name: records})
 
 
-def _takes(found: Method, plan: Plan) -> tuple[Fraction, ...]:
+def _takes(plan: Plan) -> tuple[Fraction, ...]:
     """Return what each record takes; nothing where one of them has a problem."""
     try:
-        request = _request(plan)
-        return () if request.wrong else found.takes_each(request)
+        design = _visited(plan)
+        return () if design is None or design.request.wrong else design.takes_each
     except (EngineError, OSError):
         return ()
 

@@ -23,8 +23,8 @@ from engine.analyses.protocol import Answer, Context
 from engine.analyses.sampled_sensitivity import SampledSensitivity
 from engine.errors import InputRefused
 from engine.evaluation.numbers import LIMIT
-from engine.evaluation.protocol import Subject
 from engine.evaluation.without_noise import exact_tables, has_exact_answer
+from engine.methods.protocol import Method
 from engine.privacy.sampled_sensitivity import Population, RecordOrigin, SimulatedPopulation, TablePopulation
 from engine.progress import SILENT, Progress
 from engine.risk.population_source import PopulationSource
@@ -55,7 +55,7 @@ class MethodQuery:
     The answer is private; it is only ever compared with the answer on a neighbouring data set.
     """
 
-    subject: Subject
+    subject: Method
     frame_of: Callable[[np.ndarray], pd.DataFrame]
 
     def __call__(self, records: np.ndarray) -> Rows:
@@ -70,7 +70,7 @@ class MethodQuery:
 
 
 def ask_method(
-    subject: Subject, given: Mapping[str, Any], *, table: Table | None, progress: Progress = SILENT
+    subject: Method, given: Mapping[str, Any], *, table: Table | None, progress: Progress = SILENT
 ) -> Answer:
     """Return the sampled sensitivity of a method under a plan's parameters, asked without noise.
 
@@ -95,13 +95,13 @@ def ask_method(
     query, population = method_query(
         subject, source, table=table, distributions=distributions(values["distributions"] or ())
     )
-    asked = Asked(query, population, source, {"query": subject.method.id, "by": []}, {})
+    asked = Asked(query, population, source, {"query": subject.id, "by": []}, {})
     context = Context({}, chance(), progress)
     return SampledSensitivity().answer(asked, question_of(values), context)
 
 
 def method_query(
-    subject: Subject,
+    subject: Method,
     source: PopulationSource,
     *,
     table: Table | None = None,
@@ -130,8 +130,8 @@ def method_query(
     -----
     A record is a row. Where a plan protects people with several rows each, this is about one row of theirs.
     """
-    if not has_exact_answer(subject.promise):
-        raise InputRefused("queries.no_exact_answer", method=subject.method.id)
+    if not has_exact_answer(subject.cost):
+        raise InputRefused("queries.no_exact_answer", method=subject.id)
     if source in (PopulationSource.FITTED, PopulationSource.FITTED_PUBLIC):
         raise InputRefused("queries.fitted_for_method")
     if source is PopulationSource.SIMULATED:

@@ -20,7 +20,7 @@ from engine.methods import protocol
 from engine.methods.budget import is_replace_one
 from engine.methods.catalogue import method as find_method
 from engine.methods.parameters import Parameter, ParameterKind
-from engine.methods.protocol import MAIN, Budget, Method, Reference, Request
+from engine.methods.protocol import MAIN, Budget, Method, Reference
 from engine.privacy.at_risk.inputs import positive
 from engine.privacy.gaussian import gaussian_level
 from engine.privacy.noise import Noise
@@ -109,18 +109,16 @@ class NoiseAudit(Analysis):
     )
 
     def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:
-        way, request = self._request(values)
-        rows = worst(replaced=is_replace_one(request))
-        return self.answer(way, request, rows, "built_in", runs=values["runs"], progress=context.progress)
+        design = self._design(values)
+        rows = worst(replaced=is_replace_one(design.request))
+        return self.answer(design, rows, "built_in", runs=values["runs"], progress=context.progress)
 
-    def of_plan(
-        self, way: Method, request: Request, *, runs: int | None = None, progress: Progress = SILENT
-    ) -> Answer:
+    def of_plan(self, design: Method, *, runs: int | None = None, progress: Progress = SILENT) -> Answer:
         """Audit what a plan asks for: its columns, options and privacy level, on worst rows of that shape.
 
         Parameters
         ----------
-        way, request
+        design
             Of the plan; only declarations are read.
         runs
             How often the noise is drawn; as often as a certain answer needs where nothing is said.
@@ -130,17 +128,16 @@ class NoiseAudit(Analysis):
         InputRefused
             ``analyses.not_audited``: the plan makes no model. The first problem of the plan.
         """
-        if way.id not in MODELS:
-            raise InputRefused("analyses.not_audited", method=way.id)
-        for problem in way.problems(request):
+        if design.id not in MODELS:
+            raise InputRefused("analyses.not_audited", method=design.id)
+        for problem in design.problems:
             raise InputRefused(problem.code, **problem.values)
-        rows = worst_rows(request, replaced=is_replace_one(request))
-        return self.answer(way, request, rows, "plan", runs=runs, progress=progress)
+        rows = worst_rows(design.request, replaced=is_replace_one(design.request))
+        return self.answer(design, rows, "plan", runs=runs, progress=progress)
 
     def answer(
         self,
-        way: Method,
-        request: Request,
+        design: Method,
         rows: tuple[pd.DataFrame, pd.DataFrame],
         shape: str,
         *,
@@ -148,9 +145,9 @@ class NoiseAudit(Analysis):
         progress: Progress,
     ) -> Answer:
         """Return the answer about rows and their neighbour."""
-        found = audit(way, request, rows, runs=runs, told=lambda done: progress.step(done, STEP))
+        found = audit(design, rows, runs=runs, told=lambda done: progress.step(done, STEP))
         figures = {
-            "model": way.id,
+            "model": design.id,
             "rows": shape,
             "claimed": found.claimed,
             "measured": found.level,
@@ -159,11 +156,11 @@ class NoiseAudit(Analysis):
             "same_questions": found.alike,
             "too_little_noise": found.is_caught,
         }
-        symbol = "μ" if request.values["noise"] == "gaussian" else "ε"
+        symbol = "μ" if design.values["noise"] == "gaussian" else "ε"
         said = {"symbol": symbol, "claimed": found.claimed, "measured": found.level, "error": found.error}
         sentences = [
             self.word(
-                f"heard_{shape}", sums=found.sums, model=Text(f"methods.{way.id}.title"), runs=found.runs
+                f"heard_{shape}", sums=found.sums, model=Text(f"methods.{design.id}.title"), runs=found.runs
             ),
             self.word("caught" if found.is_caught else "holds", **said),
             *([] if found.alike else [self.word("differs")]),
@@ -171,8 +168,8 @@ class NoiseAudit(Analysis):
         ]
         return Answer((self.sentences(sentences),), figures)
 
-    def _request(self, values: Mapping[str, Any]) -> tuple[Method, Request]:
-        """Return a method and a request that it accepts, for as few rows as it accepts."""
+    def _design(self, values: Mapping[str, Any]) -> Method:
+        """Return a design that its method accepts, for as few rows as it accepts."""
         way = find_method(values["model"])
         gaussian = values["noise"] == "gaussian"
         delta = Fraction(str(values["delta"])) if gaussian else Fraction(0)
@@ -182,19 +179,17 @@ class NoiseAudit(Analysis):
         counted = any(one.name == "about_rows" for one in way.parameters)
         for size in SIZES if counted else SIZES[:1]:
             given = asked | ({"about_rows": size} if counted else {})
-            request = way.request({MAIN: SCHEMA}, given, budget=budget)
-            problems = way.problems(request)
-            if not problems:
-                return way, request
-        raise InputRefused(problems[0].code, **problems[0].values)
+            design = way(way.make_request({MAIN: SCHEMA}, given, budget=budget))
+            if not design.problems:
+                return design
+        raise InputRefused(design.problems[0].code, **design.problems[0].values)
 
 
 STEP = "sampled_sensitivity.pairs"
 
 
 def audit(
-    way: Method,
-    request: Request,
+    design: Method,
     rows: tuple[pd.DataFrame, pd.DataFrame],
     *,
     runs: int | None,
@@ -204,8 +199,8 @@ def audit(
 
     Parameters
     ----------
-    way, request
-        A model and what is asked of it.
+    design
+        Of a model.
     rows
         A table of the columns that it reads, and a neighbouring one. Who is held out is among them too, so
         that a score that leaves is heard with the fit.
@@ -214,14 +209,14 @@ def audit(
     told
         How much is done.
     """
-    budget = request.budget
+    budget = design.request.budget
     assert budget is not None, "a model has a budget"
 
     def on(frame: pd.DataFrame) -> Run:
         tables = {MAIN: Table(frame)}
-        return lambda noise: way.run(tables, request, protocol.Context(noise, None, Path(), held_out=tables))
+        return lambda noise: design.run(tables, protocol.Context(noise, None, Path(), held_out=tables))
 
-    gaussian = request.values["noise"] == "gaussian"
+    gaussian = design.values["noise"] == "gaussian"
     epsilon = float(budget.epsilon)
     claimed = gaussian_level(epsilon, float(budget.delta)) if gaussian else epsilon
     table, neighbour = on(rows[0]), on(rows[1])

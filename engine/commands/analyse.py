@@ -92,11 +92,11 @@ def _audited(options: argparse.Namespace) -> Found:
     if options.id != audit.id or set(given) - {"runs"}:
         raise InputRefused("analyses.plan_alone", analysis=options.id)
     path = Path(options.plan)
-    checked = check(Plan.read(path), base=path.parent)
+    design = check(Plan.read(path), base=path.parent)
     values, wrong = resolve(tuple(runs), given, {})
     for problem in wrong:
         raise InputRefused(problem.code, **problem.values)
-    return audit.of_plan(checked.method, checked.request, runs=values["runs"])
+    return audit.of_plan(design, runs=values["runs"])
 
 
 def at_risk_command(options: argparse.Namespace) -> Answer:
@@ -177,7 +177,6 @@ def _asked(
 def _of_plan(options: argparse.Namespace) -> Found:
     """Ask the method of a plan without noise, on the rows as the plan prepares them."""
     from engine.analyses.method_query import ask_method
-    from engine.evaluation.protocol import Subject
     from engine.release import reading
     from engine.release.check import check
     from engine.release.plan import Plan
@@ -186,7 +185,7 @@ def _of_plan(options: argparse.Namespace) -> Found:
         raise InputRefused("queries.plan_alone")
     path = Path(options.plan)
     plan = Plan.read(path)
-    checked = check(plan)
+    design = check(plan)
     table = None
     if options.population != "simulated":
         held = reading.read(plan, base=path.parent)
@@ -194,7 +193,7 @@ def _of_plan(options: argparse.Namespace) -> Found:
     if options.epsilon is not None:
         raise InputRefused("queries.plan_has_no_noise")
     given = _given(options, _SAMPLED) | {"distributions": options.distribution or []}
-    subject = Subject(checked.method, checked.request, checked.promise)
+    subject = design
     return ask_method(subject, given, table=table)
 
 

@@ -62,8 +62,8 @@ def _fitness(plan: Any, base: Path, language: str) -> list[dict[str, Any]]:
 
     try:
         with worked_out("forecast"):
-            checked = check(plan, base=base)
-            found = fitness(checked.method, checked.request, people=plan.people)
+            design = check(plan, base=base)
+            found = fitness(design, people=plan.people)
     except EngineError:  # stands among the problems already
         return []
     where = "evaluation.fitness"

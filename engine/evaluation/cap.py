@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Method
 from engine.methods.values import columns_named
 from engine.numbers import brief
 from engine.privacy.promise import Unit
@@ -26,12 +27,12 @@ class RowsLeftOut(InternalMeasure):
     id = ID
     needs = frozenset({Need.TABLE})
 
-    def further_applies(self, subject: Subject) -> bool:
+    def further_applies(self, subject: Method) -> bool:
         return subject.request.unit is Unit.PERSON
 
     def evaluate(self, context: Private) -> InternalMeasured:
         request = context.subject.request
-        named = columns_named(context.subject.method.parameters, request.values)
+        named = columns_named(context.subject.parameters, request.values)
         columns = tuple(dict.fromkeys(name for names in named.values() for name in names))
         chosen = request.rows_per_person
         caps = tuple(sorted({*CAPS, chosen}))

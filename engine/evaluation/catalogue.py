@@ -7,7 +7,8 @@ from functools import cache
 from engine import evaluation
 from engine.discovery import instances
 from engine.errors import InputRefused
-from engine.evaluation.protocol import InternalMeasure, Measure, PublicMeasure, Subject
+from engine.evaluation.protocol import InternalMeasure, Measure, PublicMeasure
+from engine.methods.protocol import Method
 
 
 @cache
@@ -37,7 +38,7 @@ def measure(measure_id: str) -> PublicMeasure | InternalMeasure:
     raise InputRefused("evaluation.unknown_measure", measure=measure_id, known=known)
 
 
-def chosen(ids: tuple[str, ...], subject: Subject) -> tuple[PublicMeasure | InternalMeasure, ...]:
+def chosen(ids: tuple[str, ...], subject: Method) -> tuple[PublicMeasure | InternalMeasure, ...]:
     """Return the measures that a plan names; where it names none all that apply and are not on demand.
 
     A plan that names measures on demand alone gets them beside all the others. Reads no row.
@@ -56,7 +57,7 @@ def chosen(ids: tuple[str, ...], subject: Subject) -> tuple[PublicMeasure | Inte
     wanted = {name: measure(name) for name in ids}
     for name, candidate in wanted.items():
         if not candidate.applies(subject):
-            raise InputRefused("evaluation.does_not_apply", measure=name, method=subject.method.id)
+            raise InputRefused("evaluation.does_not_apply", measure=name, method=subject.id)
     if all(one.on_demand for one in wanted.values()):
         wanted |= {one.id: one for one in measures() if one.applies(subject) and not one.on_demand}
     return tuple(sorted(wanted.values(), key=lambda one: one.id))

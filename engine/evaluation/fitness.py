@@ -15,7 +15,7 @@ from typing import Any
 
 from engine.errors import EngineError
 from engine.methods.filling import USELESS, Filling
-from engine.methods.protocol import Forecast, Method, Request
+from engine.methods.protocol import Forecast, Method
 from engine.table.coding import cells
 from engine.table.schema import Column, Kind, Role, Schema
 
@@ -70,14 +70,12 @@ class Fitness:
     useful_cells: float | None = None
 
 
-def fitness(
-    method: Method, request: Request, *, people: int | None, columns: Iterable[str] | None = None
-) -> Fitness:
+def fitness(design: Method, *, people: int | None, columns: Iterable[str] | None = None) -> Fitness:
     """Say what will come out of a method at its privacy level, and what would come out better.
 
     Parameters
     ----------
-    method, request
+    design
         What is to be released.
     people
         How many people the table has, as declared; None where nobody has said it.
@@ -95,25 +93,26 @@ def fitness(
     --------
     >>> from engine.methods.catalogue import method
     >>> counts = method("statistics.counts")
-    >>> request = counts.request({"people": Schema((Column("note", kind=Kind.TEXT),))}, {"columns": ["note"]})
-    >>> [remark.code for remark in fitness(counts, request, people=500, columns=["note"]).remarks]
+    >>> schema = Schema((Column("note", kind=Kind.TEXT),))
+    >>> design = counts(counts.make_request({"people": schema}, {"columns": ["note"]}))
+    >>> [remark.code for remark in fitness(design, people=500, columns=["note"]).remarks]
     ['wide_text']
     """
-    used = _used(method, request) if columns is None else [request.schema.column(name) for name in columns]
+    used = _used(design) if columns is None else [design.schema.column(name) for name in columns]
     found = list(_of_columns(used, people))
-    forecast = _forecast(method, request)
+    forecast = _forecast(design)
     useful = None
     if forecast.counted is not None and people is not None:
         filled = forecast.counted.filled_by(people)
         useful = filled.share
         found += _of_cells(used, filled)
-    found += _of_cap(method, request, forecast)
+    found += _of_cap(design, forecast)
     order = {Weight.UNFIT: 0, Weight.CARE: 1}
     return Fitness(tuple(sorted(found, key=lambda remark: order[remark.weight])), useful)
 
 
-def _used(method: Method, request: Request) -> list[Column]:
-    names = method.uses(request)
+def _used(design: Method) -> list[Column]:
+    names, request = design.uses, design.request
     return [
         column
         for source in request.private
@@ -122,9 +121,9 @@ def _used(method: Method, request: Request) -> list[Column]:
     ]
 
 
-def _forecast(method: Method, request: Request) -> Forecast:
+def _forecast(design: Method) -> Forecast:
     try:
-        return Forecast() if method.problems(request) else method.forecast(request)
+        return Forecast() if design.problems else design.forecast
     except EngineError:
         return Forecast()
 
@@ -162,8 +161,9 @@ def _levels(column: Column) -> int | None:
         return None
 
 
-def _of_cap(method: Method, request: Request, forecast: Forecast) -> Iterator[Remark]:
+def _of_cap(design: Method, forecast: Forecast) -> Iterator[Remark]:
     """Compare the error with that of one row a person, by forecasting both."""
+    request = design.request
     cap, main = request.rows_per_person, forecast.main or next(iter(forecast.errors), None)
     if cap == 1 or main is None:
         return
@@ -171,7 +171,7 @@ def _of_cap(method: Method, request: Request, forecast: Forecast) -> Iterator[Re
         name: replace(schema, rows_per_person=1) if name in request.private else schema
         for name, schema in request.schemas.items()
     }
-    single = _forecast(method, replace(request, schemas=schemas))
+    single = _forecast(design.but(schemas=schemas))
     other = single.main or next(iter(single.errors), None)
     if other is not None and main.limit > other.limit > 0:
         values = {"cap": cap, "limit": main.limit, "single": other.limit}

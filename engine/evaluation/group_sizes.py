@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Method
 from engine.risk.group_sizes import GroupSizes, group_sizes
 from engine.table.schema import Role
 from engine.views import BarsView, NumberView, TableView, Text, View
@@ -24,7 +25,7 @@ class GroupSizesBefore(InternalMeasure):
     id = ID
     needs = frozenset({Need.TABLE})
 
-    def further_applies(self, subject: Subject) -> bool:
+    def further_applies(self, subject: Method) -> bool:
         # Without such a column everybody would be in one group, and "0 alone" would flatter.
         return bool(subject.request.schema.with_role(Role.IDENTIFYING, Role.TIME, Role.PLACE))
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine import arrays
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.evaluation.without_noise import exact_models, has_exact_answer
-from engine.methods.protocol import Family, ModelArtefact
+from engine.methods.protocol import Family, Method, ModelArtefact
 from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.views import Cell, NumberView, TableView, Text, View
@@ -40,15 +40,15 @@ class HeldOutScore(InternalMeasure):
     families = frozenset({Family.MODEL})
     needs = frozenset({Need.USED, Need.HELD_OUT, Need.RELEASE})
 
-    def further_applies(self, subject: Subject) -> bool:
-        return subject.method.held_out
+    def further_applies(self, subject: Method) -> bool:
+        return subject.held_out
 
     def evaluate(self, context: Private) -> InternalMeasured:
         models = [one for one in context.release.artefacts if isinstance(one, ModelArtefact)]
         if context.held_out is None or not models:
             return InternalMeasured()
         plain: dict[str, ModelArtefact] = {}
-        if has_exact_answer(context.subject.promise):
+        if has_exact_answer(context.subject.cost):
             plain = exact_models(
                 context.subject, context.used, work_folder=context.work_folder, progress=context.progress
             )

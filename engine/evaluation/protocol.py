@@ -14,8 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from engine.methods.protocol import Family, Method, Release, Request
-from engine.privacy.promise import Promise
+from engine.methods.protocol import Family, Method, Release
 from engine.progress import SILENT, Progress
 from engine.table.schema import Schema
 from engine.table.table import Table
@@ -43,19 +42,10 @@ class Need(StrEnum):
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What is evaluated, as far as it was declared."""
-
-    method: Method
-    request: Request
-    promise: Promise
-
-
-@dataclass(frozen=True)
 class Released:
     """What a public measure gets: declarations and what was released. Holds no private row."""
 
-    subject: Subject
+    subject: Method
     release: Release
     progress: Progress = SILENT
 
@@ -80,7 +70,7 @@ class Private:
         A number for each row's person in ``table``, −1 without one; None where it was not worked out.
     """
 
-    subject: Subject
+    subject: Method
     table: Table
     schema: Schema
     used: Table
@@ -137,11 +127,11 @@ class Measure(ABC):
     on_demand: ClassVar[bool] = False
     """Whether it is asked only where a plan names it, for it takes long; never of candidates."""
 
-    def applies(self, subject: Subject) -> bool:
+    def applies(self, subject: Method) -> bool:
         """Say whether the measure has something to say, from declarations only."""
-        return subject.method.family in self.families and self.further_applies(subject)
+        return subject.family in self.families and self.further_applies(subject)
 
-    def further_applies(self, subject: Subject) -> bool:
+    def further_applies(self, subject: Method) -> bool:
         """Say whether it applies beyond the family."""
         return True
 

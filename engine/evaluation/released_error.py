@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.evaluation.numbers import Floats, ReleasedNumber, released_numbers
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.evaluation.without_noise import exact_tables, has_exact_answer, is_choice
-from engine.methods.protocol import Family
+from engine.methods.protocol import Family, Method
 from engine.numbers import brief
 from engine.utility.released_numbers import Distance, distance, worst_first
 from engine.views import Cell, Label, NumberView, TableView, Text, View
@@ -41,8 +41,8 @@ class ReleasedError(InternalMeasure):
     families = frozenset({Family.STATISTICS})
     needs = frozenset({Need.USED, Need.RELEASE})
 
-    def further_applies(self, subject: Subject) -> bool:
-        return has_exact_answer(subject.promise)
+    def further_applies(self, subject: Method) -> bool:
+        return has_exact_answer(subject.cost)
 
     def evaluate(self, context: Private) -> InternalMeasured:
         halves = (context.progress.part(0.0, 0.5), context.progress.part(0.5, 1.0))
@@ -50,7 +50,7 @@ class ReleasedError(InternalMeasure):
             context.subject, context.used, work_folder=context.work_folder, progress=halves[0]
         )
         last = first
-        if is_choice(context.subject.promise):
+        if is_choice(context.subject.cost):
             last = exact_tables(
                 context.subject,
                 context.used,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Family, Rows, TableArtefact
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Family, Method, Rows, TableArtefact
 from engine.numbers import brief
 from engine.risk.combinations import Numbers, dense
 from engine.risk.encoding import IDENTIFYING, EncodedTable, encode_column
@@ -47,8 +47,8 @@ class RiskAfter(InternalMeasure):
     families = frozenset({Family.DATASET})
     needs = frozenset({Need.USED, Need.RELEASE})
 
-    def further_applies(self, subject: Subject) -> bool:
-        return subject.method.rows in (Rows.COARSER, Rows.REAL)
+    def further_applies(self, subject: Method) -> bool:
+        return subject.rows in (Rows.COARSER, Rows.REAL)
 
     def evaluate(self, context: Private) -> InternalMeasured:
         artefact = next((one for one in context.release.artefacts if isinstance(one, TableArtefact)), None)
@@ -61,16 +61,16 @@ class RiskAfter(InternalMeasure):
         by_all: dict[str, int] = {}
         if columns and len(after):
             theirs = np.arange(len(after)) if artefact.origins is None else person[artefact.origins]
-            linked = context.subject.promise.kind == LINKED
+            linked = context.subject.cost.kind == LINKED
             by_all = _alone_by_all(after[columns], theirs, linked=linked)
         if not identifying:
-            return InternalMeasured(_by_all_view(by_all, columns), by_all)
+            return InternalMeasured(_by_all_view(by_all), by_all)
         before = _figures(context.used.rows(), columns, schema)
         found = {"original": before, "released": _figures(after, columns, schema)}
         if artefact.origins is not None and len(after) and len(np.unique(person)) < len(person):
             found["original"] |= _people(context.used.rows(), identifying, schema, person)
             found["released"] |= _people(after, identifying, schema, person[artefact.origins])
-        views = (*_by_all_view(by_all, columns), *_views(found, identifying))
+        views = (*_by_all_view(by_all), *_views(found, identifying))
         return InternalMeasured(views, found | by_all)
 
 
@@ -89,13 +89,12 @@ def _alone_by_all(released: pd.DataFrame, person: Numbers, *, linked: bool) -> d
     return {"alone_by_all": alone, "people_released": int(rows["person"].nunique())}
 
 
-def _by_all_view(by_all: Mapping[str, int], columns: list[str]) -> tuple[NumberView, ...]:
+def _by_all_view(by_all: Mapping[str, int]) -> tuple[NumberView, ...]:
     if not by_all:
         return ()
-    people = by_all["people_released"]
-    values = {"alone": by_all["alone_by_all"], "people": people, "columns": ", ".join(columns)}
-    three = Text(f"{WORDS}.numbers.alone_by_all", values)
-    return (NumberView(_label("alone_by_all"), by_all["alone_by_all"], three, f"/ {number(people)}"),)
+    three = Text(f"{WORDS}.numbers.alone_by_all")
+    of_all = f"/ {number(by_all['people_released'])}"
+    return (NumberView(_label("alone_by_all"), by_all["alone_by_all"], three, of_all),)
 
 
 def _figures(rows: pd.DataFrame, columns: list[str], schema: Schema) -> dict[str, Any]:

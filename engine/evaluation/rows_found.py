@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Family, Rows
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Family, Method, Rows
 from engine.methods.shared.rows import traced, written_cells
 from engine.numbers import of_hundred
 from engine.risk.encoding import IDENTIFYING
@@ -33,8 +33,8 @@ class RowsFound(InternalMeasure):
     families = frozenset({Family.DATASET})
     needs = frozenset({Need.USED, Need.RELEASE})
 
-    def further_applies(self, subject: Subject) -> bool:
-        return subject.method.rows in (Rows.COARSER, Rows.REAL)
+    def further_applies(self, subject: Method) -> bool:
+        return subject.rows in (Rows.COARSER, Rows.REAL)
 
     def evaluate(self, context: Private) -> InternalMeasured:
         found = traced(context.release.artefacts)

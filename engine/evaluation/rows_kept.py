@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine import arrays
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Family, Rows
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Family, Method, Rows
 from engine.methods.shared.rows import traced, written_cells
 from engine.numbers import brief, of_hundred
 from engine.table import coding
@@ -38,8 +38,8 @@ class RowsKept(InternalMeasure):
     families = frozenset({Family.DATASET})
     needs = frozenset({Need.USED, Need.RELEASE})
 
-    def further_applies(self, subject: Subject) -> bool:
-        return subject.method.rows in (Rows.COARSER, Rows.REAL)
+    def further_applies(self, subject: Method) -> bool:
+        return subject.rows in (Rows.COARSER, Rows.REAL)
 
     def evaluate(self, context: Private) -> InternalMeasured:
         found = traced(context.release.artefacts)

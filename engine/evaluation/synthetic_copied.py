@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from engine import arrays
 from engine.evaluation.invented import Sides, kept_columns
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Rows
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Method, Rows
 from engine.risk.copies import (
     MOST_COMPARED,
     Guesses,
@@ -51,8 +51,8 @@ class SyntheticCopied(InternalMeasure):
     less_is_better = ("told", "copies", "membership")
     more_is_better = ("nearness",)
 
-    def further_applies(self, subject: Subject) -> bool:
-        return subject.method.rows is Rows.SYNTHETIC
+    def further_applies(self, subject: Method) -> bool:
+        return subject.rows is Rows.SYNTHETIC
 
     def evaluate(self, context: Private) -> InternalMeasured:
         sides = Sides.of(context)

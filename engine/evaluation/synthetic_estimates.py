@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from engine.evaluation.invented import Sides, drawn_again, independent, is_redrawn, keeps_cells
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Release, Rows
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Method, Release, Rows
 from engine.utility.distances import Scale
 from engine.utility.intervals import (
     Analysis,
@@ -46,8 +46,8 @@ class SyntheticEstimates(InternalMeasure):
     needs = frozenset({Need.USED, Need.HELD_OUT, Need.RELEASE})
     more_is_better = ("kept", "worst")
 
-    def further_applies(self, subject: Subject) -> bool:
-        return subject.method.rows is Rows.SYNTHETIC
+    def further_applies(self, subject: Method) -> bool:
+        return subject.rows is Rows.SYNTHETIC
 
     def evaluate(self, context: Private) -> InternalMeasured:
         sides = Sides.of(context)
@@ -76,7 +76,7 @@ class SyntheticEstimates(InternalMeasure):
             "worst": round(100 * float(kept["made"].min()), 1),
             "analyses": len(asked),
         }
-        noisy = "" if context.subject.promise.loss is None else "_noisy"
+        noisy = "" if context.subject.cost.loss is None else "_noisy"
         ends = {"kept": noisy, "worst": noisy}
         numbers = [
             NumberView(

@@ -8,8 +8,8 @@ import numpy as np
 
 from engine import arrays
 from engine.evaluation.invented import Sides
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Rows
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Method, Rows
 from engine.utility import scattered
 from engine.utility.distances import Scale, classes_of
 from engine.utility.games import CLASSIFIERS, Learnt, Within, advantages, counts_within, learnt
@@ -44,8 +44,8 @@ class SyntheticGames(InternalMeasure):
     more_is_better = ("agreed", "accuracy")
     on_demand = True
 
-    def further_applies(self, subject: Subject) -> bool:
-        return subject.method.rows is Rows.SYNTHETIC
+    def further_applies(self, subject: Method) -> bool:
+        return subject.rows is Rows.SYNTHETIC
 
     def evaluate(self, context: Private) -> InternalMeasured:
         sides = Sides.of(context)

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from engine.evaluation.invented import Sides, drawn_again, independent
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Rows
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Method, Rows
 from engine.utility.distances import Distances, Scale, amounts, classes_of, distances
 from engine.utility.intervals import Cells
 from engine.utility.similarity import apart, correlations, similarity
@@ -38,8 +38,8 @@ class SyntheticKept(InternalMeasure):
     less_is_better = ("two_way", "one_way", "correlation", "two_way_unused")
     more_is_better = ("similarity",)
 
-    def further_applies(self, subject: Subject) -> bool:
-        return subject.method.rows is Rows.SYNTHETIC
+    def further_applies(self, subject: Method) -> bool:
+        return subject.rows is Rows.SYNTHETIC
 
     def evaluate(self, context: Private) -> InternalMeasured:
         sides = Sides.of(context)

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from engine.evaluation.invented import Sides, kept_columns, origins_of
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Rows
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Method, Rows
 from engine.risk.copies import MOST_COMPARED
 from engine.risk.matching import Codes, Known, Matched, Strongest, Way, match, strongest
 from engine.utility import scattered
@@ -42,8 +42,8 @@ class SyntheticMatching(InternalMeasure):
     needs = frozenset({Need.USED, Need.HELD_OUT, Need.RELEASE})
     less_is_better = ("expected",)
 
-    def further_applies(self, subject: Subject) -> bool:
-        return subject.method.rows is Rows.SYNTHETIC
+    def further_applies(self, subject: Method) -> bool:
+        return subject.rows is Rows.SYNTHETIC
 
     def evaluate(self, context: Private) -> InternalMeasured:
         sides = Sides.of(context)

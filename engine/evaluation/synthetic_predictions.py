@@ -8,8 +8,8 @@ import numpy as np
 
 from engine import arrays
 from engine.evaluation.invented import Sides, drawn_again, independent, stacked
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
-from engine.methods.protocol import Rows
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.methods.protocol import Method, Rows
 from engine.utility import scattered
 from engine.utility.distances import Scale
 from engine.utility.intervals import Cells
@@ -37,8 +37,8 @@ class SyntheticPredictions(InternalMeasure):
     needs = frozenset({Need.USED, Need.HELD_OUT, Need.RELEASE})
     less_is_better = ("loss", "told_apart")
 
-    def further_applies(self, subject: Subject) -> bool:
-        return subject.method.rows is Rows.SYNTHETIC and subject.method.held_out
+    def further_applies(self, subject: Method) -> bool:
+        return subject.rows is Rows.SYNTHETIC and subject.held_out
 
     def evaluate(self, context: Private) -> InternalMeasured:
         sides = Sides.of(context)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,9 @@ import pandas as pd
 
 from engine import arrays
 from engine.evaluation.invented import Sides, kept_columns, released_tables
-from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private, Subject
+from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.evaluation.synthetic_copied import membership_view
-from engine.methods.protocol import MAIN, Context, Rows
+from engine.methods.protocol import MAIN, Context, Method, Rows
 from engine.privacy.noise import Noise
 from engine.risk.copies import MOST_COMPARED, coordinates, nearest
 from engine.risk.membership import telling
@@ -49,11 +48,9 @@ class SyntheticShadows(InternalMeasure):
     less_is_better = ("shadows",)
     on_demand = True
 
-    def further_applies(self, subject: Subject) -> bool:
+    def further_applies(self, subject: Method) -> bool:
         return (
-            subject.method.rows is Rows.SYNTHETIC
-            and subject.promise.loss is None
-            and len(subject.request.schemas) == 1
+            subject.rows is Rows.SYNTHETIC and subject.cost.loss is None and len(subject.request.schemas) == 1
         )
 
     def evaluate(self, context: Private) -> InternalMeasured:
@@ -120,5 +117,5 @@ def _made(context: Private, rows: Table, chance: np.random.Generator) -> pd.Data
         own = Context(Noise(), chance, Path(folder), context.progress.part(0.0, 0.0))
         values = subject.request.values
         one = {"copies": 1} if "copies" in values else {}  # no other copy is looked at
-        request = replace(subject.request, values={**values, **one})
-        return released_tables(subject.method.run({MAIN: rows}, request, own))[0]
+        again = subject.but(values={**values, **one})
+        return released_tables(again.run({MAIN: rows}, own))[0]

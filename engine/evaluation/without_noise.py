@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from engine.methods.protocol import MAIN, Artefact, Context, Method, ModelArtefact, Request, TableArtefact
+from engine.methods.protocol import MAIN, Artefact, Context, Method, ModelArtefact, TableArtefact
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     import pandas
 
-    from engine.evaluation.protocol import Subject
     from engine.privacy.noise import Noise
     from engine.privacy.trials import Integers
     from engine.table.table import Table
@@ -116,7 +115,7 @@ def is_choice(promise: Promise) -> bool:
 
 
 def exact_tables(
-    subject: Subject,
+    subject: Method,
     used: Table,
     *,
     last: bool = False,
@@ -146,12 +145,12 @@ def exact_tables(
     What a method does after the noise (clamping, setting negatives to zero, ordering) happens here too, so
     that only the noise makes the difference.
     """
-    artefacts = _exact(subject.method, subject.request, used, last, work_folder, progress)
+    artefacts = _exact(subject, used, last, work_folder, progress)
     return {artefact.name: artefact.frame for artefact in artefacts if isinstance(artefact, TableArtefact)}
 
 
 def exact_models(
-    subject: Subject, used: Table, *, work_folder: Path | None = None, progress: Progress = SILENT
+    subject: Method, used: Table, *, work_folder: Path | None = None, progress: Progress = SILENT
 ) -> dict[str, ModelArtefact]:
     """Return the models that the same method gives on the same rows without noise: private, by artefact.
 
@@ -160,18 +159,18 @@ def exact_models(
     A model may hold back as much as its declared noise would cover (a floor, a penalty). The privacy level is
     therefore set to a million, so that next to nothing is held back. Parameters as in `exact_tables`.
     """
-    request = subject.request
-    if request.budget is not None:
-        request = replace(request, budget=replace(request.budget, epsilon=NEXT_TO_NOTHING))
-    artefacts = _exact(subject.method, request, used, False, work_folder, progress)
+    budget = subject.request.budget
+    if budget is not None:
+        subject = subject.but(budget=replace(budget, epsilon=NEXT_TO_NOTHING))
+    artefacts = _exact(subject, used, False, work_folder, progress)
     return {artefact.name: artefact for artefact in artefacts if isinstance(artefact, ModelArtefact)}
 
 
 def _exact(
-    method: Method, request: Request, used: Table, last: bool, work_folder: Path | None, progress: Progress
+    design: Method, used: Table, last: bool, work_folder: Path | None, progress: Progress
 ) -> tuple[Artefact, ...]:
     with tempfile.TemporaryDirectory(prefix="custos-", dir=work_folder) as folder:
         # The cast is the only place where the stand-in passes as the door, and the door is not left open:
         # what the method returns is taken apart by those who ask.
         context = Context(cast("Noise", WithoutNoise(last=last)), None, Path(folder), progress)
-        return method.run({MAIN: used}, request, context).artefacts
+        return design.run({MAIN: used}, context).artefacts

@@ -5,31 +5,31 @@ from __future__ import annotations
 from functools import cache
 
 import engine.methods as package
-from engine.discovery import instance, instances
+from engine.discovery import kind, kinds
 from engine.errors import InputRefused
 from engine.methods.protocol import Method
 
 
 @cache
-def methods() -> tuple[Method, ...]:
-    """Return one instance of every method, in the order of their ids.
+def methods() -> tuple[type[Method], ...]:
+    """Return every method, in the order of their ids.
 
     Examples
     --------
     >>> [method.id for method in methods() if method.id == "statistics.counts"]
     ['statistics.counts']
     """
-    return instances(package, Method)
+    return tuple(sorted(kinds(package, Method), key=lambda one: str(one.id)))
 
 
 @cache
-def alone(method_id: str) -> Method | None:
+def alone(method_id: str) -> type[Method] | None:
     """Return a method from the file of its name: what a release needs is not held up by other files."""
-    found: Method | None = instance(package, Method, method_id)
+    found: type[Method] | None = kind(package, Method, method_id)
     return found
 
 
-def method(method_id: str) -> Method:
+def method(method_id: str) -> type[Method]:
     """Return a method by its id.
 
     Raises

@@ -11,7 +11,7 @@ from engine.methods.protocol import Method
 from engine.numbers import plain
 
 
-def declaration(method: Method, *, language: str = "en") -> dict[str, Any]:
+def declaration(method: type[Method], *, language: str = "en") -> dict[str, Any]:
     """Return everything that a method declares about itself.
 
     Examples

@@ -6,7 +6,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from engine.methods.protocol import Method, Request
+from engine.methods.once import once
+from engine.methods.protocol import Method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,12 +20,13 @@ class KeyKeeper(Method):
 
     keeps_key: ClassVar[bool] = True
 
+    @once
     @abstractmethod
-    def uses_earlier_key(self, request: Request) -> bool:
+    def uses_earlier_key(self) -> bool:
         """Say whether the key of an earlier release is to be used."""
 
     @abstractmethod
-    def stand_ins(self, texts: Sequence[str], request: Request, *, key: bytes) -> list[str]:
+    def stand_ins(self, texts: Sequence[str], *, key: bytes) -> list[str]:
         """Return the pseudonym of each number of a person.
 
         Raises

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import FrozenInstanceError, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from engine.methods.cheaper import Cheaper as Cheaper
 from engine.methods.earlier import NOTHING, Earlier
@@ -29,6 +29,7 @@ from engine.methods.kinds import Leaving
 from engine.methods.kinds import Rows as Rows
 from engine.methods.kinds import Shape as Shape
 from engine.methods.kinds import Spends as Spends
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, Problem
 from engine.methods.trying import Triable
 from engine.methods.values import columns_named, resolve
@@ -104,7 +105,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that decides a release, and nothing of the rows. Made by `Method.request`.
+    """Everything that decides a release, and nothing of the rows. Made by `Method.make_request`.
 
     Parameters
     ----------
@@ -385,7 +386,26 @@ class Context:
 
 
 class Method(Triable, Leaving, ABC):
-    """One way of releasing."""
+    """One way of releasing. The class is the declaration; an object of it is the *design* of one release.
+
+    A design is made from a request, holds all that the request decides (cells, mechanism, cost, forecast …),
+    works each of them out once, at its first use, and reads no row; `run` makes the release from the tables.
+
+    Parameters
+    ----------
+    request
+        Everything that decides the release, see `Method.make_request`.
+
+    Examples
+    --------
+    >>> from engine.methods.catalogue import method
+    >>> counts = method("statistics.counts")
+    >>> counts.family.value
+    'statistics'
+    >>> design = counts(counts.make_request({"people": Schema(())}, {}))
+    >>> [problem.code for problem in design.problems]
+    ['parameters.unfilled']
+    """
 
     id: ClassVar[str]
     version: ClassVar[int] = 1
@@ -403,26 +423,55 @@ class Method(Triable, Leaving, ABC):
     """Whether a secret key stays inside, so that a passphrase is asked for when it is made."""
     compares: ClassVar[bool] = False
     """Whether it has to see its own earlier releases of the register, which could be subtracted."""
-    same_tables: ClassVar[bool] = False
-    """Whether every visit of a service has to read the very tables that were there when it was opened."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Distributions whose versions belong in the evidence, beyond those that every release uses."""
     variants: ClassVar[tuple[Mapping[str, Any], ...]] = ()  # worth comparing with what was chosen
 
-    def step_named(self, name: str) -> Step | None:
+    request: Request
+
+    def __init__(self, request: Request) -> None:
+        object.__setattr__(self, "request", request)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"a design is decided: {name} cannot be set")
+
+    @classmethod
+    def step_named(cls, name: str) -> Step | None:
         """Return a step by its name; None for the release itself."""
-        return next((step for step in self.steps if step.name == name), None)
+        return next((step for step in cls.steps if step.name == name), None)
 
-    def reads(self, step: str = "") -> tuple[Source, ...]:
+    @classmethod
+    def reads(cls, step: str = "") -> tuple[Source, ...]:
         """Return the sources of the release, or of a step."""
-        return self.sources if (found := self.step_named(step)) is None else found.sources
+        return cls.sources if (found := cls.step_named(step)) is None else found.sources
 
-    def asks(self, step: str = "") -> tuple[Parameter, ...]:
+    def but(self, **changes: Any) -> Self:
+        """Return the design of the same request with other parts, such as another ``budget``."""
+        return type(self)(replace(self.request, **changes))
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """What was chosen, by the name of the parameter: checked, converted, defaults filled in."""
+        return self.request.values
+
+    @property
+    def schema(self) -> Schema:
+        """What is declared about the people; see `Request.schema`."""
+        return self.request.schema
+
+    @property
+    def sources_read(self) -> tuple[Source, ...]:
+        """What this release, or this step of a service, reads."""
+        return self.reads(self.request.step)
+
+    @classmethod
+    def asks(cls, step: str = "") -> tuple[Parameter, ...]:
         """Return the parameters of the release, or of a step."""
-        return self.parameters if (found := self.step_named(step)) is None else found.parameters
+        return cls.parameters if (found := cls.step_named(step)) is None else found.parameters
 
-    def request(
-        self,
+    @classmethod
+    def make_request(
+        cls,
         schemas: Mapping[str, Schema],
         given: Mapping[str, Any],
         *,
@@ -443,47 +492,54 @@ class Method(Triable, Leaving, ABC):
         budget, sizes, step, state, preparation
             As in `Request`.
         """
-        values, wrong = resolve(self.asks(step), given, schemas)
-        private = tuple(source.name for source in self.reads(step) if source.shape.is_private)
+        values, wrong = resolve(cls.asks(step), given, schemas)
+        private = tuple(source.name for source in cls.reads(step) if source.shape.is_private)
         return Request(schemas, values, budget, sizes, private, tuple(wrong), step, state, preparation)
 
-    def problems(self, request: Request) -> list[Problem]:
+    @once
+    def problems(self) -> list[Problem]:
         """Say why the method cannot run yet, from declarations only; empty when it can."""
-        return list(request.wrong) or self.further_problems(request)
+        return list(self.request.wrong) or self.further_problems
 
-    def further_problems(self, request: Request) -> list[Problem]:
+    @once
+    def further_problems(self) -> list[Problem]:
         """Say what is wrong beyond the parameters' own declarations (they have been checked by now)."""
         return []
 
+    @once
     @abstractmethod
-    def cost(self, request: Request) -> Promise:
+    def cost(self) -> Promise:
         """Say exactly what the ledger reserves, from declarations only."""
 
-    def stated(self, request: Request) -> Promise:
+    @once
+    def stated(self) -> Promise:
         """Say what the files promise: what everything that lies in them tells together.
 
         That is what the release costs, but for a service whose files hold more than a visit pays for.
         """
-        return self.cost(request)
+        return self.cost
 
-    def priced(self, request: Request) -> Promise:
+    @once
+    def priced(self) -> Promise:
         """Say what compensation is modelled for: for a visit all that its service may ever tell."""
-        return self.cost(request)
+        return self.cost
 
-    def uses(self, request: Request) -> Mapping[str, tuple[str, ...]]:
+    @once
+    def uses(self) -> Mapping[str, tuple[str, ...]]:
         """Return, by source, the columns that have a part in the release; by default those that are named.
 
         A person key has a part where it decides which rows belong together.
         """
-        named = columns_named(self.asks(request.step), request.values)
+        named = columns_named(self.asks(self.request.step), self.values)
         found = {name: list(columns) for name, columns in named.items()}
-        for name in request.private:
-            key = request.schemas[name].person_key if name in request.schemas else None
+        for name in self.request.private:
+            key = self.request.schemas[name].person_key if name in self.request.schemas else None
             if key is not None and key.name not in found.setdefault(name, []):
                 found[name].append(key.name)
         return {name: tuple(columns) for name, columns in found.items()}
 
-    def keeps(self, request: Request) -> tuple[str, ...]:
+    @once
+    def keeps(self) -> tuple[str, ...]:
         """Return the columns whose values leave in rows of people as the table holds them.
 
         By default all that have a part, but for the person key. Where rows are made coarser, what others may
@@ -491,63 +547,79 @@ class Method(Triable, Leaving, ABC):
         """
         if self.rows not in (Rows.REAL, Rows.COARSER):
             return ()
-        key = request.schema.person_key
+        key = self.schema.person_key
         coarser = (Role.IDENTIFYING, Role.TIME, Role.PLACE) if self.rows is Rows.COARSER else ()
         return tuple(
             name
-            for name in self.uses(request).get(MAIN, ())
-            if (key is None or name != key.name) and request.schema.column(name).role not in coarser
+            for name in self.uses.get(MAIN, ())
+            if (key is None or name != key.name) and self.schema.column(name).role not in coarser
         )
 
-    def forecast(self, request: Request) -> Forecast:
+    @once
+    def forecast(self) -> Forecast:
         """State what to expect from formulas and declared sizes; reads no private value."""
         return Forecast()
 
-    def judged(self, request: Request, people: int | None) -> Judged | None:
+    def judged(self, people: int | None) -> Judged | None:
         """Say how much a release can say that counts nothing in cells; None where nobody can tell."""
         return None
 
-    def examples(self) -> tuple[Mapping[str, Any], ...]:
+    @classmethod
+    def examples(cls) -> tuple[Mapping[str, Any], ...]:
         """Return plans over tables that come with the program, as JSON: ``resources/examples/ID*.json``.
 
         ``engine.release.examples`` makes plans of them and runs them.
         """
-        return example_plans(self.id)
+        return example_plans(cls.id)
 
     @abstractmethod
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         """Make the release: the only place that reads private values for it.
 
         The tables have been prepared, capped to ``request.rows_per_person`` and filtered by
         `engine.release.make`.
         """
 
-    def questions(self, request: Request) -> tuple[str, ...]:
-        """Return fingerprints of the questions that a visit pays for, so that none is paid for twice."""
-        return ()
-
-    def offered(self, request: Request) -> Mapping[str, tuple[str, ...]]:
-        """Return, by source, the columns that a step may name where it may not name all; from the state."""
-        return {}
-
-    def takes_each(self, request: Request) -> tuple[Fraction, ...]:
-        """Return what each record of a step's table adds to what it takes: 0 for what was paid for before."""
-        return ()
-
-    def scores(self, request: Request) -> bool:
+    @once
+    def scores(self) -> bool:
         """Say whether something about the people who were held out leaves, and is paid for."""
         return False
 
-    def cheaper(self, request: Request) -> tuple[Cheaper, ...]:
+
+class Service(Method):
+    """A method that goes on after its release: visits of a service, rounds of an exchange.
+
+    Its release opens it and is reserved once; a design of a step goes on from ``request.state``.
+    """
+
+    same_tables: ClassVar[bool] = False
+    """Whether every visit of a service has to read the very tables that were there when it was opened."""
+
+    @once
+    def questions(self) -> tuple[str, ...]:
+        """Return fingerprints of the questions that a visit pays for, so that none is paid for twice."""
+        return ()
+
+    @once
+    def offered(self) -> Mapping[str, tuple[str, ...]]:
+        """Return, by source, the columns that a step may name where it may not name all; from the state."""
+        return {}
+
+    @once
+    def takes_each(self) -> tuple[Fraction, ...]:
+        """Return what each record of a step's table adds to what it takes: 0 for what was paid for before."""
+        return ()
+
+    @once
+    def cheaper(self) -> tuple[Cheaper, ...]:
         """Return ways to what a step asks that take less, or give more for the same; reads no row."""
         return ()
 
-    def so_far(self, request: Request) -> tuple[View, ...]:
+    @once
+    def so_far(self) -> tuple[View, ...]:
         """Return what a service has released until now, newest first: from its state, reading no row."""
         return ()
 
-    def step(
-        self, step: str, tables: Mapping[str, Table], request: Request, state: bytes, context: Context
-    ) -> Release:
+    def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
         """Go on from a state; for methods with `steps`."""
         raise NotImplementedError(step)

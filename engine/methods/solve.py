@@ -8,19 +8,19 @@ from fractions import Fraction
 from math import floor, log10
 
 from engine.methods.budget import LARGEST, SMALLEST
-from engine.methods.protocol import Budget, Expected, Method, Request
+from engine.methods.protocol import Budget, Expected, Method
 
 _DIGITS = 3
 _TRIES = 40
 
 
-def epsilon_for_error(method: Method, request: Request, *, size: int, limit: float) -> Fraction | None:
+def epsilon_for_error(design: Method, *, size: int, limit: float) -> Fraction | None:
     """Return the smallest epsilon for which 95 of 100 errors stay below a limit.
 
     Parameters
     ----------
-    method, request
-        What is to be released. The request's own epsilon is ignored; its delta and neighbours are kept.
+    design
+        What is to be released. Its own epsilon is ignored; its delta and neighbours are kept.
     size
         Size of the group that the limit is for.
     limit
@@ -49,19 +49,19 @@ def epsilon_for_error(method: Method, request: Request, *, size: int, limit: flo
     >>> sex = Column("sex", kind=Kind.CATEGORY, domain=Domain(values=("f", "m")))
     >>> sex = replace(sex, domain_origin=Origin.DECLARED)
     >>> counts = method("statistics.counts")
-    >>> request = counts.request({"people": Schema((sex,))}, {"columns": ["sex"]})
-    >>> epsilon_for_error(counts, request, size=20, limit=6)
+    >>> request = counts.make_request({"people": Schema((sex,))}, {"columns": ["sex"]})
+    >>> epsilon_for_error(counts(request), size=20, limit=6)
     Fraction(457, 1000)
     """
     if not limit > 0:
         raise ValueError("a limit is above 0")
-    one_size = replace(request, sizes=(size,))
+    one_size = design.but(sizes=(size,))
     known: dict[Fraction, bool] = {}
-    if not foresees(method, one_size):
+    if not foresees(one_size):
         return None
 
     def error(epsilon: Fraction) -> float:
-        return _error(method, one_size, epsilon)
+        return _error(one_size, epsilon)
 
     def enough(epsilon: Fraction) -> bool:
         if epsilon not in known:
@@ -78,20 +78,20 @@ def epsilon_for_error(method: Method, request: Request, *, size: int, limit: flo
     return _value(last)
 
 
-def foresees(method: Method, request: Request) -> bool:
+def foresees(design: Method) -> bool:
     """Say whether the error of a number is forecast, of the sizes asked for: by declarations alone."""
-    return any(error.size in (None, *request.sizes) for error in _errors(method, request, Fraction(1)))
+    return any(error.size in (None, *design.request.sizes) for error in _errors(design, Fraction(1)))
 
 
-def _errors(method: Method, request: Request, epsilon: Fraction) -> tuple[Expected, ...]:
-    delta = request.budget.delta if request.budget else Fraction(0)
-    budget = Budget(epsilon, delta) if request.budget is None else replace(request.budget, epsilon=epsilon)
-    return method.forecast(replace(request, budget=budget)).errors
+def _errors(design: Method, epsilon: Fraction) -> tuple[Expected, ...]:
+    chosen = design.request.budget
+    budget = Budget(epsilon) if chosen is None else replace(chosen, epsilon=epsilon)
+    return design.but(budget=budget).forecast.errors
 
 
-def _error(method: Method, request: Request, epsilon: Fraction) -> float:
-    errors = _errors(method, request, epsilon)
-    return next(error.limit for error in errors if error.size in (None, *request.sizes))
+def _error(design: Method, epsilon: Fraction) -> float:
+    errors = _errors(design, epsilon)
+    return next(error.limit for error in errors if error.size in (None, *design.request.sizes))
 
 
 def _bracket(error: Callable[[Fraction], float], limit: float) -> tuple[Fraction, Fraction | None]:

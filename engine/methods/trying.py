@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from engine.methods.once import once
 from engine.progress import SILENT, Progress
 from engine.views import Cell, Label, Text
 
@@ -207,14 +208,14 @@ class Triable:
     tries_for_long: ClassVar[bool] = False
     """Whether that takes so long that it is done when somebody asks for it, and not at each change."""
 
-    def pairs_named(self, request: Any) -> frozenset[frozenset[str]]:
+    @once
+    def pairs_named(self) -> frozenset[frozenset[str]]:
         """Return pairs of columns whose relation a plan asks for, where rows are invented; none for all."""
         return frozenset()
 
     def tried(
         self,
         tables: Mapping[str, Table],
-        request: Any,
         *,
         chance: np.random.Generator,
         progress: Progress = SILENT,

@@ -12,9 +12,9 @@ from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
 from engine.ledger.fields import at_least, at_most, day, exact, words
 from engine.ledger.people import Digests
+from engine.methods.protocol import Method, Service
 from engine.privacy import accounting
 from engine.privacy.promise import Neighbours, Promise
-from engine.release.checked import Checked
 from engine.release.plan import Plan
 from engine.release.reading import person_keys
 from engine.table.fingerprint import Fingerprints
@@ -67,13 +67,13 @@ def known_holding(plan: Plan, ledger: Ledger) -> Holding | None:
     return next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
 
 
-def pays(checked: Checked) -> bool:
+def pays(design: Method) -> bool:
     """Say whether a register pays: where private rows are read and the loss is bounded."""
-    loss = checked.promise.loss
-    return bool(checked.request.private) and loss is not None and loss.epsilon > 0
+    loss = design.cost.loss
+    return bool(design.request.private) and loss is not None and loss.epsilon > 0
 
 
-def holding_of(plan: Plan, ledger: Ledger, checked: Checked) -> Holding:
+def holding_of(plan: Plan, ledger: Ledger, design: Method) -> Holding:
     """Return the holding that pays, made now if the plan says with which budget.
 
     Raises
@@ -87,12 +87,12 @@ def holding_of(plan: Plan, ledger: Ledger, checked: Checked) -> Holding:
     found = known_holding(plan, ledger)
     if found is not None:
         return found
-    refuse_too_much(plan, checked)
-    promise, budget = checked.promise, plan.holding_budget
+    refuse_too_much(plan, design)
+    promise, budget = design.cost, plan.holding_budget
     return ledger.create_holding(
         plan.holding.strip(),
         unit=promise.unit.value,
-        neighbours=(_relation(checked) if budget is None else budget.neighbours).value,
+        neighbours=(_relation(design) if budget is None else budget.neighbours).value,
         epsilon=None if budget is None else budget.epsilon,
         delta=0 if budget is None else budget.delta,
         money=_money(plan),
@@ -105,12 +105,12 @@ def _money(plan: Plan) -> Fraction | None:
     return plan.price.budget if plan.price.register is None else plan.price.register
 
 
-def _relation(checked: Checked) -> Neighbours:
-    loss = checked.promise.loss
-    return loss.neighbours if loss is not None and pays(checked) else Neighbours.ADD_REMOVE
+def _relation(design: Method) -> Neighbours:
+    loss = design.cost.loss
+    return loss.neighbours if loss is not None and pays(design) else Neighbours.ADD_REMOVE
 
 
-def refuse_too_much(plan: Plan, checked: Checked) -> None:
+def refuse_too_much(plan: Plan, design: Method) -> None:
     """Refuse to make a new register whose whole budget is less than its first release asks for.
 
     Raises
@@ -121,8 +121,8 @@ def refuse_too_much(plan: Plan, checked: Checked) -> None:
     """
     if plan.continues:
         raise InputRefused("ledger.no_holding", holding=plan.holding.strip())
-    promise, budget = checked.promise, plan.holding_budget
-    if not pays(checked):
+    promise, budget = design.cost, plan.holding_budget
+    if not pays(design):
         return
     if budget is None:
         raise InputRefused("charge.no_budget", holding=plan.holding)
@@ -138,12 +138,12 @@ def refuse_too_much(plan: Plan, checked: Checked) -> None:
         if asked > whole:
             named = {"holding": name, "budget": at_most(whole), "left": at_most(whole)}
             refusal = InputRefused(code, **named, asked=at_least(asked), total=at_least(asked))
-            raise _as_planned(refusal, checked, made)
+            raise _as_planned(refusal, design, made)
 
 
-def _as_planned(refusal: InputRefused, checked: Checked, holding: Holding) -> InputRefused:
+def _as_planned(refusal: InputRefused, design: Method, holding: Holding) -> InputRefused:
     """Say in a refusal of too much what the plan itself states, where the register counts it as exchange."""
-    loss = checked.promise.loss
+    loss = design.cost.loss
     if refusal.code not in _OVER or loss is None or loss.neighbours.value == holding.neighbours:
         return refusal
     planned = {"epsilon": at_least(loss.epsilon), "delta": at_least(loss.delta)}
@@ -198,7 +198,7 @@ def refuse_known(plan: Plan, ledger: Ledger, table: Shown) -> None:
         raise match.refusal(plan.holding.strip())
 
 
-def refuse_other_tables(plan: Plan, ledger: Ledger, checked: Checked, fingerprints: tuple[str, ...]) -> None:
+def refuse_other_tables(plan: Plan, ledger: Ledger, design: Method, fingerprints: tuple[str, ...]) -> None:
     """Refuse a visit with other rows than those for which the service was opened, where it asks for them.
 
     Raises
@@ -206,7 +206,11 @@ def refuse_other_tables(plan: Plan, ledger: Ledger, checked: Checked, fingerprin
     InputRefused
         ``charge.other_table``.
     """
-    opening = ledger.find(plan.continues) if plan.continues and checked.method.same_tables else None
+    opening = (
+        ledger.find(plan.continues)
+        if isinstance(design, Service) and plan.continues and design.same_tables
+        else None
+    )
     if opening is not None and fingerprints and set(fingerprints) != set(opening.tables):
         raise InputRefused("charge.other_table", title=opening.title, entry=opening.id)
 
@@ -232,7 +236,7 @@ def reason_of(plan: Plan, decision: str) -> str:
     return str(next(reasons, "")).strip()
 
 
-def preview(plan: Plan, ledger: Ledger, checked: Checked) -> Preview | None:
+def preview(plan: Plan, ledger: Ledger, design: Method) -> Preview | None:
     """Return what the ledger would say now, or None while the holding does not exist yet.
 
     Nothing is reserved, and no row is read.
@@ -243,17 +247,17 @@ def preview(plan: Plan, ledger: Ledger, checked: Checked) -> Preview | None:
     found = ledger.preview(
         holding.id,
         compose=_composer(plan, ledger, holding),
-        **_terms(checked, holding),
-        **_visit(plan, checked),
+        **_terms(design, holding),
+        **_visit(plan, design),
     )
-    refusal = None if found.refusal is None else _as_planned(found.refusal, checked, holding)
+    refusal = None if found.refusal is None else _as_planned(found.refusal, design, holding)
     return replace(found, refusal=refusal)
 
 
 def reserve(
     plan: Plan,
     ledger: Ledger,
-    checked: Checked,
+    design: Method,
     holding: Holding,
     fingerprints: tuple[str, ...],
     folder: Path,
@@ -273,12 +277,12 @@ def reserve(
             compose=_composer(plan, ledger, holding),
             tables=fingerprints,
             folder=str(folder),
-            questions=checked.method.questions(checked.request),
-            **_terms(checked, holding),
-            **_visit(plan, checked),
+            questions=design.questions if isinstance(design, Service) else (),
+            **_terms(design, holding),
+            **_visit(plan, design),
         )
     except InputRefused as refusal:
-        raise _as_planned(refusal, checked, holding) from None
+        raise _as_planned(refusal, design, holding) from None
 
 
 def _composer(plan: Plan, ledger: Ledger, holding: Holding) -> Compose:
@@ -287,21 +291,21 @@ def _composer(plan: Plan, ledger: Ledger, holding: Holding) -> Compose:
     return composer(holding if opening is None else opening)
 
 
-def _visit(plan: Plan, checked: Checked) -> dict[str, Any]:
+def _visit(plan: Plan, design: Method) -> dict[str, Any]:
     """Return which service is visited, and the state that the visit begins from."""
     if not plan.continues:
         return {}
-    state = checked.request.state
+    state = design.request.state
     return {
         "parent": plan.continues,
         "state_hash": None if state is None else hashlib.sha256(state).hexdigest(),
     }
 
 
-def _terms(checked: Checked, holding: Holding) -> dict[str, Any]:
+def _terms(design: Method, holding: Holding) -> dict[str, Any]:
     """Return what the ledger enters: what a register pays, or that nothing is paid."""
-    promise = checked.promise
-    reads, is_paid = bool(checked.request.private), pays(checked)
+    promise = design.cost
+    reads, is_paid = bool(design.request.private), pays(design)
     paid = charged(promise, holding) if is_paid else promise
     loss = paid.loss if is_paid else None
     return {

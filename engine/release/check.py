@@ -10,19 +10,18 @@ from engine.bounded import read_bytes
 from engine.errors import InputRefused
 from engine.evaluation import catalogue as measures
 from engine.methods.catalogue import method as find_method
-from engine.methods.protocol import MAIN, Source, Spends
+from engine.methods.protocol import MAIN, Method, Source, Spends
 from engine.pricing.statement import price_statement, refuse_amounts
 from engine.privacy.accounting import total
 from engine.privacy.promise import promise_kind
 from engine.release import charge, reading
-from engine.release.checked import Checked
 from engine.release.foreseen import Foreseen, foresee, worked_out
 from engine.release.levels import size_of_all
 from engine.release.plan import Plan
 from engine.table.schema import Role, Schema
 
 
-def check(plan: Plan, *, base: Path = Path()) -> Checked:
+def check(plan: Plan, *, base: Path = Path()) -> Method:
     """Check a plan without reading a row. What the register says is asked by `engine.release.preview`.
 
     Parameters
@@ -55,20 +54,20 @@ def check(plan: Plan, *, base: Path = Path()) -> Checked:
     whole = size_of_all(plan)
     if whole is not None:  # no groups: the forecast is about what is released
         request = replace(request, sizes=(whole,))
+    design = method(request)
     with worked_out("problems"):
-        for problem in method.problems(request):
+        for problem in design.problems:
             raise InputRefused(problem.code, **problem.values)
     with worked_out("cost"):
-        checked = Checked(method, request, method.cost(request))
-        _refuse_promise(checked)
+        _refuse_promise(design)
     with worked_out("price"):  # amounts that fit no curve, before spending
         refuse_amounts(plan.price)
-        price_statement(method.priced(request), plan.price, readings=False)
-    measures.chosen(plan.measures, checked.subject)
-    return checked
+        price_statement(design.priced, plan.price, readings=False)
+    measures.chosen(plan.measures, design)
+    return design
 
 
-def ready(plan: Plan, checked: Checked) -> Foreseen:
+def ready(plan: Plan, design: Method) -> Foreseen:
     """Check what a plan needs further to be run from its file, and work out all that is said of it.
 
     Still without reading a row: what passes here is refused later only for what is in the files, in the
@@ -79,9 +78,9 @@ def ready(plan: Plan, checked: Checked) -> Foreseen:
     InputRefused
         ``reading.*``, ``charge.*``, ``ledger.*`` about single fields, or ``run.not_computable``.
     """
-    reading.refuse_open(plan, checked.sources)
+    reading.refuse_open(plan, design.sources_read)
     charge.refuse_unfit(plan)
-    return foresee(plan, checked)
+    return foresee(plan, design)
 
 
 def refuse_language(language: str) -> None:
@@ -121,12 +120,12 @@ def _refuse_sources(plan: Plan, sources: tuple[Source, ...]) -> None:
                 raise InputRefused("plan.not_recognised", column=column.name)
 
 
-def _refuse_promise(checked: Checked) -> None:
+def _refuse_promise(design: Method) -> None:
     """Refuse a promise that its events do not bear out, or that is of another kind than was declared."""
-    promise = checked.promise
+    promise = design.cost
     kind = promise_kind(promise.kind)
-    fits = promise.kind in checked.method.promises and kind.bounded == (promise.loss is not None)
+    fits = promise.kind in design.promises and kind.bounded == (promise.loss is not None)
     if not fits or set(promise.terms) - set(kind.conditions) != set(kind.terms):
-        raise InputRefused("run.promise_differs", method=checked.method.id, part="promise")
+        raise InputRefused("run.promise_differs", method=design.id, part="promise")
     if promise.loss is not None:
         total([promise], delta=promise.loss.delta)

@@ -57,14 +57,14 @@ def choice(plan: Plan, *, readings: bool = True) -> Choice:
     InputRefused
         The plan has no valid budget, or its method a problem.
     """
-    checked = check(plan)
+    design = check(plan)
     assert plan.budget is not None
     return Choice(
         plan.budget.epsilon,
-        checked.promise,
-        privacy_statement(checked.promise, read_at=plan.price.bound, readings=readings),
-        price_statement(checked.promise, plan.price, readings=readings),
-        checked.method.forecast(checked.request),
+        design.cost,
+        privacy_statement(design.cost, read_at=plan.price.bound, readings=readings),
+        price_statement(design.cost, plan.price, readings=readings),
+        design.forecast,
         allowed_levels(plan),
         reference_size(plan),
     )

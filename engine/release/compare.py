@@ -17,13 +17,12 @@ from engine.errors import EngineError
 from engine.evaluation import catalogue as measures
 from engine.evaluation.evaluate import evaluate, figures
 from engine.evaluation.protocol import Private
-from engine.methods.protocol import Forecast
+from engine.methods.protocol import Forecast, Method
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.release import promised, reading
 from engine.release.check import check
-from engine.release.checked import Checked
 from engine.release.make import Split, make
 from engine.release.plan import Plan
 from engine.release.working import for_comparing, new_folder
@@ -105,27 +104,27 @@ def compare_one(plan: Plan, *, split: Split, base: Path = Path(), progress: Prog
     """
     started = monotonic()
     try:
-        checked = check(plan, base=base)
-        compared = Compared(plan, None, checked.promise, checked.method.forecast(checked.request))
-        if checked.promise.loss is not None or not checked.request.private:
+        design = check(plan, base=base)
+        compared = Compared(plan, None, design.cost, design.forecast)
+        if design.cost.loss is not None or not design.request.private:
             return compared
-        measured, inside = _measured(plan, checked, split, base, progress)
+        measured, inside = _measured(plan, design, split, base, progress)
         return replace(compared, measured=measured, inside=inside, seconds=monotonic() - started)
     except EngineError as problem:
         return Compared(plan, problem)
 
 
 def _measured(
-    plan: Plan, checked: Checked, split: Split, base: Path, progress: Progress
+    plan: Plan, design: Method, split: Split, base: Path, progress: Progress
 ) -> tuple[dict[str, Any], tuple[View, ...]]:
     """Make a candidate without a bounded loss, measure it, and throw it away."""
-    prepared = reading.read_all(plan, checked.sources, base=base, progress=progress.part(0.0, 0.4))
-    promised.refuse_other(plan, checked, prepared)
-    main = checked.request.private[0]
+    prepared = reading.read_all(plan, design.sources_read, base=base, progress=progress.part(0.0, 0.4))
+    promised.refuse_other(plan, design, prepared)
+    main = design.request.private[0]
     with for_comparing() as folder:
-        draft = make(checked, prepared, Noise(), folder=folder, split=split, progress=progress.part(0.4, 0.8))
+        draft = make(design, prepared, Noise(), folder=folder, split=split, progress=progress.part(0.4, 0.8))
         context = Private(
-            checked.subject,
+            design,
             prepared[main].table,
             prepared[main].schema,
             draft.used[main],
@@ -135,6 +134,6 @@ def _measured(
             draft.held_out.get(main),
             prepared[main].people,
         )
-        asked = [one for one in measures.chosen(plan.measures, checked.subject) if not one.on_demand]
+        asked = [one for one in measures.chosen(plan.measures, design) if not one.on_demand]
         answers = evaluate(asked, context)
     return figures(answers.public) | figures(answers.internal), draft.release.inside.views

@@ -6,6 +6,7 @@ from html import escape
 
 from engine import texts
 from engine.methods.protocol import DocumentArtefact
+from engine.report.words import word
 from engine.views import Cell, Label, Text, TextView, View, as_table
 
 STYLE = (
@@ -51,5 +52,5 @@ def _said(label: Label | Cell, language: str) -> str:
     if label is None:
         return "–"
     if isinstance(label, Text):
-        return escape(texts.text(label.id, language=language, **label.values))
+        return escape(word(label, language))  # a text may name other texts
     return escape(label if isinstance(label, str) else texts.number(label))

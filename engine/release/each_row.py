@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.errors import InputRefused
-from engine.methods.protocol import MAIN
+from engine.methods.protocol import MAIN, Method
 from engine.privacy.promise import Unit
-from engine.release.checked import Checked
 from engine.release.decisions import ONE_ROW_EACH, reason_for
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
@@ -25,10 +24,10 @@ from engine.table.table import Table
 from engine.views import Text
 
 
-def is_said(plan: Plan, checked: Checked) -> bool:
+def is_said(plan: Plan, design: Method) -> bool:
     """Say whether a release counts on every row being another person, because the custodian said so."""
-    reads = MAIN in checked.request.private
-    return reads and plan.schema.one_row_each and checked.request.unit is Unit.ROW
+    reads = MAIN in design.request.private
+    return reads and plan.schema.one_row_each and design.request.unit is Unit.ROW
 
 
 def declared_against(schema: Schema) -> tuple[str, ...]:
@@ -64,7 +63,7 @@ def reason_given(plan: Plan) -> str:
     return reason_for(plan.decisions, ONE_ROW_EACH)
 
 
-def refuse_undeclared(plan: Plan, checked: Checked) -> None:
+def refuse_undeclared(plan: Plan, design: Method) -> None:
     """Refuse that every row is another person where a declared column could deny it, and no reason is given.
 
     Reads no row. For plans that are run or checked from their file.
@@ -75,11 +74,11 @@ def refuse_undeclared(plan: Plan, checked: Checked) -> None:
         ``run.one_row_each`` names the first such column.
     """
     found = declared_against(plan.schema)
-    if found and is_said(plan, checked) and not reason_given(plan):
+    if found and is_said(plan, design) and not reason_given(plan):
         raise InputRefused("run.one_row_each", column=found[0], count=len(found), decision=ONE_ROW_EACH)
 
 
-def refuse_counted(plan: Plan, checked: Checked, prepared: Mapping[str, PreparedTable]) -> None:
+def refuse_counted(plan: Plan, design: Method, prepared: Mapping[str, PreparedTable]) -> None:
     """Refuse that every row is another person where the rows deny it, and no reason is given.
 
     Only for releases that no bounded loss is promised of. Before anything is reserved.
@@ -89,7 +88,7 @@ def refuse_counted(plan: Plan, checked: Checked, prepared: Mapping[str, Prepared
     InputRefused
         ``run.one_row_each_counted`` names the likeliest such column, with its counts.
     """
-    asked = is_said(plan, checked) and checked.promise.loss is None and MAIN in prepared
+    asked = is_said(plan, design) and design.cost.loss is None and MAIN in prepared
     if not asked or reason_given(plan):
         return
     found = counted_against(prepared[MAIN].table)
@@ -99,11 +98,11 @@ def refuse_counted(plan: Plan, checked: Checked, prepared: Mapping[str, Prepared
         raise InputRefused("run.one_row_each_counted", **values, decision=ONE_ROW_EACH)
 
 
-def notes(plan: Plan, checked: Checked) -> tuple[Text, ...]:
+def notes(plan: Plan, design: Method) -> tuple[Text, ...]:
     """Return what the recipient is told where rows count as people for a reason although a column denies it.
 
     Names neither the column nor a count.
     """
-    if not is_said(plan, checked) or not reason_given(plan):
+    if not is_said(plan, design) or not reason_given(plan):
         return ()
     return (Text("report.columns.one_row_each"),)

@@ -35,7 +35,7 @@ LARGEST = 1 << 26
 
 
 def earlier(
-    plan: Plan, ledger: Ledger, holding: Holding, method: Method, *, entry: str, places: Iterable[Path]
+    plan: Plan, ledger: Ledger, holding: Holding, method: type[Method], *, entry: str, places: Iterable[Path]
 ) -> Earlier:
     """Return what a method released of a register before; call it before anything is spent.
 
@@ -119,7 +119,7 @@ def told_of(folder: Path) -> bytes | None:
         return None
 
 
-def _refuse_open(ledger: Ledger, holding: Holding, method: Method, entry: str) -> None:
+def _refuse_open(ledger: Ledger, holding: Holding, method: type[Method], entry: str) -> None:
     listed = ledger.entries(holding.id)
     own = next(one.number for one in listed if one.id == entry)
     for one in listed:
@@ -129,7 +129,7 @@ def _refuse_open(ledger: Ledger, holding: Holding, method: Method, entry: str) -
 
 
 def _looked_for(
-    ledger: Ledger, holding: Holding, method: Method, places: Iterable[Path], *, keep: bool
+    ledger: Ledger, holding: Holding, method: type[Method], places: Iterable[Path], *, keep: bool
 ) -> tuple[tuple[EarlierRelease, ...], list[Entry]]:
     """Return the earlier releases of a method, and the entries of those about which nothing is known."""
     closed = ("complete", "withdrawn", "failed")
@@ -151,7 +151,7 @@ def _looked_for(
     return found, [one for one in wanted if read[one.id] is None]
 
 
-def _is_of(entry: Entry, method: Method) -> bool:
+def _is_of(entry: Entry, method: type[Method]) -> bool:
     """Say whether an entry can be a release of the method: whether it makes such promises."""
     return entry.guarantee.get("kind") in method.promises
 

@@ -29,7 +29,7 @@ class Ran:
     bundle: Bundle
 
 
-def plans(method: Method) -> tuple[Plan, ...]:
+def plans(method: type[Method]) -> tuple[Plan, ...]:
     """Return the examples of a method as plans; their paths are relative to the folder of examples.
 
     Notes
@@ -40,7 +40,7 @@ def plans(method: Method) -> tuple[Plan, ...]:
     return tuple(_plan(tree, method) for tree in method.examples())
 
 
-def _plan(tree: Mapping[str, Any], method: Method) -> Plan:
+def _plan(tree: Mapping[str, Any], method: type[Method]) -> Plan:
     fields = {"method": method.id, "method_version": method.version}
     fields |= {name: value for name, value in tree.items() if name != "like"}
     if "like" in tree:
@@ -55,7 +55,7 @@ def _plan(tree: Mapping[str, Any], method: Method) -> Plan:
 
 
 def run_examples(
-    method: Method, *, out: Path, language: str = "en", progress: Progress = SILENT
+    method: type[Method], *, out: Path, language: str = "en", progress: Progress = SILENT
 ) -> tuple[Ran, ...]:
     """Run the examples of a method into a new folder that holds all they need.
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import Cancelled, EngineError, InputRefused
-from engine.methods.protocol import Forecast
+from engine.methods.protocol import Forecast, Method
 from engine.numbers import plain
 from engine.pricing.price import AllowedLevels
 from engine.pricing.statement import price_statement, privacy_statement
 from engine.privacy.promise import Promise
 from engine.release import bundle
-from engine.release.checked import Checked
 from engine.release.levels import allowed_levels
 from engine.release.plan import Plan
 
@@ -37,7 +36,7 @@ class Foreseen:
     forecast: Forecast
 
 
-def foresee(plan: Plan, checked: Checked) -> Foreseen:
+def foresee(plan: Plan, design: Method) -> Foreseen:
     """Work out everything that is said of a checked plan without its rows.
 
     Raises
@@ -45,14 +44,13 @@ def foresee(plan: Plan, checked: Checked) -> Foreseen:
     InputRefused
         ``run.not_computable`` names the part, or whatever that part refuses.
     """
-    method, request = checked.method, checked.request
     with worked_out("statement"):
-        stated = method.stated(request)
+        stated = design.stated
         statement = privacy_statement(stated, read_at=plan.price.bound)
     with worked_out("price"):
-        price = priced(plan, method.priced(request))
+        price = priced(plan, design.priced)
     with worked_out("forecast"):
-        forecast = method.forecast(request)
+        forecast = design.forecast
     found = Foreseen(stated, statement, price, forecast)
     trees = {"plan": plan.to_json(), "promise": stated.to_json(), "statement": statement, "price": price}
     for part, tree in {**trees, "forecast": forecast}.items():

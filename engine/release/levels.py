@@ -100,14 +100,14 @@ def epsilon_for_limit(plan: Plan, limit: float) -> Fraction | None:
         return None
     method = find_method(plan.method)
     request = with_epsilon(plan, plan.budget.epsilon if plan.budget else Fraction(1)).request
-    found = epsilon_for_error(method, request, size=reference_size(plan), limit=limit)
+    found = epsilon_for_error(method(request), size=reference_size(plan), limit=limit)
     return None if found is None or found > LARGEST else _rounded_up(float(found))
 
 
 def _is_foreseen(plan: Plan) -> bool:
     """Say whether a largest error is of a number that the method forecasts."""
     request = with_epsilon(plan, Fraction(1)).request
-    return foresees(find_method(plan.method), replace(request, sizes=(reference_size(plan),)))
+    return foresees(find_method(plan.method)(replace(request, sizes=(reference_size(plan),))))
 
 
 def allowed_levels(plan: Plan) -> AllowedLevels:

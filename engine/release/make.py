@@ -21,8 +21,10 @@ from engine.methods.protocol import (
     Artefact,
     Context,
     FileArtefact,
+    Method,
     ModelArtefact,
     Release,
+    Service,
     TableArtefact,
 )
 from engine.methods.shared import onnx_file, workbook_file
@@ -31,7 +33,6 @@ from engine.privacy.mechanisms.integers import is_listened
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.progress import SILENT, Progress
 from engine.release import promised, reading
-from engine.release.checked import Checked
 from engine.release.reading import PreparedTable
 from engine.release.working import new_folder
 from engine.table.declared import key_texts
@@ -111,7 +112,7 @@ class Split:
 
 
 def make(
-    checked: Checked,
+    design: Method,
     prepared: Mapping[str, PreparedTable],
     noise: Noise,
     *,
@@ -126,7 +127,7 @@ def make(
 
     Parameters
     ----------
-    checked
+    design
         What is to be made.
     prepared
         By source.
@@ -151,9 +152,9 @@ def make(
         the release may not leave. ``run.not_as_promised``: the cap did not hold.
     """
     assert not is_listened(), "somebody could see sums without their noise"
-    private = set(checked.request.private)
+    private = set(design.request.private)
     away: dict[str, Table] = {}
-    if checked.method.held_out:
+    if design.held_out:
         split = split or Split.drawn(noise)
         parts = {name: split.apart(one, noise) for name, one in prepared.items() if name in private}
         prepared = {**prepared, **{name: kept for name, (kept, _) in parts.items()}}
@@ -166,22 +167,22 @@ def make(
     away = {name: _rows_of(replace(prepared[name], table=one), True, noise) for name, one in away.items()}
     for name, one in away.items():
         promised.refuse_uncapped(prepared[name].schema, one)
-    tried = away if checked.method.scores(checked.request) else {}
+    tried = away if design.scores else {}
     before = noise.counted
     context = Context(
         noise,
-        ordinary_generator() if checked.promise.loss is None else None,  # only where nothing bounds the loss
+        ordinary_generator() if design.cost.loss is None else None,  # only where nothing bounds the loss
         new_folder(folder),
         progress.part(0.1, 1.0),
-        passphrase if checked.method.keeps_key else None,
+        passphrase if design.keeps_key else None,
         earlier,
         key,
         tried,
     )
-    release = _made(checked, used, context)
+    release = _made(design, used, context)
     drawn = noise.counted
     drawn.subtract(before)
-    refuse_lies(checked, release, +drawn)
+    refuse_lies(design, release, +drawn)
     return Draft(release, used, away, +drawn)
 
 
@@ -189,14 +190,14 @@ def _rows_of(prepared: PreparedTable, is_private: bool, noise: Noise) -> Table:
     return reading.capped(prepared, noise) if is_private else reading.filtered(prepared)
 
 
-def _made(checked: Checked, used: Mapping[str, Table], context: Context) -> Release:
-    request = checked.request
-    if request.step:
-        return checked.method.step(request.step, used, request, request.state or b"", context)
-    return checked.method.run(used, request, context)
+def _made(design: Method, used: Mapping[str, Table], context: Context) -> Release:
+    request = design.request
+    if isinstance(design, Service) and request.step:
+        return design.step(request.step, used, request.state or b"", context)
+    return design.run(used, context)
 
 
-def refuse_lies(checked: Checked, release: Release, drawn: Counter[Draw]) -> None:
+def refuse_lies(design: Method, release: Release, drawn: Counter[Draw]) -> None:
     """Refuse a release that is not what was declared, or that has something in it that may not leave.
 
     Notes
@@ -204,19 +205,19 @@ def refuse_lies(checked: Checked, release: Release, drawn: Counter[Draw]) -> Non
     What was drawn is what was promised: the same mechanisms, with the same numbers, as often. A service that
     is opened reserves what its visits will draw, and draws nothing yet.
     """
-    opens = bool(checked.method.steps) and not checked.request.step
-    declared = checked.promise.drawn()
+    opens = bool(design.steps) and not design.request.step
+    declared = design.cost.drawn()
     fits = drawn == declared or (opens and drawn <= declared)
-    if release.promise != checked.promise or not fits:
-        part = "noise" if release.promise == checked.promise else "promise"
-        raise InputRefused("run.promise_differs", method=checked.method.id, part=part)
+    if release.promise != design.cost or not fits:
+        part = "noise" if release.promise == design.cost else "promise"
+        raise InputRefused("run.promise_differs", method=design.id, part=part)
     names: set[str] = set()
     for artefact in release.artefacts:
         for name in artefact.files:
             if name.casefold() in names or not _is_name(name):  # some file systems know no capitals
-                raise InputRefused("run.artefact", method=checked.method.id, file=name[:100])
+                raise InputRefused("run.artefact", method=design.id, file=name[:100])
             names.add(name.casefold())
-        _refuse_content(checked, artefact)
+        _refuse_content(design, artefact)
 
 
 def _is_name(name: str) -> bool:
@@ -225,7 +226,7 @@ def _is_name(name: str) -> bool:
     return plain and own not in OWN_NAMES and not own.startswith("report-external.")
 
 
-def _refuse_content(checked: Checked, artefact: Artefact) -> None:
+def _refuse_content(design: Method, artefact: Artefact) -> None:
     """Refuse pickles, seeds, files that hold more than they need, and an index that still names rows."""
     if isinstance(artefact, FileArtefact):
         fits = not artefact.content.startswith(PICKLES)
@@ -244,7 +245,7 @@ def _refuse_content(checked: Checked, artefact: Artefact) -> None:
     else:
         fits = True
     if not fits:
-        raise InputRefused("run.artefact", method=checked.method.id, file=artefact.files[0])
+        raise InputRefused("run.artefact", method=design.id, file=artefact.files[0])
 
 
 def _names_a_seed(tree: Any) -> bool:

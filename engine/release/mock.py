@@ -116,15 +116,15 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
     to keep: how far the method is off then depends on sizes, level and number of people, as it will.
     """
     try:
-        checked = check(plan, base=base)
-        received = [source for source in checked.sources if source.shape is Shape.RECEIVED]
+        design = check(plan, base=base)
+        received = [source for source in design.sources_read if source.shape is Shape.RECEIVED]
         if received or plan.step:
             return (
                 None  # what others protected, and visits that go on from an earlier one, cannot be invented
             )
-        is_tried = checked.method.rows is Rows.SYNTHETIC and checked.promise.loss is not None
-        people = _people(plan, leaves_rows=checked.method.rows is not Rows.NONE and not is_tried)
-        read = [one for one in checked.sources if one.required or one.name in plan.schemas]
+        is_tried = design.rows is Rows.SYNTHETIC and design.cost.loss is not None
+        people = _people(plan, leaves_rows=design.rows is not Rows.NONE and not is_tried)
+        read = [one for one in design.sources_read if one.required or one.name in plan.schemas]
         prepared = {
             one.name: _prepared(
                 one, plan.prepared(one.name), people if one.shape.is_private else 10 * people, alike=is_tried
@@ -132,12 +132,12 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
             for one in read  # a public table is of more people than the custodian's
         }
         with tempfile.TemporaryDirectory(prefix="custos-") as folder:
-            release = make(checked, prepared, Noise(), folder=Path(folder), progress=progress).release
+            release = make(design, prepared, Noise(), folder=Path(folder), progress=progress).release
     except Cancelled:
         raise
     except Exception:
         return None  # a picture that fails must never stand in the way
-    named = checked.method.pairs_named(checked.request) if is_tried else ()
+    named = design.pairs_named if is_tried else ()
     kept = _kept(prepared[MAIN], release.artefacts, named) if is_tried and MAIN in prepared else None
     return Mock(release.artefacts, release.views, people, kept)
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.errors import InputRefused
-from engine.methods.protocol import MAIN, Method, Request
+from engine.methods.protocol import MAIN, Method
 from engine.privacy.promise import Promise
-from engine.release.checked import Checked
 from engine.release.decisions import NAMES_PEOPLE, decision_about
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
@@ -52,14 +51,14 @@ def is_asked(method: Method, promise: Promise) -> bool:
     return promise.loss is None and bool(method.rows.value != "none")
 
 
-def naming(table: Table, request: Request, method: Method) -> tuple[Naming, ...]:
+def naming(table: Table, design: Method) -> tuple[Naming, ...]:
     """Find the columns that name people among those that leave as they stand.
 
     Parameters
     ----------
     table
         The custodian's table as it is prepared.
-    request, method
+    design
         What is to be released.
 
     Returns
@@ -75,7 +74,7 @@ def naming(table: Table, request: Request, method: Method) -> tuple[Naming, ...]
     """
     found = []
     frame = table.rows()
-    for name in method.keeps(request):
+    for name in design.keeps:
         if name not in table.names:
             continue
         looked = profile(table, name, frame[name])
@@ -87,7 +86,7 @@ def naming(table: Table, request: Request, method: Method) -> tuple[Naming, ...]
     return tuple(found)
 
 
-def refuse_named(plan: Plan, checked: Checked, prepared: Mapping[str, PreparedTable]) -> None:
+def refuse_named(plan: Plan, design: Method, prepared: Mapping[str, PreparedTable]) -> None:
     """Refuse rows with a column that names people and no reason for it. Before anything is reserved.
 
     Raises
@@ -95,9 +94,9 @@ def refuse_named(plan: Plan, checked: Checked, prepared: Mapping[str, PreparedTa
     InputRefused
         ``run.names_people`` names the first such column, and why.
     """
-    if MAIN not in prepared or not is_asked(checked.method, checked.promise):
+    if MAIN not in prepared or not is_asked(design, design.cost):
         return
-    found = naming(prepared[MAIN].table, checked.request, checked.method)
+    found = naming(prepared[MAIN].table, design)
     without = [one for one in found if not reason_for(plan, one.column)]
     if without:
         first = without[0]
@@ -119,11 +118,11 @@ def reason_for(plan: Plan, column: str) -> str:
     return next(taken, "").strip()
 
 
-def notes(plan: Plan, checked: Checked) -> tuple[Text, ...]:
+def notes(plan: Plan, design: Method) -> tuple[Text, ...]:
     """Return what the recipient is told of the columns that leave for a reason although they name people."""
-    if not is_asked(checked.method, checked.promise):
+    if not is_asked(design, design.cost):
         return ()
-    kept = checked.method.keeps(checked.request)
+    kept = design.keeps
     return tuple(
         Text("report.columns.names_people", {"column": name}) for name in kept if reason_for(plan, name)
     )

@@ -16,7 +16,7 @@ from engine import strict_json
 from engine.bounded import read_text
 from engine.errors import EngineError, InputRefused
 from engine.methods.catalogue import method as find_method
-from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Request, Spends
+from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Method, Request, Spends
 from engine.notebook import Shown
 from engine.numbers import plain, written
 from engine.pricing.price import Price
@@ -170,7 +170,7 @@ class Plan(Shown):
         """Return what a step of a service gets to see, given what the last visit left; see `request`."""
         method = find_method(self.method)
         schemas = {name: self.prepared(name) for name in self.schemas}
-        return method.request(
+        return method.make_request(
             schemas,
             self.parameters,
             budget=self.budget if method.spends is Spends.CHOSEN else None,
@@ -179,6 +179,11 @@ class Plan(Shown):
             state=state,
             preparation=self.preparation,
         )
+
+    @property
+    def design(self) -> Method:
+        """What the plan decides about its release, worked out once; raises as `request` does."""
+        return find_method(self.method)(self.request)
 
     def candidate_plans(self) -> tuple[Plan, ...]:
         """Return the plan and those that were compared with it, each as a plan of its own and once.

@@ -10,12 +10,11 @@ from engine import texts
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.ledger import Preview as LedgerPreview
-from engine.methods.protocol import Cheaper, Expected, Forecast, unit_parts
+from engine.methods.protocol import Cheaper, Expected, Forecast, Method, Service, unit_parts
 from engine.privacy.promise import Promise
 from engine.protected import agreeing
 from engine.release import charge
 from engine.release.check import check, ready
-from engine.release.checked import Checked
 from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
@@ -33,7 +32,7 @@ class PlanPreview:
     """
 
     problems: tuple[EngineError, ...]
-    checked: Checked | None = None
+    design: Method | None = None
     forecast: Forecast | None = None
     ledger: LedgerPreview | None = None
     people: int | None = None
@@ -41,14 +40,12 @@ class PlanPreview:
     @property
     def promise(self) -> Promise | None:
         """What would be promised; None where the plan cannot be checked."""
-        return None if self.checked is None else self.checked.promise
+        return None if self.design is None else self.design.cost
 
     @property
     def rows(self) -> tuple[Text, ...]:
         """Whose rows would be used, how many of each, and who would be kept apart."""
-        if self.checked is None:
-            return ()
-        return whose_rows(self.checked.method, self.checked.request, self.people)
+        return () if self.design is None else whose_rows(self.design, self.people)
 
     @property
     def refusal(self) -> EngineError | None:
@@ -74,9 +71,9 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPr
         Nothing is reserved, spent or read.
     """
     try:
-        checked = check(plan, base=base or Path())
+        design = check(plan, base=base or Path())
         with worked_out("forecast"):
-            forecast = checked.method.forecast(checked.request)
+            forecast = design.forecast
     except EngineError as error:
         return PlanPreview((error,))
     problems: list[EngineError] = []
@@ -85,13 +82,13 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPr
         if not plan.holding.strip():
             raise InputRefused("charge.no_holding")
         if ledger is None or charge.known_holding(plan, ledger) is None:
-            charge.refuse_too_much(plan, checked)
-        said = None if ledger is None else charge.preview(plan, ledger, checked)
+            charge.refuse_too_much(plan, design)
+        said = None if ledger is None else charge.preview(plan, ledger, design)
     except EngineError as error:
         problems.append(error)
     if said is not None and said.refusal is not None:
         problems.append(said.refusal)
-    return PlanPreview(tuple(problems), checked, forecast, said, plan.people)
+    return PlanPreview(tuple(problems), design, forecast, said, plan.people)
 
 
 def preview_json(
@@ -106,11 +103,11 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
     found, foreseen = preview(plan, ledger, base=base or Path()), None
     if base is not None:
         found = replace(found, problems=(*found.problems, *contradictions(plan, base)))
-    if found.checked is not None:
+    if found.design is not None:
         try:
-            foreseen = ready(plan, found.checked)
+            foreseen = ready(plan, found.design)
             if base is not None:  # the plan is going to be run from its file
-                refuse_undeclared(plan, found.checked)
+                refuse_undeclared(plan, found.design)
         except EngineError as error:
             found = replace(found, problems=(error, *found.problems))
     problems = [
@@ -119,9 +116,9 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
         for problem in found.problems
     ]
     answer: dict[str, Any] = {"fingerprint": plan.fingerprint, "problems": problems, "sentences": []}
-    if found.checked is None or found.forecast is None or foreseen is None:
+    if found.design is None or found.forecast is None or foreseen is None:
         return answer
-    checked = found.checked
+    design = found.design
     answer["promise"] = foreseen.promise.to_json()
     answer["statement"] = foreseen.statement
     answer["forecast"] = [to_json(error) for error in found.forecast.errors]
@@ -133,7 +130,7 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
             "epsilon": str(way.epsilon),
             "parameters": way.given,
         }
-        for way in checked.method.cheaper(checked.request)
+        for way in (design.cheaper if isinstance(design, Service) else ())
     ]
     if found.ledger is not None:
         left = found.ledger.before

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pandas.util import hash_array
 
 from engine.errors import InputRefused
-from engine.release.checked import Checked
+from engine.methods.protocol import Method
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable, said
 from engine.table.cells import cells_of
@@ -27,7 +27,7 @@ from engine.table.table import TEXT, Table
 _PIECE = 1 << 17  # keys at a time: what Python holds of them stays small
 
 
-def refuse_other(plan: Plan, checked: Checked, prepared: Mapping[str, PreparedTable]) -> None:
+def refuse_other(plan: Plan, design: Method, prepared: Mapping[str, PreparedTable]) -> None:
     """Refuse a prepared table that is not the one that the promise is about. Before anything is reserved.
 
     Raises
@@ -36,7 +36,7 @@ def refuse_other(plan: Plan, checked: Checked, prepared: Mapping[str, PreparedTa
         ``run.not_as_promised`` names what differs: ``unit``, ``rows_per_person``, ``neighbours``,
         ``schema``, ``person_key`` or ``options``.
     """
-    request, promise = checked.request, checked.promise
+    request, promise = design.request, design.cost
     private = [name for name in request.private if name in prepared]
     if private:
         _refuse_unless(

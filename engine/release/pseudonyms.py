@@ -14,18 +14,18 @@ from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method as find_method
 from engine.methods.keeping import KEY_FILE, KeyKeeper, person_texts
+from engine.methods.protocol import Method
 from engine.privacy.keys import unlocked
 from engine.progress import SILENT, Progress
 from engine.release import reading
 from engine.release.bundle import INTERNAL, KEY, RELEASE
-from engine.release.checked import Checked
 from engine.release.plan import FileReference, Plan
 from engine.table.schema import Schema
 
 DECISION = "reidentified"
 
 
-def opened(checked: Checked, earlier_key: bytes | None, passphrase: str | None) -> bytes | None:
+def opened(design: Method, earlier_key: bytes | None, passphrase: str | None) -> bytes | None:
     """Return the key of an earlier release where the plan goes on with it, None elsewhere.
 
     Raises
@@ -34,8 +34,7 @@ def opened(checked: Checked, earlier_key: bytes | None, passphrase: str | None) 
         ``keys.none_given``, ``keys.not_wanted``, ``keys.damaged``, ``keys.passphrase``: before anything is
         reserved.
     """
-    method = checked.method
-    wanted = isinstance(method, KeyKeeper) and method.uses_earlier_key(checked.request)
+    wanted = isinstance(design, KeyKeeper) and design.uses_earlier_key
     if wanted is (earlier_key is None):
         raise InputRefused("keys.none_given" if wanted else "keys.not_wanted", file=KEY_FILE)
     return None if earlier_key is None else unlocked(earlier_key, passphrase, file=KEY_FILE)
@@ -98,7 +97,7 @@ def reidentified(
     plan = Plan.loads(json.dumps(inside["plan"]), file="evidence.json")
     method, (name, file) = find_method(plan.method), next(iter(plan.files.items()))
     column = plan.schema.person_key
-    if not isinstance(method, KeyKeeper) or column is None:
+    if not issubclass(method, KeyKeeper) or column is None:
         raise InputRefused("keys.no_key", file=folder.name)
     ledger.decide(f"{DECISION} {pseudonym.strip()[:40]}", reason, entry=str(outside["ledger"]["entry"]))
     # The person key alone is read, and as it stands: no step changes who is who
@@ -110,7 +109,7 @@ def reidentified(
     )
     rows = reading.read(alone, source=name, progress=progress).table.rows()
     texts = person_texts(rows[column.name])
-    found = method.stand_ins(texts, plan.request, key=key)
+    found = method(plan.request).stand_ins(texts, key=key)
     for text, stands_for in zip(texts, found, strict=True):
         if stands_for == pseudonym.strip():
             return text

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from engine.errors import InputRefused
+from engine.methods.protocol import Method
 from engine.pricing.beyond import ASKED, SECOND_MODEL, beyond
 from engine.release import charge
-from engine.release.checked import Checked
 from engine.release.decisions import ONE_ROW_EACH, called, decision_about, taken
 from engine.release.earlier import EARLIER_MISSING
 from engine.release.nearby import PUT_BACK
@@ -26,13 +26,13 @@ KNOWN = (
 
 
 def unexplained(
-    plan: Plan, checked: Checked, price: Mapping[str, Any], *, locks: bool
+    plan: Plan, design: Method, price: Mapping[str, Any], *, locks: bool
 ) -> dict[str, dict[str, Any]]:
     """Return the decisions of a plan that want a reason and have none, each with its figures.
 
     Parameters
     ----------
-    plan, checked
+    plan, design
         What is to be released.
     price
         As `engine.release.foreseen` worked it out.
@@ -40,12 +40,12 @@ def unexplained(
         Whether there is a passphrase for a key that stays.
     """
     found = {name: values for name, values in beyond(price).items() if name in ASKED}
-    if checked.method.keeps_key and not locks:
+    if design.keeps_key and not locks:
         found[KEY_UNLOCKED] = {}
     return {name: values for name, values in found.items() if not charge.reason_of(plan, name)}
 
 
-def refuse_unexplained(plan: Plan, checked: Checked, price: Mapping[str, Any], *, locks: bool) -> None:
+def refuse_unexplained(plan: Plan, design: Method, price: Mapping[str, Any], *, locks: bool) -> None:
     """Refuse a plan with a decision that wants a reason and has none.
 
     Raises
@@ -53,7 +53,7 @@ def refuse_unexplained(plan: Plan, checked: Checked, price: Mapping[str, Any], *
     InputRefused
         ``run.no_reason`` names the decisions.
     """
-    found = unexplained(plan, checked, price, locks=locks)
+    found = unexplained(plan, design, price, locks=locks)
     if found:
         named = {"count": len(found), "decisions": ", ".join(found), "first": next(iter(found))}
         raise InputRefused("run.no_reason", **named)

@@ -18,13 +18,13 @@ from engine.evaluation.evaluate import Evaluation, evaluate, views
 from engine.evaluation.protocol import Private
 from engine.ledger import Holding, Ledger
 from engine.memory import give_back
+from engine.methods.protocol import Method
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release import bundle, charge, each_row, naming, nearby, promised, pseudonyms, reading, write
 from engine.release.beside import beside
 from engine.release.bundle import INTERNAL, KEY, RELEASE, Bundle
 from engine.release.check import check, ready, refuse_language
-from engine.release.checked import Checked
 from engine.release.earlier import earlier, told_of
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
@@ -113,36 +113,36 @@ def run_through(
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
     sweep(ledger)
-    checked = check(plan, base=base)
-    foreseen = ready(plan, checked)
+    design = check(plan, base=base)
+    foreseen = ready(plan, design)
     if wants_reasons:
-        each_row.refuse_undeclared(plan, checked)
-        refuse_unexplained(plan, checked, foreseen.price, locks=bool(passphrase))
+        each_row.refuse_undeclared(plan, design)
+        refuse_unexplained(plan, design, foreseen.price, locks=bool(passphrase))
     refuse_language(language)
     bundle.check_target(out)
     places = (out.absolute().parent, *known)
     nearby.refuse_put_back(plan, ledger, places)
-    key = pseudonyms.opened(checked, earlier_key, passphrase)
-    prepared = reading.read_all(plan, checked.sources, base=base, progress=progress.part(0.0, 0.3))
-    promised.refuse_other(plan, checked, prepared)
-    each_row.refuse_counted(plan, checked, prepared)
-    naming.refuse_named(plan, checked, prepared)
+    key = pseudonyms.opened(design, earlier_key, passphrase)
+    prepared = reading.read_all(plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3))
+    promised.refuse_other(plan, design, prepared)
+    each_row.refuse_counted(plan, design, prepared)
+    naming.refuse_named(plan, design, prepared)
     progress.step(0.3, "run.reserving")
     folder = name_for(out)
-    holding, entry = _reserve(plan, ledger, checked, prepared, folder)
+    holding, entry = _reserve(plan, ledger, design, prepared, folder)
     give_back()
     has_name = False
     try:
         with working(folder):
-            told = earlier(plan, ledger, holding, checked.method, entry=entry, places=places)
+            told = earlier(plan, ledger, holding, type(design), entry=entry, places=places)
             spend = _once(lambda: ledger.spend(entry))
             noise = _door(door, spend)
-            opens = bool(checked.method.steps) and not plan.step
-            if opens or not checked.promise.drawn():
+            opens = bool(design.steps) and not plan.step
+            if opens or not design.cost.drawn():
                 spend()  # no noise will do it: the entry is spent before the method sees a row
             making = progress.part(0.35, 0.7)
             draft = make(
-                checked,
+                design,
                 prepared,
                 noise,
                 folder=folder,
@@ -152,17 +152,17 @@ def run_through(
                 key=key,
             )
             give_back()
-            evaluated = _evaluated(plan, checked, prepared, draft, folder, progress.part(0.7, 0.8))
-            made = Made(plan, checked, foreseen, prepared, draft, ledger, holding, entry, language, evaluated)
+            evaluated = _evaluated(plan, design, prepared, draft, folder, progress.part(0.7, 0.8))
+            made = Made(plan, design, foreseen, prepared, draft, ledger, holding, entry, language, evaluated)
             sums = _write(folder, made, progress)
             with undisturbed():
                 out = bundle.give_name(folder, out)
                 has_name = True
-                _complete(ledger, entry, out, sums, draft.release.state, compares=checked.method.compares)
+                _complete(ledger, entry, out, sums, draft.release.state, compares=design.compares)
         shown = (*draft.release.views, *views(evaluated.public))
         inside = (*draft.release.inside.views, *views(evaluated.internal))
-        rows = beside(draft.release, draft.used, checked.request.schemas)
-        seen = spread(draft.release, draft.used, checked.request.schemas, checked.method.rows)
+        rows = beside(draft.release, draft.used, design.request.schemas)
+        seen = spread(draft.release, draft.used, design.request.schemas, design.rows)
         return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=seen)
     except BaseException:
         if not has_name:  # else it has been paid for and is there: whoever sweeps next completes its entry
@@ -172,19 +172,19 @@ def run_through(
 
 
 def _reserve(
-    plan: Plan, ledger: Ledger, checked: Checked, prepared: Mapping[str, PreparedTable], folder: Path
+    plan: Plan, ledger: Ledger, design: Method, prepared: Mapping[str, PreparedTable], folder: Path
 ) -> tuple[Holding, str]:
-    private = [one for name, one in prepared.items() if name in checked.request.private]
+    private = [one for name, one in prepared.items() if name in design.request.private]
     shown = [charge.shown(ledger, one.table, one.schema, one.fingerprints, one.columns) for one in private]
     fingerprints = tuple(dict.fromkeys(one.fingerprints.fingerprint for one in private))
-    charge.refuse_other_tables(plan, ledger, checked, fingerprints)
+    charge.refuse_other_tables(plan, ledger, design, fingerprints)
     # A table that belongs to a known register is refused before a new one is made in vain.
     for table in shown:
         charge.refuse_known(plan, ledger, table)
-    holding = charge.holding_of(plan, ledger, checked)
+    holding = charge.holding_of(plan, ledger, design)
     for table in shown:
         charge.attach(plan, ledger, holding, table)
-    return holding, charge.reserve(plan, ledger, checked, holding, fingerprints, folder)
+    return holding, charge.reserve(plan, ledger, design, holding, fingerprints, folder)
 
 
 def _once(spend: Callable[[], None]) -> Callable[[], None]:
@@ -209,19 +209,19 @@ def _door(door: Door, spend: Callable[[], None]) -> Noise:
 
 def _evaluated(
     plan: Plan,
-    checked: Checked,
+    design: Method,
     prepared: Mapping[str, PreparedTable],
     draft: Draft,
     folder: Path,
     progress: Progress,
 ) -> Evaluation:
     """Ask the measures of the plan about the finished release, which nothing changes any more."""
-    main = next((name for name in checked.request.private if name in prepared), None)
+    main = next((name for name in design.request.private if name in prepared), None)
     if main is None:
         return Evaluation()
     one = prepared[main]
     context = Private(
-        checked.subject,
+        design,
         one.table,
         one.schema,
         draft.used[main],
@@ -231,7 +231,7 @@ def _evaluated(
         draft.held_out.get(main),
         one.people,
     )
-    return evaluate(measures.chosen(plan.measures, checked.subject), context)
+    return evaluate(measures.chosen(plan.measures, design), context)
 
 
 def _write(aside: Path, made: Made, progress: Progress) -> tuple[str, str]:

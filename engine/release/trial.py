@@ -63,7 +63,7 @@ def can_be_tried(plan: Plan) -> tuple[Plan, int] | None:
     return (found, cut) if ready and wrong <= _spared(method) else None
 
 
-def _spared(method: Method) -> set[str | None]:
+def _spared(method: type[Method]) -> set[str | None]:
     """Return the parameters that may be absent: records that are chosen by looking."""
     return {
         one.name
@@ -72,7 +72,7 @@ def _spared(method: Method) -> set[str | None]:
     }
 
 
-def _unfinished(method: Method, plan: Plan, given: Mapping[str, Any], name: str) -> bool:
+def _unfinished(method: type[Method], plan: Plan, given: Mapping[str, Any], name: str) -> bool:
     """Say whether a line of records is not filled in, or cannot be taken where it stands."""
     try:
         request = replace(plan, parameters=given).request
@@ -81,7 +81,7 @@ def _unfinished(method: Method, plan: Plan, given: Mapping[str, Any], name: str)
         return False
     if any(one not in without.wrong for one in request.wrong):
         return True
-    return any(one.parameter == name and "place" in one.values for one in method.problems(request))
+    return any(one.parameter == name and "place" in one.values for one in method(request).problems)
 
 
 def trial(plan: Plan, table: Table, *, progress: Progress = SILENT) -> Trial | None:
@@ -114,11 +114,11 @@ def trial(plan: Plan, table: Table, *, progress: Progress = SILENT) -> Trial | N
         return None
     found, cut = ready
     method, request = find_method(found.method), found.request
-    if {one.parameter for one in method.problems(request)} - _spared(method):
+    if {one.parameter for one in method(request).problems} - _spared(method):
         return None
     name = request.private[0]
     rows = _first_rows(name, table, request)
-    answers = method.tried({name: rows}, request, chance=Noise().internal_generator(), progress=progress)
+    answers = method(request).tried({name: rows}, chance=Noise().internal_generator(), progress=progress)
     return Trial(found, answers, cut, drawn_anew=_draws(name, table, rows, request))
 
 

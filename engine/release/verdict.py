@@ -109,7 +109,7 @@ def verdict(plan: Plan, forecast: Forecast | None, tried: Mock | None = None) ->
             return filled
         found = silent_cells(tried.views, is_model=False)
         return filled if found is None else replace(filled, silent_tried=min(found.silent, filled.cells))
-    return find_method(plan.method).judged(plan.request, plan.people)
+    return plan.design.judged(plan.people)
 
 
 def came(plan: Plan, views: Sequence[View]) -> tuple[Came, ...]:
@@ -129,7 +129,7 @@ def came(plan: Plan, views: Sequence[View]) -> tuple[Came, ...]:
     if not found:
         return ()
     try:
-        before = None if plan.step else verdict(plan, method.forecast(plan.request))
+        before = None if plan.step else verdict(plan, method(plan.request).forecast)
     except EngineError:
         before = None
     return tuple(replace(one, before=before) for one in found)
@@ -196,6 +196,6 @@ def _judged(plan: Plan) -> Filling | Judged | None:
     try:
         method = find_method(plan.method)
         request = plan.request
-        return None if method.problems(request) else verdict(plan, method.forecast(request))
+        return None if method(request).problems else verdict(plan, method(request).forecast)
     except EngineError:
         return None

@@ -18,12 +18,11 @@ from engine.evaluation import group_sizes
 from engine.evaluation.evaluate import Evaluation, figures, views
 from engine.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
 from engine.ledger import Holding, Ledger
-from engine.methods.protocol import MAIN, Forecast, Release, Rows, TableArtefact
+from engine.methods.protocol import MAIN, Forecast, Method, Release, Rows, TableArtefact
 from engine.methods.values import to_json
 from engine.privacy.keys import is_locked
 from engine.privacy.promise import Unit
 from engine.release import bundle, charge, each_row, naming
-from engine.release.checked import Checked
 from engine.release.foreseen import Foreseen
 from engine.release.make import HELD_OUT, Draft
 from engine.release.plan import STAYS, Plan
@@ -41,7 +40,7 @@ class Made:
     """Everything about one release that is described: decided, prepared, used, made and paid."""
 
     plan: Plan
-    checked: Checked
+    design: Method
     foreseen: Foreseen
     prepared: Mapping[str, PreparedTable]
     draft: Draft
@@ -94,7 +93,7 @@ def _write(folder: Path, written: bytes, language: str) -> None:
 
 
 def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvidence:
-    plan, method, release = made.plan, made.checked.method, made.release
+    plan, method, release = made.plan, made.design, made.release
     head = made.ledger.head()
     sentence, decided = partial(texts.text, language=made.language), _decided(made)
     declared = {str(line["name"]): line for line in decided["columns"] if not line.get("source")}
@@ -128,7 +127,7 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
         register=_register(made) if plan.purpose.states_total == "yes" else {},
         forecast=made.foreseen.forecast.views,
         views=(*release.views, *views(made.evaluated.public)),
-        notes=(*release.notes, *naming.notes(plan, made.checked), *each_row.notes(plan, made.checked)),
+        notes=(*release.notes, *naming.notes(plan, made.design), *each_row.notes(plan, made.design)),
         measures=figures(made.evaluated.public),
         counted=_counted(made),
     )
@@ -139,11 +138,11 @@ def _counted(made: Made) -> dict[str, int]:
 
     Of a table of counts nothing is told: its total may be one of the numbers that are hidden.
     """
-    request, release = made.checked.request, made.release
+    request, release = made.design.request, made.release
     tables = [one for one in release.artefacts if isinstance(one, TableArtefact)]
     main = next((name for name in request.private if name in made.prepared), None)
-    leaves = made.checked.method.rows is not Rows.NONE
-    if made.checked.promise.loss is not None or not leaves or not tables or main is None:
+    leaves = made.design.rows is not Rows.NONE
+    if made.design.cost.loss is not None or not leaves or not tables or main is None:
         return {}
     used = len(made.draft.used[main])
     found = {"used": used, "above_cap": _above_cap(made.prepared[main])}
@@ -175,13 +174,13 @@ def _decided(made: Made) -> dict[str, Any]:
     Only what holds for this release: a budget where one was chosen, bounds where some are declared, sizes
     where a forecast was made for them, people held out where some were.
     """
-    plan, checked = made.plan, made.checked
-    request = checked.request
-    asked = checked.method.asks(request.step)
+    plan, design = made.plan, made.design
+    request = design.request
+    asked = design.asks(request.step)
     stay = {parameter.name for parameter in asked if parameter.inside}
     stay |= {one.name for one in asked if one.beside and request.values.get(one.beside) is None}
     values = {name: one for name, one in request.values.items() if one is not None and name not in stay}
-    columns = [line for source in checked.sources for line in _columns(plan, checked, source.name)]
+    columns = [line for source in design.sources_read for line in _columns(plan, design, source.name)]
     decided: dict[str, Any] = {
         "parameters": to_json(values),
         "columns": columns,
@@ -190,11 +189,11 @@ def _decided(made: Made) -> dict[str, Any]:
             for step in plan.preparation
         ],
     }
-    if request.budget is not None and checked.promise.loss is not None:
+    if request.budget is not None and design.cost.loss is not None:
         decided["budget"] = plan.to_json()["budget"]
     if any(error.size is not None for error in made.foreseen.forecast.errors):
         decided["declared_sizes"] = list(request.sizes)
-    if checked.promise.loss is not None and any("domain" in column for column in columns):
+    if design.cost.loss is not None and any("domain" in column for column in columns):
         decided["bounds"] = "declared"
     if request.private:
         decided["rows_per_person"] = request.rows_per_person
@@ -214,9 +213,9 @@ def _decided(made: Made) -> dict[str, Any]:
     return decided
 
 
-def _columns(plan: Plan, checked: Checked, source: str) -> list[dict[str, Any]]:
+def _columns(plan: Plan, design: Method, source: str) -> list[dict[str, Any]]:
     """Return the columns of a source that had a part, as schema JSON; a domain only where it is declared."""
-    used = list(checked.method.uses(checked.request).get(source, ()))
+    used = list(design.uses.get(source, ()))
     used += [str(step[name]) for step in plan.steps_of(source) for name in ("column", "to") if name in step]
     prepared = {column.name: column for column in plan.prepared(source).columns}
     named = {column.name: column for column in plan.schemas.get(source, Schema()).columns} | prepared
@@ -290,7 +289,7 @@ def _kept(release: Release) -> dict[str, bytes]:
 def _input(made: Made) -> dict[str, Any]:
     """Return what was read: of the first private source, and of the others below ``others``."""
     found = {name: _one_input(made, name, one) for name, one in made.prepared.items()}
-    main = next((name for name in made.checked.request.private if name in found), None)
+    main = next((name for name in made.design.request.private if name in found), None)
     first = found.pop(main) if main is not None else {}
     return first | ({"others": found} if found else {})
 

@@ -28,8 +28,9 @@ from app.state.flow import (
     why_not,
 )
 from engine.methods.catalogue import methods
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Budget, Context, Method, Release, Request, Shape, Source, Spends, Step
+from engine.methods.protocol import Budget, Context, Method, Release, Shape, Source, Spends, Step
 from engine.privacy.promise import Promise
 from engine.release.plan import FileReference, Plan, Purpose
 from engine.table.schema import Column, Role, Schema
@@ -42,10 +43,11 @@ class Chosen(Method):
     id = "a.chosen"
     promises = ("pure_dp",)
 
-    def cost(self, request: Request) -> Promise:
+    @once
+    def cost(self) -> Promise:
         raise AssertionError("the flow asks declarations alone")
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         raise AssertionError("the flow asks declarations alone")
 
 
@@ -108,7 +110,7 @@ class Desk(Chosen):
 
 PEOPLE = Schema((Column("patient", Role.PERSON_KEY), Column("age", Role.IDENTIFYING)))
 WHOLE = State(
-    method=Chosen(),
+    method=Chosen,
     plan=Plan(
         method="a.chosen",
         files={"people": FileReference("people.csv")},
@@ -128,14 +130,14 @@ def without(**changes: object) -> State:
 BEFORE = ("start", "load", "columns", "risk", "purpose", "method")
 PATHS = [
     (None, (*BEFORE, "budget", "preview", "release", "report")),
-    (Chosen(), (*BEFORE, "budget", "preview", "release", "report")),
-    (Follows(), (*BEFORE, "terms", "preview", "release", "report")),
-    (Coarser(), (*BEFORE, "terms", "preview", "release", "report")),
-    (Bare(), (*BEFORE, "preview", "release", "report")),
-    (Kit(), ("start", "purpose", "method", "preview", "release", "report")),
-    (Second(), (*BEFORE, "tables", "budget", "preview", "release", "report")),
-    (Collection(), ("start", "purpose", "method", "tables", "preview", "release", "report")),
-    (Desk(), (*BEFORE, "budget", "preview", "release", "visit", "report")),
+    (Chosen, (*BEFORE, "budget", "preview", "release", "report")),
+    (Follows, (*BEFORE, "terms", "preview", "release", "report")),
+    (Coarser, (*BEFORE, "terms", "preview", "release", "report")),
+    (Bare, (*BEFORE, "preview", "release", "report")),
+    (Kit, ("start", "purpose", "method", "preview", "release", "report")),
+    (Second, (*BEFORE, "tables", "budget", "preview", "release", "report")),
+    (Collection, ("start", "purpose", "method", "tables", "preview", "release", "report")),
+    (Desk, (*BEFORE, "budget", "preview", "release", "visit", "report")),
 ]
 NAMES = ["nothing chosen", *(method.id for method, _ in PATHS[1:])]
 
@@ -185,13 +187,13 @@ def test_an_empty_study_stands_at_load() -> None:
 def test_begun_without_a_table_the_purpose_comes_first_until_a_method_reads_one() -> None:
     begun = State(without_table=True)
     assert path(begun)[:3] == ("start", "purpose", "method") and furthest(begun) == "purpose"
-    assert furthest(replace(begun, method=Chosen())) == "load"
-    assert "load" not in path(replace(begun, method=Kit()))
+    assert furthest(replace(begun, method=Chosen)) == "load"
+    assert "load" not in path(replace(begun, method=Kit))
 
 
 def test_a_threshold_is_asked_for_where_the_promise_is_shown() -> None:
-    assert [one.name for one in thresholds(Coarser())] == ["k"]
-    state = replace(WHOLE, method=Coarser(), problems=(Problem("parameters.unfilled", {}, "k"),))
+    assert [one.name for one in thresholds(Coarser)] == ["k"]
+    state = replace(WHOLE, method=Coarser, problems=(Problem("parameters.unfilled", {}, "k"),))
     assert complete("method", state) and furthest(state) == "terms"
     other = replace(state, problems=(Problem("parameters.unfilled", {}, "width"),))
     assert furthest(other) == "method"
@@ -202,11 +204,11 @@ def test_what_the_method_does_not_read_has_no_part_in_the_release() -> None:
     step = {"step": "bands", "column": "age"}
     plan = Plan(files=files, schemas=dict.fromkeys(files, PEOPLE), preparation=(step,))
     assert only_what_is_read(plan, None) == plan
-    kept = only_what_is_read(plan, Collection())
+    kept = only_what_is_read(plan, Collection)
     assert list(kept.files) == ["reports", "reports.2"] and list(kept.schemas) == ["reports"]
     assert kept.preparation == ()
-    assert only_what_is_read(plan, Second()).preparation == (step,)
-    assert only_what_is_read(plan, Kit()).files == {}
+    assert only_what_is_read(plan, Second).preparation == (step,)
+    assert only_what_is_read(plan, Kit).files == {}
 
 
 @pytest.mark.parametrize("beside", BESIDE)
@@ -245,8 +247,8 @@ BROKEN = [
     ("purpose", "register_question", replace(WHOLE, question="register_question")),
     ("purpose", "key_question", replace(WHOLE, question="key_question")),
     ("method", "no_method", replace(WHOLE, method=None)),
-    ("tables", "no_further_table", replace(WHOLE, method=Second())),
-    ("terms", "terms_problems", replace(WHOLE, method=Follows(), problems=(Problem("a", {}, "budget"),))),
+    ("tables", "no_further_table", replace(WHOLE, method=Second)),
+    ("terms", "terms_problems", replace(WHOLE, method=Follows, problems=(Problem("a", {}, "budget"),))),
     ("method", "method_problems", replace(WHOLE, problems=(Problem("parameters.unfilled"),))),
     ("budget", "no_budget", without(budget=None)),
     ("budget", "no_budget", without(budget=Budget(Fraction(0)))),
@@ -276,7 +278,7 @@ def test_rows_per_person_is_asked_only_where_a_person_key_is_marked() -> None:
     assert complete("columns", state)
 
 
-@pytest.mark.parametrize("method", [None, Coarser(), Bare()])
+@pytest.mark.parametrize("method", [None, Coarser, Bare])
 def test_a_new_register_needs_no_budget_while_nothing_is_spent(method: Method | None) -> None:
     assert complete("purpose", replace(WHOLE, method=method, new_holding=True))
 

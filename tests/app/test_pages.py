@@ -598,7 +598,7 @@ def test_what_was_tried_is_kept_for_a_coarser_table(window: Window, qtbot: Any, 
     from engine.methods.catalogue import method
 
     found = method(plan.method)
-    assert not found.problems(found.request(plan.schemas, plan.parameters))
+    assert not found(found.make_request(plan.schemas, plan.parameters)).problems
     # Kept again, what was filled in stays; a step replaces the one before
     window.study.decide_parameters(k=5)
     page.because.coarser["stay"].click()

@@ -23,7 +23,7 @@ def test_a_killed_run_leaves_no_folder_once_somebody_looks(
     (folder / "internal").mkdir(parents=True)
     (folder / "internal" / "evidence.json").write_text("a draft")
     terms = {"epsilon": "1", "delta": "0", "unit": "row", "neighbours": "add_remove"}
-    promise = check(plan_for("counts")).promise.to_json()
+    promise = check(plan_for("counts")).cost.to_json()
     ledger.reserve(
         register.id,
         plan_fingerprint="ab",

@@ -32,7 +32,7 @@ class Several(Second):
 @pytest.fixture
 def page(window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     walk_to(qtbot, window, write_people(tmp_path / "people.csv"), "method")
-    monkeypatch.setattr("app.state.study._method", lambda name: Several())
+    monkeypatch.setattr("app.state.study._method", lambda name: Several)
     monkeypatch.setattr(type(window.study), "problems", lambda study: ())
     window.study.decide(method="a.test")
     window.go("tables")

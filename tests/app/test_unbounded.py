@@ -20,7 +20,7 @@ from engine import texts
 from engine.ledger import Ledger
 from engine.methods import catalogue
 from engine.methods.catalogue import method, methods
-from engine.methods.protocol import Budget, Request, Spends
+from engine.methods.protocol import Budget, Spends
 from engine.privacy.events import Sequential
 from engine.privacy.keys import locked
 from engine.privacy.mechanisms import DiscreteLaplace
@@ -122,7 +122,7 @@ def test_terms_stand_where_a_budget_would_and_say_the_promise(
     assert {part.heading for part in explained.parts} >= wanted
 
 
-class Following(type(method("datasets.k_anonymity"))):  # type: ignore[misc]
+class Following(method("datasets.k_anonymity")):  # type: ignore[misc]
     """A level that follows from a parameter; never run."""
 
     spends = Spends.FOLLOWS
@@ -132,14 +132,15 @@ class Following(type(method("datasets.k_anonymity"))):  # type: ignore[misc]
 def test_a_level_that_follows_is_shown_before_it_is_spent(
     window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def cost(self: Any, request: Request) -> Promise:
+    def cost(self: Any) -> Promise:
+        request = self.request
         epsilon = Fraction(request.values["k"], 10)
         noise = DiscreteLaplace(1 / epsilon, 1)
         loss = Loss(epsilon, Fraction(0), Neighbours.ADD_REMOVE, Sequential((noise,)))
         return Promise("pure_dp", loss, request.unit, request.rows_per_person)
 
-    monkeypatch.setattr(Following, "cost", cost)
-    found = tuple(Following() if one.id == Following.id else one for one in catalogue.methods())
+    monkeypatch.setattr(Following, "cost", property(cost))
+    found = tuple(Following if one.id == Following.id else one for one in catalogue.methods())
     monkeypatch.setattr(catalogue, "methods", lambda: found)
     monkeypatch.setattr(catalogue, "alone", lambda method_id: None)
     go_on(qtbot, window, Following.id, tmp_path, pays=Budget(Fraction(2)))

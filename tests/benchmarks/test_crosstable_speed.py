@@ -44,9 +44,11 @@ def test_at_most_twice_a_bare_group_by(storage):
         for name, values in levels.items()
     )
     counts, people = method("statistics.counts"), Table(frame)
-    asked = counts.request({"people": Schema(columns)}, {"columns": list(levels)}, budget=Budget(Fraction(1)))
+    asked = counts.make_request(
+        {"people": Schema(columns)}, {"columns": list(levels)}, budget=Budget(Fraction(1))
+    )
     context = Context(Noise(), None, Path("unused"))
-    ours = best_of(lambda: counts.run({"people": people}, asked, context))
+    ours = best_of(lambda: counts(asked).run({"people": people}, context))
     bare = best_of(lambda: frame.groupby(list(levels)).size())
     print(f"{storage}: cross-table {ours:.3f} s, bare group-by {bare:.3f} s, ratio {ours / bare:.2f}")
     assert ours <= 2 * bare * slack()

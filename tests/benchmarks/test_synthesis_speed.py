@@ -17,7 +17,7 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from engine.evaluation.catalogue import measure
-from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
 from engine.methods.datasets.synthesis import chain
 from engine.methods.datasets.synthesis.models import Synthesiser, learning
@@ -110,9 +110,9 @@ def test_all_cheap_attacks_take_five_seconds(columns, monkeypatch):
         tuple(Column(name, roles.get(name, Role.OTHER), column.kind) for name, (_, column) in columns.items())
     )
     way, rows = method("datasets.imputation"), Table(used)
-    request = way.request({MAIN: schema}, {"columns": list(used), "copies": 1})
-    made = way.run({MAIN: rows}, request, Context(Noise(), np.random.default_rng(1), Path()))
-    subject = Subject(way, request, way.cost(request))
+    request = way.make_request({MAIN: schema}, {"columns": list(used), "copies": 1})
+    made = way(request).run({MAIN: rows}, Context(Noise(), np.random.default_rng(1), Path()))
+    subject = way(request)
     context = Private(subject, rows, schema, rows, made, held_out=Table(others))
     began = time.process_time()
     answers = [measure(name).evaluate(context) for name in CHEAP]

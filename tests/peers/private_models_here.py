@@ -84,9 +84,9 @@ def release(
     edges = {name: list(own) for name, own in EDGES.items() if name in case.bounds}
     known |= {"edges": edges} if edges else {}
     given = {name: value for name, value in (known | given).items() if name in asked}
-    request = way.request({MAIN: schema_of(case)}, given, budget=budget)
-    assert not way.problems(request), way.problems(request)
-    return way.run({MAIN: Table(rows)}, request, Context(Noise(), None, Path()))
+    request = way.make_request({MAIN: schema_of(case)}, given, budget=budget)
+    assert not way(request).problems, way(request).problems
+    return way(request).run({MAIN: Table(rows)}, Context(Noise(), None, Path()))
 
 
 def predicting(name: str, case: Case, noise: str) -> dict[str, float]:

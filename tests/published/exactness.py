@@ -182,8 +182,8 @@ def asked(name: str, case: Case, rows: int, epsilon: float) -> Request:
     if name == "additive":
         given |= {"edges": edges} if edges else {}
     budget = Budget(Fraction(str(epsilon)), Fraction(str(DELTA)))
-    request = way.request({MAIN: schema_of(case)}, given | {"about_rows": rows}, budget=budget)
-    assert not way.problems(request), way.problems(request)
+    request = way.make_request({MAIN: schema_of(case)}, given | {"about_rows": rows}, budget=budget)
+    assert not way(request).problems, way(request).problems
     return request
 
 
@@ -191,7 +191,7 @@ def additive(case: Case, seed: int, epsilon: float = EPSILON) -> dict[str, Fit]:
     """Return the fits of a split: of the program, of its twin, and of the twin with exact draws."""
     inside = case.inside(seed)
     way, request = method("models.additive"), asked("additive", case, int(inside.sum()), epsilon)
-    schedule, predictors = way.schedule(request), way.cells(request)
+    schedule, predictors = way(request).schedule, way(request).cells
     codes = [small_codes(case.frame, cells) for cells in predictors]
     ordered = [cells.ordered for cells in predictors]
     within, away = ([own[rows] for own in codes] for rows in (inside, ~inside))
@@ -220,7 +220,7 @@ def linear(case: Case, seed: int, epsilon: float = EPSILON) -> dict[str, Fit]:
     """Return the same of a linear model by steps."""
     inside = case.inside(seed)
     request = asked("linear", case, int(inside.sum()), epsilon)
-    plan = method("models.linear").plan(request)
+    plan = method("models.linear")(request).plan
     columns = tuple(map(schema_of(case).column, case.predictors))
     assert plan.widths == Design(schema_of(case).column(case.target), columns).widths
     points = Points.of(case.frame, columns)

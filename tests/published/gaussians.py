@@ -95,12 +95,12 @@ def invented(name, rows, bounds, epsilon, seed, **given):
     delta = SMALL if given.get("noise") == "gaussian" else Fraction(0)
     if not is_marginals:
         values["label"] = "label"
-    request = method(name).request(
+    request = method(name).make_request(
         {"people": Schema((*columns, label))}, values, budget=Budget(Fraction(epsilon), delta)
     )
-    assert not method(name).problems(request), method(name).problems(request)
+    assert not method(name)(request).problems, method(name)(request).problems
     context = Context(seeded_noise(seed), None, Path())
-    found = method(name).run({"people": Table(rows)}, request, context).artefacts[0].frame
+    found = method(name)(request).run({"people": Table(rows)}, context).artefacts[0].frame
     found = found[found["label"].isin(["no", "yes"])]
     return found.assign(**{one: pd.to_numeric(found[one]) for one in bounds})
 

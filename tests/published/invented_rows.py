@@ -118,13 +118,13 @@ def by_bounds(frame, *, kind, epsilon, delta, seed):
     if kind in CUT:
         given["edges"] = {name: within(*BOUNDS[name], inner) for name, inner in CUT[kind].items()}
     marginals = method("datasets.marginals")
-    request = marginals.request(
+    request = marginals.make_request(
         {"people": Schema(tuple(columns))},
         given | {"frequent": kind == "frequent"},
         budget=Budget(Fraction(epsilon), delta),
     )
     context = Context(seeded_noise(seed), None, ROOT)
-    made = marginals.run({"people": Table(frame)}, request, context).artefacts[0].frame
+    made = marginals(request).run({"people": Table(frame)}, context).artefacts[0].frame
     return made.assign(**{name: pd.to_numeric(made[name]) for name in BOUNDS})
 
 

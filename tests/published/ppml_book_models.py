@@ -71,20 +71,20 @@ def asked(case: Case, way: str, level: str) -> Request:
     known = {name: value for name, value in known.items() if name in {one.name for one in of.parameters}}
     given = given | ({"edges": {name: list(own) for name, own in EDGES.items()}} if "edges" in given else {})
     budget = Budget(Fraction(level), SMALL if given["noise"] == "gaussian" else Fraction(0))
-    return of.request({MAIN: schema_of(case)}, known | given, budget=budget)
+    return of.make_request({MAIN: schema_of(case)}, known | given, budget=budget)
 
 
 def accuracies(case: Case, way: str, level: str, draws: int = DRAWS) -> list[float] | None:
     """Return percent of right answers on the test rows for every draw of noise; None where it is refused."""
     of, request = method(f"models.{WAYS[way][0]}"), asked(case, way, level)
-    problems = of.problems(request)
+    problems = of(request).problems
     if problems:
         assert [one.code for one in problems] == [f"models.{WAYS[way][0]}.nothing_left"], problems
         return None
     rows, tried = Table(case.frame[:FITTED]), case.frame[FITTED:]
     found = []
     for draw in range(draws):
-        model = of.run({MAIN: rows}, request, Context(seeded_noise(draw), None, Path())).artefacts[0].content
+        model = of(request).run({MAIN: rows}, Context(seeded_noise(draw), None, Path())).artefacts[0].content
         found.append(100 * float(np.mean((scores(model, tried) > 0) == (case.truth[FITTED:] > 0))))
     return found
 

@@ -81,7 +81,7 @@ def test_the_forecast_tells_good_from_bad():
     """It states the least favourable true mean, at the edge, where equal shares are best."""
 
     def limit(one):
-        forecast = method("statistics.means").forecast(replace(one, sizes=(24,)))
+        forecast = method("statistics.means")(replace(one, sizes=(24,))).forecast
         return forecast.errors[0].limit
 
     limits = {name: limit(asked(shares=shares)) for name, shares in SPLITS.items()}

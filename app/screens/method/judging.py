@@ -24,9 +24,9 @@ def judged(plan: Plan) -> tuple[Any, tuple[Any, ...]]:
     found = method(plan.method)
     try:
         request = plan.request
-        if found.problems(request):
+        if found(request).problems:
             return None, ()
-        about = verdict(plan, found.forecast(request))
+        about = verdict(plan, found(request).forecast)
     except EngineError:
         return None, ()
     without = (one for one in remedies(plan) if one.kind == "without") if about and about.is_useless else ()

@@ -57,18 +57,18 @@ def look_ahead(
     judged = verdict(plan, found.forecast, tried)
     better = remedies(plan) if judged is not None and judged.is_useless else ()
     priced_at = priced(plan, found.promise) if found.promise.loss is not None else {}
-    unknown, named = _unknown(plan, ledger, places), _named(found.checked, table)
+    unknown, named = _unknown(plan, ledger, places), _named(found.design, table)
     return Ahead(found, statement, judged, better, tried, beyond(priced_at), unknown, named)
 
 
-def _named(checked: Any, table: Any) -> dict[str, dict[str, Any]]:
+def _named(design: Any, table: Any) -> dict[str, dict[str, Any]]:
     """Return the columns that name people and would leave, by the decision to let them."""
     from engine.release.decisions import decision_about
     from engine.release.naming import is_asked, naming
 
-    if table is None or not is_asked(checked.method, checked.promise):
+    if table is None or not is_asked(design, design.cost):
         return {}
-    found = naming(table, checked.request, checked.method)
+    found = naming(table, design)
     return {decision_about(one.column): {"column": one.column, "why": one.why.value} for one in found}
 
 

@@ -17,9 +17,8 @@ from engine.release.plan import Plan
 def audit(plan: Plan, *, progress: Progress = SILENT) -> Any:
     """Return what the noise of a plan spends on rows made up from its declarations."""
     from engine.analyses.noise_audit import NoiseAudit  # on first use: it brings the methods along
-    from engine.methods.catalogue import method
 
-    return NoiseAudit().of_plan(method(plan.method), plan.request, progress=progress)
+    return NoiseAudit().of_plan(plan.design, progress=progress)
 
 
 class AuditCard(Card):

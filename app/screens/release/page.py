@@ -284,8 +284,10 @@ class ReleasePage(Page):
     @property
     def _uses_earlier_key(self) -> bool:
         """Whether the plan goes on with the key of an earlier release."""
-        method = self.study.method
-        return isinstance(method, KeyKeeper) and method.uses_earlier_key(self.study.plan.request)
+        if not self._keeps_key:
+            return False
+        design = self.study.plan.design
+        return isinstance(design, KeyKeeper) and design.uses_earlier_key
 
     @property
     def _is_local(self) -> bool:

@@ -91,7 +91,7 @@ class TermsPage(Page):
             said.say(words.say(f"promises.{kind}.{name}"))
         self.trial.show()
 
-    def _show_form(self, method: Method) -> None:
+    def _show_form(self, method: type[Method]) -> None:
         asked = flow.thresholds(method)
         self.thresholds.setVisible(bool(asked))
         plan = self.study.plan

@@ -190,7 +190,7 @@ class VisitPage(Page):
             taken, self.opened_as, self.study.ledger_path, done=told, failed=self.refuse, slot="taken"
         )
 
-    def _offer(self, method: Method) -> None:
+    def _offer(self, method: type[Method]) -> None:
         """Offer the steps that the method declares."""
         for button in self.group.buttons():
             self.group.removeButton(button)

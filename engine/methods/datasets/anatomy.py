@@ -11,6 +11,7 @@ from engine.errors import InputRefused
 from engine.methods.datasets.buckets import buckets, guessed
 from engine.methods.datasets.solution import figures_view
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -20,7 +21,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     Spends,
     TableArtefact,
@@ -66,8 +66,9 @@ class Anatomy(Method):
         Parameter("bucket", ParameterKind.TEXT, default="bucket"),
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        values, schema = request.values, request.schema
+    @once
+    def further_problems(self) -> list[Problem]:
+        values, schema = self.values, self.request.schema
         if values["bucket"] in (*values["columns"], values["sensitive"]):
             return [Problem(f"{ID}.name_taken", {"column": values["bucket"]}, "bucket")]
         if values["sensitive"] in values["columns"]:
@@ -75,16 +76,17 @@ class Anatomy(Method):
         for name in values["columns"]:
             if schema.column(name).role is Role.SENSITIVE:
                 return [Problem(f"{ID}.another_sensitive", {"column": name}, "columns")]
-        return [Problem(f"{ID}.several_rows", {})] if request.rows_per_person > 1 else []
+        return [Problem(f"{ID}.several_rows", {})] if self.request.rows_per_person > 1 else []
 
-    def cost(self, request: Request) -> Promise:
-        terms = {"l": request.values["l"], "sensitive": request.values["sensitive"]}
-        return unbounded(request, "l_diversity", assumptions=("buckets_alone_known",), **terms)
+    @once
+    def cost(self) -> Promise:
+        terms = {"l": self.values["l"], "sensitive": self.values["sensitive"]}
+        return unbounded(self.request, "l_diversity", assumptions=("buckets_alone_known",), **terms)
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        rows, values = next(iter(tables.values())).rows(), request.values
-        columns = [request.schema.column(name) for name in values["columns"]]
-        sensitive = request.schema.column(values["sensitive"])
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        rows, values = next(iter(tables.values())).rows(), self.values
+        columns = [self.schema.column(name) for name in values["columns"]]
+        sensitive = self.schema.column(values["sensitive"])
         if len(rows) < values["l"]:
             raise InputRefused("grouping.too_few", k=values["l"])
         assert context.chance is not None  # nothing bounds the loss
@@ -112,7 +114,7 @@ class Anatomy(Method):
             ),
             TableArtefact("values", (told.astype("str"),), (numbered, entry(sensitive, "of_the_bucket"))),
         )
-        return Release(artefacts, self.cost(request), inside=_inside(found, right, blind))
+        return Release(artefacts, self.cost, inside=_inside(found, right, blind))
 
 
 def _inside(found: np.ndarray, right: float, blind: float) -> Inside:

@@ -16,6 +16,7 @@ from engine.errors import InputRefused
 from engine.methods.datasets.linear_machine import Machine, machine, unseen_noise
 from engine.methods.datasets.noise_shapes import Floats, Shape, bounded, unbounded
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -124,34 +125,38 @@ class ClassifierNoise(Method):
         ),
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        values, label = request.values, request.values["label"]
+    @once
+    def further_problems(self) -> list[Problem]:
+        values, label = self.values, self.values["label"]
         if label in values["columns"]:
             return [Problem(f"{ID}.label_twice", {"column": label}, "label")]
-        found = len(coding.levels(request.schema.column(label)))
+        found = len(coding.levels(self.schema.column(label)))
         if found != 2:
             return [Problem(f"{ID}.two_classes", {"column": label, "found": found}, "label")]
         for name in values["columns"]:
-            if bounds(request.schema.column(name)) is None:
+            if bounds(self.schema.column(name)) is None:
                 return [Problem(f"{ID}.no_bounds", {"column": name}, "columns")]
         if values["form"] == NORMAL and values["rho"] == 0:
             return [Problem(f"{ID}.rho", {}, "rho")]
         strange = [name for name in values["weights"] or {} if name not in values["columns"]]
         return [Problem(f"{ID}.strange_weight", {"column": strange[0]}, "weights")] if strange else []
 
-    def keeps(self, request: Request) -> tuple[str, ...]:
-        return (request.values["label"],)  # all others get noise
+    @once
+    def keeps(self) -> tuple[str, ...]:
+        return (self.values["label"],)  # all others get noise
 
-    def cost(self, request: Request) -> Promise:
-        return no_bound(request, "for_classifiers")
+    @once
+    def cost(self) -> Promise:
+        return no_bound(self.request, "for_classifiers")
 
-    def forecast(self, request: Request) -> Forecast:
-        return Forecast(notes=_notes(request))
+    @once
+    def forecast(self) -> Forecast:
+        return Forecast(notes=_notes(self.request))
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        found = _scaled(next(iter(tables.values())), request)
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        found = _scaled(next(iter(tables.values())), self.request)
         assert context.chance is not None  # nothing bounds the loss
-        values, shapes = request.values, shapes_of(request)
+        values, shapes = self.values, shapes_of(self.request)
         learn = {"penalty": float(values["penalty"]), "kappa": float(values["kappa"])}
         context.progress.step(0.2, "datasets.classifier")
         original = machine(found.rows, found.classes, **learn)
@@ -168,19 +173,19 @@ class ClassifierNoise(Method):
         cells = {name: released[:, place] for place, name in enumerate(values["columns"])}
         texts = {name: coding.texts_of(column) for name, column in cells.items()}
         frame = pd.DataFrame({**texts, values["label"]: found.labels}, index=found.origin, dtype="str")
-        columns = [request.schema.column(name) for name in values["columns"]]
+        columns = [self.schema.column(name) for name in values["columns"]]
         entries = [
             DictionaryEntry(column.name, Text(f"{WORDS}.done.{values['form']}"), str(Kind.NUMBER))
             for column in columns
         ]
-        entries.append(entry(request.schema.column(values["label"]), "as_it_is"))
+        entries.append(entry(self.schema.column(values["label"]), "as_it_is"))
         table = leaving("table", frame, tuple(entries), context.chance)
-        views = () if shapes is None else (_view(request, shapes),)
+        views = () if shapes is None else (_view(self.request, shapes),)
         return Release(
-            (table, _record(request, shapes)),
-            self.cost(request),
+            (table, _record(self.request, shapes)),
+            self.cost,
             views,
-            _notes(request),
+            _notes(self.request),
             inside=_inside(found, original, seen),
         )
 

@@ -35,6 +35,7 @@ from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.solution import figures_view, finer_view, left_out_view, losses_view
 from engine.methods.datasets.solution_map import exactly, solution_map
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -79,41 +80,40 @@ class CoarserRows(Method):
     rows = Rows.COARSER
     changes = (Changes.COARSER,)
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        if wrong := grouping_problems(request):
+    @once
+    def further_problems(self) -> list[Problem]:
+        if wrong := grouping_problems(self.request):
             return wrong
-        if request.values["target"] is not None and request.values["target"] not in request.values["columns"]:
-            return [Problem("grouping.not_released", {"column": request.values["target"]}, "target")]
+        if self.values["target"] is not None and self.values["target"] not in self.values["columns"]:
+            return [Problem("grouping.not_released", {"column": self.values["target"]}, "target")]
         combinations = 1
-        for column in identifying_columns(request):
+        for column in identifying_columns(self.request):
             combinations *= hierarchy_of(column).height + 1
         if combinations > MOST_COMBINATIONS:
             found = {"combinations": combinations, "most": MOST_COMBINATIONS}
             return [Problem(f"{self.id}.too_many", found, "columns")]
         return []
 
-    def read(
-        self, tables: Mapping[str, Table], request: Request
-    ) -> tuple[Grouping, AgainstPopulation | None]:
+    def read(self, tables: Mapping[str, Table]) -> tuple[Grouping, AgainstPopulation | None]:
         """Return the table as combinations, and the population that it is compared with."""
-        sets = request.values.get("several_rows") == AS_A_SET
-        return read(next(iter(tables.values())), request, sets=sets), None
+        sets = self.values.get("several_rows") == AS_A_SET
+        return read(next(iter(tables.values())), self.request, sets=sets), None
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
-        grouping, population = self.read(tables, request)
-        asked = conditions(grouping, table, request)
+        grouping, population = self.read(tables)
+        asked = conditions(grouping, table, self.request)
         progress = context.progress.part(0.1, 0.9)
-        enough = grouping.members.people >= request.values["k"]
-        target = target_of(grouping, table, request)
-        made = _made(grouping, asked, target, population, request, progress) if enough else None
+        enough = grouping.members.people >= self.values["k"]
+        target = target_of(grouping, table, self.request)
+        made = _made(grouping, asked, target, population, self.request, progress) if enough else None
         if made is None:
             wrong = population.refuse(grouping) if enough and population is not None else None
-            raise wrong or refuse(grouping, asked, k=request.values["k"])
-        made = replace(made, steps=np.maximum(made.steps, least_steps(request)[:, None]))
+            raise wrong or refuse(grouping, asked, k=self.values["k"])
+        made = replace(made, steps=np.maximum(made.steps, least_steps(self.request)[:, None]))
         written, kept = grouping.on_steps(made.group, made.steps), made.group >= 0
         alike = grouping.alike(written, kept)
-        refuse_broken(grouping, asked, alike, k=request.values["k"], method=self.id)
+        refuse_broken(grouping, asked, alike, k=self.values["k"], method=self.id)
         if population is not None:
             population.refuse_broken(grouping, written, alike, made.steps[:, 0], method=self.id)
         coarse = grouping.coarser(written, kept)
@@ -121,7 +121,7 @@ class CoarserRows(Method):
         artefact = leaving("table", coarse, grouping.entries(made.steps, coarse), context.chance)
         return Release(
             (artefact,),
-            self.cost(request),
+            self.cost,
             (grouping.steps_view(made.group, made.steps),),
             inside=_inside(made, grouping),
         )
@@ -129,25 +129,26 @@ class CoarserRows(Method):
     def tried(
         self,
         tables: Mapping[str, Table],
-        request: Request,
         *,
         chance: np.random.Generator,
         progress: Progress = SILENT,
     ) -> tuple[Tried, ...]:
-        if request.values.get("recoding") == GROUPS:
+        if self.values.get("recoding") == GROUPS:
             return ()
         table = next(iter(tables.values()))
-        grouping, population = self.read(tables, request)
-        asked = conditions(grouping, table, request)
-        lattice = _lattice(grouping, asked, target_of(grouping, table, request), population, request)
+        grouping, population = self.read(tables)
+        asked = conditions(grouping, table, self.request)
+        lattice = _lattice(
+            grouping, asked, target_of(grouping, table, self.request), population, self.request
+        )
         found = search(lattice, seconds=MOST_SECONDS, progress=progress.part(0.05, 0.3))
         if found is None:
             wrong = None if population is None else population.refuse(grouping)
-            raise wrong or refuse(grouping, asked, k=request.values["k"])
-        least = tuple(int(one) for one in least_steps(request))
+            raise wrong or refuse(grouping, asked, k=self.values["k"])
+        least = tuple(int(one) for one in least_steps(self.request))
         names = [column.name for column in grouping.identifying]
-        share = Loss(request.values["loss"]) is Loss.CERTAINTY
-        taken = taken_steps(request)
+        share = Loss(self.values["loss"]) is Loss.CERTAINTY
+        taken = taken_steps(self.request)
         return (
             solution_map(
                 lattice, found, names, least=least, taken=taken, share=share, progress=progress.part(0.3, 1.0)

@@ -7,8 +7,9 @@ from dataclasses import replace
 from engine.methods.datasets.seeds.boxes import Boxes, Declared
 from engine.methods.datasets.seeds.foreseeing import passing_boxes
 from engine.methods.datasets.seeds.method import FIRST, SeedMethod
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Reference, Request
+from engine.methods.protocol import Reference
 from engine.methods.shared.column_cells import BINS, NUMBERS, OWN_EDGES
 from engine.views import Text
 
@@ -47,16 +48,19 @@ class Codes(SeedMethod):
         OWN_EDGES,
     )
 
-    def own_problems(self, request: Request) -> list[Problem]:
+    @once
+    def own_problems(self) -> list[Problem]:
         return []
 
-    def learning(self, request: Request) -> Declared:
-        sizes = tuple(one.size for one in self.cells(request))
-        return Declared(Boxes(sizes, request.values["reach"]))
+    @once
+    def learning(self) -> Declared:
+        sizes = tuple(one.size for one in self.cells)
+        return Declared(Boxes(sizes, self.values["reach"]))
 
-    def passing(self, request: Request, crowd: float) -> tuple[float, float]:
-        boxes = self.learning(request).boxes
+    def passing(self, crowd: float) -> tuple[float, float]:
+        boxes = self.learning.boxes
         return passing_boxes(boxes.sizes, boxes.reach, crowd)
 
-    def note(self, request: Request) -> Text:
-        return Text(f"{WORDS}.notes.reach", {"reach": request.values["reach"]})
+    @once
+    def note(self) -> Text:
+        return Text(f"{WORDS}.notes.reach", {"reach": self.values["reach"]})

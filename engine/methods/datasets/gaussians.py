@@ -23,6 +23,7 @@ from engine.methods.datasets.gaussian_cells.shapes import Model, drawn
 from engine.methods.datasets.marginal_model.sampling import uniform
 from engine.methods.datasets.synthesis.invented import invented_entry, written_rows
 from engine.methods.filling import Judged
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -124,21 +125,23 @@ class Gaussians(Method):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        names, label = request.values["columns"], request.values["label"]
-        for column in self.columns(request):
+    @once
+    def further_problems(self) -> list[Problem]:
+        names, label = self.values["columns"], self.values["label"]
+        for column in self.columns:
             if bounds_of(column) is None or not _has_steps(column):
                 return [Problem(f"{ID}.no_bounds", {"column": column.name}, "columns")]
-        found = self._label_problems(request) if label is not None else []
-        together = [name for one in request.values["sets"] or () for name in one["together"]]
+        found = self._label_problems if label is not None else []
+        together = [name for one in self.values["sets"] or () for name in one["together"]]
         for name in together:
             if name not in names or together.count(name) > 1:
                 found.append(Problem(f"{ID}.sets", {"column": name}, "sets"))
-        return found or budget_problems(request, uses_delta=_is_gaussian(request))
+        return found or budget_problems(self.request, uses_delta=_is_gaussian(self.request))
 
-    def _label_problems(self, request: Request) -> list[Problem]:
-        label = request.schema.column(request.values["label"])
-        if label.name in request.values["columns"]:
+    @once
+    def _label_problems(self) -> list[Problem]:
+        label = self.schema.column(self.values["label"])
+        if label.name in self.values["columns"]:
             return [Problem(f"{ID}.label_twice", {"column": label.name}, "label")]
         found = level_problems([label], parameter="label")
         if not found and len(coding.levels(label)) > MOST_CLASSES:
@@ -146,48 +149,54 @@ class Gaussians(Method):
             return [Problem(f"{ID}.too_many_classes", values, "label")]
         return found
 
-    def columns(self, request: Request) -> list[Column]:
+    @once
+    def columns(self) -> list[Column]:
         """Return the numbers."""
-        return [request.schema.column(name) for name in request.values["columns"]]
+        return [self.schema.column(name) for name in self.values["columns"]]
 
-    def label(self, request: Request) -> Named | None:
+    @once
+    def label(self) -> Named | None:
         """Return the cells of the column that says the class."""
-        name = request.values["label"]
-        return None if name is None else Named(request.schema.column(name))
+        name = self.values["label"]
+        return None if name is None else Named(self.schema.column(name))
 
-    def sets(self, request: Request) -> Sets | None:
+    @once
+    def sets(self) -> Sets | None:
         """Return the declared sets, a column in none as one of its own; None where none is declared."""
-        given = request.values["sets"]
+        given = self.values["sets"]
         if not given:
             return None
-        places = {name: place for place, name in enumerate(request.values["columns"])}
+        places = {name: place for place, name in enumerate(self.values["columns"])}
         sets = [tuple(sorted(places[name] for name in one["together"])) for one in given]
         named = {place for one in sets for place in one}
         return (*sets, *((place,) for place in places.values() if place not in named))
 
-    def plan(self, request: Request) -> Plan:
+    @once
+    def plan(self) -> Plan:
         """Return which noise everything gets."""
-        budget, label = required(request), self.label(request)
+        budget, label = required(self.request), self.label
         return Plan(
-            len(request.values["columns"]),
+            len(self.values["columns"]),
             1 if label is None else label.size,
-            self.sets(request),
+            self.sets,
             budget.epsilon,
             budget.delta,
-            request.rows_per_person,
-            is_replace_one(request),
-            request.values["about_rows"],
-            request.values["group_rows"],
+            self.request.rows_per_person,
+            is_replace_one(self.request),
+            self.values["about_rows"],
+            self.values["group_rows"],
         )
 
-    def cost(self, request: Request) -> Promise:
-        kind = "approximate_dp" if _is_gaussian(request) else "pure_dp"
-        return promise(request, self.plan(request).event, kind=kind)
+    @once
+    def cost(self) -> Promise:
+        kind = "approximate_dp" if _is_gaussian(self.request) else "pure_dp"
+        return promise(self.request, self.plan.event, kind=kind)
 
     # --- forecast ----------------------------------------------------------------------------------
 
-    def forecast(self, request: Request) -> Forecast:
-        plan, off = self.plan(request), _off(self.plan(request))
+    @once
+    def forecast(self) -> Forecast:
+        plan, off = self.plan, _off(self.plan)
         count = plan.deviation(CELLS) * sqrt(plan.groups)
         variance = off * sqrt(1 + SPREAD**2)
         errors = [
@@ -199,13 +208,16 @@ class Gaussians(Method):
             errors.append(_expected("relation", 100 * relation_off(off), " %"))
         errors.append(_expected("count", count, "rows"))
         told = {"groups": plan.groups, "rows": round(plan.rows_of_class / plan.groups)}
-        notes = [*cap_notes(request), Text(f"{WORDS}.notes.{'groups' if plan.groups > 1 else 'one'}", told)]
+        notes = [
+            *cap_notes(self.request),
+            Text(f"{WORDS}.notes.{'groups' if plan.groups > 1 else 'one'}", told),
+        ]
         if not plan.is_related and plan.columns > 1:
             notes.append(Text(f"{WORDS}.notes.{'apart' if plan.declared is None else 'declared_apart'}"))
         return Forecast(tuple(errors), notes=tuple(notes))
 
-    def judged(self, request: Request, people: int | None) -> Judged:
-        plan, off = self.plan(request), _off(self.plan(request))
+    def judged(self, people: int | None) -> Judged:
+        plan, off = self.plan, _off(self.plan)
         share = max(0.0, 1 - off / SPREAD)
         verdict = "nothing" if share < 0.5 else "groups" if plan.groups > 1 else "one"
         told = {
@@ -218,28 +230,28 @@ class Gaussians(Method):
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        plan, label = self.plan(request), self.label(request)
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        plan, label = self.plan, self.label
         context.progress.step(0.0, "run.reading")
-        rows = Read.of(tables[MAIN].rows(), self.columns(request), label.column if label else None)
+        rows = Read.of(tables[MAIN].rows(), self.columns, label.column if label else None)
         model = learn(rows, plan, noise=context.noise, progress=context.progress.part(0.1, 0.9))
         # nothing after this line has seen a row
         most = min(MOST_ROWS, MOST_TIMES * plan.about_rows)
-        n = request.values["rows"] or min(most, max(1, round(model.total)))
-        artefact = self._table(model, n, request, context.noise)
-        names = request.values["columns"]
+        n = self.values["rows"] or min(most, max(1, round(model.total)))
+        artefact = self._table(model, n, context.noise)
+        names = self.values["columns"]
         notes = _noise_notes(model, names, plan.deviation(CELLS))
-        return Release((artefact,), self.cost(request), (_sets_view(model, names),), notes)
+        return Release((artefact,), self.cost, (_sets_view(model, names),), notes)
 
-    def _table(self, model: Model, n: int, request: Request, noise: Noise) -> TableArtefact:
+    def _table(self, model: Model, n: int, noise: Noise) -> TableArtefact:
         """Write drawn rows: every number as a step of its declared range."""
-        ranges = [_one_cell(column) for column in self.columns(request)]
+        ranges = [_one_cell(column) for column in self.columns]
         classes, numbers, missing = drawn(model, n, np.array([_step(one) for one in ranges]), noise)
         cells: list[ColumnCells] = [*ranges]
         codes = [*missing.T]
         lots = uniform(noise, numbers.size).reshape(numbers.T.shape)
         places = [_step_by_lot(*one) for one in zip(numbers.T, ranges, lots, strict=True)]
-        label = self.label(request)
+        label = self.label
         if label is not None:
             cells, codes, places = [*cells, label], [*codes, classes], [*places, np.zeros(n)]
         frame = written_rows(cells, np.array(codes, dtype=np.int64), places)

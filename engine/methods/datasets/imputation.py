@@ -24,6 +24,7 @@ from engine.methods.datasets.synthesis.variables import (
     variable,
     written,
 )
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -160,19 +161,21 @@ class Imputation(Method):
         ),
     )
 
-    def keeps(self, request: Request) -> tuple[str, ...]:
-        if request.values["synthesis"] == FULL:
+    @once
+    def keeps(self) -> tuple[str, ...]:
+        if self.values["synthesis"] == FULL:
             return ()
-        replaced = request.values["replaced"] or ()  # of a column under a mask some cells stay
-        return tuple(name for name in request.values["columns"] if name not in replaced)
+        replaced = self.values["replaced"] or ()  # of a column under a mask some cells stay
+        return tuple(name for name in self.values["columns"] if name not in replaced)
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        values = request.values
+    @once
+    def further_problems(self) -> list[Problem]:
+        values = self.values
         released = set(values["columns"])
-        drawn = set(_drawn(request))
+        drawn = set(_drawn(self.request))
         problems = [
             Problem(f"{ID}.not_released", {"column": name}, parameter)
-            for parameter, names in _mentioned(request)
+            for parameter, names in _mentioned(self.request)
             for name in names
             if name not in released
         ]
@@ -182,50 +185,51 @@ class Imputation(Method):
             problems.append(Problem(f"{ID}.nothing_replaced", {}, "replaced"))
         if values["order"] and set(values["order"]) != drawn:
             problems.append(Problem(f"{ID}.order", {"columns": ", ".join(sorted(drawn))}, "order"))
-        if values["training"] == EVERY_ROW and _read_by_masks(request) & drawn:
+        if values["training"] == EVERY_ROW and _read_by_masks(self.request) & drawn:
             problems.append(Problem(f"{ID}.every_row", {}, "training"))
-        problems += rule_problems(request, method=ID)
+        problems += rule_problems(self.request, method=ID)
         return problems
 
-    def cost(self, request: Request) -> Promise:
-        return unbounded(request, "none")
+    @once
+    def cost(self) -> Promise:
+        return unbounded(self.request, "none")
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
         assert context.chance is not None  # nothing bounds the loss
-        work = _prepared(table, request)
+        work = _prepared(table, self.request)
         chain = fit(
             work.variables,
             work.order,
-            smallest=request.values["smallest_leaf"],
-            learn=_learning(request, context.chance),
+            smallest=self.values["smallest_leaf"],
+            learn=_learning(self.request, context.chance),
             given=work.given,
             inside=work.training,
             progress=context.progress.part(0.0, 0.5),
         )
         copies, origins, counts = [], list[npt.NDArray[np.int64] | None](), []
-        for place in range(request.values["copies"]):
-            context.progress.step(0.5 + 0.5 * place / request.values["copies"], "synthesis.draw")
+        for place in range(self.values["copies"]):
+            context.progress.step(0.5 + 0.5 * place / self.values["copies"], "synthesis.draw")
             frame, origin, count = _copy(work, chain.redrawn(context.chance), context.chance)
             copies.append(_numbered(frame))
             origins.append(origin)
             counts.append(count)
-        names = request.values["estimates"] or ()
-        columns = [request.schema.column(name) for name in names]
-        rule = _rule(request)
+        names = self.values["estimates"] or ()
+        columns = [self.schema.column(name) for name in names]
+        rule = _rule(self.request)
         views = (estimates_view(copies, columns, rows=work.rows, rule=rule),) if columns else ()
         first, *further = origins
         table_made = TableArtefact(
             "table",
             tuple(copies),
-            _dictionary(work, request),
+            _dictionary(work, self.request),
             first,
             tuple(o for o in further if o is not None),
             redrawn=rule is Rule.FULL_REDRAWN,
         )
         return Release(
             (table_made, *programs(table_made.files, rule)),
-            self.cost(request),
+            self.cost,
             views,
             (Text(f"{WORDS}.notes.{rule.name.lower()}"), Text(f"{WORDS}.notes.totals")),
             inside=_inside(work, chain, counts),

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from engine.methods.datasets.coarser_rows import COLUMNS, GROUPS, WHOLE_COLUMNS, CoarserRows
 from engine.methods.datasets.grouping import ALL_COLUMNS, CONDITIONS, SEVERAL_ROWS, SMALLEST, promise
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind
-from engine.methods.protocol import Reference, Request
+from engine.methods.protocol import Reference
 from engine.privacy.promise import Promise
 
 ID = "datasets.k_anonymity"
@@ -63,6 +64,7 @@ class KAnonymity(CoarserRows):
         ),
     )
 
-    def cost(self, request: Request) -> Promise:
-        risk = request.values["average_risk"]
-        return promise(request) if risk is None else promise(request, average_risk=risk)
+    @once
+    def cost(self) -> Promise:
+        risk = self.values["average_risk"]
+        return promise(self.request) if risk is None else promise(self.request, average_risk=risk)

@@ -9,8 +9,9 @@ from engine.methods.datasets.latent_model.teaching import Teaching
 from engine.methods.datasets.seeds.foreseeing import passing_points
 from engine.methods.datasets.seeds.learning import PAIRS, Learning
 from engine.methods.datasets.seeds.method import FIRST, MODEL_SHARE, RATIO, SeedMethod, level_of, model_rows
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Reference, Request
+from engine.methods.protocol import Reference
 from engine.methods.shared.column_cells import BINS, OWN_EDGES
 from engine.views import Text
 
@@ -59,26 +60,31 @@ class Latent(SeedMethod):
         OWN_EDGES,
     )
 
-    def own_problems(self, request: Request) -> list[Problem]:
-        cells = sum(one.size for one in self.cells(request))
+    @once
+    def own_problems(self) -> list[Problem]:
+        cells = sum(one.size for one in self.cells)
         if cells <= LARGEST_TABLE:
             return []
         return [Problem(f"{ID}.too_many_cells", {"cells": cells, "most": LARGEST_TABLE}, "columns")]
 
-    def learning(self, request: Request) -> Moments | Teaching:
-        cells = self.cells(request)
-        sizes, level, people = tuple(one.size for one in cells), level_of(request), model_rows(request)
-        dimensions = request.values["dimensions"]
-        if request.values["model"] == COMPONENTS:
+    @once
+    def learning(self) -> Moments | Teaching:
+        cells = self.cells
+        sizes, level, people = (
+            tuple(one.size for one in cells),
+            level_of(self.request),
+            model_rows(self.request),
+        )
+        dimensions = self.values["dimensions"]
+        if self.values["model"] == COMPONENTS:
             return Moments(sizes, *level, dimensions, people)
         source = Learning(PAIRS, sizes, tuple(one.ordered for one in cells), *level, people)
         return Teaching(source, dimensions)
 
-    def passing(self, request: Request, crowd: float) -> tuple[float, float]:
-        flatter = 1.0 if request.values["model"] == COMPONENTS else FLATTER
-        return passing_points(
-            len(request.values["columns"]), request.values["dimensions"], crowd, flatter=flatter
-        )
+    def passing(self, crowd: float) -> tuple[float, float]:
+        flatter = 1.0 if self.values["model"] == COMPONENTS else FLATTER
+        return passing_points(len(self.values["columns"]), self.values["dimensions"], crowd, flatter=flatter)
 
-    def note(self, request: Request) -> Text:
-        return Text(f"{WORDS}.notes.dimensions", {"dimensions": request.values["dimensions"]})
+    @once
+    def note(self) -> Text:
+        return Text(f"{WORDS}.notes.dimensions", {"dimensions": self.values["dimensions"]})

@@ -44,6 +44,7 @@ from engine.methods.datasets.marginal_model.shown import measured_views
 from engine.methods.datasets.synthesis.invented import entry_with_values, invented_rows
 from engine.methods.datasets.synthesis.misplaced import expected, misplaced
 from engine.methods.filling import USELESS, Judged
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -157,67 +158,74 @@ class Marginals(Method):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        columns = [request.schema.column(name) for name in request.values["columns"]]
-        found = _not_released(request) + rule_problems(request, method=ID)
-        found += derived_problems(request, totals=rules_of(request).totals, method=ID)
+    @once
+    def further_problems(self) -> list[Problem]:
+        columns = [self.schema.column(name) for name in self.values["columns"]]
+        found = _not_released(self.request) + rule_problems(self.request, method=ID)
+        found += derived_problems(self.request, totals=rules_of(self.request).totals, method=ID)
         found += level_problems([one for one in columns if is_listed(one)], parameter="columns")
-        found += edge_problems(request, columns, method=ID, parameter="columns")
+        found += edge_problems(self.request, columns, method=ID, parameter="columns")
         if not found:
-            for cells in self.cells(request):
+            for cells in self.cells:
                 if cells.size > MOST_CELLS:
                     values = {"column": cells.column.name, "cells": cells.size, "most": MOST_CELLS}
                     values["groups"] = MOST_GROUPS
                     found.append(Problem(f"{ID}.too_many_cells", values, "columns"))
         if not found:
-            found += named_problems(request, self.cells(request), method=ID)
-        if not found and not self._leaves_rows(request):
+            found += named_problems(self.request, self.cells, method=ID)
+        if not found and not self._leaves_rows:
             found.append(Problem(f"{ID}.rules_leave_nothing", {}, "never"))
-        gaussian = request.values["noise"] == GAUSSIAN
-        return found + budget_problems(request, uses_delta=gaussian)
+        gaussian = self.values["noise"] == GAUSSIAN
+        return found + budget_problems(self.request, uses_delta=gaussian)
 
-    def cells(self, request: Request) -> tuple[ColumnCells, ...]:
+    @once
+    def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every column that is drawn: from declarations alone."""
-        computed = rules_of(request).computed
-        names = [name for name in request.values["columns"] if name not in computed]
-        own = request.values[OWN_EDGES.name] or {}
-        searched = [name for name in names if request.values["frequent"] and name not in own]
+        computed = rules_of(self.request).computed
+        names = [name for name in self.values["columns"] if name not in computed]
+        own = self.values[OWN_EDGES.name] or {}
+        searched = [name for name in names if self.values["frequent"] and name not in own]
         return tuple(
             as_apart(cells) if cells.column.name in searched else cells
-            for cells in map(as_coded, columns_as_cells(request, names))
+            for cells in map(as_coded, columns_as_cells(self.request, names))
         )
 
-    def _leaves_rows(self, request: Request) -> bool:
-        columns, rules = self.cells(request), rules_of(request)
-        return not rules.any or is_possible(columns, rules, _impossible(request, columns))
+    @once
+    def _leaves_rows(self) -> bool:
+        columns, rules = self.cells, rules_of(self.request)
+        return not rules.any or is_possible(columns, rules, _impossible(self.request, columns))
 
-    def schedule(self, request: Request) -> Schedule:
+    @once
+    def schedule(self) -> Schedule:
         """Return which noise everything gets."""
-        return self._division(request).borne_out()
+        return self._division.borne_out()
 
-    def _division(self, request: Request) -> Schedule:
-        budget, columns = required(request), self.cells(request)
+    @once
+    def _division(self) -> Schedule:
+        budget, columns = required(self.request), self.cells
         return Schedule(
             most_sizes(columns),
             budget.epsilon,
             budget.delta,
-            request.units_moved,
-            request.rows_per_person**2 * (2 if is_replace_one(request) else 1),
-            request.values["about_rows"],
-            named_tables(request, columns),
+            self.request.units_moved,
+            self.request.rows_per_person**2 * (2 if is_replace_one(self.request) else 1),
+            self.values["about_rows"],
+            named_tables(self.request, columns),
             sum(isinstance(cells, Coded) for cells in columns),
             frequent=sum(isinstance(cells, FrequentApart) for cells in columns),
         )
 
-    def cost(self, request: Request) -> Promise:
-        schedule = self.schedule(request)
+    @once
+    def cost(self) -> Promise:
+        schedule = self.schedule
         kind = "approximate_dp" if schedule.is_gaussian else "pure_dp"
-        return promise(request, schedule.events, kind=kind)
+        return promise(self.request, schedule.events, kind=kind)
 
     # --- forecast ----------------------------------------------------------------------------------
 
-    def forecast(self, request: Request) -> Forecast:
-        schedule, unit = self._division(request).expected(), counted_unit(request)
+    @once
+    def forecast(self) -> Forecast:
+        schedule, unit = self._division.expected(), counted_unit(self.request)
         accuracy = _accuracy(schedule, max(schedule.single))
         single = Text(f"{WORDS}.numbers.count.label")
         errors = [Expected(single, "invented", None, accuracy.median, accuracy.limit, unit)]
@@ -229,7 +237,7 @@ class Marginals(Method):
             worst = _accuracy(schedule, max(schedule.together))
             label = Text(f"{WORDS}.numbers.count.named")
             errors.append(Expected(label, "invented", None, worst.median, worst.limit, unit))
-        coded = [cells for cells in self.cells(request) if isinstance(cells, Coded)]
+        coded = [cells for cells in self.cells if isinstance(cells, Coded)]
         if coded:
             code = _accuracy(schedule, schedule.code)
             label = Text(f"{WORDS}.numbers.count.code")
@@ -237,7 +245,7 @@ class Marginals(Method):
         errors.append(expected(Text(f"{WORDS}.numbers.share.label"), _off_alone(schedule)))
         if off := _off_in_pairs(schedule):
             errors.append(expected(Text(f"{WORDS}.numbers.share.pair"), off))
-        names = [cells.column.name for cells in self.cells(request)]
+        names = [cells.column.name for cells in self.cells]
         views = (named_view(schedule, names, words=WORDS),) if schedule.together else ()
         told = {
             "rows": round(schedule.rows_per_deviation, 1),
@@ -246,42 +254,43 @@ class Marginals(Method):
             "noise": mostly_noise(schedule, names),
         }
         note = Text(f"{WORDS}.notes.{_verdict(schedule)}", told)
-        drawn = _notes(self.cells(request), schedule)
-        return Forecast(tuple(errors), views=views, notes=(*cap_notes(request), note, *drawn))
+        drawn = _notes(self.cells, schedule)
+        return Forecast(tuple(errors), views=views, notes=(*cap_notes(self.request), note, *drawn))
 
-    def judged(self, request: Request, people: int | None) -> Judged:
-        schedule, epsilon = self._division(request).expected(), float(required(request).epsilon)
+    def judged(self, people: int | None) -> Judged:
+        schedule, epsilon = self._division.expected(), float(required(self.request).epsilon)
         off = _off_alone(schedule)[0]
         told: dict[str, Any] = {"rows": schedule.about_rows, "epsilon": epsilon, "off": 100 * off}
         verdict = "nothing" if 1 - off < USELESS else _verdict(schedule)
         if schedule.together:
-            names = [cells.column.name for cells in self.cells(request)]
+            names = [cells.column.name for cells in self.cells]
             each = off_together(schedule)
             off = max(off, sum(each) / len(each))
             told |= {"noise": mostly_noise(schedule, names), "together": 100 * sum(each) / len(each)}
         return Judged(1 - off, Text(f"{WORDS}.judged.{verdict}", told))
 
-    def pairs_named(self, request: Request) -> frozenset[frozenset[str]]:
-        tables = named_columns(request)
+    @once
+    def pairs_named(self) -> frozenset[frozenset[str]]:
+        tables = named_columns(self.request)
         return frozenset(frozenset(pair) for table in tables for pair in combinations(table, 2))
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        schedule, columns = self.schedule(request), self.cells(request)
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        schedule, columns = self.schedule, self.cells
         context.progress.step(0.0, "run.reading")
         rows = tables[MAIN].rows()
         columns = _searched(rows, columns, schedule, context.noise)
         schedule = schedule.found(tuple(cells.size for cells in columns))
         codes = np.array([cells.codes(rows[cells.column.name]).astype(CODE) for cells in columns])
         names = [cells.column.name for cells in columns]
-        target = request.values["target"]
+        target = self.values["target"]
         learnt = learn(
             codes,
             schedule,
             ordered=[cells.ordered for cells in columns],
             noise=context.noise,
-            impossible=_impossible(request, columns),
+            impossible=_impossible(self.request, columns),
             target=names.index(target) if target in names else None,
             progress=context.progress.part(0.1, 0.9),
         )
@@ -290,41 +299,40 @@ class Marginals(Method):
             for place, cells in enumerate(columns)
             if isinstance(cells, Coded)
         }
-        return self._released(learnt, with_shares(columns, every, learnt.model), schedule, request, context)
+        return self._released(learnt, with_shares(columns, every, learnt.model), schedule, context)
 
     def _released(
         self,
         learnt: Learnt,
         columns: tuple[ColumnCells, ...],
         schedule: Schedule,
-        request: Request,
         context: Context,
     ) -> Release:
         """Make the artefact from the model: nothing after this line has seen a row."""
-        about = request.values["about_rows"]  # much noise could make any number of rows out of none
+        about = self.values["about_rows"]  # much noise could make any number of rows out of none
         most = min(MOST_ROWS, MOST_TIMES * about)
-        n = request.values["rows"] or min(most, max(1, round(learnt.model.total)))
-        rules = rules_of(request)
+        n = self.values["rows"] or min(most, max(1, round(learnt.model.total)))
+        rules = rules_of(self.request)
 
         def draw(count: int) -> pd.DataFrame:
             codes = rows_of(learnt.model, count, context.noise)[:, context.noise.shuffled(count)]
             return invented_rows(columns, codes, context.noise)
 
         frame = kept_rows(draw, n, rules) if rules.any else draw(n)
-        frame = frame[list(request.values["columns"])]
+        frame = frame[list(self.values["columns"])]
         entries = {
             cells.column.name: entry_with_values(
                 cells.column, "invented_in_group" if isinstance(cells, Coded) else "invented"
             )
             for cells in columns
         }
-        entries |= {name: entry(request.schema.column(name), "computed") for name in rules.totals}
+        entries |= {name: entry(self.schema.column(name), "computed") for name in rules.totals}
         for one in rules.derived:
             entries[one.column.name] = entry_with_values(one.column, "derived", source=one.source.name)
         artefact = TableArtefact("table", (frame,), tuple(entries[name] for name in frame.columns))
         views, light = measured_views(learnt, schedule, columns, words=WORDS)
         drawn = _notes(columns, schedule, is_found=True)
-        return Release((artefact,), self.cost(request), views, (*light, *drawn))
+        return Release((artefact,), self.cost, views, (*light, *drawn))
 
 
 def _not_released(request: Request) -> list[Problem]:

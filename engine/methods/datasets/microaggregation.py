@@ -21,6 +21,7 @@ from engine.methods.datasets.mdav import Categories, Floats, Space, block_loss, 
 from engine.methods.datasets.recoding import Codes, Ladder
 from engine.methods.datasets.solution import figures_view
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -30,7 +31,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     Spends,
 )
@@ -80,27 +80,29 @@ class Microaggregation(Method):
         WEIGHTS,
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        if wrong := grouping_problems(request):
+    @once
+    def further_problems(self) -> list[Problem]:
+        if wrong := grouping_problems(self.request):
             return wrong
-        return [Problem(f"{ID}.several_rows", {})] if request.rows_per_person > 1 else []
+        return [Problem(f"{ID}.several_rows", {})] if self.request.rows_per_person > 1 else []
 
-    def cost(self, request: Request) -> Promise:
-        if request.values["grouping"] == TOGETHER:
-            return promise(request)
-        return unbounded(request, "none")
+    @once
+    def cost(self) -> Promise:
+        if self.values["grouping"] == TOGETHER:
+            return promise(self.request)
+        return unbounded(self.request, "none")
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         rows = next(iter(tables.values())).rows()
         blocks: float | None = None
-        k, together = request.values["k"], request.values["grouping"] == TOGETHER
+        k, together = self.values["k"], self.values["grouping"] == TOGETHER
         if len(rows) < k:
             raise InputRefused("grouping.too_few", k=k)
-        columns = [request.schema.column(name) for name in request.values["columns"]]
-        weights = request.values["weights"]
+        columns = [self.schema.column(name) for name in self.values["columns"]]
+        weights = self.values["weights"]
         parts = [
             _part(encode_column(rows[column.name], column), float(weights.get(column.name, 1)))
-            for column in identifying_columns(request)
+            for column in identifying_columns(self.request)
         ]
         if together:
             space = _space(parts)
@@ -117,7 +119,7 @@ class Microaggregation(Method):
         assert context.chance is not None  # nothing bounds the loss
         entries = tuple(_entry(column, parts) for column in columns)
         artefact = leaving("table", frame, entries, context.chance)
-        return Release((artefact,), self.cost(request), inside=_inside(parts, groups, blocks))
+        return Release((artefact,), self.cost, inside=_inside(parts, groups, blocks))
 
 
 @dataclass(frozen=True, eq=False)

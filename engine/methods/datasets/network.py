@@ -15,6 +15,7 @@ from engine.methods.datasets.bayes_network.shares import MOST_GROUPS, Shares
 from engine.methods.datasets.synthesis.invented import invented_table
 from engine.methods.datasets.synthesis.misplaced import expected, misplaced
 from engine.methods.filling import USELESS, Judged
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -25,7 +26,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
 )
 from engine.methods.shared.cells import level_problems
@@ -101,47 +101,52 @@ class Network(Method):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        columns = [request.schema.column(name) for name in request.values["columns"]]
+    @once
+    def further_problems(self) -> list[Problem]:
+        columns = [self.schema.column(name) for name in self.values["columns"]]
         found = level_problems([one for one in columns if is_listed(one)], parameter="columns")
-        found += edge_problems(request, columns, method=ID, parameter="columns")
+        found += edge_problems(self.request, columns, method=ID, parameter="columns")
         if not found:
-            for column, cells in zip(columns, self.cells(request), strict=True):
+            for column, cells in zip(columns, self.cells, strict=True):
                 if cells.size > MOST_CELLS:
                     values = {"column": column.name, "cells": cells.size, "most": MOST_CELLS}
                     found.append(Problem(f"{ID}.too_many_cells", values, "columns"))
-        return found + budget_problems(request, uses_delta=False)
+        return found + budget_problems(self.request, uses_delta=False)
 
-    def cells(self, request: Request) -> tuple[ColumnCells, ...]:
+    @once
+    def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every column: from declarations alone."""
-        return columns_as_cells(request, request.values["columns"])
+        return columns_as_cells(self.request, self.values["columns"])
 
-    def shares(self, request: Request) -> Shares:
+    @once
+    def shares(self) -> Shares:
         """Return which noise everything gets."""
-        sizes = tuple(one.size for one in self.cells(request))
-        epsilon, moved = required(request).epsilon, request.units_moved
-        if request.values["structure"] == CORRELATION:
-            return CorrelationShares(sizes, epsilon, moved, request.values["about_rows"])
+        sizes = tuple(one.size for one in self.cells)
+        epsilon, moved = required(self.request).epsilon, self.request.units_moved
+        if self.values["structure"] == CORRELATION:
+            return CorrelationShares(sizes, epsilon, moved, self.values["about_rows"])
         return Shares(sizes, epsilon, moved)
 
-    def cost(self, request: Request) -> Promise:
-        return promise(request, self.shares(request).event, kind="pure_dp")
+    @once
+    def cost(self) -> Promise:
+        return promise(self.request, self.shares.event, kind="pure_dp")
 
     # --- forecast ----------------------------------------------------------------------------------
 
-    def forecast(self, request: Request) -> Forecast:
-        shares = self.shares(request)
+    @once
+    def forecast(self) -> Forecast:
+        shares = self.shares
         noise = shares.tables if shares.choices else shares.single
         accuracy = laplace_accuracy(noise.scale, count=1)
-        label, unit = Text(f"{WORDS}.numbers.count.label"), counted_unit(request)
+        label, unit = Text(f"{WORDS}.numbers.count.label"), counted_unit(self.request)
         error = Expected(label, "invented", None, accuracy.median, accuracy.limit, unit)
-        off = expected(Text(f"{WORDS}.numbers.share.label"), _off(shares, request.values["about_rows"]))
-        verdict, cells = _verdict(shares, request.values["about_rows"])
+        off = expected(Text(f"{WORDS}.numbers.share.label"), _off(shares, self.values["about_rows"]))
+        verdict, cells = _verdict(shares, self.values["about_rows"])
         note = Text(f"{WORDS}.notes.{verdict}", {"cells": cells})
-        return Forecast((error, off), notes=(*cap_notes(request), note))
+        return Forecast((error, off), notes=(*cap_notes(self.request), note))
 
-    def judged(self, request: Request, people: int | None) -> Judged:
-        shares, rows = self.shares(request), request.values["about_rows"]
+    def judged(self, people: int | None) -> Judged:
+        shares, rows = self.shares, self.values["about_rows"]
         off = _off(shares, rows)[0]
         verdict = "nothing" if 1 - off < USELESS else _verdict(shares, rows)[0]
         told = {"rows": rows, "epsilon": float(shares.epsilon), "off": 100 * off}
@@ -149,24 +154,24 @@ class Network(Method):
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        columns = self.cells(request)
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        columns = self.cells
         context.progress.step(0.0, "run.reading")
         rows = tables[MAIN].rows()
         learnt = learn(
             np.array([cells.codes(rows[cells.column.name]) for cells in columns]),
-            self.shares(request),
+            self.shares,
             ordered=tuple(cells.ordered for cells in columns),
             noise=context.noise,
             progress=context.progress.part(0.1, 0.9),
         )
         # nothing after this line has seen a row
-        most = min(MOST_ROWS, MOST_TIMES * request.values["about_rows"])
-        n = request.values["rows"] or min(most, max(1, round(learnt.total)))
+        most = min(MOST_ROWS, MOST_TIMES * self.values["about_rows"])
+        n = self.values["rows"] or min(most, max(1, round(learnt.total)))
         drawn = learnt.rows(n, context.noise)[:, context.noise.shuffled(n)]
         artefact = invented_table(columns, drawn, context.noise)
-        views = (_parents_view(learnt, request.values["columns"], self.shares(request)),)
-        return Release((artefact,), self.cost(request), views)
+        views = (_parents_view(learnt, self.values["columns"], self.shares),)
+        return Release((artefact,), self.cost, views)
 
 
 def _verdict(shares: Shares, rows: int) -> tuple[str, int]:

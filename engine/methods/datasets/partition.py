@@ -28,6 +28,7 @@ from engine.methods.datasets.mondrian import mondrian
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.solution import figures_view, losses_view
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -36,7 +37,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     Spends,
 )
@@ -84,38 +84,40 @@ class Partition(Method):
         *CONDITIONS,
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        return grouping_problems(request)
+    @once
+    def further_problems(self) -> list[Problem]:
+        return grouping_problems(self.request)
 
-    def cost(self, request: Request) -> Promise:
-        return promise(request)
+    @once
+    def cost(self) -> Promise:
+        return promise(self.request)
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
-        grouping = read(table, request, in_order=request.values["written"] == RANGES)
-        asked = conditions(grouping, table, request)
+        grouping = read(table, self.request, in_order=self.values["written"] == RANGES)
+        asked = conditions(grouping, table, self.request)
         group = mondrian(
             grouping.codes,
             grouping.members,
             grouping.ladders,
-            k=request.values["k"],
+            k=self.values["k"],
             ordered=[column.name in grouping.ranged for column in grouping.identifying],
             conditions=asked,
             progress=context.progress.part(0.1, 0.9),
         )
         if group is None:
-            raise refuse(grouping, asked, k=request.values["k"])
+            raise refuse(grouping, asked, k=self.values["k"])
         low, high = ends(group, grouping.codes)
         steps = between(grouping.ladders, low, high)
         written, kept = _written(grouping, group, steps, low, high), group >= 0
-        refuse_broken(grouping, asked, grouping.alike(written, kept), k=request.values["k"], method=ID)
+        refuse_broken(grouping, asked, grouping.alike(written, kept), k=self.values["k"], method=ID)
         assert context.chance is not None  # nothing bounds the loss
         rows = grouping.coarser(written, kept)
         artefact = leaving("table", rows, grouping.entries(steps, rows), context.chance)
         on_steps = len(grouping.ranged) < len(grouping.identifying)
         return Release(
             (artefact,),
-            self.cost(request),
+            self.cost,
             (grouping.steps_view(group, steps),) if on_steps else (),
             inside=_inside(grouping, group, _lost(grouping, group, steps, low, high), written),
         )

@@ -22,8 +22,9 @@ from engine.methods.datasets.grouping import (
 from engine.methods.datasets.population import AgainstPopulation, Asked, Population
 from engine.methods.datasets.recoding import combined
 from engine.methods.kinds import Shape
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import MAIN, Reference, Request, Source
+from engine.methods.protocol import MAIN, Reference, Source
 from engine.methods.shared.rows import written_cells
 from engine.privacy.promise import Promise
 from engine.table.declared import people_of_rows
@@ -69,40 +70,43 @@ class Presence(CoarserRows):
         ),
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        if wrong := super().further_problems(request):
+    @once
+    def further_problems(self) -> list[Problem]:
+        if wrong := super().further_problems:
             return wrong
-        if all(request.values[name] is None for name in ASKED):
+        if all(self.values[name] is None for name in ASKED):
             return [Problem(f"{ID}.nothing_asked", {}, ASKED[0])]
         return []
 
-    def uses(self, request: Request) -> Mapping[str, tuple[str, ...]]:
-        schema = request.schemas.get(POPULATION)
+    @once
+    def uses(self) -> Mapping[str, tuple[str, ...]]:
+        schema = self.request.schemas.get(POPULATION)
         key = None if schema is None else schema.person_key
-        named = "columns" in request.values  # not while what was filled in cannot be used
-        names = [column.name for column in identifying_columns(request)] if named else []
-        return {**super().uses(request), POPULATION: tuple(names if key is None else [*names, key.name])}
+        named = "columns" in self.values  # not while what was filled in cannot be used
+        names = [column.name for column in identifying_columns(self.request)] if named else []
+        return {**super().uses, POPULATION: tuple(names if key is None else [*names, key.name])}
 
-    def cost(self, request: Request) -> Promise:
-        asked = {name: request.values[name] for name in ASKED if request.values[name] is not None}
-        return promise(request, **asked)
+    @once
+    def cost(self) -> Promise:
+        asked = {name: self.values[name] for name in ASKED if self.values[name] is not None}
+        return promise(self.request, **asked)
 
-    def read(self, tables: Mapping[str, Table], request: Request) -> tuple[Grouping, AgainstPopulation]:
+    def read(self, tables: Mapping[str, Table]) -> tuple[Grouping, AgainstPopulation]:
         others = tables[POPULATION]
-        identifying = identifying_columns(request)
+        identifying = identifying_columns(self.request)
         for name in tables[MAIN].rows()[[column.name for column in identifying]]:
             if name not in others:
                 raise InputRefused("grouping.population_column", column=name)
         cells = {column.name: written_cells(others.rows()[column.name], column) for column in identifying}
-        grouping = read(tables[MAIN], request, further=cells)
+        grouping = read(tables[MAIN], self.request, further=cells)
         codes = [
             ladder.place(cells[column.name])
             for column, ladder in zip(identifying, grouping.ladders, strict=True)
         ]
         theirs, number = combined(np.column_stack(codes), grouping.ladders)
-        schema = request.schemas.get(POPULATION)
+        schema = self.request.schemas.get(POPULATION)
         key = None if schema is None else schema.person_key
-        values = request.values
+        values = self.values
         asked = Asked(
             values["most_presence"] or Fraction(1),
             values["population_k"] or 1,

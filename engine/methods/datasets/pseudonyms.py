@@ -10,6 +10,7 @@ import pandas as pd
 from engine.errors import InputRefused
 from engine.methods.keeping import KEY_FILE, KeyKeeper, person_texts
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -18,7 +19,6 @@ from engine.methods.protocol import (
     Inside,
     Reference,
     Release,
-    Request,
     Rows,
     Spends,
 )
@@ -65,44 +65,47 @@ class Pseudonyms(KeyKeeper):
         Parameter("form", ParameterKind.CHOICE, default=LETTERS, choices=(LETTERS, NUMBERS)),
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        name = request.values["pseudonym"]
-        if name in request.values["columns"]:
+    @once
+    def further_problems(self) -> list[Problem]:
+        name = self.values["pseudonym"]
+        if name in self.values["columns"]:
             return [Problem(f"{ID}.name_taken", {"column": name}, "pseudonym")]
-        if request.values["key"] == NONE:
+        if self.values["key"] == NONE:
             return [Problem(f"{ID}.no_key", {}, "key")]
         return []
 
-    def cost(self, request: Request) -> Promise:
-        return unbounded(request, "pseudonymous")
+    @once
+    def cost(self) -> Promise:
+        return unbounded(self.request, "pseudonymous")
 
-    def uses_earlier_key(self, request: Request) -> bool:
-        return bool(request.values["key"] == EARLIER)
+    @once
+    def uses_earlier_key(self) -> bool:
+        return bool(self.values["key"] == EARLIER)
 
-    def stand_ins(self, texts: Sequence[str], request: Request, *, key: bytes) -> list[str]:
-        if request.values["form"] == LETTERS:
+    def stand_ins(self, texts: Sequence[str], *, key: bytes) -> list[str]:
+        if self.values["form"] == LETTERS:
             return pseudonyms(texts, key=key)
         if not all(map(fits, texts)) or len({padded(text) for text in texts}) < len(texts):
             raise InputRefused(f"{ID}.no_numbers", longest=LONGEST)
         return numbers_for(texts, key=key)
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
         rows = table.rows()
-        columns = [request.schema.column(name) for name in request.values["columns"]]
+        columns = [self.schema.column(name) for name in self.values["columns"]]
         cells = {column.name: written_cells(rows[column.name], column) for column in columns}
         entries = [entry(column, "as_it_is") for column in columns]
         inside = Inside()
-        person = request.schema.person_key
+        person = self.schema.person_key
         if person is not None:
             key = new_key() if context.key is None else context.key
             places = pd.factorize(rows[person.name])[0]
-            stand_ins = self.stand_ins(person_texts(rows[person.name]), request, key=key)
-            name = request.values["pseudonym"]
+            stand_ins = self.stand_ins(person_texts(rows[person.name]), key=key)
+            name = self.values["pseudonym"]
             cells = {name: np.array([*stand_ins, ""], dtype=object)[places].tolist(), **cells}
             meaning = "pseudonym" if context.key is None else "pseudonym_again"
             entries.insert(0, DictionaryEntry(name, Text(f"datasets.{meaning}"), "text"))
             inside = Inside(keys={KEY_FILE: locked(key, context.passphrase)})
         assert context.chance is not None  # nothing bounds the loss
         artefact = leaving("table", pd.DataFrame(cells, dtype="str"), tuple(entries), context.chance)
-        return Release((artefact,), self.cost(request), inside=inside)
+        return Release((artefact,), self.cost, inside=inside)

@@ -14,6 +14,7 @@ from engine.methods.conditions import All, Comparison, parse, written
 from engine.methods.datasets.association_rules import MOST_SETS, Baskets, Found, Items, Rule, rules
 from engine.methods.datasets.hidden_rules import Hidden, Thresholds, hidden
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -87,13 +88,14 @@ class RuleHiding(Method):
         Parameter("margin", ParameterKind.NUMBER, default=0, minimum=0, maximum=Fraction(9, 10)),
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        longest = request.values["longest"]
-        for place, (when, then) in enumerate(_named(request), 1):
+    @once
+    def further_problems(self) -> list[Problem]:
+        longest = self.values["longest"]
+        for place, (when, then) in enumerate(_named(self.request), 1):
             if when is None or then is None:
                 return [Problem(f"{ID}.no_values", {"place": place}, "rules")]
             columns = [column for column, _ in (*when, *then)]
-            absent = [column for column in columns if column not in request.values["columns"]]
+            absent = [column for column in columns if column not in self.values["columns"]]
             if absent:
                 return [Problem(f"{ID}.not_leaving", {"place": place, "column": absent[0]}, "rules")]
             if len(set(columns)) < len(columns):
@@ -102,20 +104,21 @@ class RuleHiding(Method):
                 return [Problem(f"{ID}.too_long", {"place": place, "longest": longest}, "rules")]
         return []
 
-    def cost(self, request: Request) -> Promise:
-        return unbounded(request, "rules_hidden")
+    @once
+    def cost(self) -> Promise:
+        return unbounded(self.request, "rules_hidden")
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        rows, names = next(iter(tables.values())).rows(), list(request.values["columns"])
-        codes, texts = _coded([written_cells(rows[name], request.schema.column(name)) for name in names])
-        sensitive = [Rule(*one) for one in _placed(request, names, texts)]
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        rows, names = next(iter(tables.values())).rows(), list(self.values["columns"])
+        codes, texts = _coded([written_cells(rows[name], self.schema.column(name)) for name in names])
+        sensitive = [Rule(*one) for one in _placed(self.request, names, texts)]
         context.progress.step(0.2, "datasets.rules")
         assert context.chance is not None  # nothing bounds the loss
         limits = Thresholds(
-            float(request.values["support"]),
-            float(request.values["confidence"]),
-            request.values["longest"],
-            float(request.values["margin"]),
+            float(self.values["support"]),
+            float(self.values["confidence"]),
+            self.values["longest"],
+            float(self.values["margin"]),
         )
         found = hidden(codes, sensitive, limits, chance=context.chance)
         if found is None:
@@ -126,30 +129,28 @@ class RuleHiding(Method):
         }
         frame = pd.DataFrame(cells, dtype="str")
         entries = tuple(
-            DictionaryEntry(name, Text(f"{WORDS}.done"), str(request.schema.column(name).kind))
-            for name in names
+            DictionaryEntry(name, Text(f"{WORDS}.done"), str(self.schema.column(name).kind)) for name in names
         )
         inside = _inside(found, codes, _Named(names, texts))
-        return Release((leaving("table", frame, entries, context.chance),), self.cost(request), inside=inside)
+        return Release((leaving("table", frame, entries, context.chance),), self.cost, inside=inside)
 
     def tried(
         self,
         tables: Mapping[str, Table],
-        request: Request,
         *,
         chance: np.random.Generator,
         progress: Progress = SILENT,
     ) -> tuple[Tried, ...]:
-        rows, names = next(iter(tables.values())).rows(), list(request.values["columns"])
-        codes, texts = _coded([written_cells(rows[name], request.schema.column(name)) for name in names])
+        rows, names = next(iter(tables.values())).rows(), list(self.values["columns"])
+        codes, texts = _coded([written_cells(rows[name], self.schema.column(name)) for name in names])
         baskets = Baskets(codes)
-        confidence, longest = float(request.values["confidence"]), request.values["longest"]
-        limits = Thresholds(float(request.values["support"]), confidence, longest, 0.0)
+        confidence, longest = float(self.values["confidence"]), self.values["longest"]
+        limits = Thresholds(float(self.values["support"]), confidence, longest, 0.0)
         progress.step(0.2, "datasets.rules")
         counts = baskets.frequent(limits.least_rows(baskets.total), longest)
         if counts is None:
             raise InputRefused(f"{ID}.too_many", most=MOST_SETS)
-        given = [_sides(record) for record in request.values.get("rules") or ()]
+        given = [_sides(record) for record in self.values.get("rules") or ()]
         return (_choices(rules(counts, confidence), _Named(names, texts), given),)
 
 

@@ -20,8 +20,9 @@ from engine.methods.datasets.seeds.method import (
     level_of,
     model_rows,
 )
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Reference, Request
+from engine.methods.protocol import Reference
 from engine.methods.shared.column_cells import BINS, OWN_EDGES
 from engine.views import Text
 
@@ -79,32 +80,35 @@ class Seedbased(SeedMethod):
         OWN_EDGES,
     )
 
-    def own_problems(self, request: Request) -> list[Problem]:
-        columns = len(request.values["columns"])
-        fewest, most = drawn_anew(request)
+    @once
+    def own_problems(self) -> list[Problem]:
+        columns = len(self.values["columns"])
+        fewest, most = drawn_anew(self.request)
         if 0 <= fewest <= most <= columns:
             return []
         told = {"fewest": fewest, "most": most, "columns": columns}
         return [Problem(f"{ID}.drawn", told, "fewest_drawn")]
 
-    def learning(self, request: Request) -> Learning:
-        cells = self.cells(request)
+    @once
+    def learning(self) -> Learning:
+        cells = self.cells
         return Learning(
-            request.values["model"],
+            self.values["model"],
             tuple(one.size for one in cells),
             tuple(one.ordered for one in cells),
-            *level_of(request),
-            model_rows(request),
-            Fraction(request.values["anew_share"]),
+            *level_of(self.request),
+            model_rows(self.request),
+            Fraction(self.values["anew_share"]),
         )
 
-    def passing(self, request: Request, crowd: float) -> tuple[float, float]:
-        sizes = [one.size for one in self.cells(request)]
-        anew = float(request.values["anew_share"])
-        low, high = passing_kept(sizes, drawn_anew(request), crowd)
+    def passing(self, crowd: float) -> tuple[float, float]:
+        sizes = [one.size for one in self.cells]
+        anew = float(self.values["anew_share"])
+        low, high = passing_kept(sizes, drawn_anew(self.request), crowd)
         return anew + (1 - anew) * low, anew + (1 - anew) * high
 
-    def note(self, request: Request) -> Text:
-        if drawn_anew(request)[1] == 0 and not request.values["anew_share"]:
+    @once
+    def note(self) -> Text:
+        if drawn_anew(self.request)[1] == 0 and not self.values["anew_share"]:
             return Text(f"{WORDS}.notes.copies")
-        return Text(f"{WORDS}.notes.model_{request.values['model']}")
+        return Text(f"{WORDS}.notes.model_{self.values['model']}")

@@ -22,6 +22,7 @@ from engine.methods.exchanges.responses import (
     share,
 )
 from engine.methods.filling import Judged
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -31,10 +32,10 @@ from engine.methods.protocol import (
     FileArtefact,
     Forecast,
     Inside,
-    Method,
     Reference,
     Release,
     Request,
+    Service,
     Shape,
     Source,
     Spends,
@@ -56,7 +57,7 @@ NUMBERS = ("reports", "given", "share", "standard_error", "within_95")
 HALF = 0.5  # a share that is off by so much says nothing
 
 
-class Survey(Method):
+class Survey(Service):
     """Randomised response: a page that gives out changed answers, and unbiased shares from its reports.
 
     Notes
@@ -109,14 +110,16 @@ class Survey(Method):
         ),
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        if request.step:
-            return [] if Kit.loads(request.state or b"") else [Problem(f"{ID}.no_kit")]
-        return list(_problems(request.values))
+    @once
+    def further_problems(self) -> list[Problem]:
+        if self.request.step:
+            return [] if Kit.loads(self.request.state or b"") else [Problem(f"{ID}.no_kit")]
+        return list(_problems(self.values))
 
-    def cost(self, request: Request) -> Promise:
+    @once
+    def cost(self) -> Promise:
         """Promise the same for a kit and for what is made of its reports."""
-        questions = _kit(request).questions
+        questions = _kit(self.request).questions
         loss = Loss(
             sum((one.epsilon for one in questions), Fraction(0)),
             Fraction(0),
@@ -125,38 +128,37 @@ class Survey(Method):
         )
         return Promise("local_dp", loss, Unit.PERSON, 1, assumptions=("respondents_draw", "one_report"))
 
-    def forecast(self, request: Request) -> Forecast:
+    @once
+    def forecast(self) -> Forecast:
         """Say how exact the shares will be with as many reports as expected, not with those that came."""
-        if request.step:
+        if self.request.step:
             return Forecast()
-        kit = _kit(request)
+        kit = _kit(self.request)
         errors = [(one.widest_error(kit.respondents), one) for one in kit.questions]
         median = max(NORMAL_50 * error for error, _ in errors)
         limit = max(one.margin(error, kit.respondents) for error, one in errors)
         expected = Expected(_label("share"), "survey", None, median, limit)
         return Forecast((expected,), views=(_expected_view(kit),))
 
-    def judged(self, request: Request, people: int | None) -> Judged | None:
+    def judged(self, people: int | None) -> Judged | None:
         """Judge by the answers that are expected, whoever is in a table."""
-        if request.step:
+        if self.request.step:
             return None
-        limit, respondents = self.forecast(request).errors[0].limit, _kit(request).respondents
+        limit, respondents = self.forecast.errors[0].limit, _kit(self.request).respondents
         values = {"respondents": respondents, "limit": 100 * limit}
         return Judged(max(0.0, 1 - limit / HALF), Text(f"{WORDS}.judged", values))
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        kit = _kit(request)
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        kit = _kit(self.request)
         artefact = FileArtefact("survey.html", "text/html", page(kit), Text(f"{WORDS}.files.kit"))
         notes = (
             *(Text(f"{WORDS}.notes.{name}") for name in ("send_page", "collect_later")),
             _forged(kit, "forged"),
         )
-        return Release((artefact,), self.cost(request), (_kit_view(kit),), notes, state=kit.dumps())
+        return Release((artefact,), self.cost, (_kit_view(kit),), notes, state=kit.dumps())
 
-    def step(
-        self, step: str, tables: Mapping[str, Table], request: Request, state: bytes, context: Context
-    ) -> Release:
-        kit, column = _kit(request), request.values["report"]
+    def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
+        kit, column = _kit(self.request), self.values["report"]
         found = received(tables[REPORTS].rows()[column].tolist(), kit, heading=column)
         if not found.reports:
             raise InputRefused(f"{ID}.no_reports")
@@ -164,7 +166,7 @@ class Survey(Method):
         artefact = TableArtefact("estimates", (frame,), _dictionary(kit))
         notes = (*(Text(f"{WORDS}.notes.{name}") for name in ("unbiased", "margin")), _forged(kit, "honest"))
         views = tuple(_result_views(kit, found, frame))
-        return Release((artefact,), self.cost(request), views, notes, inside=_inside(found), state=state)
+        return Release((artefact,), self.cost, views, notes, inside=_inside(found), state=state)
 
 
 def _problems(values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from engine.methods.models.linear_model import effects_picture, effects_table
 from engine.methods.models.monotone import FALLING, RISING, monotone, monotone_problems
 from engine.methods.models.residuals import WHOLE
 from engine.methods.models.targets import CLASSES, Target, privacy_told, target_problems
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     LOG_ODDS,
@@ -31,7 +31,6 @@ from engine.methods.protocol import (
     Forecast,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.blocks import read
 from engine.methods.shared.cells import level_problems
@@ -114,87 +113,93 @@ class Additive(ScoredModel):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        found = target_problems(request, method=ID)
+    @once
+    def further_problems(self) -> list[Problem]:
+        found = target_problems(self.request, method=ID)
         if found:
             return found
-        names = request.values["predictors"]
-        columns = [request.schema.column(name) for name in names]
+        names = self.values["predictors"]
+        columns = [self.schema.column(name) for name in names]
         found = level_problems([one for one in columns if is_listed(one)], parameter="predictors")
-        found += edge_problems(request, columns, method=ID, parameter="predictors")
-        for cells in () if found else self.cells(request):
+        found += edge_problems(self.request, columns, method=ID, parameter="predictors")
+        for cells in () if found else self.cells:
             if cells.size > MOST_CELLS:
                 values = {"column": cells.column.name, "cells": cells.size, "most": MOST_CELLS}
                 found.append(Problem(f"{ID}.too_many_cells", values, "predictors"))
-        found += [] if found else monotone_problems(request, self.cells(request), method=ID)
-        found += [] if found else pair_problems(request, self.cells(request), method=ID)
-        found += budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
-        if not found and 2 * self.schedule(request).needed_rows > request.values["about_rows"]:
-            needed = round(self.schedule(request).needed_rows)
+        found += [] if found else monotone_problems(self.request, self.cells, method=ID)
+        found += [] if found else pair_problems(self.request, self.cells, method=ID)
+        found += budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
+        if not found and 2 * self.schedule.needed_rows > self.values["about_rows"]:
+            needed = round(self.schedule.needed_rows)
             found.append(Problem(f"{ID}.nothing_left", {"rows": needed}, "budget"))
         return found
 
-    def cells(self, request: Request) -> tuple[ColumnCells, ...]:
+    @once
+    def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every predictor: from declarations alone."""
-        return columns_as_cells(request, request.values["predictors"])
+        return columns_as_cells(self.request, self.values["predictors"])
 
-    def pairs(self, request: Request) -> tuple[Pair, ...]:
+    @once
+    def pairs(self) -> tuple[Pair, ...]:
         """Return the pairs of predictors that were named."""
-        return pairs_of(request, self.cells(request))
+        return pairs_of(self.request, self.cells)
 
-    def schedule(self, request: Request) -> Schedule:
+    @once
+    def schedule(self) -> Schedule:
         """Return the noise of every sum, and how many there are."""
-        budget = fit_budget(request)
-        sizes = [cells.size for cells in self.cells(request)]
+        budget = fit_budget(self.request)
+        sizes = [cells.size for cells in self.cells]
         return Schedule(
-            (*sizes, *(pair.grid.size for pair in self.pairs(request))),
+            (*sizes, *(pair.grid.size for pair in self.pairs)),
             budget.epsilon,
             budget.delta,
-            request.rows_per_person,
-            is_replace_one(request),
-            request.values["about_rows"],
-            self.target(request).is_classes,
+            self.request.rows_per_person,
+            is_replace_one(self.request),
+            self.values["about_rows"],
+            self.target.is_classes,
         ).borne_out()
 
-    def fit_events(self, request: Request) -> Event:
-        return self.schedule(request).events
+    @once
+    def fit_events(self) -> Event:
+        return self.schedule.events
 
     # --- forecast ----------------------------------------------------------------------------------
 
-    def forecast(self, request: Request) -> Forecast:
-        schedule = self.schedule(request)
-        unit = self.target(request).unit
+    @once
+    def forecast(self) -> Forecast:
+        schedule = self.schedule
+        unit = self.target.unit
         needed = schedule.rows_at(schedule.expected_parts)
         errors = []
-        for size in request.sizes:
+        for size in self.request.sizes:
             spread = schedule.foreseen(size)
             median, limit = 0.6745 * spread * unit, 1.96 * spread * unit
             label = Text(f"{WORDS}.numbers.effect.label")
-            errors.append(Expected(label, "cell", size, median, limit, self.unit_of(request)))
-        errors += self.score_errors(request)
+            errors.append(Expected(label, "cell", size, median, limit, self.unit_of))
+        errors += self.score_errors
         notes = [Text(f"{WORDS}.notes.needed", {"rows": round(needed), "rounds": schedule.rounds})]
-        if pairs := self.pairs(request):
-            alone = self.schedule(replace(request, values={**request.values, PAIRS.name: ()}))
+        if pairs := self.pairs:
+            alone = self.but(values={**self.values, PAIRS.name: ()}).schedule
             told = {
                 "pairs": joined(pair.names for pair in pairs),
                 "without": round(alone.rows_at(alone.expected_parts)),
             }
             notes.append(Text(f"{WORDS}.notes.pairs", told))
-        return Forecast(tuple(errors), notes=(*cap_notes(request), *notes))
+        return Forecast(tuple(errors), notes=(*cap_notes(self.request), *notes))
 
-    def judged(self, request: Request, people: int | None) -> Judged:
-        schedule, rows = self.schedule(request), request.values["about_rows"]
+    def judged(self, people: int | None) -> Judged:
+        schedule, rows = self.schedule, self.values["about_rows"]
         return judged_by_need(
             schedule.rows_at(schedule.expected_parts), schedule.sizes, rows, f"{WORDS}.judged"
         )
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        schedule, predictors, pairs = self.schedule(request), self.cells(request), self.pairs(request)
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        schedule, predictors, pairs = self.schedule, self.cells, self.pairs
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
-        described = self.target(request)
+        described = self.target
         target = read(frame, np.int32, described.steps)
         known = target >= -RESIDUAL_STEPS
         fitted = fit(
@@ -210,26 +215,27 @@ class Additive(ScoredModel):
             progress=context.progress.part(0.1, 0.9),
         )
         model = content(
-            monotone(fitted, predictors, request),
+            monotone(fitted, predictors, self.request),
             predictors,
             described.described,
             unit=described.unit,
             middle=described.middle,
-            further=self._told(request, schedule, fitted),
+            further=self._told(schedule, fitted),
             pairs=pairs,
         )
-        return self._released(self.with_score(model, predict, request, context), request)
+        return self._released(self.with_score(model, predict, context))
 
-    def target(self, request: Request) -> Target:
+    @once
+    def target(self) -> Target:
         """Return what is predicted."""
-        return Target(request.schema.column(request.values["target"]))
+        return Target(self.schema.column(self.values["target"]))
 
-    def unit_of(self, request: Request) -> str:
+    @once
+    def unit_of(self) -> str:
         """Return what effects are in: the declared unit of the target, or log-odds for two classes."""
-        target = self.target(request)
-        return LOG_ODDS if target.is_classes else target.column.unit
+        return LOG_ODDS if self.target.is_classes else self.target.column.unit
 
-    def _told(self, request: Request, schedule: Schedule, fitted: Fitted) -> dict[str, Any]:
+    def _told(self, schedule: Schedule, fitted: Fitted) -> dict[str, Any]:
         noise = {
             "distribution": "discrete_gaussian" if schedule.is_gaussian else "discrete_laplace",
             "scale_of_sums": str(schedule.sum_scale / RESIDUAL_STEPS * WHOLE / fitted.parts),
@@ -238,22 +244,22 @@ class Additive(ScoredModel):
         limit: dict[str, Any] = {"clipping": str(schedule.clipping)}
         if schedule.bought is not None:
             noise["scale_of_spread"] = str(schedule.spread_scale / FULL * WIDEST**2)
-            limit = limit_told(fitted.parts, schedule.bought, self.target(request).unit)
+            limit = limit_told(fitted.parts, schedule.bought, self.target.unit)
         return {
             "rounds": schedule.rounds,
             **limit,
             "needed_rows": round(schedule.rows_at(fitted.parts)),
             "noise": noise,
-            **{one.name: one_way for one in (RISING, FALLING) if (one_way := list(request.values[one.name]))},
-            "privacy": privacy_told(request),
+            **{one.name: one_way for one in (RISING, FALLING) if (one_way := list(self.values[one.name]))},
+            "privacy": privacy_told(self.request),
             "method": {"id": self.id, "version": self.version},
         }
 
-    def _released(self, model: dict[str, Any], request: Request) -> Release:
+    def _released(self, model: dict[str, Any]) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""
         shown = list(effects(model, f"{WORDS}.views"))
         axis = Text(f"{WORDS}.views.axis_{model['target']['kind']}", {"target": model["target"]["name"]})
-        if unit := self.unit_of(request):
+        if unit := self.unit_of:
             axis = Text("models.effects.in_unit", {"heading": axis, "unit": unit})
         told = {
             "needed_rows": model["needed_rows"],
@@ -261,17 +267,17 @@ class Additive(ScoredModel):
         }
         views: tuple[View, ...] = (
             effects_picture(shown, f"{WORDS}.views", axis),
-            effects_table(shown, f"{WORDS}.views", unit=self.unit_of(request)),
+            effects_table(shown, f"{WORDS}.views", unit=self.unit_of),
             *pair_views(model, f"{WORDS}.views"),
             *number_views(told, WORDS),
         )
         card = (
             *_card(model),
-            privacy_text(request, WORDS),
+            privacy_text(self.request, WORDS),
             Text(f"{WORDS}.card.use_{model['target']['kind']}"),
         )
         return leaving(
-            model, request, words=WORDS, predict=predict, promise=self.cost(request), card=card, views=views
+            model, self.request, words=WORDS, predict=predict, promise=self.cost, card=card, views=views
         )
 
 

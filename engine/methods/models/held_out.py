@@ -16,6 +16,7 @@ import pandas as pd
 from engine.methods.budget import is_replace_one, required
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.held_out_told import FULL, LIMIT, ROW, guess_of, score_errors, told
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import MAIN, Budget, Context, Expected, Method, Request
 from engine.methods.shared.column_cells import is_listed
@@ -133,46 +134,48 @@ class ScoredModel(Method):
     Whoever derives from it offers `PERCENT`, and lets the fit spend `fit_budget`.
     """
 
+    @once
     @abstractmethod
-    def fit_events(self, request: Request) -> Event:
+    def fit_events(self) -> Event:
         """Return what the fit alone costs."""
 
-    def cost(self, request: Request) -> Promise:
-        kind = "approximate_dp" if request.values["noise"] == "gaussian" else "pure_dp"
-        events = self.fit_events(request)
-        if is_scored(request):
-            events = Sequential((events, score_division(request, events).events))
-        return promise(request, events, kind=kind)
+    @once
+    def cost(self) -> Promise:
+        kind = "approximate_dp" if self.values["noise"] == "gaussian" else "pure_dp"
+        events = self.fit_events
+        if is_scored(self.request):
+            events = Sequential((events, score_division(self.request, events).events))
+        return promise(self.request, events, kind=kind)
 
-    def scores(self, request: Request) -> bool:
-        return is_scored(request)
+    @once
+    def scores(self) -> bool:
+        return is_scored(self.request)
 
-    def score_errors(self, request: Request) -> tuple[Expected, ...]:
+    @once
+    def score_errors(self) -> tuple[Expected, ...]:
         """Return how far the score will be off, for tables of the declared sizes; nothing without a score."""
-        if not is_scored(request):
+        if not is_scored(self.request):
             return ()
-        division = score_division(request, self.fit_events(request))
+        division = score_division(self.request, self.fit_events)
         return score_errors(
-            request.sizes,
+            self.request.sizes,
             deviation=division.deviation(SCORE),
-            is_classes=is_listed(_target(request)),
-            cap=request.rows_per_person,
+            is_classes=is_listed(_target(self.request)),
+            cap=self.request.rows_per_person,
             pure=not division.is_gaussian,
         )
 
-    def with_score(
-        self, model: dict[str, Any], predict: Predict, request: Request, context: Context | None
-    ) -> dict[str, Any]:
+    def with_score(self, model: dict[str, Any], predict: Predict, context: Context | None) -> dict[str, Any]:
         """Return a finished model with its score on the held-out people, where one was asked for.
 
         Notes
         -----
         A prediction follows from the finished model and the row alone, whatever the other rows are.
         """
-        if not is_scored(request):
+        if not is_scored(self.request):
             return model
         assert context is not None, "whoever asks for a score gives the people that it is of"
-        division, target = score_division(request, self.fit_events(request)), _target(request)
+        division, target = score_division(self.request, self.fit_events), _target(self.request)
         table = context.held_out.get(MAIN)
         exact = score_sums(model, predict, target, None if table is None else table.rows())
         noisy = division.noisy(SCORE, exact, context.noise)
@@ -180,10 +183,10 @@ class ScoredModel(Method):
             noisy,
             model,
             deviation=division.deviation(SCORE),
-            rows_per_person=request.rows_per_person,
+            rows_per_person=self.request.rows_per_person,
             pure=not division.is_gaussian,
         )
-        return model | {"held_out": found | {"percent_of_budget": request.values[PERCENT.name]}}
+        return model | {"held_out": found | {"percent_of_budget": self.values[PERCENT.name]}}
 
 
 def score_sums(

@@ -14,6 +14,7 @@ from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.leaving import described, number_views, privacy_text
 from engine.methods.models.nearest_centres import PER_SIDE, CentresPlan, fit
 from engine.methods.models.targets import privacy_told
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -24,7 +25,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.promise import cap_notes, promise
@@ -77,38 +77,42 @@ class KMeans(Method):
         Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        for name in request.values["columns"]:
-            if bounds_of(request.schema.column(name)) is None:
+    @once
+    def further_problems(self) -> list[Problem]:
+        for name in self.values["columns"]:
+            if bounds_of(self.schema.column(name)) is None:
                 return [Problem(f"{ID}.no_bounds", {"column": name}, "columns")]
-        found = budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
+        found = budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
         if found:
             return found
-        plan = self.plan(request)
+        plan = self.plan
         if plan.per_side < 2:
             rows = plan.needed_rows
             return [Problem(f"{ID}.nothing_left", {"rows": rows}, "budget")]
         return []
 
-    def plan(self, request: Request) -> CentresPlan:
+    @once
+    def plan(self) -> CentresPlan:
         """Return the grid, the steps and their noise."""
-        budget = required(request)
+        budget = required(self.request)
         return CentresPlan(
-            len(request.values["columns"]),
-            request.values["groups"],
+            len(self.values["columns"]),
+            self.values["groups"],
             budget.epsilon,
             budget.delta,
-            request.rows_per_person,
-            is_replace_one(request),
-            request.values["about_rows"],
+            self.request.rows_per_person,
+            is_replace_one(self.request),
+            self.values["about_rows"],
         )
 
-    def cost(self, request: Request) -> Promise:
-        kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
-        return promise(request, self.plan(request).division.events, kind=kind)
+    @once
+    def cost(self) -> Promise:
+        kind = "approximate_dp" if self.values["noise"] == GAUSSIAN else "pure_dp"
+        return promise(self.request, self.plan.division.events, kind=kind)
 
-    def forecast(self, request: Request) -> Forecast:
-        noise = self.plan(request).sum_noise
+    @once
+    def forecast(self) -> Forecast:
+        noise = self.plan.sum_noise
         errors = tuple(
             Expected(
                 Text(f"{WORDS}.numbers.centre.label"),
@@ -118,26 +122,26 @@ class KMeans(Method):
                 min(200.0, 196.0 * noise / max(size, 1)),
                 " %",
             )
-            for size in request.sizes
+            for size in self.request.sizes
         )
-        return Forecast(errors, notes=tuple(cap_notes(request)))
+        return Forecast(errors, notes=tuple(cap_notes(self.request)))
 
-    def judged(self, request: Request, people: int | None) -> Judged:
-        rows, groups = request.values["about_rows"], request.values["groups"]
+    def judged(self, people: int | None) -> Judged:
+        rows, groups = self.values["about_rows"], self.values["groups"]
         # A centre that may lie anywhere in the half of a range says nothing.
-        limit = 1.96 * self.plan(request).sum_noise
+        limit = 1.96 * self.plan.sum_noise
         return judged_by_margin(limit, rows, f"{WORDS}.judged", groups=groups)
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        plan, frame = self.plan(request), tables[MAIN].rows()
-        found = fit(self.places(frame, request), plan, noise=context.noise)
+        plan, frame = self.plan, tables[MAIN].rows()
+        found = fit(self.places(frame), plan, noise=context.noise)
         context.progress.step(0.9, "run.writing")
         columns = []
-        for place, (name, bounds) in enumerate(self._bounds(request)):
+        for place, (name, bounds) in enumerate(self._bounds):
             centres = bounds.middle + found.centres[:, place] / PER_SIDE * bounds.half
             ends = {"minimum": bounds.low, "maximum": bounds.high}
-            missing = list(request.schema.column(name).without_copied().missing)
+            missing = list(self.schema.column(name).without_copied().missing)
             columns.append({"name": name, **ends, "missing": missing, "centres": centres.tolist()})
         model = {
             "format": FORMAT,
@@ -145,19 +149,19 @@ class KMeans(Method):
             "columns": columns,
             "rows": [round(float(max(one, 0.0))) for one in found.rows],
             "noise": plan.told,
-            "privacy": privacy_told(request),
+            "privacy": privacy_told(self.request),
             "method": {"id": self.id, "version": self.version},
         }
-        return self._released(model, request)
+        return self._released(model)
 
-    def places(self, frame: pd.DataFrame, request: Request) -> np.ndarray:
+    def places(self, frame: pd.DataFrame) -> np.ndarray:
         """Return rows in steps of 1/1024 of half a range, without those in which a number is missing."""
-        columns = self._bounds(request)
+        columns = self._bounds
         found = [np.empty((0, len(columns)), dtype=np.int16)]
         for rows in blocks(len(frame)):
             read = [
                 to_grid(
-                    bounds.scaled(coding.numbers(frame[name].iloc[rows], request.schema.column(name))),
+                    bounds.scaled(coding.numbers(frame[name].iloc[rows], self.schema.column(name))),
                     minimum=-1,
                     maximum=1,
                     step=Fraction(1, PER_SIDE),
@@ -168,11 +172,12 @@ class KMeans(Method):
             found.append(np.stack([steps for steps, _ in read], axis=1)[known].astype(np.int16))
         return np.concatenate(found)
 
-    def _bounds(self, request: Request) -> list[tuple[str, Bounds]]:
-        found = [(name, bounds_of(request.schema.column(name))) for name in request.values["columns"]]
+    @once
+    def _bounds(self) -> list[tuple[str, Bounds]]:
+        found = [(name, bounds_of(self.schema.column(name))) for name in self.values["columns"]]
         return [(name, bounds) for name, bounds in found if bounds is not None]
 
-    def _released(self, model: dict[str, Any], request: Request) -> Release:
+    def _released(self, model: dict[str, Any]) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""
         groups = range(1, len(model["rows"]) + 1)
         headings = (
@@ -192,10 +197,10 @@ class KMeans(Method):
         card = (
             Text(f"{WORDS}.card.predicts"),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(request, WORDS),
+            privacy_text(self.request, WORDS),
             Text(f"{WORDS}.card.use"),
         )
-        return described(model, request, words=WORDS, promise=self.cost(request), card=card, views=views)
+        return described(model, self.request, words=WORDS, promise=self.cost, card=card, views=views)
 
 
 def nearest(model: Mapping[str, Any], frame: pd.DataFrame) -> np.ndarray:

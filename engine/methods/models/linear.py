@@ -25,6 +25,7 @@ from engine.methods.models.linear_model import content, effects, effects_picture
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.quadratic import Solution, centred, solve
 from engine.methods.models.targets import privacy_told
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -105,187 +106,197 @@ class Linear(ScoredModel):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        target, names = request.values["target"], request.values["predictors"]
+    @once
+    def further_problems(self) -> list[Problem]:
+        target, names = self.values["target"], self.values["predictors"]
         if target in names:
             return [Problem(f"{self.id}.predicts_itself", {"column": target}, "predictors")]
         places = {target: "target"} | dict.fromkeys(names, "predictors")
         for name, parameter in places.items():
-            if _needs_bounds(request.schema.column(name), parameter) is None:
+            if _needs_bounds(self.schema.column(name), parameter) is None:
                 return [Problem(f"{self.id}.no_bounds", {"column": name}, parameter)]
-        size = self.design(request).size
+        size = self.design.size
         if size > MOST_COEFFICIENTS:
             values = {"coefficients": size, "most": MOST_COEFFICIENTS}
             return [Problem(f"{self.id}.too_many", values, "predictors")]
-        found = budget_problems(request, uses_delta=request.values["noise"] == "gaussian")
-        if found or not self.takes_steps(request):
+        found = budget_problems(self.request, uses_delta=self.values["noise"] == "gaussian")
+        if found or not self.takes_steps:
             return found
-        if request.values["penalty"]:
+        if self.values["penalty"]:
             return [Problem(f"{self.id}.no_penalty", parameter="penalty")]
-        return weak_problems(self.plan(request), method=self.id)
+        return weak_problems(self.plan, method=self.id)
 
-    def takes_steps(self, request: Request) -> bool:
+    @once
+    def takes_steps(self) -> bool:
         """Whether noisy gradients are asked for, else the sums of all products once."""
-        return bool(request.values["fit"] == STEPS)
+        return bool(self.values["fit"] == STEPS)
 
-    def plan(self, request: Request) -> DescentPlan:
+    @once
+    def plan(self) -> DescentPlan:
         """Return the noise of every gradient, and how many there are."""
-        return plan_of(request, self.design(request).widths, is_classes=False)
+        return plan_of(self.request, self.design.widths, is_classes=False)
 
-    def design(self, request: Request) -> Design:
+    @once
+    def design(self) -> Design:
         """Return what the coordinates of a row are."""
-        schema, values = request.schema, request.values
+        schema, values = self.request.schema, self.values
         return Design(schema.column(values["target"]), tuple(map(schema.column, values["predictors"])))
 
-    def per_side(self, request: Request) -> int:
+    @once
+    def per_side(self) -> int:
         """Return the steps of the grid on either side of the middle, a power of two."""
-        squared = request.rows_per_person**2 * largest_squared_change(**self._shape(request))
+        squared = self.request.rows_per_person**2 * largest_squared_change(**self._shape)
         return int(2 ** min(FINEST, max(COARSEST, (ROOM - squared.bit_length()) // 4)))
 
-    def mechanism(self, request: Request) -> CountNoise:
+    @once
+    def mechanism(self) -> CountNoise:
         """Return the noise that the budget buys, in whole steps of a product."""
-        budget, rows, square = fit_budget(request), request.rows_per_person, self.per_side(request) ** 2
-        if request.values["noise"] == "gaussian":
-            squared = largest_squared_change(**self._shape(request)) * (rows * square) ** 2
+        budget, rows, square = fit_budget(self.request), self.request.rows_per_person, self.per_side**2
+        if self.values["noise"] == "gaussian":
+            squared = largest_squared_change(**self._shape) * (rows * square) ** 2
             return GaussianCounts(squared, budget.epsilon, budget.delta)
-        return LaplaceCounts(largest_change(**self._shape(request)) * rows * square, budget.epsilon)
+        return LaplaceCounts(largest_change(**self._shape) * rows * square, budget.epsilon)
 
-    def _shape(self, request: Request) -> dict[str, Any]:
-        widths = self.design(request).widths
+    @once
+    def _shape(self) -> dict[str, Any]:
+        widths = self.design.widths
         blocks = sum(width > 0 for width in widths)
         return {
             "numbers": len(widths) - blocks,
             "blocks": blocks,
-            "replace_one": is_replace_one(request),
+            "replace_one": is_replace_one(self.request),
         }
 
-    def spread(self, request: Request) -> float:
+    @once
+    def spread(self) -> float:
         """Return the standard deviation of the noise of a product of coordinates between −1 and 1."""
-        mechanism = self.mechanism(request)
+        mechanism = self.mechanism
         scale = float(mechanism.scale) * (1.0 if isinstance(mechanism, GaussianCounts) else np.sqrt(2))
-        return float(scale / self.per_side(request) ** 2)
+        return float(scale / self.per_side**2)
 
-    def rows_within(self, request: Request) -> float:
+    @once
+    def rows_within(self) -> float:
         """Return what the noise moves the number of rows by at most, in 95 of 100 releases."""
-        steps = self.takes_steps(request)
-        deviation = self.plan(request).product_noise if steps else self.spread(request)
+        steps = self.takes_steps
+        deviation = self.plan.product_noise if steps else self.spread
         # P(|X| ≤ t) = .95: at 1.96 s of normal noise, at b ln 20 with b = s/√2 of Laplace's.
-        return deviation * (1.96 if request.values["noise"] == "gaussian" else log(20) / sqrt(2))
+        return deviation * (1.96 if self.values["noise"] == "gaussian" else log(20) / sqrt(2))
 
-    def fit_events(self, request: Request) -> Event:
+    @once
+    def fit_events(self) -> Event:
         """Return what the fit alone costs."""
-        return (
-            self.plan(request).division.events if self.takes_steps(request) else self.mechanism(request).event
-        )
+        return self.plan.division.events if self.takes_steps else self.mechanism.event
 
     # --- forecast ----------------------------------------------------------------------------------
 
-    def forecast(self, request: Request) -> Forecast:
-        target = bounds_of(request.schema.column(request.values["target"]))
+    @once
+    def forecast(self) -> Forecast:
+        target = bounds_of(self.schema.column(self.values["target"]))
         assert target is not None
-        found = [(size, self._foreseen(request, size)) for size in request.sizes]
+        found = [(size, self._foreseen(size)) for size in self.request.sizes]
         errors = [
             Expected(Text(f"{WORDS}.numbers.{name}.label"), name, size, 0.6745 * error, 1.96 * error)
             for name, of in (("prediction", "prediction"), ("coefficient", "effect"))
             for size, expected in found
             for error in [getattr(expected, of) * target.half]
         ]
-        errors += self.score_errors(request)
+        errors += self.score_errors
         headings = (Text(f"{WORDS}.kept.rows"), Text(f"{WORDS}.kept.share"))
         rows = tuple((size, round(100 * expected.kept)) for size, expected in found)
         view = TableView(Text(f"{WORDS}.kept.title"), headings, rows, Text(f"{WORDS}.kept.note"))
         main = errors[len(found) - 1] if found else None
-        return Forecast(tuple(errors), main, (view,), tuple(cap_notes(request)))
+        return Forecast(tuple(errors), main, (view,), tuple(cap_notes(self.request)))
 
-    def judged(self, request: Request, people: int | None) -> Judged | None:
+    def judged(self, people: int | None) -> Judged | None:
         if people is None:
             return None
-        kept = self._foreseen(request, people).kept
+        kept = self._foreseen(people).kept
         values = {"people": people, "kept": floor(100 * kept)}
         return Judged(kept, Text(f"{WORDS}.judged", values))
 
-    def _foreseen(self, request: Request, rows: int) -> Foreseen:
+    def _foreseen(self, rows: int) -> Foreseen:
         """Return what to expect of invented rows; see `engine.methods.models.invented`."""
-        design = self.design(request)
+        design = self.design
         moments, weights = invented(design)
-        if self.takes_steps(request):
+        if self.takes_steps:
             left = SPREAD * sqrt(1 - SHARE)
-            off, covariance = foreseen(self.plan(request), rows * moments, weights, left=left)
+            off, covariance = foreseen(self.plan, rows * moments, weights, left=left)
         else:
             found = solve(
                 rows * moments,
                 rows * moments @ weights,
                 Monomials(design.widths),
-                noise=self.spread(request),
-                **self._penalty(request),
+                noise=self.spread,
+                **self._penalty,
             )
             off, covariance = found.weights - weights, found.covariance
         return Foreseen.of(off, covariance, moments, SHARE * SPREAD**2)
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        if self.takes_steps(request):
-            return self._stepped(tables[MAIN], request, context)
-        exact = self.coefficients(tables[MAIN], request)
+        if self.takes_steps:
+            return self._stepped(tables[MAIN], context)
+        exact = self.coefficients(tables[MAIN])
         context.progress.step(0.6, "run.noise")
-        noisy = self.mechanism(request).release(exact, context.noise)
+        noisy = self.mechanism.release(exact, context.noise)
         context.progress.step(0.9, "run.writing")
-        return self.released(noisy, request, context)
+        return self.released(noisy, context)
 
-    def _stepped(self, table: Table, request: Request, context: Context) -> Release:
-        design, plan = self.design(request), self.plan(request)
+    def _stepped(self, table: Table, context: Context) -> Release:
+        design, plan = self.design, self.plan
         found = fitted(design, table.rows(), plan, context)
         target = bounds_of(design.target)
         assert target is not None
         told = {"fit": STEPS, **plan.told(found.parts, target.half)}
-        return self._written(found.solution, found.counts, told, request, context)
+        return self._written(found.solution, found.counts, told, context)
 
-    def coefficients(self, table: Table, request: Request) -> Integers:
+    def coefficients(self, table: Table) -> Integers:
         """Return the exact coefficients in whole steps: the only part that sees rows."""
-        design = self.design(request)
-        chunks = design.chunks(table.rows(), per_side=self.per_side(request))
+        design = self.design
+        chunks = design.chunks(table.rows(), per_side=self.per_side)
         return Monomials(design.widths).sums(chunks)
 
-    def solution(self, noisy: Integers, request: Request) -> tuple[Solution, Floats]:
+    def solution(self, noisy: Integers) -> tuple[Solution, Floats]:
         """Return the model from noisy coefficients, and the noisy number of rows of every coordinate."""
-        design = self.design(request)
+        design = self.design
         monomials = Monomials(design.widths)
-        gram, cross = monomials.matrix(noisy / self.per_side(request) ** 2)
-        found = solve(gram, cross, monomials, noise=self.spread(request), **self._penalty(request))
+        gram, cross = monomials.matrix(noisy / self.per_side**2)
+        found = solve(gram, cross, monomials, noise=self.spread, **self._penalty)
         return centred(found, design.starts, design.widths, gram[0]), gram[0]
 
-    def _penalty(self, request: Request) -> dict[str, float]:
-        return {name: float(request.values[name]) for name in ("penalty", "absolute")}
+    @once
+    def _penalty(self) -> dict[str, float]:
+        return {name: float(self.values[name]) for name in ("penalty", "absolute")}
 
-    def released(self, noisy: Integers, request: Request, context: Context | None = None) -> Release:
+    def released(self, noisy: Integers, context: Context | None = None) -> Release:
         """Make the artefacts from noisy coefficients: nothing after this has seen a row but the score."""
-        found, counts = self.solution(noisy, request)
-        mechanism = self.mechanism(request)
+        found, counts = self.solution(noisy)
+        mechanism = self.mechanism
         told = {
             "fit": SUMS,
             "eigenvalues_lifted": found.lifted,
             "eigenvalue_floor": found.floor,
-            "penalty": str(request.values["penalty"]),
-            "penalty_on_absolute_values": str(request.values["absolute"]),
+            "penalty": str(self.values["penalty"]),
+            "penalty_on_absolute_values": str(self.values["absolute"]),
             "noise": {
                 "distribution": mechanism.event.word,
                 "scale": str(mechanism.scale),
-                "steps_per_side": self.per_side(request),
+                "steps_per_side": self.per_side,
             },
         }
-        return self._written(found, counts, told, request, context)
+        return self._written(found, counts, told, context)
 
     def _written(
-        self, found: Solution, counts: Floats, told: dict[str, Any], request: Request, context: Context | None
+        self, found: Solution, counts: Floats, told: dict[str, Any], context: Context | None
     ) -> Release:
         rows = round(float(counts[0]))
-        privacy = {"privacy": privacy_told(request), "method": {"id": self.id, "version": self.version}}
-        model = content(self.design(request), found, {"rows": rows, **told, **privacy})
-        model = self.with_score(model, predict, request, context)
+        privacy = {"privacy": privacy_told(self.request), "method": {"id": self.id, "version": self.version}}
+        model = content(self.design, found, {"rows": rows, **told, **privacy})
+        model = self.with_score(model, predict, context)
         shown = list(effects(model, f"{WORDS}.views"))
-        within = ceil(self.rows_within(request))
+        within = ceil(self.rows_within)
         numbers: dict[str, float] = {
             "rows": rows,
             "rows_within": within,
@@ -294,7 +305,7 @@ class Linear(ScoredModel):
         if "eigenvalues_lifted" in model:
             numbers["lifted"] = found.lifted
         axis = Text(f"{WORDS}.views.axis", {"target": model["target"]["name"]})
-        unit = request.schema.column(request.values["target"]).unit
+        unit = self.schema.column(self.values["target"]).unit
         views: tuple[View, ...] = (
             effects_picture(shown, f"{WORDS}.views", axis),
             effects_table(shown, f"{WORDS}.views", unit=unit),
@@ -302,11 +313,11 @@ class Linear(ScoredModel):
         )
         return leaving(
             model,
-            request,
+            self.request,
             words=WORDS,
             predict=predict,
-            promise=self.cost(request),
-            card=_card(model, request),
+            promise=self.cost,
+            card=_card(model, self.request),
             views=views,
         )
 

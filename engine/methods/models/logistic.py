@@ -21,6 +21,7 @@ from engine.methods.models.invented import Foreseen, invented
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
 from engine.methods.models.targets import privacy_told, target_problems
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     LOG_ODDS,
@@ -31,7 +32,6 @@ from engine.methods.protocol import (
     Forecast,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.promise import cap_notes
@@ -94,35 +94,40 @@ class Logistic(ScoredModel):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        found = target_problems(request, method=ID)
-        columns = [request.schema.column(name) for name in request.values["predictors"]]
+    @once
+    def further_problems(self) -> list[Problem]:
+        found = target_problems(self.request, method=ID)
+        columns = [self.schema.column(name) for name in self.values["predictors"]]
         listed = [column for column in columns if bounds_of(column) is None]
         found = found or level_problems(listed, parameter="predictors")
         if found:
             return found
-        if self.design(request).size > MOST_COEFFICIENTS:
-            values = {"coefficients": self.design(request).size, "most": MOST_COEFFICIENTS}
+        if self.design.size > MOST_COEFFICIENTS:
+            values = {"coefficients": self.design.size, "most": MOST_COEFFICIENTS}
             return [Problem(f"{ID}.too_many", values, "predictors")]
-        found = budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
-        return found or weak_problems(self.plan(request), method=ID)
+        found = budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
+        return found or weak_problems(self.plan, method=ID)
 
-    def design(self, request: Request) -> Design:
+    @once
+    def design(self) -> Design:
         """Return what the coordinates of a row are."""
-        schema, values = request.schema, request.values
+        schema, values = self.request.schema, self.values
         return Design(schema.column(values["target"]), tuple(map(schema.column, values["predictors"])))
 
-    def plan(self, request: Request) -> DescentPlan:
+    @once
+    def plan(self) -> DescentPlan:
         """Return the noise of every gradient, and how many there are."""
-        return plan_of(request, self.design(request).widths, is_classes=True)
+        return plan_of(self.request, self.design.widths, is_classes=True)
 
-    def fit_events(self, request: Request) -> Event:
-        return self.plan(request).division.events
+    @once
+    def fit_events(self) -> Event:
+        return self.plan.division.events
 
     # --- forecast ----------------------------------------------------------------------------------
 
-    def forecast(self, request: Request) -> Forecast:
-        found = [(size, self._foreseen(request, size)) for size in request.sizes]
+    @once
+    def forecast(self) -> Forecast:
+        found = [(size, self._foreseen(size)) for size in self.request.sizes]
         # A probability moves by at most a quarter of what its log-odds move by.
         errors = [
             Expected(Text(f"{WORDS}.numbers.{name}.label"), told, size, 0.6745 * error, 1.96 * error)
@@ -133,42 +138,42 @@ class Logistic(ScoredModel):
             for size, expected in found
             for error in [getattr(expected, of) * per]
         ]
-        errors += self.score_errors(request)
+        errors += self.score_errors
         headings = (Text(f"{WORDS}.kept.rows"), Text(f"{WORDS}.kept.share"))
         rows = tuple((size, round(100 * expected.kept)) for size, expected in found)
         view = TableView(Text(f"{WORDS}.kept.title"), headings, rows, Text(f"{WORDS}.kept.note"))
         main = errors[len(found) - 1] if found else None
-        return Forecast(tuple(errors), main, (view,), tuple(cap_notes(request)))
+        return Forecast(tuple(errors), main, (view,), tuple(cap_notes(self.request)))
 
-    def judged(self, request: Request, people: int | None) -> Judged | None:
+    def judged(self, people: int | None) -> Judged | None:
         if people is None:
             return None
-        kept = self._foreseen(request, people).kept
+        kept = self._foreseen(people).kept
         return Judged(kept, Text(f"{WORDS}.judged", {"people": people, "kept": floor(100 * kept)}))
 
-    def _foreseen(self, request: Request, rows: int) -> Foreseen:
+    def _foreseen(self, rows: int) -> Foreseen:
         """Return, in log-odds, what to expect of invented rows; see `engine.methods.models.invented`."""
-        moments, weights = invented(self.design(request), spread=INVENTED_SPREAD, share=1.0)
-        off, covariance = foreseen(self.plan(request), rows * moments, weights)
+        moments, weights = invented(self.design, spread=INVENTED_SPREAD, share=1.0)
+        off, covariance = foreseen(self.plan, rows * moments, weights)
         return Foreseen.of(off, covariance, moments, INVENTED_SPREAD**2)
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        design, plan = self.design(request), self.plan(request)
+        design, plan = self.design, self.plan
         found = fitted(design, tables[MAIN].rows(), plan, context)
         rows = round(float(found.counts[0]))
         told = {
             "rows": rows,
             **plan.told(),
-            "privacy": privacy_told(request),
+            "privacy": privacy_told(self.request),
             "method": {"id": self.id, "version": self.version},
         }
         model = content(design, found.solution, told)
-        return self._released(self.with_score(model, predict, request, context), request)
+        return self._released(self.with_score(model, predict, context))
 
-    def _released(self, model: dict[str, Any], request: Request) -> Release:
+    def _released(self, model: dict[str, Any]) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""
         shown, target = list(effects(model, f"{WORDS}.views")), model["target"]
         numbers = {"rows": model["rows"], "intercept": float(f"{model['intercept']:.4g}")}
@@ -183,10 +188,10 @@ class Logistic(ScoredModel):
         card = (
             Text(f"{WORDS}.card.predicts", named),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(request, WORDS),
+            privacy_text(self.request, WORDS),
             Text(f"{WORDS}.card.bands"),
             Text(f"{WORDS}.card.use"),
         )
         return leaving(
-            model, request, words=WORDS, predict=predict, promise=self.cost(request), card=card, views=views
+            model, self.request, words=WORDS, predict=predict, promise=self.cost, card=card, views=views
         )

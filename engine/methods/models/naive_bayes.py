@@ -17,6 +17,7 @@ from engine.methods.models.linear_model import WITHIN_95
 from engine.methods.models.naive_bayes_model import FORMAT, NORMAL, predict
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, written_cells
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -27,7 +28,6 @@ from engine.methods.protocol import (
     Forecast,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.column_cells import (
@@ -98,51 +98,57 @@ class NaiveBayes(ScoredModel):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        found = class_problems(request, method=ID)
+    @once
+    def further_problems(self) -> list[Problem]:
+        found = class_problems(self.request, method=ID)
         if found:
             return found
-        classes = len(coding.levels(request.schema.column(request.values["target"])))
-        counts = classes * sum(cells.size for cells in self.cells(request))
+        classes = len(coding.levels(self.schema.column(self.values["target"])))
+        counts = classes * sum(cells.size for cells in self.cells)
         if counts > MOST_COUNTS:
             values = {"counts": counts, "most": MOST_COUNTS}
             return [Problem(f"{ID}.too_many_counts", values, "predictors")]
-        return budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
 
-    def numbers(self, request: Request) -> tuple[Column, ...]:
+    @once
+    def numbers(self) -> tuple[Column, ...]:
         """Return the predictors that get a normal density."""
-        if request.values["numbers"] == BY_BINS:
+        if self.values["numbers"] == BY_BINS:
             return ()
-        own = request.values[OWN_EDGES.name] or {}
-        columns = (request.schema.column(name) for name in request.values["predictors"] if name not in own)
+        own = self.values[OWN_EDGES.name] or {}
+        columns = (self.schema.column(name) for name in self.values["predictors"] if name not in own)
         return tuple(one for one in columns if not is_listed(one) and bounds_of(one) is not None)
 
-    def cells(self, request: Request) -> tuple[ColumnCells, ...]:
+    @once
+    def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every other predictor: from declarations alone."""
-        normal_ones = {column.name for column in self.numbers(request)}
-        names = [name for name in request.values["predictors"] if name not in normal_ones]
-        return columns_as_cells(request, names)
+        normal_ones = {column.name for column in self.numbers}
+        names = [name for name in self.values["predictors"] if name not in normal_ones]
+        return columns_as_cells(self.request, names)
 
-    def plan(self, request: Request) -> TablesPlan:
+    @once
+    def plan(self) -> TablesPlan:
         """Return what is counted, and with how much noise."""
-        budget = fit_budget(request)
+        budget = fit_budget(self.request)
         return TablesPlan(
-            len(coding.levels(request.schema.column(request.values["target"]))),
-            tuple(cells.size for cells in self.cells(request)),
-            len(self.numbers(request)),
+            len(coding.levels(self.schema.column(self.values["target"]))),
+            tuple(cells.size for cells in self.cells),
+            len(self.numbers),
             budget.epsilon,
             budget.delta,
-            request.rows_per_person,
-            is_replace_one(request),
+            self.request.rows_per_person,
+            is_replace_one(self.request),
         )
 
-    def fit_events(self, request: Request) -> Event:
-        return self.plan(request).division.events
+    @once
+    def fit_events(self) -> Event:
+        return self.plan.division.events
 
     # --- forecast ----------------------------------------------------------------------------------
 
-    def forecast(self, request: Request) -> Forecast:
-        noise = self.plan(request).count_noise
+    @once
+    def forecast(self) -> Forecast:
+        noise = self.plan.count_noise
         errors = tuple(
             Expected(
                 Text(f"{WORDS}.numbers.share.label"),
@@ -152,48 +158,45 @@ class NaiveBayes(ScoredModel):
                 min(100.0, 196.0 * noise / max(size, 1)),
                 POINTS,
             )
-            for size in request.sizes
+            for size in self.request.sizes
         )
-        errors += self.score_errors(request)
-        return Forecast(errors, notes=tuple(cap_notes(request)))
+        errors += self.score_errors
+        return Forecast(errors, notes=tuple(cap_notes(self.request)))
 
-    def judged(self, request: Request, people: int | None) -> Judged | None:
+    def judged(self, people: int | None) -> Judged | None:
         if people is None:
             return None
-        classes = len(coding.levels(request.schema.column(request.values["target"])))
-        limit = 1.96 * self.plan(request).count_noise
+        classes = len(coding.levels(self.schema.column(self.values["target"])))
+        limit = 1.96 * self.plan.count_noise
         return judged_by_margin(limit, people, f"{WORDS}.judged", groups=classes)
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        frame, plan = tables[MAIN].rows(), self.plan(request)
-        parts = (self._read(frame.iloc[rows], request) for rows in blocks(len(frame), at_most=2**14))
+        frame, plan = tables[MAIN].rows(), self.plan
+        parts = (self._read(frame.iloc[rows]) for rows in blocks(len(frame), at_most=2**14))
         found = fit(parts, plan, noise=context.noise)
         context.progress.step(0.9, "run.writing")
-        model = self.with_score(self.content(found, request), predict, request, context)
-        return self._released(model, request)
+        model = self.with_score(self.content(found), predict, context)
+        return self._released(model)
 
-    def _read(self, frame: pd.DataFrame, request: Request) -> Rows:
-        target = request.schema.column(request.values["target"])
+    def _read(self, frame: pd.DataFrame) -> Rows:
+        target = self.schema.column(self.values["target"])
         return Rows(
             coding.codes(frame[target.name], target),
-            [cells.codes(frame[cells.column.name]) for cells in self.cells(request)],
-            [
-                _bounds(column).scaled(coding.numbers(frame[column.name], column))
-                for column in self.numbers(request)
-            ],
+            [cells.codes(frame[cells.column.name]) for cells in self.cells],
+            [_bounds(column).scaled(coding.numbers(frame[column.name], column)) for column in self.numbers],
         )
 
-    def content(self, found: ClassTables, request: Request) -> dict[str, Any]:
+    def content(self, found: ClassTables) -> dict[str, Any]:
         """Return the model as JSON values: everything that predicts, made from noisy sums alone."""
-        target, noise = request.schema.column(request.values["target"]), self.plan(request).count_noise
+        target, noise = self.schema.column(self.values["target"]), self.plan.count_noise
         by_name: dict[str, dict[str, Any]] = {}
-        for cells, counts in zip(self.cells(request), found.cells, strict=True):
+        for cells, counts in zip(self.cells, found.cells, strict=True):
             one = written_cells(cells) | {"shares": shares(counts).tolist()}
             by_name[cells.column.name] = one | {"within_95": _within(counts, noise)}
-        for column, known, sums in zip(self.numbers(request), found.known, found.sums, strict=True):
+        for column, known, sums in zip(self.numbers, found.known, found.sums, strict=True):
             by_name[column.name] = _written_normal(column, known, sums)
         return {
             "format": FORMAT,
@@ -201,16 +204,16 @@ class NaiveBayes(ScoredModel):
             "target": {"name": target.name, "kind": CLASSES, "values": list(coding.levels(target))},
             "shares": shares(found.rows).tolist(),
             "rows": [round(float(max(value, 0.0))) for value in found.rows],
-            "predictors": [by_name[name] for name in request.values["predictors"]],
+            "predictors": [by_name[name] for name in self.values["predictors"]],
             "noise": {
-                "distribution": "discrete_gaussian" if self.plan(request).delta else "discrete_laplace",
+                "distribution": "discrete_gaussian" if self.plan.delta else "discrete_laplace",
                 "deviation_of_counts": f"{noise:.6g}",
             },
-            "privacy": privacy_told(request),
+            "privacy": privacy_told(self.request),
             "method": {"id": self.id, "version": self.version},
         }
 
-    def _released(self, model: dict[str, Any], request: Request) -> Release:
+    def _released(self, model: dict[str, Any]) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""
         views: tuple[View, ...] = (
             _classes_table(model),
@@ -220,11 +223,11 @@ class NaiveBayes(ScoredModel):
         card = (
             Text(f"{WORDS}.card.predicts", {"target": model["target"]["name"]}),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(request, WORDS),
+            privacy_text(self.request, WORDS),
             Text(f"{WORDS}.card.use"),
         )
         return leaving(
-            model, request, words=WORDS, predict=predict, promise=self.cost(request), card=card, views=views
+            model, self.request, words=WORDS, predict=predict, promise=self.cost, card=card, views=views
         )
 
 

@@ -18,6 +18,7 @@ from engine.methods.models.monomials import Monomials, largest_change, largest_s
 from engine.methods.models.noisy_power import MEANS, ROUNDS, SQUARES, TURNS, PowerPlan, power
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.models.targets import privacy_told
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -29,7 +30,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.cells import level_problems
@@ -131,55 +131,61 @@ class PrincipalComponents(Method):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        columns = self.columns(request)
+    @once
+    def further_problems(self) -> list[Problem]:
+        columns = self.columns
         listed = [one for one in columns if bounds_of(one) is None]
         found = level_problems(listed, parameter="columns")
         if found:
             return found
-        size = sum(self.widths(request)[1])
-        if not request.values["components"] <= size <= MOST_BY_POWER:
+        size = sum(self.widths[1])
+        if not self.values["components"] <= size <= MOST_BY_POWER:
             values = {"coordinates": size, "most": MOST_BY_POWER}
             return [Problem(f"{ID}.coordinates", values, "columns")]
-        if self.takes_steps(request) and request.values["noise"] != GAUSSIAN:
+        if self.takes_steps and self.values["noise"] != GAUSSIAN:
             values = {"coordinates": size, "most": MOST_COORDINATES}
             return [Problem(f"{ID}.needs_gaussian", values, "noise")]
-        return budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
 
-    def columns(self, request: Request) -> list[Column]:
+    @once
+    def columns(self) -> list[Column]:
         """Return the columns that have a part."""
-        return [request.schema.column(name) for name in request.values["columns"]]
+        return [self.schema.column(name) for name in self.values["columns"]]
 
-    def widths(self, request: Request) -> tuple[tuple[int, ...], list[int]]:
+    @once
+    def widths(self) -> tuple[tuple[int, ...], list[int]]:
         """Return for every column 0 where it is a number, else how many cells it has; and its coordinates."""
-        widths = tuple(0 if bounds_of(one) else len(coding.cells(one)) for one in self.columns(request))
+        widths = tuple(0 if bounds_of(one) else len(coding.cells(one)) for one in self.columns)
         return widths, [max(width, 1) for width in widths]
 
-    def takes_steps(self, request: Request) -> bool:
+    @once
+    def takes_steps(self) -> bool:
         """Whether noisy power steps are taken, because there are too many coordinates for all products."""
-        return sum(self.widths(request)[1]) > MOST_COORDINATES
+        return sum(self.widths[1]) > MOST_COORDINATES
 
-    def plan(self, request: Request) -> PowerPlan:
+    @once
+    def plan(self) -> PowerPlan:
         """Return turns, noise and reach of noisy power steps."""
-        budget = required(request)
+        budget = required(self.request)
         return PowerPlan(
-            self.widths(request)[0],
-            request.values["components"],
+            self.widths[0],
+            self.values["components"],
             budget.epsilon,
             budget.delta,
-            request.rows_per_person,
-            is_replace_one(request),
+            self.request.rows_per_person,
+            is_replace_one(self.request),
         )
 
-    def division(self, request: Request) -> Division:
+    @once
+    def division(self) -> Division:
         """Return the noise of the products, or of the steps."""
-        if self.takes_steps(request):
-            return self.plan(request).division
-        widths, rows, budget = self.widths(request)[0], request.rows_per_person, required(request)
+        if self.takes_steps:
+            return self.plan.division
+        widths, rows, budget = self.widths[0], self.request.rows_per_person, required(self.request)
         shape: dict[str, Any] = {
             "numbers": widths.count(0),
             "blocks": sum(width > 0 for width in widths),
-            "replace_one": is_replace_one(request),
+            "replace_one": is_replace_one(self.request),
             "target": False,
         }
         step = rows * PER_SIDE**2
@@ -190,51 +196,54 @@ class PrincipalComponents(Method):
             1.0,
             together=None if budget.delta else Monomials(widths, target=False).count,
         )
-        return Division((query,), budget.epsilon, budget.delta, is_replace_one(request)).borne_out()
+        return Division((query,), budget.epsilon, budget.delta, is_replace_one(self.request)).borne_out()
 
-    def cost(self, request: Request) -> Promise:
-        kind = "approximate_dp" if request.values["noise"] == GAUSSIAN else "pure_dp"
-        return promise(request, self.division(request).events, kind=kind)
+    @once
+    def cost(self) -> Promise:
+        kind = "approximate_dp" if self.values["noise"] == GAUSSIAN else "pure_dp"
+        return promise(self.request, self.division.events, kind=kind)
 
-    def spread(self, request: Request) -> float:
+    @once
+    def spread(self) -> float:
         """Return about the largest eigenvalue that the noise alone has: 2 s √size for s of a cell."""
-        if self.takes_steps(request):
-            return self.plan(request).largest_noise
-        cell = self.division(request).deviation(PRODUCTS) / PER_SIDE**2 / 2
-        return 2 * cell * sqrt(sum(self.widths(request)[1]))
+        if self.takes_steps:
+            return self.plan.largest_noise
+        cell = self.division.deviation(PRODUCTS) / PER_SIDE**2 / 2
+        return 2 * cell * sqrt(sum(self.widths[1]))
 
-    def forecast(self, request: Request) -> Forecast:
-        largest = len(self.columns(request))
+    @once
+    def forecast(self) -> Forecast:
+        largest = len(self.columns)
         errors = tuple(
             Expected(
                 Text(f"{WORDS}.numbers.variance.label"),
                 "group",
                 size,
-                min(100.0, 50 * self.spread(request) / max(size, 1) / largest),
-                min(100.0, 100 * self.spread(request) / max(size, 1) / largest),
+                min(100.0, 50 * self.spread / max(size, 1) / largest),
+                min(100.0, 100 * self.spread / max(size, 1) / largest),
                 POINTS,
             )
-            for size in request.sizes
+            for size in self.request.sizes
         )
-        return Forecast(errors, notes=tuple(cap_notes(request)))
+        return Forecast(errors, notes=tuple(cap_notes(self.request)))
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        frame, columns = tables[MAIN].rows(), self.columns(request)
-        if self.takes_steps(request):
-            return self._stepped(frame, request, context)
+        frame, columns = tables[MAIN].rows(), self.columns
+        if self.takes_steps:
+            return self._stepped(frame, context)
         parts = (Points.of(frame.iloc[rows], columns) for rows in blocks(len(frame)))
-        products = Monomials(self.widths(request)[0], target=False)
+        products = Monomials(self.widths[0], target=False)
         exact = products.sums(chunk for part in parts for chunk in part.dense())
         context.progress.step(0.6, "run.noise")
-        noisy = self.division(request).noisy(PRODUCTS, exact, context.noise)
+        noisy = self.division.noisy(PRODUCTS, exact, context.noise)
         context.progress.step(0.9, "run.writing")
-        return self._released(self.content(self.components(noisy, request), request), request)
+        return self._released(self.content(self.components(noisy)))
 
-    def _stepped(self, frame: pd.DataFrame, request: Request, context: Context) -> Release:
-        columns, plan = self.columns(request), self.plan(request)
+    def _stepped(self, frame: pd.DataFrame, context: Context) -> Release:
+        columns, plan = self.columns, self.plan
 
         def parts() -> Iterator[Points]:
             return (Points.of(frame.iloc[rows], columns) for rows in blocks(len(frame)))
@@ -250,30 +259,28 @@ class PrincipalComponents(Method):
             found.total,
             plan.largest_noise / found.rows,
         )
-        return self._released(self.content(told, request), request)
+        return self._released(self.content(told))
 
-    def components(self, noisy: Integers, request: Request) -> Components:
+    def components(self, noisy: Integers) -> Components:
         """Return the components from noisy products: nothing here has seen a row."""
-        products = Monomials(self.widths(request)[0], target=False).whole(noisy / PER_SIDE**2)
+        products = Monomials(self.widths[0], target=False).whole(noisy / PER_SIDE**2)
         rows = max(float(products[0, 0]), 1.0)
         mean = np.clip(products[0, 1:] / rows, -1.0, 1.0)
         covariance = products[1:, 1:] / rows - np.outer(mean, mean)
-        cell = self.division(request).deviation(PRODUCTS) / PER_SIDE**2 / 2 / rows
-        values, vectors = np.linalg.eigh(less_noisy(covariance, self.widths(request)[0], noise=cell))
-        order = np.argsort(-values, kind="stable")[: request.values["components"]]
+        cell = self.division.deviation(PRODUCTS) / PER_SIDE**2 / 2 / rows
+        values, vectors = np.linalg.eigh(less_noisy(covariance, self.widths[0], noise=cell))
+        order = np.argsort(-values, kind="stable")[: self.values["components"]]
         directions = vectors[:, order].T
         signs = np.sign(directions[np.arange(len(order)), np.abs(directions).argmax(axis=1)])
         total = max(float(np.trace(covariance)), 0.0)
         variances = np.maximum(np.einsum("ij,jk,ik->i", directions, covariance, directions), 0.0)
-        return Components(
-            rows, mean, directions * signs[:, None], variances, total, self.spread(request) / rows
-        )
+        return Components(rows, mean, directions * signs[:, None], variances, total, self.spread / rows)
 
-    def content(self, found: Components, request: Request) -> dict[str, Any]:
+    def content(self, found: Components) -> dict[str, Any]:
         """Return the components as JSON values."""
-        starts = np.cumsum([0, *self.widths(request)[1]])
+        starts = np.cumsum([0, *self.widths[1]])
         columns = []
-        for column, first, end in zip(self.columns(request), starts[:-1], starts[1:], strict=True):
+        for column, first, end in zip(self.columns, starts[:-1], starts[1:], strict=True):
             one: dict[str, Any] = {"name": column.name, "missing": list(column.without_copied().missing)}
             bounds = bounds_of(column)
             if bounds is None:
@@ -291,14 +298,15 @@ class PrincipalComponents(Method):
             "variances": found.variances.tolist(),
             "variance_of_noise": found.noise,
             "total_variance": found.total,
-            **self._noise_told(request),
-            "privacy": privacy_told(request),
+            **self._noise_told,
+            "privacy": privacy_told(self.request),
             "method": {"id": self.id, "version": self.version},
         }
 
-    def _noise_told(self, request: Request) -> dict[str, Any]:
-        if self.takes_steps(request):
-            plan = self.plan(request)
+    @once
+    def _noise_told(self) -> dict[str, Any]:
+        if self.takes_steps:
+            plan = self.plan
             noise = {
                 f"deviation_of_{name}": f"{plan.division.deviation(name) / PER_SIDE**bits:.6g}"
                 for name, bits in ((MEANS, 1), (TURNS, 2), (SQUARES, 2))
@@ -308,11 +316,11 @@ class PrincipalComponents(Method):
                 "clipping_of_squares": plan.reach_of_squares / PER_SIDE,
             }
             return {"rounds": ROUNDS, **reach, "noise": {"distribution": plan.division.word(TURNS), **noise}}
-        division = self.division(request)
+        division = self.division
         deviation = f"{division.deviation(PRODUCTS) / PER_SIDE**2:.6g}"
         return {"noise": {"distribution": division.word(PRODUCTS), "deviation_of_products": deviation}}
 
-    def _released(self, model: dict[str, Any], request: Request) -> Release:
+    def _released(self, model: dict[str, Any]) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""
         places = range(1, len(model["variances"]) + 1)
         shares = [one / max(model["total_variance"], 1e-12) for one in model["variances"]]
@@ -342,10 +350,10 @@ class PrincipalComponents(Method):
             Text(f"{WORDS}.card.predicts"),
             *([Text(f"{WORDS}.card.steps", {"rounds": ROUNDS})] if "rounds" in model else []),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(request, WORDS),
+            privacy_text(self.request, WORDS),
             Text(f"{WORDS}.card.use"),
         )
-        return described(model, request, words=WORDS, promise=self.cost(request), card=card, views=views)
+        return described(model, self.request, words=WORDS, promise=self.cost, card=card, views=views)
 
 
 def _weights(model: Mapping[str, Any]) -> tuple[tuple[Cell, ...], ...]:

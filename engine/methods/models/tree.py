@@ -16,6 +16,7 @@ from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.noisy_tree import LEAVES, Question, Tree, TreePlan, fit, follow
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -26,7 +27,6 @@ from engine.methods.protocol import (
     Forecast,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.blocks import read, small
 from engine.methods.shared.column_cells import (
@@ -93,41 +93,46 @@ class DecisionTree(ScoredModel):
         PERCENT,
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        found = class_problems(request, method=ID)
+    @once
+    def further_problems(self) -> list[Problem]:
+        found = class_problems(self.request, method=ID)
         if found:
             return found
-        classes = len(coding.levels(request.schema.column(request.values["target"])))
-        cells = sum(one.size for one in self.cells(request))
-        counts = classes * cells * 2 ** (request.values["depth"] - 1)
+        classes = len(coding.levels(self.schema.column(self.values["target"])))
+        cells = sum(one.size for one in self.cells)
+        counts = classes * cells * 2 ** (self.values["depth"] - 1)
         if counts > MOST_COUNTS:
             values = {"counts": counts, "most": MOST_COUNTS}
             return [Problem(f"{ID}.too_many_counts", values, "predictors")]
-        return budget_problems(request, uses_delta=request.values["noise"] == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
 
-    def cells(self, request: Request) -> tuple[ColumnCells, ...]:
+    @once
+    def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every predictor: from declarations alone."""
-        return columns_as_cells(request, request.values["predictors"])
+        return columns_as_cells(self.request, self.values["predictors"])
 
-    def plan(self, request: Request) -> TreePlan:
+    @once
+    def plan(self) -> TreePlan:
         """Return what is counted, and with how much noise."""
-        budget, cells = fit_budget(request), self.cells(request)
+        budget, cells = fit_budget(self.request), self.cells
         return TreePlan(
-            len(coding.levels(request.schema.column(request.values["target"]))),
+            len(coding.levels(self.schema.column(self.values["target"]))),
             tuple(one.size for one in cells),
             tuple(one.ordered for one in cells),
-            request.values["depth"],
+            self.values["depth"],
             budget.epsilon,
             budget.delta,
-            request.rows_per_person,
-            is_replace_one(request),
+            self.request.rows_per_person,
+            is_replace_one(self.request),
         )
 
-    def fit_events(self, request: Request) -> Event:
-        return self.plan(request).division.events
+    @once
+    def fit_events(self) -> Event:
+        return self.plan.division.events
 
-    def forecast(self, request: Request) -> Forecast:
-        noise = self.plan(request).division.deviation(LEAVES)
+    @once
+    def forecast(self) -> Forecast:
+        noise = self.plan.division.deviation(LEAVES)
         errors = tuple(
             Expected(
                 Text(f"{WORDS}.numbers.leaf.label"),
@@ -137,34 +142,34 @@ class DecisionTree(ScoredModel):
                 min(100.0, 196.0 * noise / max(size, 1)),
                 POINTS,
             )
-            for size in request.sizes
+            for size in self.request.sizes
         )
-        errors += self.score_errors(request)
-        return Forecast(errors, notes=tuple(cap_notes(request)))
+        errors += self.score_errors
+        return Forecast(errors, notes=tuple(cap_notes(self.request)))
 
-    def judged(self, request: Request, people: int | None) -> Judged | None:
-        leaves = 2 ** request.values["depth"]
+    def judged(self, people: int | None) -> Judged | None:
+        leaves = 2 ** self.values["depth"]
         if people is None:
             return None
-        limit = 1.96 * self.plan(request).division.deviation(LEAVES)
+        limit = 1.96 * self.plan.division.deviation(LEAVES)
         return judged_by_margin(limit, people, f"{WORDS}.judged", groups=leaves)
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        frame, cells = tables[MAIN].rows(), self.cells(request)
-        target = request.schema.column(request.values["target"])
+        frame, cells = tables[MAIN].rows(), self.cells
+        target = self.schema.column(self.values["target"])
         classes = read(
             frame, small(len(coding.cells(target))), lambda rows: coding.codes(rows[target.name], target)
         )
         codes = [small_codes(frame, one) for one in cells]
-        found = fit(classes, codes, self.plan(request), noise=context.noise)
+        found = fit(classes, codes, self.plan, noise=context.noise)
         context.progress.step(0.9, "run.writing")
-        model = self.with_score(self.content(found, request), predict, request, context)
-        return self._released(model, request)
+        model = self.with_score(self.content(found), predict, context)
+        return self._released(model)
 
-    def content(self, found: Tree, request: Request) -> dict[str, Any]:
+    def content(self, found: Tree) -> dict[str, Any]:
         """Return the tree as JSON values."""
-        target, division = request.schema.column(request.values["target"]), self.plan(request).division
+        target, division = self.schema.column(self.values["target"]), self.plan.division
         questions = [
             [None if one is None else {"predictor": one.predictor, "first": list(one.first)} for one in level]
             for level in found.questions
@@ -173,7 +178,7 @@ class DecisionTree(ScoredModel):
             "format": FORMAT,
             "version": 1,
             "target": {"name": target.name, "kind": CLASSES, "values": list(coding.levels(target))},
-            "predictors": [written_cells(one) for one in self.cells(request)],
+            "predictors": [written_cells(one) for one in self.cells],
             "questions": questions,
             "leaves": [
                 {"rows": round(float(np.maximum(own, 0).sum())), "shares": share.tolist()}
@@ -183,11 +188,11 @@ class DecisionTree(ScoredModel):
                 "distribution": "discrete_gaussian" if division.delta else "discrete_laplace",
                 "deviation_of_leaves": f"{division.deviation(LEAVES):.6g}",
             },
-            "privacy": privacy_told(request),
+            "privacy": privacy_told(self.request),
             "method": {"id": self.id, "version": self.version},
         }
 
-    def _released(self, model: dict[str, Any], request: Request) -> Release:
+    def _released(self, model: dict[str, Any]) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""
         asked = _questions_table(model)
         views: tuple[View, ...] = (
@@ -198,11 +203,11 @@ class DecisionTree(ScoredModel):
         card = (
             Text(f"{WORDS}.card.predicts", {"target": model["target"]["name"]}),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(request, WORDS),
+            privacy_text(self.request, WORDS),
             Text(f"{WORDS}.card.use"),
         )
         return leaving(
-            model, request, words=WORDS, predict=predict, promise=self.cost(request), card=card, views=views
+            model, self.request, words=WORDS, predict=predict, promise=self.cost, card=card, views=views
         )
 
 

@@ -14,6 +14,7 @@ from engine.errors import InputRefused
 from engine.methods.budget import SMALLEST, budget_problems, required
 from engine.methods.conditions import parse
 from engine.methods.filling import Judged, judged_by_margin
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -24,10 +25,10 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
-    Method,
     Reference,
     Release,
     Request,
+    Service,
     Source,
     Step,
     TableArtefact,
@@ -53,7 +54,7 @@ _IN_TURN = ("questions_in_turn",)
 MOST_CELLS, MOST_BARS = 10_000, 60
 
 
-class PrivateQueries(Method):
+class PrivateQueries(Service):
     """Counts under conditions, each with noise added once, in visits.
 
     Notes
@@ -112,41 +113,45 @@ class PrivateQueries(Method):
 
     # --- declarations -------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        if request.step:
-            return self._visit_problems(request)
-        return self._column_problems(request) or budget_problems(request, uses_delta=False)
+    @once
+    def further_problems(self) -> list[Problem]:
+        if self.request.step:
+            return self._visit_problems
+        return self._column_problems or budget_problems(self.request, uses_delta=False)
 
-    def _column_problems(self, request: Request) -> list[Problem]:
-        for name in request.values["columns"]:
+    @once
+    def _column_problems(self) -> list[Problem]:
+        for name in self.values["columns"]:
             try:
-                _ = axis_of(request.schema, name).described  # refuses a code list that nobody knows
+                _ = axis_of(self.request.schema, name).described  # refuses a code list that nobody knows
             except InputRefused as refused:
                 return [Problem(refused.code, refused.values, "columns")]
         return []
 
-    def _visit_problems(self, request: Request) -> list[Problem]:
+    @once
+    def _visit_problems(self) -> list[Problem]:
         """Say why a visit cannot be paid for or answered: from its questions and the state alone."""
-        desk = Desk.loads(request.state)
+        desk = Desk.loads(self.request.state)
         if desk is None:
             return [Problem(f"{ID}.no_state")]
         if desk.closed:
             return [Problem(f"{ID}.closed")]
-        if request.budget is not None:
+        if self.request.budget is not None:
             return [Problem(f"{ID}.own_budget")]
-        if request.step == CLOSE:
+        if self.request.step == CLOSE:
             return []
-        if any(name not in request.schema for name in desk.columns) or desk.declared != declared(
-            request, desk.columns
+        if any(name not in self.request.schema for name in desk.columns) or desk.declared != declared(
+            self.request, desk.columns
         ):
             return [Problem(f"{ID}.other_meaning")]
         try:
-            asked = self.asked(request)
+            asked = self.asked
         except InputRefused as refused:
             return [Problem(refused.code, refused.values, "questions")]
         return _unpayable(desk, asked)
 
-    def asked(self, request: Request) -> tuple[Asked, ...]:
+    @once
+    def asked(self) -> tuple[Asked, ...]:
         """Return the questions of a visit with what each costs; the second of two that are the same is free.
 
         Raises
@@ -154,183 +159,197 @@ class PrivateQueries(Method):
         InputRefused
             ``services.private_queries.*``: a question that cannot be understood or answered.
         """
-        desk = _desk(request)
+        desk = _desk(self.request)
         paid: set[str] = set()
         found = []
-        for record in request.values["questions"]:
+        for record in self.values["questions"]:
             where = record["where"] or ""
-            question = Question(parse(where), request.schema, record["by"])
+            question = Question(parse(where), self.request.schema, record["by"])
             _refuse_question(question, desk)
             known = desk.answer(question.key)
             free = known is not None or question.key in paid
-            epsilon = Fraction(0) if free else level_of(record, _opened(request).units_moved)
+            epsilon = Fraction(0) if free else level_of(record, _opened(self.request).units_moved)
             paid.add(question.key)
             found.append(Asked(question, where, epsilon, known, record["margin"]))
         return tuple(found)
 
-    def questions(self, request: Request) -> tuple[str, ...]:
-        if request.step != VISIT:
+    @once
+    def questions(self) -> tuple[str, ...]:
+        if self.request.step != VISIT:
             return ()
-        return tuple(one.question.key for one in self.asked(request) if one.epsilon)
+        return tuple(one.question.key for one in self.asked if one.epsilon)
 
-    def uses(self, request: Request) -> Mapping[str, tuple[str, ...]]:
-        if request.step == CLOSE:
+    @once
+    def uses(self) -> Mapping[str, tuple[str, ...]]:
+        if self.request.step == CLOSE:
             return {}
-        if request.step != VISIT:
-            return super().uses(request)
-        names = [name for one in self.asked(request) for name in one.question.columns]
-        key = request.schema.person_key
+        if self.request.step != VISIT:
+            return super().uses
+        names = [name for one in self.asked for name in one.question.columns]
+        key = self.schema.person_key
         return {MAIN: tuple(dict.fromkeys([*names, *([] if key is None else [key.name])]))}
 
-    def mechanism(self, request: Request, epsilon: Fraction) -> LaplaceCounts:
+    def mechanism(self, epsilon: Fraction) -> LaplaceCounts:
         """Return the noise of one answer in a visit."""
-        return LaplaceCounts(_opened(request).units_moved, epsilon)
+        return LaplaceCounts(_opened(self.request).units_moved, epsilon)
 
-    def cost(self, request: Request) -> Promise:
-        if not request.step:
-            return _opening(request)
-        asked = self.asked(request) if request.step == VISIT else ()
-        return self._adding_up([one.epsilon for one in asked if one.epsilon], request)
+    @once
+    def cost(self) -> Promise:
+        if not self.request.step:
+            return _opening(self.request)
+        asked = self.asked if self.request.step == VISIT else ()
+        return self._adding_up([one.epsilon for one in asked if one.epsilon])
 
-    def stated(self, request: Request) -> Promise:
+    @once
+    def stated(self) -> Promise:
         """Say what all answers in the folder tell together, those that were paid for before included."""
-        return self._adding_up(self._in_folder(request), request) if request.step else self.cost(request)
+        return self._adding_up(self._in_folder) if self.request.step else self.cost
 
-    def priced(self, request: Request) -> Promise:
+    @once
+    def priced(self) -> Promise:
         """Return the promise of the opening: prices of visits do not add up, that of the desk bounds all."""
-        return _opening(_opened(request)) if request.step else self.cost(request)
+        return _opening(_opened(self.request)) if self.request.step else self.cost
 
-    def _in_folder(self, request: Request) -> list[Fraction]:
+    @once
+    def _in_folder(self) -> list[Fraction]:
         """Return the level of every answer that the folder of a visit or of the closing holds, each once."""
-        if request.step == CLOSE:
-            return [answer.epsilon for answer in _desk(request).answers]
-        found = {one.question.key: one for one in reversed(self.asked(request))}
+        if self.request.step == CLOSE:
+            return [answer.epsilon for answer in _desk(self.request).answers]
+        found = {one.question.key: one for one in reversed(self.asked)}
         return [one.epsilon if one.known is None else one.known.epsilon for one in found.values()]
 
-    def _adding_up(self, levels: Sequence[Fraction], request: Request) -> Promise:
+    def _adding_up(self, levels: Sequence[Fraction]) -> Promise:
         """Return the promise of answers at these levels."""
-        budget = Budget(sum(levels, Fraction(0)), neighbours=_desk(request).neighbours)
-        events = Sequential(tuple(self.mechanism(request, epsilon).event for epsilon in levels))
-        found = promise(replace(_opened(request), budget=budget), events, further=_IN_TURN)
+        budget = Budget(sum(levels, Fraction(0)), neighbours=_desk(self.request).neighbours)
+        events = Sequential(tuple(self.mechanism(epsilon).event for epsilon in levels))
+        found = promise(replace(_opened(self.request), budget=budget), events, further=_IN_TURN)
         return found if levels else _undrawn(found)
 
-    def _told_together(self, desk: Desk, request: Request) -> Text:
+    def _told_together(self, desk: Desk) -> Text:
         """Say what the folder tells in all, what of it is new, and what the desk has told until now."""
-        here, new = (sum(part, Fraction(0)) for part in (self._in_folder(request), self.takes_each(request)))
+        here, new = (sum(part, Fraction(0)) for part in (self._in_folder, self.takes_each))
         so_far = desk.epsilon - desk.left
         values = {"here": here, "new": new, "so_far": so_far, "reserved": desk.epsilon}
         return Text(f"methods.{ID}.notes.together", {name: _level(one) for name, one in values.items()})
 
-    def forecast(self, request: Request) -> Forecast:
-        if request.step == CLOSE:
+    @once
+    def forecast(self) -> Forecast:
+        if self.request.step == CLOSE:
             return Forecast()
-        label, unit = Text(f"methods.{ID}.numbers.count.label"), counted_unit(request)
-        if request.step == VISIT:
-            levels = [one.epsilon for one in self.asked(request) if one.epsilon]
-            found = [self.mechanism(request, epsilon).accuracy() for epsilon in levels]
+        label, unit = Text(f"methods.{ID}.numbers.count.label"), counted_unit(self.request)
+        if self.request.step == VISIT:
+            levels = [one.epsilon for one in self.asked if one.epsilon]
+            found = [self.mechanism(epsilon).accuracy() for epsilon in levels]
             errors = tuple(Expected(label, "whole", None, one.median, one.limit, unit) for one in found)
-            return Forecast(errors, notes=tuple(cap_notes(request)))
-        share = required(request).epsilon / request.values["questions"]
-        one = LaplaceCounts(request.units_moved, share).accuracy()
-        errors = tuple(Expected(label, "group", size, one.median, one.limit, unit) for size in request.sizes)
-        note = Text(f"methods.{ID}.notes.shared", {"questions": request.values["questions"]})
-        return Forecast(errors, notes=(note, *cap_notes(request)))
+            return Forecast(errors, notes=tuple(cap_notes(self.request)))
+        share = required(self.request).epsilon / self.values["questions"]
+        one = LaplaceCounts(self.request.units_moved, share).accuracy()
+        errors = tuple(
+            Expected(label, "group", size, one.median, one.limit, unit) for size in self.request.sizes
+        )
+        note = Text(f"methods.{ID}.notes.shared", {"questions": self.values["questions"]})
+        return Forecast(errors, notes=(note, *cap_notes(self.request)))
 
-    def judged(self, request: Request, people: int | None) -> Judged | None:
-        if people is None or request.step:
+    def judged(self, people: int | None) -> Judged | None:
+        if people is None or self.request.step:
             return None
-        limit, questions = self.forecast(request).errors[0].limit, request.values["questions"]
+        limit, questions = self.forecast.errors[0].limit, self.values["questions"]
         return judged_by_margin(limit, people, f"methods.{ID}.judged", questions=questions)
 
     # --- rows ---------------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         """Open the desk: nothing is drawn, and no row decides anything."""
-        columns, budget = request.values["columns"], required(request)
+        columns, budget = self.values["columns"], required(self.request)
         desk = Desk(
-            declared(request, columns), budget.epsilon, budget.neighbours, int(request.values["questions"])
+            declared(self.request, columns),
+            budget.epsilon,
+            budget.neighbours,
+            int(self.values["questions"]),
         )
-        notes = (_left(desk), Text(f"methods.{ID}.notes.adds_up"), *cap_notes(request))
-        return Release((_columns(request, columns),), self.cost(request), notes=notes, state=desk.dumps())
+        notes = (_left(desk), Text(f"methods.{ID}.notes.adds_up"), *cap_notes(self.request))
+        return Release((_columns(self.request, columns),), self.cost, notes=notes, state=desk.dumps())
 
-    def step(
-        self, step: str, tables: Mapping[str, Table], request: Request, state: bytes, context: Context
-    ) -> Release:
-        desk = _desk(request)
+    def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
+        desk = _desk(self.request)
         if step == CLOSE:
-            return self.closed(desk, request)
-        asked = self.asked(request)
+            return self.closed(desk)
+        asked = self.asked
         context.progress.step(0.0, "run.reading")
         rows = tables[MAIN].rows()
         new = []
         for one in asked:
             if one.epsilon:
-                noisy = self.mechanism(request, one.epsilon).release(one.count(rows), context.noise)
+                noisy = self.mechanism(one.epsilon).release(one.count(rows), context.noise)
                 counts = tuple(int(count) for count in noisy)
                 by = one.question.by
                 new.append(Answer(one.question.key, one.where, by, one.epsilon, counts, desk.visits + 1))
-        return self.released(asked, desk.visited(tuple(new)), request)
+        return self.released(asked, desk.visited(tuple(new)))
 
-    def released(self, asked: tuple[Asked, ...], desk: Desk, request: Request) -> Release:
+    def released(self, asked: tuple[Asked, ...], desk: Desk) -> Release:
         """Make the artefact from answers that the desk knows: nothing after this line has seen a row."""
         told = [(one.where, answer) for one in asked if (answer := desk.answer(one.question.key)) is not None]
-        table = self.told(told, request)
+        table = self.told(told)
         notes = (
-            self._told_together(desk, request),
+            self._told_together(desk),
             _left(desk),
             Text(f"methods.{ID}.notes.adds_up"),
             *_short(asked, table.frame),
-            *cap_notes(request),
+            *cap_notes(self.request),
         )
-        return Release((table,), self.cost(request), _views(table.frame), notes, state=desk.dumps())
+        return Release((table,), self.cost, _views(table.frame), notes, state=desk.dumps())
 
-    def closed(self, desk: Desk, request: Request) -> Release:
+    def closed(self, desk: Desk) -> Release:
         """Close the desk: everything that it answered, once more."""
-        table = self.told([(answer.where, answer) for answer in desk.answers], request)
+        table = self.told([(answer.where, answer) for answer in desk.answers])
         notes = (
             Text(f"methods.{ID}.notes.closed", {"answers": len(desk.answers)}),
-            self._told_together(desk, request),
-            *cap_notes(_opened(request)),
+            self._told_together(desk),
+            *cap_notes(_opened(self.request)),
         )
         state = replace(desk, closed=True).dumps()
-        return Release((table,), self.cost(request), _views(table.frame), notes, state=state)
+        return Release((table,), self.cost, _views(table.frame), notes, state=state)
 
-    def offered(self, request: Request) -> Mapping[str, tuple[str, ...]]:
-        return {MAIN: _desk(request).columns}
+    @once
+    def offered(self) -> Mapping[str, tuple[str, ...]]:
+        return {MAIN: _desk(self.request).columns}
 
-    def takes_each(self, request: Request) -> tuple[Fraction, ...]:
-        return tuple(one.epsilon for one in self.asked(request)) if request.step == VISIT else ()
+    @once
+    def takes_each(self) -> tuple[Fraction, ...]:
+        return tuple(one.epsilon for one in self.asked) if self.request.step == VISIT else ()
 
-    def cheaper(self, request: Request) -> tuple[Cheaper, ...]:
-        if request.step != VISIT:
+    @once
+    def cheaper(self) -> tuple[Cheaper, ...]:
+        if self.request.step != VISIT:
             return ()
-        return ways(self.asked(request), request.values["questions"], _desk(request), _opened(request))
+        return ways(self.asked, self.values["questions"], _desk(self.request), _opened(self.request))
 
-    def so_far(self, request: Request) -> tuple[View, ...]:
-        answers = _desk(request).answers
+    @once
+    def so_far(self) -> tuple[View, ...]:
+        answers = _desk(self.request).answers
         if not answers:
             return ()
-        frame = self.told([(answer.where, answer) for answer in answers], request).frame.iloc[::-1]
+        frame = self.told([(answer.where, answer) for answer in answers]).frame.iloc[::-1]
         pairs = zip(frame["count"], frame["within_95"], strict=True)
         parts = [share(within / count if count > 0 else 1) for count, within in pairs]
         frame.insert(list(frame.columns).index("within_95") + 1, "share", parts)
         return _views(frame)[:1]
 
-    def told(self, answers: Sequence[tuple[str, Answer]], request: Request) -> TableArtefact:
+    def told(self, answers: Sequence[tuple[str, Answer]]) -> TableArtefact:
         """Return answers as a table, each below the words in which it was asked for."""
-        frames = [self._answer(place, *one, request) for place, one in enumerate(answers, 1)]
+        frames = [self._answer(place, *one) for place, one in enumerate(answers, 1)]
         frame = pd.concat(frames) if frames else pd.DataFrame(columns=list(_ANSWERS))
-        unit = counted_unit(_opened(request))
+        unit = counted_unit(_opened(self.request))
         entries = tuple(
             DictionaryEntry(name, _meaning(name), kind, unit if name in ("count", "within_95") else "")
             for name, kind in _ANSWERS.items()
         )
         return TableArtefact("answers", (frame.reset_index(drop=True),), entries)
 
-    def _answer(self, place: int, where: str, answer: Answer, request: Request) -> pd.DataFrame:
-        cells = cells_of(_desk(request).schema, answer.by)
+    def _answer(self, place: int, where: str, answer: Answer) -> pd.DataFrame:
+        cells = cells_of(_desk(self.request).schema, answer.by)
         values = [" · ".join(cell) for cell in cells.labels()]
-        limit = self.mechanism(request, answer.epsilon).accuracy().limit
+        limit = self.mechanism(answer.epsilon).accuracy().limit
         columns: dict[str, Any] = {
             "question": place,
             "where": where,

@@ -11,6 +11,7 @@ import pandas as pd
 
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.filling import Counted
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -21,7 +22,6 @@ from engine.methods.protocol import (
     Forecast,
     Method,
     Release,
-    Request,
     TableArtefact,
 )
 from engine.methods.shared.cells import Cells
@@ -62,57 +62,64 @@ class CountsMethod(Method):
     family = Family.STATISTICS
     promises = ("pure_dp", "approximate_dp")
 
+    @once
     @abstractmethod
-    def cells(self, request: Request) -> Cells:
+    def cells(self) -> Cells:
         """Return the declared cells; the parameters have been checked."""
 
-    def mechanism(self, request: Request) -> CountNoise:
+    @once
+    def mechanism(self) -> CountNoise:
         """Return the noise that the budget buys."""
-        budget = required(request)
-        if request.values["noise"] == "gaussian":
-            squared = request.rows_per_person**2 * (2 if is_replace_one(request) else 1)
+        budget = required(self.request)
+        if self.values["noise"] == "gaussian":
+            squared = self.request.rows_per_person**2 * (2 if is_replace_one(self.request) else 1)
             return GaussianCounts(squared, budget.epsilon, budget.delta)
-        return LaplaceCounts(request.units_moved, budget.epsilon)
+        return LaplaceCounts(self.request.units_moved, budget.epsilon)
 
-    def noise_problems(self, request: Request) -> list[Problem]:
+    @once
+    def noise_problems(self) -> list[Problem]:
         """Say what is wrong with the budget."""
-        return budget_problems(request, uses_delta=request.values["noise"] == "gaussian")
+        return budget_problems(self.request, uses_delta=self.values["noise"] == "gaussian")
 
-    def cost(self, request: Request) -> Promise:
-        mechanism = self.mechanism(request)
+    @once
+    def cost(self) -> Promise:
+        mechanism = self.mechanism
         pure = isinstance(mechanism, LaplaceCounts)
         kind = "pure_dp" if pure else "approximate_dp"
-        return promise(request, mechanism.event, kind=kind)
+        return promise(self.request, mechanism.event, kind=kind)
 
-    def forecast(self, request: Request) -> Forecast:
-        mechanism = self.mechanism(request)
-        unit = counted_unit(request)
+    @once
+    def forecast(self) -> Forecast:
+        mechanism = self.mechanism
+        unit = counted_unit(self.request)
         one = mechanism.accuracy()
         quantity = Text(f"methods.{self.id}.numbers.count.label")
-        errors = [Expected(quantity, "group", size, one.median, one.limit, unit) for size in request.sizes]
+        errors = [
+            Expected(quantity, "group", size, one.median, one.limit, unit) for size in self.request.sizes
+        ]
         view = size_view(self.id, errors, axis=quantity)
-        if request.values["totals"]:
-            total = mechanism.accuracy(summed=self.cells(request).size)
+        if self.values["totals"]:
+            total = mechanism.accuracy(summed=self.cells.size)
             label = Text(f"methods.{self.id}.numbers.total.label")
             errors.append(Expected(label, "whole", None, total.median, total.limit, unit))
         views = (*forecast_views(self.id, errors), view)
-        counted = Counted(self.cells(request).size, one.limit, request.rows_per_person)
-        notes = (*cap_notes(request), *filling_notes(counted, request.values["people"]))
+        counted = Counted(self.cells.size, one.limit, self.request.rows_per_person)
+        notes = (*cap_notes(self.request), *filling_notes(counted, self.values["people"]))
         return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        cells, mechanism = self.cells(request), self.mechanism(request)
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        cells, mechanism = self.cells, self.mechanism
         context.progress.step(0.0, "run.reading")
         exact = cells.count(cells.codes(tables[MAIN].rows()))
         context.progress.step(0.6, "run.noise")
         noisy = mechanism.release(exact, context.noise)
         context.progress.step(0.9, "run.writing")
-        return self.released(noisy, cells, mechanism, request)
+        return self.released(noisy, cells, mechanism)
 
-    def released(self, noisy: Integers, cells: Cells, mechanism: CountNoise, request: Request) -> Release:
+    def released(self, noisy: Integers, cells: Cells, mechanism: CountNoise) -> Release:
         """Make the artefacts from noisy counts: nothing after this line has seen a row."""
-        unit = counted_unit(request)
-        shown = np.maximum(noisy, 0) if request.values["no_negatives"] else noisy
+        unit = counted_unit(self.request)
+        shown = np.maximum(noisy, 0) if self.values["no_negatives"] else noisy
         frame = result_frame(cells, {"count": shown, "within_95": mechanism.accuracy().limit})
         dictionary = (
             *cells.entries,
@@ -120,15 +127,15 @@ class CountsMethod(Method):
             number_entry(self.id, "within_95", cells, kind="integer", unit=unit),
         )
         artefacts = [TableArtefact("counts", (frame,), dictionary)]
-        if request.values["totals"]:
+        if self.values["totals"]:
             artefacts.append(self.totals(noisy, cells, mechanism, unit))
         views = result_views(self.id, frame, cells, value="count", within="within_95")
         if len(artefacts) > 1:
             views = (totals_view(self.id, artefacts[1].frame), *views)
-        names = ["extra_" + request.values["extra_cells"]]
-        names += ["no_negatives"] if request.values["no_negatives"] else []
-        notes = (*cap_notes(request), *(Text(f"statistics.notes.{name}") for name in names))
-        return Release(tuple(artefacts), self.cost(request), views, notes)
+        names = ["extra_" + self.values["extra_cells"]]
+        names += ["no_negatives"] if self.values["no_negatives"] else []
+        notes = (*cap_notes(self.request), *(Text(f"statistics.notes.{name}") for name in names))
+        return Release(tuple(artefacts), self.cost, views, notes)
 
     def totals(self, noisy: Integers, cells: Cells, mechanism: CountNoise, unit: str) -> TableArtefact:
         """Add the noisy cells up along every axis: free, because it reads nothing new, but less exact."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Reference, Request
+from engine.methods.protocol import Reference
 from engine.methods.shared.cells import (
     EXTRA_CELLS,
     LEVEL_KINDS,
@@ -46,11 +47,13 @@ class Counts(CountsMethod):
         PEOPLE,
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        columns = [request.schema.column(name) for name in request.values["columns"]]
+    @once
+    def further_problems(self) -> list[Problem]:
+        columns = [self.schema.column(name) for name in self.values["columns"]]
         found = level_problems(columns, parameter="columns")
-        found = found or size_problems(self.cells(request), method=self.id, parameter="columns")
-        return found + self.noise_problems(request)
+        found = found or size_problems(self.cells, method=self.id, parameter="columns")
+        return found + self.noise_problems
 
-    def cells(self, request: Request) -> Cells:
-        return Cells(level_axes(request, request.values["columns"]))
+    @once
+    def cells(self) -> Cells:
+        return Cells(level_axes(self.request, self.values["columns"]))

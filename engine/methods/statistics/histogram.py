@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
-from engine.methods.protocol import Reference, Request
+from engine.methods.protocol import Reference
 from engine.methods.shared.cells import (
     BY,
     EXTRA_CELLS,
@@ -55,38 +56,42 @@ class Histogram(CountsMethod):
         PEOPLE,
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        by = [request.schema.column(name) for name in self.names(request)]
-        found = self.edge_problems(request)
-        if request.values["column"] in self.names(request):
+    @once
+    def further_problems(self) -> list[Problem]:
+        by = [self.schema.column(name) for name in self.names]
+        found = self.edge_problems
+        if self.values["column"] in self.names:
             found.append(Problem(f"{self.id}.column_twice", {}, "by"))
         found += level_problems(by, parameter="by")
-        found = found or size_problems(self.cells(request), method=self.id, parameter="edges")
-        return found + self.noise_problems(request)
+        found = found or size_problems(self.cells, method=self.id, parameter="edges")
+        return found + self.noise_problems
 
-    def edge_problems(self, request: Request) -> list[Problem]:
+    @once
+    def edge_problems(self) -> list[Problem]:
         """Say when edges are days and the column numbers, or the other way round."""
-        is_date = request.schema.column(request.values["column"]).kind is Kind.DATE
-        days = [isinstance(edge, date) for edge in request.values["edges"]]
+        is_date = self.schema.column(self.values["column"]).kind is Kind.DATE
+        days = [isinstance(edge, date) for edge in self.values["edges"]]
         if is_date and not all(days):
             return [Problem(f"{self.id}.edges_not_days", {}, "edges")]
         if not is_date and any(days):
             return [Problem(f"{self.id}.edges_not_numbers", {}, "edges")]
         return []
 
-    def names(self, request: Request) -> list[str]:
+    @once
+    def names(self) -> list[str]:
         """Return the columns to group by."""
-        return list(request.values["by"])
+        return list(self.values["by"])
 
-    def cells(self, request: Request) -> Cells:
-        extra = Extra(request.values["extra_cells"])
-        edges = request.values["edges"]
+    @once
+    def cells(self) -> Cells:
+        extra = Extra(self.values["extra_cells"])
+        edges = self.values["edges"]
         exact = tuple(edge_number(edge) for edge in edges)
         between = EdgeAxis(
-            request.schema.column(request.values["column"]),
+            self.schema.column(self.values["column"]),
             written_edges(to_json(edges)),
             exact,
-            Outside(request.values["outside"]),
+            Outside(self.values["outside"]),
             missing=extra is not Extra.LEFT_OUT,
         )
-        return Cells((*level_axes(request, self.names(request)), between))
+        return Cells((*level_axes(self.request, self.names), between))

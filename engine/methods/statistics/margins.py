@@ -13,6 +13,7 @@ import pandas as pd
 
 from engine.methods.budget import budget_problems, required
 from engine.methods.filling import Counted
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -24,7 +25,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     TableArtefact,
 )
 from engine.methods.shared.cells import (
@@ -102,74 +102,84 @@ class Margins(Method):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        columns = [request.schema.column(name) for name in request.values["columns"]]
+    @once
+    def further_problems(self) -> list[Problem]:
+        columns = [self.schema.column(name) for name in self.values["columns"]]
         found = level_problems(columns, parameter="columns")
         if not found:
-            cells = self.cells(request)
-            most = max(prod(cells.shape[place] for place in table) for table in self.asked(request))
+            cells = self.cells
+            most = max(prod(cells.shape[place] for place in table) for table in self.asked)
             if most > MOST_CELLS:
                 values = {"cells": most, "most": MOST_CELLS}
                 found.append(Problem(f"{self.id}.too_many_cells", values, "columns"))
-        return found + budget_problems(request, uses_delta=False)
+        return found + budget_problems(self.request, uses_delta=False)
 
-    def cells(self, request: Request) -> Cells:
+    @once
+    def cells(self) -> Cells:
         """Return the table over all columns."""
-        return Cells(level_axes(request, request.values["columns"]))
+        return Cells(level_axes(self.request, self.values["columns"]))
 
-    def asked(self, request: Request) -> tuple[Columns, ...]:
+    @once
+    def asked(self) -> tuple[Columns, ...]:
         """Return the tables that are released."""
-        places = range(len(request.values["columns"]))
-        wanted = Asked(request.values["tables"])
+        places = range(len(self.values["columns"]))
+        wanted = Asked(self.values["tables"])
         single = tuple((place,) for place in places)
         if wanted is Asked.PAIRS:
             return tuple(combinations(places, 2))
         return (tuple(places), *single, ()) if wanted is Asked.TOTALS else (*single, ())
 
-    def strategy(self, request: Request) -> Strategy:
+    @once
+    def strategy(self) -> Strategy:
         """Return which tables are measured, and their shares of ε."""
-        return best_strategy(self.cells(request).shape, self.asked(request), most_cells=MOST_CELLS)
+        return best_strategy(self.cells.shape, self.asked, most_cells=MOST_CELLS)
 
-    def mechanisms(self, request: Request) -> dict[Columns, LaplaceCounts]:
+    @once
+    def mechanisms(self) -> dict[Columns, LaplaceCounts]:
         """Return the noise of every measured table."""
-        epsilon = required(request).epsilon
-        shares = self.strategy(request).shares
-        return {table: LaplaceCounts(request.units_moved, share * epsilon) for table, share in shares}
+        epsilon = required(self.request).epsilon
+        shares = self.strategy.shares
+        return {table: LaplaceCounts(self.request.units_moved, share * epsilon) for table, share in shares}
 
-    def cost(self, request: Request) -> Promise:
-        events = tuple(mechanism.event for mechanism in self.mechanisms(request).values())
-        return promise(request, events[0] if len(events) == 1 else Sequential(events))
+    @once
+    def cost(self) -> Promise:
+        events = tuple(mechanism.event for mechanism in self.mechanisms.values())
+        return promise(self.request, events[0] if len(events) == 1 else Sequential(events))
 
     # --- forecast ----------------------------------------------------------------------------------
 
-    def forecast(self, request: Request) -> Forecast:
+    @once
+    def forecast(self) -> Forecast:
         errors = []
-        for table in self.asked(request):
-            name = Text(f"methods.{self.id}.numbers.count.of", {"table": self._named(table, request)})
-            found = self._accuracy(table, request)
-            errors.append(Expected(name, "whole", None, found.median, found.limit, counted_unit(request)))
-        largest = max(self.asked(request), key=self.strategy(request).cells)
-        limit = self._accuracy(largest, request).limit
-        counted = Counted(self.strategy(request).cells(largest), limit, request.rows_per_person)
-        notes = (self._measured_note(request), *filling_notes(counted, request.values["people"]))
+        for table in self.asked:
+            name = Text(f"methods.{self.id}.numbers.count.of", {"table": self._named(table)})
+            found = self._accuracy(table)
+            errors.append(
+                Expected(name, "whole", None, found.median, found.limit, counted_unit(self.request))
+            )
+        largest = max(self.asked, key=self.strategy.cells)
+        limit = self._accuracy(largest).limit
+        counted = Counted(self.strategy.cells(largest), limit, self.request.rows_per_person)
+        notes = (self._measured_note, *filling_notes(counted, self.values["people"]))
         views = forecast_views(self.id, errors)
         return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
 
-    def _accuracy(self, table: Columns, request: Request) -> Accuracy:
-        return self.strategy(request).accuracy(table, scale=request.units_moved / required(request).epsilon)
+    def _accuracy(self, table: Columns) -> Accuracy:
+        return self.strategy.accuracy(table, scale=self.request.units_moved / required(self.request).epsilon)
 
-    def _named(self, table: Columns, request: Request) -> str:
-        return " × ".join(request.values["columns"][place] for place in table) or ALL
+    def _named(self, table: Columns) -> str:
+        return " × ".join(self.values["columns"][place] for place in table) or ALL
 
-    def _measured_note(self, request: Request) -> Text:
-        shares = self.strategy(request).shares
-        told = "; ".join(f"{self._named(table, request)}: {100 * share} %" for table, share in shares)
+    @once
+    def _measured_note(self) -> Text:
+        shares = self.strategy.shares
+        told = "; ".join(f"{self._named(table)}: {100 * share} %" for table, share in shares)
         return Text(f"methods.{self.id}.notes.measured", {"tables": told})
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        cells, mechanisms = self.cells(request), self.mechanisms(request)
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        cells, mechanisms = self.cells, self.mechanisms
         context.progress.step(0.0, "run.reading")
         codes = self._codes(tables[MAIN].rows(), cells)
         measured: dict[Columns, Floats] = {}
@@ -179,7 +189,7 @@ class Margins(Method):
             noisy = mechanism.release(exact, context.noise)
             measured[table] = noisy.reshape([cells.shape[place] for place in table]).astype(np.float64)
         context.progress.step(0.9, "run.writing")
-        return self._published(measured, cells, request)
+        return self._published(measured, cells)
 
     @staticmethod
     def _codes(frame: pd.DataFrame, cells: Cells) -> Codes:
@@ -187,32 +197,30 @@ class Margins(Method):
         codes = np.array([axis.codes(frame) for axis in cells.axes])
         return codes[:, (codes != LEFT_OUT).all(axis=0)]
 
-    def _published(self, measured: dict[Columns, Floats], cells: Cells, request: Request) -> Release:
+    def _published(self, measured: dict[Columns, Floats], cells: Cells) -> Release:
         """Make the artefact from noisy tables: nothing after this line has seen a row."""
-        strategy, parts, unit = self.strategy(request), [], counted_unit(request)
+        strategy, parts, unit = self.strategy, [], counted_unit(self.request)
         overall = {axis.name: unused_name(ALL, axis.labels) for axis in cells.axes}
         numbers = [
             number_entry(self.id, name, cells, kind="integer", unit=unit) for name in ("count", "within_95")
         ]
         headings = [*cells.names, *(entry.name for entry in numbers)]
-        for table in self.asked(request):
+        for table in self.asked:
             one = Cells(tuple(cells.axes[place] for place in table))
             counts = np.rint(strategy.estimate(measured, table)).astype(np.int64).ravel()
-            shown = np.maximum(counts, 0) if request.values["no_negatives"] else counts
-            limit = self._accuracy(table, request).limit
+            shown = np.maximum(counts, 0) if self.values["no_negatives"] else counts
+            limit = self._accuracy(table).limit
             frame = one.frame().assign(**{headings[-2]: shown, headings[-1]: limit})
             for name in set(cells.names) - set(one.names):
                 frame[name] = pd.array([overall[name]] * one.size, dtype="str")
             parts.append(frame[headings])
         frame = pd.concat(parts, ignore_index=True)
         dictionary = (*(self._entry(axis.entry, overall[axis.name]) for axis in cells.axes), *numbers)
-        notes = [Text(f"statistics.notes.extra_{request.values['extra_cells']}")]
-        notes += [self._measured_note(request), Text(f"methods.{self.id}.notes.consistent")]
-        notes += [Text("statistics.notes.no_negatives")] if request.values["no_negatives"] else []
+        notes = [Text(f"statistics.notes.extra_{self.values['extra_cells']}")]
+        notes += [self._measured_note, Text(f"methods.{self.id}.notes.consistent")]
+        notes += [Text("statistics.notes.no_negatives")] if self.values["no_negatives"] else []
         views = result_views(self.id, frame, cells, value="count", within=None)
-        return Release(
-            (TableArtefact("tables", (frame,), dictionary),), self.cost(request), views, tuple(notes)
-        )
+        return Release((TableArtefact("tables", (frame,), dictionary),), self.cost, views, tuple(notes))
 
     @staticmethod
     def _entry(entry: DictionaryEntry, overall: str) -> DictionaryEntry:

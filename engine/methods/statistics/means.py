@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.filling import Counted
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -19,7 +20,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     TableArtefact,
 )
 from engine.methods.shared.cells import (
@@ -128,88 +128,94 @@ class Means(Method):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        by = [request.schema.column(name) for name in request.values["by"]]
-        found = level_problems(by, parameter="by") + self._quantity_problems(request)
-        if request.values["strategy"] == PERTURB and len(request.values["shares"]) != 2:
+    @once
+    def further_problems(self) -> list[Problem]:
+        by = [self.schema.column(name) for name in self.values["by"]]
+        found = level_problems(by, parameter="by") + self._quantity_problems
+        if self.values["strategy"] == PERTURB and len(self.values["shares"]) != 2:
             found.append(Problem(f"{self.id}.two_shares", {}, "shares"))
-        found = found or size_problems(self.cells(request), method=self.id, parameter="by")
-        found += budget_problems(request, uses_delta=False)
-        found = found or self._number_problems(request)
-        if not found and any(part.scale > LARGEST_SCALE for part in self.form(request).parts):
-            found.append(Problem(f"{self.id}.too_fine", {}, self._column(request)))
+        found = found or size_problems(self.cells, method=self.id, parameter="by")
+        found += budget_problems(self.request, uses_delta=False)
+        found = found or self._number_problems
+        if not found and any(part.scale > LARGEST_SCALE for part in self.form.parts):
+            found.append(Problem(f"{self.id}.too_fine", {}, self._column))
         return found
 
-    def _number_problems(self, request: Request) -> list[Problem]:
+    @once
+    def _number_problems(self) -> list[Problem]:
         """Say when a declared number of rows contradicts what else was chosen."""
-        if request.values["declared_number"] is None:
+        if self.values["declared_number"] is None:
             return []
-        together = [name for name in ("by", "weight") if request.values[name]]
-        together += ["strategy"] if request.values["strategy"] not in (None, TWO_SUMS) else []
+        together = [name for name in ("by", "weight") if self.values[name]]
+        together += ["strategy"] if self.values["strategy"] not in (None, TWO_SUMS) else []
         if together:
             return [Problem(f"{self.id}.number_of_everyone", {}, together[0])]
-        if is_replace_one(request):
+        if is_replace_one(self.request):
             return []
         return [Problem(f"{self.id}.number_is_protected", {}, "declared_number")]
 
-    def _quantity_problems(self, request: Request) -> list[Problem]:
+    @once
+    def _quantity_problems(self) -> list[Problem]:
         found = []
-        if request.values["statistic"] == PROPORTION:
-            answer = request.schema.column(request.values["answer"])
+        if self.values["statistic"] == PROPORTION:
+            answer = self.schema.column(self.values["answer"])
             problems = level_problems([answer], parameter="answer")
             if problems:
                 return problems
-            if None in self._places(request):
+            if None in self._places:
                 found.append(Problem(f"{self.id}.not_a_level", {"column": answer.name}, "counted"))
-        elif grid_of(request.schema.column(request.values["value"])) is None:
-            found.append(Problem(f"{self.id}.no_bounds", {"column": request.values["value"]}, "value"))
-        if request.values["weight"]:
-            weight = grid_of(request.schema.column(request.values["weight"]), digits=3)
+        elif grid_of(self.schema.column(self.values["value"])) is None:
+            found.append(Problem(f"{self.id}.no_bounds", {"column": self.values["value"]}, "value"))
+        if self.values["weight"]:
+            weight = grid_of(self.schema.column(self.values["weight"]), digits=3)
             if weight is None or weight.low < 0:
-                found.append(
-                    Problem(f"{self.id}.weight_bounds", {"column": request.values["weight"]}, "weight")
-                )
+                found.append(Problem(f"{self.id}.weight_bounds", {"column": self.values["weight"]}, "weight"))
         if found:
             return found
-        quantity = self.quantity(request)
+        quantity = self.quantity
         widest = max(abs(quantity.low), abs(quantity.high), 2 * quantity.reach) * quantity.heaviest
         if widest > WIDEST:
-            found.append(Problem(f"{self.id}.too_fine", {}, self._column(request)))
+            found.append(Problem(f"{self.id}.too_fine", {}, self._column))
         return found
 
-    def _column(self, request: Request) -> str:
-        return "answer" if request.values["statistic"] == PROPORTION else "value"
+    @once
+    def _column(self) -> str:
+        return "answer" if self.values["statistic"] == PROPORTION else "value"
 
-    def _places(self, request: Request) -> list[int | None]:
+    @once
+    def _places(self) -> list[int | None]:
         """Return where each counted value stands among the declared levels."""
-        answer = request.schema.column(request.values["answer"])
+        answer = self.schema.column(self.values["answer"])
         places = {coding.text_of(level): place for place, level in enumerate(coding.levels(answer))}
-        return [places.get(coding.text_of(record["value"])) for record in request.values["counted"]]
+        return [places.get(coding.text_of(record["value"])) for record in self.values["counted"]]
 
-    def cells(self, request: Request) -> Cells:
+    @once
+    def cells(self) -> Cells:
         """Return the declared groups."""
-        return Cells(level_axes(request, request.values["by"]))
+        return Cells(level_axes(self.request, self.values["by"]))
 
-    def quantity(self, request: Request) -> Quantity:
+    @once
+    def quantity(self) -> Quantity:
         """Return what is summed, on its grid."""
-        weight_name = request.values["weight"]
-        weight = grid_of(request.schema.column(weight_name), digits=3) if weight_name else None
-        if request.values["statistic"] == PROPORTION:
-            counted = frozenset(place for place in self._places(request) if place is not None)
-            answer = request.schema.column(request.values["answer"])
+        weight_name = self.values["weight"]
+        weight = grid_of(self.schema.column(weight_name), digits=3) if weight_name else None
+        if self.values["statistic"] == PROPORTION:
+            counted = frozenset(place for place in self._places if place is not None)
+            answer = self.schema.column(self.values["answer"])
             return Quantity(answer=answer, counted=counted, weight=weight)
-        return Quantity(value=grid_of(request.schema.column(request.values["value"])), weight=weight)
+        return Quantity(value=grid_of(self.schema.column(self.values["value"])), weight=weight)
 
-    def form(self, request: Request) -> Form:
+    @once
+    def form(self) -> Form:
         """Return the way in which the request is answered: its noise, its error and its numbers."""
         common: dict[str, Any] = {
-            "quantity": self.quantity(request),
-            "epsilon": required(request).epsilon,
-            "rows": request.rows_per_person,
-            "replace_one": is_replace_one(request),
-            "groups": self.cells(request).size,
+            "quantity": self.quantity,
+            "epsilon": required(self.request).epsilon,
+            "rows": self.request.rows_per_person,
+            "replace_one": is_replace_one(self.request),
+            "groups": self.cells.size,
         }
-        strategy, number = request.values["strategy"], request.values["declared_number"]
+        strategy, number = self.values["strategy"], self.values["declared_number"]
         if number is not None:
             return DeclaredNumber(**common, number=number, is_sum=strategy is None)
         if strategy is None:
@@ -217,19 +223,21 @@ class Means(Method):
         if strategy == COMPOSE:
             return WholeMean(**common)
         if strategy == PERTURB:
-            return SumAndCount(**common, shares=tuple(request.values["shares"]))
+            return SumAndCount(**common, shares=tuple(self.values["shares"]))
         return TwoSums(**common)
 
-    def cost(self, request: Request) -> Promise:
-        form = self.form(request)
+    @once
+    def cost(self) -> Promise:
+        form = self.form
         events = tuple(part.event for part in form.parts)
         further = ("declared_number",) if isinstance(form, DeclaredNumber) else ()
-        return promise(request, events[0] if len(events) == 1 else Sequential(events), further=further)
+        return promise(self.request, events[0] if len(events) == 1 else Sequential(events), further=further)
 
     # --- forecast ----------------------------------------------------------------------------------
 
-    def forecast(self, request: Request) -> Forecast:
-        form, name, sizes = self.form(request), request.values["statistic"], request.sizes
+    @once
+    def forecast(self) -> Forecast:
+        form, name, sizes = self.form, self.values["statistic"], self.request.sizes
         label = Text(f"methods.{self.id}.numbers.{name}.label")
         errors = [
             Expected(label, "group", size, median, limit)
@@ -237,37 +245,35 @@ class Means(Method):
         ]
         if form.count_error is not None:
             counted = Text(f"methods.{self.id}.numbers.{form.count_name}.label")
-            unit = "" if form.quantity.weight is not None else counted_unit(request)
+            unit = "" if form.quantity.weight is not None else counted_unit(self.request)
             errors.append(Expected(counted, "whole", None, *form.count_error, unit))
-        notes = (*cap_notes(request), *self._errors_said(form))
+        notes = (*cap_notes(self.request), *self._errors_said(form))
         # A mean says nothing where nobody knows how many rows it rests on.
         limit = None if form.count_error is None or form.quantity.weight is not None else form.count_error[1]
-        filled = None if limit is None else Counted(self.cells(request).size, limit, request.rows_per_person)
+        filled = None if limit is None else Counted(self.cells.size, limit, self.request.rows_per_person)
         return Forecast(tuple(errors), views=forecast_views(self.id, errors), notes=notes, counted=filled)
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        numbers = self.numbers(tables[MAIN].rows(), request, context.noise, context.progress)
+        numbers = self.numbers(tables[MAIN].rows(), context.noise, context.progress)
         context.progress.step(0.9, "run.writing")
-        return self._published(numbers, request)
+        return self._published(numbers)
 
-    def numbers(
-        self, frame: pd.DataFrame, request: Request, noise: Noise, progress: Progress = SILENT
-    ) -> dict[str, Any]:
+    def numbers(self, frame: pd.DataFrame, noise: Noise, progress: Progress = SILENT) -> dict[str, Any]:
         """Return the noisy numbers of every cell by name: the only part that sees rows."""
-        sums, counts = self.quantity(request).sums(frame, self.cells(request))
+        sums, counts = self.quantity.sums(frame, self.cells)
         progress.step(0.6, "run.noise")
-        return self.form(request).numbers(sums, counts, noise)
+        return self.form.numbers(sums, counts, noise)
 
-    def _published(self, numbers: dict[str, Any], request: Request) -> Release:
-        name, cells, form = request.values["statistic"], self.cells(request), self.form(request)
+    def _published(self, numbers: dict[str, Any]) -> Release:
+        name, cells, form = self.values["statistic"], self.cells, self.form
         shown = {name if key == VALUE else key: values for key, values in numbers.items()}
         frame = result_frame(cells, shown)
         kinds = {True: "integer", False: "number"}
-        measured = request.values["value"] if form.quantity.value is not None else None
-        unit = request.schema.column(measured).unit if measured is not None else ""
+        measured = self.values["value"] if form.quantity.value is not None else None
+        unit = self.schema.column(measured).unit if measured is not None else ""
         entries = [
             number_entry(
                 self.id,
@@ -280,13 +286,13 @@ class Means(Method):
         ]
         bounds = form.ends if form.is_clamped else None
         views = result_views(self.id, frame, cells, value=name, within=WITHIN, bounds=bounds)
-        notes = [Text(f"statistics.notes.extra_{request.values['extra_cells']}")] if cells.axes else []
-        notes += cap_notes(request) + self._numbers_said(form)
+        notes = [Text(f"statistics.notes.extra_{self.values['extra_cells']}")] if cells.axes else []
+        notes += cap_notes(self.request) + self._numbers_said(form)
         if form.quantity.value is not None:
             values = {"step": float(form.quantity.step), "column": form.quantity.value.column.name}
             notes.append(Text(f"methods.{self.id}.notes.grid", values))
         artefact = TableArtefact(f"{name}s", (frame,), (*cells.entries, *entries))
-        return Release((artefact,), self.cost(request), views, tuple(notes))
+        return Release((artefact,), self.cost, views, tuple(notes))
 
     # --- notes -------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods.earlier import Earlier, EarlierRelease
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -23,7 +24,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Spends,
     TableArtefact,
 )
@@ -177,24 +177,26 @@ class ProtectedTable(Method):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        columns = [request.schema.column(name) for name in request.values["columns"]]
+    @once
+    def further_problems(self) -> list[Problem]:
+        columns = [self.schema.column(name) for name in self.values["columns"]]
         found = level_problems(columns, parameter="columns")
         if found:
             return found
-        size = self.additive(request).size
+        size = self.additive.size
         if size > MOST_CELLS:
             return [Problem(f"{ID}.too_many_cells", {"cells": size, "most": MOST_CELLS}, "columns")]
-        if request.values["tables"] == PAIRS and len(columns) < 3:
+        if self.values["tables"] == PAIRS and len(columns) < 3:
             return [Problem(f"{ID}.no_pairs", {}, "tables")]
-        return self.sum_problems(request) + self.key_problems(request)
+        return self.sum_problems + self.key_problems
 
-    def key_problems(self, request: Request) -> list[Problem]:
+    @once
+    def key_problems(self) -> list[Problem]:
         """Say what cell keys need and do not have."""
-        values = request.values
+        values = self.values
         if values["form"] != CELL_KEYS:
             return []
-        if request.schema.person_key is None:
+        if self.schema.person_key is None:
             return [Problem(f"{ID}.no_person_key", {}, "form")]
         if values["none_to"] >= values["largest"]:
             return [Problem(f"{ID}.none_to", {"largest": values["largest"]}, "none_to")]
@@ -202,47 +204,54 @@ class ProtectedTable(Method):
             return [Problem(f"{ID}.variance", {"most": values["largest"] ** 2}, "variance")]
         return []
 
-    def sum_problems(self, request: Request) -> list[Problem]:
+    @once
+    def sum_problems(self) -> list[Problem]:
         """Say what a sum needs and does not have."""
-        of, rule = request.values["of"], request.values["rule"]
+        of, rule = self.values["of"], self.values["rule"]
         if of is None:
             return [] if rule in (THRESHOLD, None) else [Problem(f"{ID}.no_sum", {}, "rule")]
-        if of in request.values["columns"]:
+        if of in self.values["columns"]:
             return [Problem(f"{ID}.column_twice", {"column": of}, "of")]
-        grid = self.grid(request)
+        grid = self.grid
         if grid is None or grid.low < 0 or grid.high > WIDEST:
             return [Problem(f"{ID}.no_amounts", {"column": of}, "of")]
-        if request.values["zeros"] == "hidden":
+        if self.values["zeros"] == "hidden":
             return [Problem(f"{ID}.sums_of_nobody", {}, "zeros")]
         return []
 
-    def grid(self, request: Request) -> Grid | None:
+    @once
+    def grid(self) -> Grid | None:
         """Return the declared steps of the column that is added up; None where people are counted."""
-        of = request.values["of"]
-        return None if of is None else grid_of(request.schema.column(of))
+        of = self.values["of"]
+        return None if of is None else grid_of(self.schema.column(of))
 
-    def quantity(self, request: Request) -> str:
+    @once
+    def quantity(self) -> str:
         """Return what the table shows: ``count`` or ``sum``."""
-        return "count" if request.values["of"] is None else "sum"
+        return "count" if self.values["of"] is None else "sum"
 
-    def cells(self, request: Request) -> Cells:
+    @once
+    def cells(self) -> Cells:
         """Return the table over all columns, without totals."""
-        return Cells(level_axes(request, request.values["columns"]))
+        return Cells(level_axes(self.request, self.values["columns"]))
 
-    def additive(self, request: Request) -> Additive:
+    @once
+    def additive(self) -> Additive:
         """Return its cells with all totals."""
-        return Additive(self.cells(request).shape)
+        return Additive(self.cells.shape)
 
-    def rules(self, request: Request) -> Rules:
+    @once
+    def rules(self) -> Rules:
         """Return what was declared about small cells."""
-        values = request.values
+        values = self.values
         return Rules(
             values["threshold"], values["zeros"] == "hidden", values["alone"], values["few"] == "people"
         )
 
-    def sum_rules(self, request: Request) -> SumRules:
+    @once
+    def sum_rules(self) -> SumRules:
         """Return what was declared about sums."""
-        values = request.values
+        values = self.values
         rule = values["rule"]
         return SumRules(
             values["threshold"],
@@ -252,14 +261,16 @@ class ProtectedTable(Method):
             by_people=values["few"] == "people",
         )
 
-    def printed(self, request: Request) -> Mask:
+    @once
+    def printed(self) -> Mask:
         """Say which cells with totals the tables have."""
-        places = range(len(request.values["columns"]))
-        asked = tuple(combinations(places, 2)) if request.values["tables"] == PAIRS else (tuple(places),)
-        return self.additive(request).tables(asked, totals=request.values["totals"])
+        places = range(len(self.values["columns"]))
+        asked = tuple(combinations(places, 2)) if self.values["tables"] == PAIRS else (tuple(places),)
+        return self.additive.tables(asked, totals=self.values["totals"])
 
-    def cost(self, request: Request) -> Promise:
-        values = request.values
+    @once
+    def cost(self) -> Promise:
+        values = self.values
         terms: dict[str, Term] = {"threshold": values["threshold"]}
         kind = "small_cells" if values["of"] is None else "small_sums"
         if values["form"] != HIDDEN:
@@ -276,106 +287,99 @@ class ProtectedTable(Method):
         return Promise(
             kind,
             None,
-            request.unit,
-            request.rows_per_person,
+            self.request.unit,
+            self.request.rows_per_person,
             terms=terms,
             assumptions=("trusted_machine",),
         )
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         from engine.methods.shared.suppression import shown  # on first use: it brings solvers along
 
         context.progress.step(0.0, "run.reading")
-        found = self._contributions(tables[MAIN], request)
-        printed = self.printed(request)
-        if request.values["form"] != HIDDEN:
-            return self._changed(found.values, printed, tables[MAIN], request, context)
-        done = self._audited(found, printed, request, context.progress)
-        compared = self._refuse_differences(done.frame, request, context)
-        inside = shown.inside(ID, done, self._totals(request), found.people[printed], earlier=compared)
-        return self._release(done.frame, request, inside)
+        found = self._contributions(tables[MAIN])
+        printed = self.printed
+        if self.values["form"] != HIDDEN:
+            return self._changed(found.values, printed, tables[MAIN], context)
+        done = self._audited(found, printed, context.progress)
+        compared = self._refuse_differences(done.frame, context)
+        inside = shown.inside(ID, done, self._totals, found.people[printed], earlier=compared)
+        return self._release(done.frame, inside)
 
     def tried(
         self,
         tables: Mapping[str, Table],
-        request: Request,
         *,
         chance: np.random.Generator,
         progress: Progress = SILENT,
     ) -> tuple[Tried, ...]:
         from engine.methods.shared.suppression import shown
 
-        if request.values["form"] != HIDDEN:
+        if self.values["form"] != HIDDEN:
             return ()
-        found = self._contributions(tables[MAIN], request)
-        done = self._audited(found, self.printed(request), request, progress)
-        return (shown.tables(done, self._totals(request), request.values["threshold"]),)
+        found = self._contributions(tables[MAIN])
+        done = self._audited(found, self.printed, progress)
+        return (shown.tables(done, self._totals, self.values["threshold"]),)
 
-    def _audited(self, found: Contributions, printed: Mask, request: Request, progress: Progress) -> Audited:
+    def _audited(self, found: Contributions, printed: Mask, progress: Progress) -> Audited:
         """Return the table with its pattern, tried from outside."""
         from engine.methods.shared.suppression.audited import audited
 
-        task, scale = self._task(found, printed, request)
+        task, scale = self._task(found, printed)
         search = progress.part(0.1, 0.9)
         try:
             return audited(
                 task,
-                lambda hidden: self._frame(found.values, printed, hidden, request),
-                self._totals(request),
-                seconds=float(request.values["seconds"]),
+                lambda hidden: self._frame(found.values, printed, hidden),
+                self._totals,
+                seconds=float(self.values["seconds"]),
                 scale=scale,
                 tell=lambda share: search.step(share, "statistics.cells"),
             )
         except InputRefused as refused:
             if refused.code != "suppression.impossible":
                 raise
-            raise InputRefused(f"{ID}.impossible", threshold=request.values["threshold"]) from refused
+            raise InputRefused(f"{ID}.impossible", threshold=self.values["threshold"]) from refused
 
-    def _changed(
-        self, values: Integers, printed: Mask, table: Table, request: Request, context: Context
-    ) -> Release:
+    def _changed(self, values: Integers, printed: Mask, table: Table, context: Context) -> Release:
         """Return the table with every cell rounded, or changed by its key."""
         from engine.methods.shared.suppression import shown
         from engine.methods.shared.suppression.rounding import Rounded, controlled_rounding, random_rounding
 
         assert context.chance is not None  # nothing bounds the loss
-        base, chance = request.values["base"], context.chance
-        if request.values["form"] == CELL_KEYS:
-            made = Rounded(
-                self._by_keys(values, table, request, context.earlier.secret or chance.bytes(32)), 0
-            )
-        elif request.values["form"] == RANDOM_ROUNDING:
+        base, chance = self.values["base"], context.chance
+        if self.values["form"] == CELL_KEYS:
+            made = Rounded(self._by_keys(values, table, context.earlier.secret or chance.bytes(32)), 0)
+        elif self.values["form"] == RANDOM_ROUNDING:
             made = random_rounding(values, base=base, chance=chance)
         else:
-            seconds = float(request.values["seconds"])
-            made = controlled_rounding(
-                self.additive(request), values, base=base, chance=chance, seconds=seconds
-            )
-        frame = self._frame(made.values, printed, np.zeros(len(values), dtype=bool), request)
-        compared = self._refuse_differences(frame, request, context)
+            seconds = float(self.values["seconds"])
+            made = controlled_rounding(self.additive, values, base=base, chance=chance, seconds=seconds)
+        frame = self._frame(made.values, printed, np.zeros(len(values), dtype=bool))
+        compared = self._refuse_differences(frame, context)
         change = (made.values - values)[printed]
-        return self._release(frame, request, shown.rounded(ID, change, made.beyond, compared))
+        return self._release(frame, shown.rounded(ID, change, made.beyond, compared))
 
-    def _by_keys(self, values: Integers, table: Table, request: Request, secret: bytes) -> Integers:
+    def _by_keys(self, values: Integers, table: Table, secret: bytes) -> Integers:
         """Return the counts with the changes that the keys of their people make."""
         from engine.methods.shared.suppression.cell_keys import cell_keys, changed, person_keys
 
-        key = request.schema.person_key
+        key = self.schema.person_key
         assert key is not None  # asked for
-        frame, cells = table.rows(), self.cells(request)
+        frame, cells = table.rows(), self.cells
         person, names = pd.factorize(frame[key.name], use_na_sentinel=False)
         keys = person_keys([str(name) for name in names], secret=secret)[person]
         return changed(
             values,
-            cell_keys(self.additive(request), cells.codes(frame), keys),
-            largest=request.values["largest"],
-            variance=float(request.values["variance"]),
-            none_to=request.values["none_to"],
+            cell_keys(self.additive, cells.codes(frame), keys),
+            largest=self.values["largest"],
+            variance=float(self.values["variance"]),
+            none_to=self.values["none_to"],
         )
 
-    def _refuse_differences(self, frame: pd.DataFrame, request: Request, context: Context) -> Earlier:
+    def _refuse_differences(self, frame: pd.DataFrame, context: Context) -> Earlier:
         """Refuse a table that gives away small cells beside one that was released of the register before.
 
         What cannot be compared is refused too, unless the custodian gave a reason. Returned are the releases
@@ -385,7 +389,7 @@ class ProtectedTable(Method):
         compared = []
         for one in earlier.releases:
             try:
-                if self._refuse_beside(frame, request, one):
+                if self._refuse_beside(frame, one):
                     compared.append(one)
             except (InputRefused, KeyError, ValueError, TypeError, StopIteration) as error:
                 if isinstance(error, InputRefused) and error.code != "suppression.not_joined":
@@ -394,17 +398,17 @@ class ProtectedTable(Method):
                     raise InputRefused(f"{ID}.not_compared", title=one.title) from error
         return replace(earlier, releases=tuple(compared))
 
-    def _refuse_beside(self, frame: pd.DataFrame, request: Request, one: EarlierRelease) -> bool:
+    def _refuse_beside(self, frame: pd.DataFrame, one: EarlierRelease) -> bool:
         """Refuse a table beside one other; False where both are of forms that are not compared."""
         from engine.methods.shared.suppression.differencing import Told, again, exposed, hidden_numbers
 
-        form, before = request.values["form"], one.parameters.get("form", HIDDEN)
+        form, before = self.values["form"], one.parameters.get("form", HIDDEN)
         is_hidden = before == HIDDEN
         if CELL_KEYS in (form, before):
             return False  # the same cell has the same change, so that nothing can be averaged
-        if one.parameters.get("of") != request.values["of"] or is_hidden != (form == HIDDEN):
+        if one.parameters.get("of") != self.values["of"] or is_hidden != (form == HIDDEN):
             return False
-        new = Told(frame, self._totals(request), *self._told(request.values))
+        new = Told(frame, self._totals, *self._told(self.values))
         other = next(iter(one.frames.values()))
         value = str(other.columns[-1])
         totals = {name: _word(other[name], one.parameters) for name in one.parameters["columns"]}
@@ -429,75 +433,74 @@ class ProtectedTable(Method):
             return 0.0, 0.0
         return (1.0 if values["zeros"] == "printed" else 0.0), float(values["threshold"])
 
-    def _contributions(self, table: Table, request: Request) -> Contributions:
+    def _contributions(self, table: Table) -> Contributions:
         """Return what people contribute to every cell, totals included."""
-        cells, additive = self.cells(request), self.additive(request)
+        cells, additive = self.cells, self.additive
         frame = table.rows()
         codes = cells.codes(frame)
-        key, grid = request.schema.person_key, self.grid(request)
-        if grid is None and (key is None or request.rows_per_person == 1):
+        key, grid = self.schema.person_key, self.grid
+        if grid is None and (key is None or self.request.rows_per_person == 1):
             return counted(additive, cells.count(codes))
         amounts = np.ones(len(frame), dtype=np.int64)
         if grid is not None:
             amounts, missing = grid.steps(frame)
             codes[missing] = LEFT_OUT
-        return contributed(
-            additive, codes, people_of_rows(table, key), amounts, most=self.sum_rules(request).most
-        )
+        return contributed(additive, codes, people_of_rows(table, key), amounts, most=self.sum_rules.most)
 
-    def _task(self, found: Contributions, printed: Mask, request: Request) -> tuple[Task, float]:
+    def _task(self, found: Contributions, printed: Mask) -> tuple[Task, float]:
         """Return what has to be hidden, and what 1 of it is in the published numbers."""
-        grid = self.grid(request)
+        grid = self.grid
         if grid is None:
-            return count_task(self.additive(request), found, printed, self.rules(request)), 1.0
-        task, unit = sum_task(self.additive(request), found, printed, self.sum_rules(request))
+            return count_task(self.additive, found, printed, self.rules), 1.0
+        task, unit = sum_task(self.additive, found, printed, self.sum_rules)
         return task, unit * float(grid.step)
 
-    def _totals(self, request: Request) -> dict[str, str]:
-        return {axis.name: unused_name(ALL, axis.labels) for axis in self.cells(request).axes}
+    @once
+    def _totals(self) -> dict[str, str]:
+        return {axis.name: unused_name(ALL, axis.labels) for axis in self.cells.axes}
 
-    def _frame(self, values: Integers, printed: Mask, hidden: Mask, request: Request) -> pd.DataFrame:
+    def _frame(self, values: Integers, printed: Mask, hidden: Mask) -> pd.DataFrame:
         """Return the table as it is published: nothing stands where a cell is hidden."""
-        axes, grid = self.cells(request).axes, self.grid(request)
-        words = self._totals(request)
+        axes, grid = self.cells.axes, self.grid
+        words = self._totals
         labels = [np.array([*axis.labels, words[axis.name]], dtype=object) for axis in axes]
-        places = np.unravel_index(np.flatnonzero(printed), self.additive(request).shape)
+        places = np.unravel_index(np.flatnonzero(printed), self.additive.shape)
         columns = zip(axes, labels, places, strict=True)
         frame = pd.DataFrame({axis.name: pd.array(own[at], dtype="str") for axis, own, at in columns})
         step = Fraction(1) if grid is None else grid.step
-        name, is_whole = free_name(self.quantity(request), tuple(words)), step.denominator == 1
+        name, is_whole = free_name(self.quantity, tuple(words)), step.denominator == 1
         exact = [step * int(one) for one in np.where(hidden, 0, values)[printed]]
         numbers = np.array(exact, dtype=np.int64 if is_whole else np.float64)
         frame[name] = pd.Series(numbers).astype("Int64" if is_whole else "Float64")
         frame.loc[hidden[printed], name] = pd.NA
         return frame
 
-    def _release(self, frame: pd.DataFrame, request: Request, inside: Inside) -> Release:
+    def _release(self, frame: pd.DataFrame, inside: Inside) -> Release:
         from engine.methods.shared.suppression import shown
 
-        cells, words, quantity = self.cells(request), self._totals(request), self.quantity(request)
-        grid = self.grid(request)
-        unit = counted_unit(request) if grid is None else grid.column.unit
-        shows = {HIDDEN: quantity, CELL_KEYS: "changed"}.get(request.values["form"], "rounded")
+        cells, words, quantity = self.cells, self._totals, self.quantity
+        grid = self.grid
+        unit = counted_unit(self.request) if grid is None else grid.column.unit
+        shows = {HIDDEN: quantity, CELL_KEYS: "changed"}.get(self.values["form"], "rounded")
         meaning = Text(
             f"methods.{ID}.numbers.{shows}.what",
-            {"base": request.values["base"], "largest": request.values["largest"]},
+            {"base": self.values["base"], "largest": self.values["largest"]},
         )
         kind = "integer" if grid is None or grid.step.denominator == 1 else "number"
         dictionary = (
             *(replace(axis.entry, values=(*axis.entry.values, words[axis.name])) for axis in cells.axes),
             DictionaryEntry(free_name(quantity, cells.names), meaning, kind, unit),
         )
-        form = request.values["form"]
-        note = "zeros_sum" if grid is not None else f"zeros_{request.values['zeros']}"
+        form = self.values["form"]
+        note = "zeros_sum" if grid is not None else f"zeros_{self.values['zeros']}"
         notes = (
-            Text(f"statistics.notes.extra_{request.values['extra_cells']}"),
+            Text(f"statistics.notes.extra_{self.values['extra_cells']}"),
             Text(f"methods.{ID}.notes.{note if form == HIDDEN else form}"),
-            *shown.cap_notes(ID, request),
+            *shown.cap_notes(ID, self.request),
         )
         return Release(
             (TableArtefact(f"{quantity}s", (frame,), dictionary),),
-            self.cost(request),
+            self.cost,
             shown.outside(ID, frame, words),
             notes,
             inside=inside,

@@ -12,6 +12,7 @@ import pandas as pd
 
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.filling import Counted
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -23,7 +24,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     TableArtefact,
 )
 from engine.methods.shared.cells import (
@@ -95,83 +95,89 @@ class Quantiles(Method):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        column = request.schema.column(request.values["value"])
-        by = [request.schema.column(name) for name in request.values["by"]]
+    @once
+    def further_problems(self) -> list[Problem]:
+        column = self.schema.column(self.values["value"])
+        by = [self.schema.column(name) for name in self.values["by"]]
         found = level_problems(by, parameter="by")
-        grid = self._grid(request)
+        grid = self._grid
         if grid is None:
             found.append(Problem(f"{self.id}.no_bounds", {"column": column.name}, "value"))
         elif grid.high - grid.low >= MOST_CANDIDATES:
             values = {"steps": grid.high - grid.low + 1, "most": MOST_CANDIDATES, "column": column.name}
             found.append(Problem(f"{self.id}.too_fine", values, "value"))
-        wanted = self._wanted(request)
+        wanted = self._wanted
         if any(not 0 < each < 1 or each.denominator > MOST_DENOMINATOR for each in wanted):
             found.append(Problem(f"{self.id}.not_a_quantile", {"most": MOST_DENOMINATOR}, "quantiles"))
         if found:
             return found
-        cells = self.cells(request)
+        cells = self.cells
         found = size_problems(cells, method=self.id, parameter="by")
         if grid is not None and cells.size * (grid.high - grid.low + 1) * len(wanted) > MOST_CHOICES:
             found.append(Problem(f"{self.id}.too_many_choices", {"cells": cells.size}, "by"))
-        return found + budget_problems(request, uses_delta=False)
+        return found + budget_problems(self.request, uses_delta=False)
 
-    def _wanted(self, request: Request) -> tuple[Fraction, ...]:
-        return tuple(edge_number(each) for each in request.values["quantiles"])
+    @once
+    def _wanted(self) -> tuple[Fraction, ...]:
+        return tuple(edge_number(each) for each in self.values["quantiles"])
 
-    def _grid(self, request: Request) -> Grid | None:
-        return grid_of(request.schema.column(request.values["value"]), digits=3)
+    @once
+    def _grid(self) -> Grid | None:
+        return grid_of(self.schema.column(self.values["value"]), digits=3)
 
-    def cells(self, request: Request) -> Cells:
+    @once
+    def cells(self) -> Cells:
         """Return the declared groups."""
-        return Cells(level_axes(request, request.values["by"]))
+        return Cells(level_axes(self.request, self.values["by"]))
 
-    def choices(self, request: Request) -> tuple[RankChoice, ...]:
+    @once
+    def choices(self) -> tuple[RankChoice, ...]:
         """Return what is chosen from the values of one group; it loses exactly the budget."""
         return choices_for(
-            self._wanted(request),
-            required(request).epsilon,
-            rows=request.rows_per_person,
-            groups=self.cells(request).size,
-            replace_one=is_replace_one(request),
+            self._wanted,
+            required(self.request).epsilon,
+            rows=self.request.rows_per_person,
+            groups=self.cells.size,
+            replace_one=is_replace_one(self.request),
         )
 
-    def parts(self, request: Request) -> int:
+    @once
+    def parts(self) -> int:
         """Return into how many parts the values on one candidate are cut."""
-        steps, groups, grid = self.choices(request), self.cells(request).size, self._grid(request)
+        steps, groups, grid = self.choices, self.cells.size, self._grid
         assert grid is not None
         candidates = grid.high - grid.low + 1
         return parts_for(steps, candidates=candidates, groups=groups, most=MOST_CHOICES)
 
-    def cost(self, request: Request) -> Promise:
-        parts = self.parts(request)
-        rates = [rate for root in self.choices(request) for rate in root.rates(parts=parts)]
-        event = PermuteAndFlip(
-            required(request).epsilon, written_rates(rates), groups=self.cells(request).size
-        )
-        return promise(request, event)
+    @once
+    def cost(self) -> Promise:
+        parts = self.parts
+        rates = [rate for root in self.choices for rate in root.rates(parts=parts)]
+        event = PermuteAndFlip(required(self.request).epsilon, written_rates(rates), groups=self.cells.size)
+        return promise(self.request, event)
 
-    def limits(self, request: Request, candidates: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def limits(self, candidates: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Return the 95 % limits in ranks: where values are dense and even, and whatever they are."""
-        steps = self.choices(request)
+        steps = self.choices
         even = tuple(limit for _, limit in even_errors(steps))
-        most = any_limits(steps, candidates=candidates, parts=self.parts(request), share=SHARE)
+        most = any_limits(steps, candidates=candidates, parts=self.parts, share=SHARE)
         return even, tuple(float(ceil(limit)) for limit in most)
 
     # --- forecast ----------------------------------------------------------------------------------
 
-    def forecast(self, request: Request) -> Forecast:
-        grid, unit, steps = self._grid(request), counted_unit(request), self.choices(request)
+    @once
+    def forecast(self) -> Forecast:
+        grid, unit, steps = self._grid, counted_unit(self.request), self.choices
         assert grid is not None
         candidates = grid.high - grid.low + 1
         label = f"methods.{self.id}.numbers"
         errors = []
-        for size in request.sizes:
+        for size in self.request.sizes:
             found = even_errors(steps, size=max(size, 1), candidates=candidates)
-            for wanted, (median, limit) in zip(self._wanted(request), found, strict=True):
+            for wanted, (median, limit) in zip(self._wanted, found, strict=True):
                 name = Text(f"{label}.within_95_rank.of", {"quantile": str(wanted)})
                 errors.append(Expected(name, "group", size, median, limit, unit))
-        parts = self.parts(request)
+        parts = self.parts
         half, most = (
             max(any_limits(steps, candidates=candidates, parts=parts, share=share)) for share in (0.5, SHARE)
         )
@@ -180,8 +186,8 @@ class Quantiles(Method):
         return Forecast(
             tuple(errors),
             views=forecast_views(self.id, errors),
-            notes=(*cap_notes(request), *map(self._note, ("even", "rank", self._way(steps)))),
-            counted=Counted(self.cells(request).size, float(ceil(most)), request.rows_per_person),
+            notes=(*cap_notes(self.request), *map(self._note, ("even", "rank", self._way(steps)))),
+            counted=Counted(self.cells.size, float(ceil(most)), self.request.rows_per_person),
         )
 
     def _note(self, name: str) -> Text:
@@ -193,8 +199,8 @@ class Quantiles(Method):
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        cells, grid = self.cells(request), self._grid(request)
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        cells, grid = self.cells, self._grid
         assert grid is not None
         candidates = grid.high - grid.low + 1
         context.progress.step(0.0, "run.reading")
@@ -204,25 +210,25 @@ class Quantiles(Method):
         inside = (codes >= 0) & ~missing
         place = codes[inside] * candidates + (values[inside] - grid.low)
         counts = np.bincount(place, minlength=cells.size * candidates).reshape(cells.size, candidates)
-        steps, parts = self.choices(request), self.parts(request)
-        found = np.empty((cells.size, len(self._wanted(request))), dtype=np.int64)
+        steps, parts = self.choices, self.parts
+        found = np.empty((cells.size, len(self._wanted)), dtype=np.int64)
         for group in range(cells.size):
             context.progress.step(0.1 + 0.8 * group / cells.size, "run.noise")
             found[group] = chosen(steps, counts[group].astype(np.int64), parts=parts, noise=context.noise)
         context.progress.step(0.9, "run.writing")
-        return self._published(found, cells, grid, request)
+        return self._published(found, cells, grid)
 
-    def _published(self, places: np.ndarray, cells: Cells, grid: Grid, request: Request) -> Release:
-        wanted, candidates = self._wanted(request), grid.high - grid.low + 1
+    def _published(self, places: np.ndarray, cells: Cells, grid: Grid) -> Release:
+        wanted, candidates = self._wanted, grid.high - grid.low + 1
         names = {name: free_name(name, cells.names) for name in ("quantile", "value", *LIMITS)}
         values = [float((grid.low + int(step)) * grid.step) for step in places.ravel()]
         frame = cells.frame()
         frame = frame.loc[np.repeat(np.arange(cells.size), len(wanted))].reset_index(drop=True)
         frame[names["quantile"]] = pd.array([str(each) for each in wanted] * cells.size, dtype="str")
         frame[names["value"]] = values
-        for name, limits in zip(LIMITS, self.limits(request, candidates), strict=True):
+        for name, limits in zip(LIMITS, self.limits(candidates), strict=True):
             frame[names[name]] = np.tile(limits, cells.size)
-        unit = request.schema.column(request.values["value"]).unit
+        unit = self.schema.column(self.values["value"]).unit
         dictionary = (
             *cells.entries,
             DictionaryEntry(
@@ -233,14 +239,14 @@ class Quantiles(Method):
             ),
             number_entry(self.id, "value", cells, kind="number", unit=unit),
             *(
-                number_entry(self.id, name, cells, kind="number", unit=counted_unit(request))
+                number_entry(self.id, name, cells, kind="number", unit=counted_unit(self.request))
                 for name in LIMITS
             ),
         )
         views = result_views(self.id, frame, cells, value="value", within=None)
-        notes = [Text(f"statistics.notes.extra_{request.values['extra_cells']}")] if cells.axes else []
-        notes += cap_notes(request)
-        notes += map(self._note, ("missing", "ordered", "rank", "even", self._way(self.choices(request))))
+        notes = [Text(f"statistics.notes.extra_{self.values['extra_cells']}")] if cells.axes else []
+        notes += cap_notes(self.request)
+        notes += map(self._note, ("missing", "ordered", "rank", "even", self._way(self.choices)))
         notes.append(
             Text(
                 "methods.statistics.quantiles.notes.grid",
@@ -248,4 +254,4 @@ class Quantiles(Method):
             )
         )
         artefact = TableArtefact("quantiles", (frame,), dictionary)
-        return Release((artefact,), self.cost(request), views, tuple(notes))
+        return Release((artefact,), self.cost, views, tuple(notes))

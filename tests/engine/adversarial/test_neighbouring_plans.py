@@ -48,15 +48,15 @@ def told(
 ) -> tuple[pd.DataFrame, list[tuple[object, np.ndarray]]]:
     """Return what a run prepares of some rows, and the exact numbers that its mechanisms get."""
     (folder / "people.csv").write_text("\n".join((HEADER, *rows)) + "\n")
-    checked = check(plan)
+    design = check(plan)
     held = reading.read(plan, base=folder)
-    promised.refuse_other(plan, checked, {MAIN: held})
+    promised.refuse_other(plan, design, {MAIN: held})
     noise = seeded_noise(1)
     noise.random_keys = lambda size: np.arange(size, dtype=np.uint64) << np.uint64(40)  # type: ignore[method-assign]
     used = reading.capped(held, noise)
     promised.refuse_uncapped(held.schema, used)
     recorder.calls = []
-    method(plan.method).run({MAIN: used}, checked.request, Context(noise, None, folder, SILENT))
+    method(plan.method)(design.request).run({MAIN: used}, Context(noise, None, folder, SILENT))
     return held.table.rows(), recorder.calls
 
 
@@ -78,7 +78,7 @@ def compare(plan: Plan, draw: np.random.Generator, folder: Path, recorder: Recor
         )
     for found in (first, second):
         pd.testing.assert_frame_equal(found.head(len(alone)), alone)
-    promise = check(plan).promise
+    promise = check(plan).cost
     assert promise.loss is not None
     share = loss(before, after) / (1.0 if promise.loss.delta else float(promise.loss.epsilon))
     assert share <= 1 + RATIO, plan.dumps()

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Context
 from engine.privacy import accounting, mechanisms
 from engine.privacy.mechanisms.permute_and_flip import FlipChoice
@@ -62,7 +61,7 @@ class Recorder:
         noise = seeded_noise(1)
         noise.random_keys = lambda size: np.arange(size, dtype=np.uint64) << np.uint64(40)  # type: ignore[method-assign]
         used = reading.capped(held, noise)
-        method(plan.method).run({MAIN: used}, plan.request, Context(noise, None, Path(), SILENT))
+        plan.design.run({MAIN: used}, Context(noise, None, Path(), SILENT))
         return self.calls
 
 
@@ -121,7 +120,7 @@ def test_no_release_loses_more_than_it_declares(
 ) -> None:
     recorder = Recorder(monkeypatch)
     plan = plan_for(name, cap=cap, neighbours=neighbours)
-    guarantee = method(plan.method).cost(plan.request)
+    guarantee = plan.design.cost
     assert plan.budget is not None
     if guarantee.loss.delta == 0:
         assert accounting.total([guarantee], delta=guarantee.loss.delta).epsilon == plan.budget.epsilon == 1

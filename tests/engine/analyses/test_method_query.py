@@ -10,9 +10,8 @@ import pytest
 
 from engine.analyses.method_query import method_query
 from engine.errors import InputRefused
-from engine.evaluation.protocol import Subject
 from engine.methods.catalogue import method
-from engine.methods.protocol import MAIN, Budget
+from engine.methods.protocol import MAIN, Budget, Method
 from engine.privacy.mechanisms import RandomisedResponse
 from engine.privacy.noise import Noise as Door
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
@@ -51,12 +50,12 @@ METHODS = {
 }
 
 
-def subject(name: str) -> Subject:
+def subject(name: str) -> Method:
     found = method(name)
     budget = Budget(Fraction(1), neighbours=Neighbours.REPLACE_ONE)
-    request = found.request({MAIN: SCHEMA}, METHODS[name], budget=budget)
-    assert not found.problems(request)
-    return Subject(found, request, found.cost(request))
+    request = found.make_request({MAIN: SCHEMA}, METHODS[name], budget=budget)
+    assert not found(request).problems
+    return found(request)
 
 
 def sampled(name: str, source: PopulationSource, pairs: int = 40):
@@ -88,13 +87,16 @@ def test_a_method_moves_as_its_query_does() -> None:
 
 def test_refusals() -> None:
     counts = subject("statistics.counts")
-    coins = Promise(
-        "local_dp",
-        Loss(Fraction(1), Fraction(0), Neighbours.REPLACE_ONE, RandomisedResponse(Fraction(3, 4), 2)),
-        Unit.ROW,
-        1,
-    )
-    drawn = Subject(counts.method, counts.request, coins)
+
+    class Coins(type(counts)):  # type: ignore[misc]
+        cost = Promise(
+            "local_dp",
+            Loss(Fraction(1), Fraction(0), Neighbours.REPLACE_ONE, RandomisedResponse(Fraction(3, 4), 2)),
+            Unit.ROW,
+            1,
+        )
+
+    drawn = Coins(counts.request)
     for one, source, table, code in (
         (counts, PopulationSource.PRIVATE, None, "queries.no_table"),
         (counts, PopulationSource.PRIVATE, TABLE.with_rows(ROWS.iloc[:0]), "queries.no_rows"),

@@ -160,7 +160,8 @@ def planned(model, **changes):
 
 
 def of_plan(model, runs=None, **changes):
-    return NoiseAudit().of_plan(*planned(model, **changes), runs=runs)
+    way, request = planned(model, **changes)
+    return NoiseAudit().of_plan(way(request), runs=runs)
 
 
 DELTA = Budget(Fraction(1), Fraction(1, 10**6))
@@ -212,17 +213,17 @@ def test_the_cap_of_a_plan_is_that_of_its_worst_person(monkeypatch):
     seeded(monkeypatch)
     way, request = planned("naive_bayes")
     schema = replace(request.schema, rows_per_person=3)
-    found = NoiseAudit().of_plan(way, replace(request, schemas={"people": schema}), runs=5).figures
+    found = NoiseAudit().of_plan(way(replace(request, schemas={"people": schema})), runs=5).figures
     assert found["measured"] == pytest.approx(found["claimed"], rel=0.1)
     exchanged = replace(request.budget, neighbours=Neighbours.REPLACE_ONE)
-    found = NoiseAudit().of_plan(*planned("naive_bayes", budget=exchanged), runs=5).figures
+    found = of_plan("naive_bayes", budget=exchanged, runs=5).figures
     assert found["measured"] == pytest.approx(found["claimed"], rel=0.1)
 
 
 def test_only_models_are_audited():
     way = next(one for one in methods() if one.family is Family.STATISTICS)
     with pytest.raises(InputRefused, match=r"analyses\.not_audited"):
-        NoiseAudit().of_plan(way, plans(way)[0].request)
+        NoiseAudit().of_plan(way(plans(way)[0].request))
 
 
 def test_what_the_model_refuses_is_refused_here():

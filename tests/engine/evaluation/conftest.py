@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
-from engine.methods.protocol import Budget, Context
+from engine.methods.protocol import Budget, Context, Method
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.make import make
@@ -61,9 +61,9 @@ Maker = Callable[..., Private]
 
 
 @cache
-def subject_of(name: str) -> Subject:
+def subject_of(name: str) -> Method:
     """Return what the first example of a method promises and decides; no row is read."""
-    return check(plans(method(name))[0], base=EXAMPLES).subject
+    return check(plans(method(name))[0], base=EXAMPLES)
 
 
 @pytest.fixture
@@ -80,10 +80,10 @@ def made() -> Maker:
         **parameters: Any,
     ) -> Private:
         way = method(name)
-        request = way.request({"people": schema}, BY_HAND[name] | parameters, budget=Budget(epsilon))
-        assert way.problems(request) == []
-        release = way.run({"people": rows}, request, Context(seeded_noise(seed), None, Path("unused")))
-        subject = Subject(way, request, way.cost(request))
+        request = way.make_request({"people": schema}, BY_HAND[name] | parameters, budget=Budget(epsilon))
+        assert way(request).problems == []
+        release = way(request).run({"people": rows}, Context(seeded_noise(seed), None, Path("unused")))
+        subject = way(request)
         return Private(subject, rows, schema, rows, release)
 
     return maker
@@ -97,17 +97,17 @@ def example(tmp_path: Path) -> Callable[..., Private]:
         given = plans(method(name))[0]
         if epsilon is not None and given.budget is not None:
             given = replace(given, budget=replace(given.budget, epsilon=epsilon))
-        checked = check(given, base=EXAMPLES)
-        held = read_all(given, checked.sources, base=EXAMPLES)
+        design = check(given, base=EXAMPLES)
+        held = read_all(given, design.sources_read, base=EXAMPLES)
         if empty:
             held = {
                 source: replace(one, table=one.table.with_rows(one.table.rows().head(0)))
                 for source, one in held.items()
             }
-        draft = make(checked, held, seeded_noise(1), folder=tmp_path)
-        main = checked.request.private[0]
+        draft = make(design, held, seeded_noise(1), folder=tmp_path)
+        main = design.request.private[0]
         one, away = held[main], draft.held_out.get(main)
-        context = Private(checked.subject, one.table, one.schema, draft.used[main], draft.release)
+        context = Private(design, one.table, one.schema, draft.used[main], draft.release)
         return replace(context, work_folder=new_folder(tmp_path), held_out=away, people=one.people)
 
     return maker

@@ -21,12 +21,12 @@ def category(name, levels):
 def request(columns, *, epsilon="1", cap=1, names=None):
     schema = Schema((*columns, Column("p", Role.PERSON_KEY)), rows_per_person=cap)
     names = [column.name for column in columns] if names is None else names
-    return COUNTS.request({"people": schema}, {"columns": names}, budget=Budget(Fraction(epsilon)))
+    return COUNTS.make_request({"people": schema}, {"columns": names}, budget=Budget(Fraction(epsilon)))
 
 
 def judged(columns, *, people, **more):
     names = [column.name for column in columns]
-    return fitness(COUNTS, request(columns, **more), people=people, columns=names)
+    return fitness(COUNTS(request(columns, **more)), people=people, columns=names)
 
 
 def is_unfit(found):
@@ -38,7 +38,7 @@ def codes(found):
 
 
 def test_a_table_that_fits_gets_no_remark():
-    found = fitness(COUNTS, request([category("a", 2), category("b", 3)]), people=10_000)
+    found = fitness(COUNTS(request([category("a", 2), category("b", 3)])), people=10_000)
     assert found.remarks == () and not is_unfit(found) and found.useful_cells == 1.0
 
 
@@ -55,38 +55,38 @@ def test_more_than_200_columns():
 
 def test_too_many_cells_are_counted_as_they_are():
     asked = request([category("a", 40), category("b", 40)])
-    found = fitness(COUNTS, asked, people=1000)
+    found = fitness(COUNTS(asked), people=1000)
     remark = next(one for one in found.remarks if one.code == "few_per_cell")
-    counted = COUNTS.forecast(asked).counted
+    counted = COUNTS(asked).forecast.counted
     assert remark.values["cells"] == counted.cells >= 40 * 40
     most = 1000 // (int(counted.limit) + 1)
     assert remark.values["useful"] == most and found.useful_cells == pytest.approx(most / counted.cells)
     # So many people, and not one fewer step, lift half of the cells above the margin
     enough = remark.values["enough"]
-    assert "few_per_cell" not in codes(fitness(COUNTS, asked, people=enough))
-    assert "few_per_cell" in codes(fitness(COUNTS, asked, people=int(enough * 0.98)))
+    assert "few_per_cell" not in codes(fitness(COUNTS(asked), people=enough))
+    assert "few_per_cell" in codes(fitness(COUNTS(asked), people=int(enough * 0.98)))
 
 
 def test_a_higher_level_is_a_remedy_that_helps():
     columns = [category("a", 30), category("b", 10)]
-    low = fitness(COUNTS, request(columns, epsilon="1/10"), people=3000)
-    high = fitness(COUNTS, request(columns, epsilon="2"), people=3000)
+    low = fitness(COUNTS(request(columns, epsilon="1/10")), people=3000)
+    high = fitness(COUNTS(request(columns, epsilon="2")), people=3000)
     assert is_unfit(low) and not is_unfit(high)
     assert low.useful_cells < high.useful_cells
 
 
 def test_a_column_with_more_values_than_people_can_fill():
-    found = fitness(COUNTS, request([category("postcode", 900)]), people=2000)
+    found = fitness(COUNTS(request([category("postcode", 900)])), people=2000)
     remark = next(one for one in found.remarks if one.code == "many_levels")
     assert remark.values["column"] == "postcode" and remark.weight is Weight.CARE
 
 
 def test_several_rows_of_a_person_cost_error():
     columns = [category("a", 2)]
-    found = fitness(COUNTS, request(columns, cap=5), people=100_000)
+    found = fitness(COUNTS(request(columns, cap=5)), people=100_000)
     remark = next(one for one in found.remarks if one.code == "many_rows_each")
     assert remark.values["limit"] > 4 * remark.values["single"]
-    assert "many_rows_each" not in codes(fitness(COUNTS, request(columns), people=100_000))
+    assert "many_rows_each" not in codes(fitness(COUNTS(request(columns)), people=100_000))
 
 
 def test_free_text():
@@ -95,7 +95,7 @@ def test_free_text():
 
 
 def test_without_declared_people_only_what_the_columns_say():
-    found = fitness(COUNTS, request([category("a", 2)]), people=None)
+    found = fitness(COUNTS(request([category("a", 2)])), people=None)
     assert found.remarks == () and found.useful_cells is None
 
 
@@ -119,5 +119,5 @@ def test_every_remark_and_remedy_has_its_sentence():
 @pytest.mark.parametrize("one", methods(), ids=lambda one: one.id)
 def test_whatever_cannot_be_used_is_not_looked_at(one):
     schemas = {source.name: Schema((category("a", 2),)) for source in one.sources}
-    asked = one.request(schemas, {"columns": "a", "no_such": [1]})
-    assert fitness(one, asked, people=100).remarks is not None
+    asked = one.make_request(schemas, {"columns": "a", "no_such": [1]})
+    assert fitness(one(asked), people=100).remarks is not None

@@ -173,8 +173,8 @@ def test_a_release_without_numbers_has_nothing_to_compare(made):
 def test_a_method_that_draws_answers_by_lot_is_not_measured(made):
     subject = made().subject
     lot = RandomisedResponse(Fraction(3, 4), 2)
-    local = replace(subject.promise, kind="local_dp", loss=replace(subject.promise.loss, events=lot))
-    assert not measure(ERROR).applies(replace(subject, promise=local))
+    local = replace(subject.cost, kind="local_dp", loss=replace(subject.cost.loss, events=lot))
+    assert not measure(ERROR).applies(type("Local", (type(subject),), {"cost": local})(subject.request))
     assert measure(ERROR).applies(subject)
 
 
@@ -250,7 +250,7 @@ def test_nobody_is_told_that_0_are_alone_where_nothing_identifies(made):
     subject = made().subject
     bare = Schema(tuple(replace(column, role=Role.OTHER) for column in SCHEMA.columns))
     request = replace(subject.request, schemas={"people": bare})
-    assert not measure(SIZES).applies(replace(subject, request=request))
+    assert not measure(SIZES).applies(type(subject)(request))
 
 
 def test_group_sizes_of_nobody(made):
@@ -389,7 +389,7 @@ def test_a_plan_names_measures_or_gets_all_that_apply(made):
     assert refusal.value.code == "evaluation.unknown_measure"
     bare = replace(subject.request, schemas={"people": Schema((Column("ward", Role.OTHER),))})
     with pytest.raises(InputRefused) as refusal:
-        chosen((SIZES,), replace(subject, request=bare))
+        chosen((SIZES,), type(subject)(bare))
     assert refusal.value.code == "evaluation.does_not_apply"
 
 

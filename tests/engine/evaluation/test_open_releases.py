@@ -10,7 +10,7 @@ import pytest
 
 from engine import texts
 from engine.evaluation.catalogue import measure, measures
-from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
 from engine.methods.protocol import Release, TableArtefact
 from engine.report.words import word
@@ -62,9 +62,9 @@ def replaced(*columns, share=1.0):
 
 def measured(name, made, origins, *, way="datasets.imputation"):
     used, found = Table(people(1)), method(way)
-    request = found.request({"people": SCHEMA}, {"columns": NAMES})
-    release = Release((TableArtefact("table", (made,), (), origins),), found.cost(request))
-    subject = Subject(found, request, found.cost(request))
+    request = found.make_request({"people": SCHEMA}, {"columns": NAMES})
+    release = Release((TableArtefact("table", (made,), (), origins),), found(request).cost)
+    subject = found(request)
     private = Private(subject, used, SCHEMA, used, release, held_out=Table(people(2, 400)))
     answer = measure(name).evaluate(private)
     assert answer.views
@@ -138,9 +138,9 @@ def test_a_column_that_was_kept_counts_whatever_its_role():
     own = people(1).assign(seen=np.arange(ROWS, dtype=float))
     made["seen"] = origins.astype(float)
     used, way = Table(own), method("datasets.imputation")
-    request = way.request({"people": SCHEMA}, {"columns": NAMES})
-    release = Release((TableArtefact("table", (made,), (), origins),), way.cost(request))
-    subject = Subject(way, request, way.cost(request))
+    request = way.make_request({"people": SCHEMA}, {"columns": NAMES})
+    release = Release((TableArtefact("table", (made,), (), origins),), way(request).cost)
+    subject = way(request)
     figures = measure(MATCHING).evaluate(Private(subject, used, SCHEMA, used, release)).figures
     assert figures["cases"]["kept_made"]["expected"] >= 0.9 > figures["cases"]["in_made"]["expected"]
 
@@ -151,9 +151,9 @@ def test_where_nothing_is_marked_as_identifying_people_are_sought_by_what_was_ke
     way, used = method("datasets.imputation"), Table(people(1))
 
     def sought(made, origins):
-        request = way.request({"people": schema}, {"columns": NAMES})
-        release = Release((TableArtefact("table", (made,), (), origins),), way.cost(request))
-        subject = Subject(way, request, way.cost(request))
+        request = way.make_request({"people": schema}, {"columns": NAMES})
+        release = Release((TableArtefact("table", (made,), (), origins),), way(request).cost)
+        subject = way(request)
         return measure(MATCHING).evaluate(Private(subject, used, schema, used, release))
 
     for case in ("a copy", "one column", "two columns"):
@@ -177,9 +177,9 @@ NO_ATTACK = {
 def shadows(made):
     """Return how often shadows tell a member, of 300 people beside 150 others."""
     used, way = Table(people(1, 300)), method("datasets.imputation")
-    request = way.request({"people": SCHEMA}, {"columns": NAMES, "copies": 1})
-    release = Release((TableArtefact("table", (made,), ()),), way.cost(request))
-    subject = Subject(way, request, way.cost(request))
+    request = way.make_request({"people": SCHEMA}, {"columns": NAMES, "copies": 1})
+    release = Release((TableArtefact("table", (made,), ()),), way(request).cost)
+    subject = way(request)
     private = Private(subject, used, SCHEMA, used, release, held_out=Table(people(2, 150)))
     return measure("risk.synthetic_shadows").evaluate(private).figures["shadows"]
 

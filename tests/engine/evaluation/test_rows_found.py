@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.protocol import Private
 from engine.evaluation.rows_found import RowsFound
 from engine.evaluation.rows_kept import RowsKept
 from engine.methods.catalogue import method, methods
@@ -111,10 +111,10 @@ def private(method_id, tmp_path, rows=200):
     )
     found = method(method_id)
     names = ["age", "town", "pay"] if method_id == "datasets.anatomy" else ["age", "town", "ill", "pay"]
-    request = found.request({"people": SCHEMA}, {"columns": names, **GIVEN[method_id]})
-    assert not found.problems(request), found.problems(request)
-    release = found.run({"people": table}, request, Context(Noise(), ordinary_generator(), tmp_path))
-    subject = Subject(found, request, release.promise)
+    request = found.make_request({"people": SCHEMA}, {"columns": names, **GIVEN[method_id]})
+    assert not found(request).problems, found(request).problems
+    release = found(request).run({"people": table}, Context(Noise(), ordinary_generator(), tmp_path))
+    subject = found(request)
     return Private(subject, table, SCHEMA, table, release), release, table
 
 
@@ -160,6 +160,6 @@ def test_k_anonymous_rows_hide_people_among_k(tmp_path):
 
 def test_methods_whose_rows_are_invented_are_not_asked():
     for one in methods():
-        subject = Subject(one, one.request({"people": SCHEMA}, {}), None)
+        subject = one(one.make_request({"people": SCHEMA}, {}))
         expected = one.rows in (Rows.COARSER, Rows.REAL)
         assert RowsFound().applies(subject) == RowsKept().applies(subject) == expected

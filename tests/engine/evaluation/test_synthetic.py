@@ -12,7 +12,7 @@ import pytest
 
 from engine import texts
 from engine.evaluation.catalogue import chosen, measure, measures
-from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
 from engine.methods.protocol import Context, Inside, Release, TableArtefact
 from engine.privacy.events import Sequential
@@ -58,16 +58,16 @@ def context(made=None, *, rows=800, origins=(), unused=400, **parameters):
     """Return what a measure gets; ``made`` stands for what the method released."""
     used = Table(people(rows, 1))
     way = method("datasets.imputation")
-    request = way.request({"people": SCHEMA}, {"columns": [c.name for c in SCHEMA.columns]} | parameters)
+    request = way.make_request({"people": SCHEMA}, {"columns": [c.name for c in SCHEMA.columns]} | parameters)
     if made is None:
-        release = way.run(
-            {"people": used}, request, Context(Noise(), np.random.default_rng(3), Path("unused"))
+        release = way(request).run(
+            {"people": used}, Context(Noise(), np.random.default_rng(3), Path("unused"))
         )
     else:
         table = TableArtefact("table", tuple(made), (), *origins)
-        release = Release((table,), way.cost(request))
+        release = Release((table,), way(request).cost)
     away = Table(people(unused, 2)) if unused else None
-    return Private(Subject(way, request, way.cost(request)), used, SCHEMA, used, release, held_out=away)
+    return Private(way(request), used, SCHEMA, used, release, held_out=away)
 
 
 def shown(answer):
@@ -83,9 +83,9 @@ def test_a_table_without_a_number_is_measured_too():
     table = people(300, 1)[["sex", "ward", "ill"]]
     schema = Schema(tuple(column for column in SCHEMA.columns if column.name in table))
     way = method("datasets.imputation")
-    request = way.request({"people": schema}, {"columns": list(table)})
-    release = Release((TableArtefact("table", (table.copy(),), ()),), way.cost(request))
-    subject, used = Subject(way, request, way.cost(request)), Table(table)
+    request = way.make_request({"people": schema}, {"columns": list(table)})
+    release = Release((TableArtefact("table", (table.copy(),), ()),), way(request).cost)
+    subject, used = way(request), Table(table)
     answer = measure(KEPT).evaluate(Private(subject, used, schema, used, release, held_out=None))
     assert answer.figures["two_way"] == 0 and "correlation" not in answer.figures
 
@@ -130,7 +130,8 @@ def test_noise_that_no_interval_counts_is_said():
     plain = context([people(800, 1)])
     level = Loss(Fraction(1), Fraction(0), Neighbours.ADD_REMOVE, Sequential(()))
     loss = Promise("pure_dp", level, Unit.ROW, 1)
-    for one, end in ((plain, ""), (replace(plain, subject=replace(plain.subject, promise=loss)), "_noisy")):
+    noisy = type("Noisy", (type(plain.subject),), {"cost": loss})(plain.subject.request)
+    for one, end in ((plain, ""), (replace(plain, subject=noisy), "_noisy")):
         answer = measure(ESTIMATES).evaluate(one)
         threes = {v.title.id.split(".")[-2]: v.three.id for v in answer.views if isinstance(v, NumberView)}
         for name in ("kept", "worst"):

@@ -16,9 +16,8 @@ from typing import Any
 from unittest.mock import patch
 
 from engine.ledger import Ledger
-from engine.methods.protocol import Context, Method, Release, Request
+from engine.methods.protocol import Context, Method, Release
 from engine.release import examples, make
-from engine.release.checked import Checked
 from engine.release.plan import Plan
 from engine.release.run import run
 from engine.table.schema import Role, Schema
@@ -69,17 +68,17 @@ def _is_taken(turn: Path) -> bool:
     return True
 
 
-def named_columns(tables: Mapping[str, Table], method: Method, request: Request) -> dict[str, Table]:
+def named_columns(tables: Mapping[str, Table], design: Method) -> dict[str, Table]:
     """Return the tables without the columns that the method does not say it uses."""
-    uses = method.uses(request)
+    uses = design.uses
     return {
         name: table.with_rows(table.rows()[[c for c in table.rows().columns if c in uses.get(name, ())]])
         for name, table in tables.items()
     }
 
 
-def _made_of_named_columns(checked: Checked, used: Mapping[str, Table], context: Context) -> Release:
-    return made(checked, named_columns(used, checked.method, checked.request), context)
+def _made_of_named_columns(design: Method, used: Mapping[str, Table], context: Context) -> Release:
+    return made(design, named_columns(used, design), context)
 
 
 def run_on_named_columns(method: Method, folder: Path) -> None:

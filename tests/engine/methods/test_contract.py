@@ -17,7 +17,7 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused
 from engine.evaluation.catalogue import chosen, measures
-from engine.evaluation.protocol import Audience, Subject
+from engine.evaluation.protocol import Audience
 from engine.ledger import Ledger
 from engine.methods.catalogue import methods
 from engine.methods.parameters import Parameter, ParameterKind
@@ -116,10 +116,10 @@ def test_the_check_refuses_nothing_that_runs_and_prices_what_is_paid(method: Met
     for plan in plans(method):
         if plan.step:
             continue
-        checked = check(plan)
-        assert checked.promise.kind in method.promises
-        loss = checked.promise.loss
-        assert (loss is None) is not promise_kind(checked.promise.kind).bounded
+        design = check(plan)
+        assert design.cost.kind in method.promises
+        loss = design.cost.loss
+        assert (loss is None) is not promise_kind(design.cost.kind).bounded
         if loss is not None:
             assert event_from_json(event_to_json(loss.events)) == loss.events
         if method.spends is Spends.CHOSEN:
@@ -132,13 +132,15 @@ def test_the_evidence_is_true(method: Method) -> None:
         tree = evidence(folder)
         request = check(plan, base=folder.parent).request
         decided = tree["decided"]
-        # every value that was used stands there, defaults too
-        stay = {parameter.name for parameter in method.asks(request.step) if parameter.inside}
+        # every value that was used stands there, defaults too, but for what hangs on one that was not set
+        asked = method.asks(request.step)
+        stay = {parameter.name for parameter in asked if parameter.inside}
+        stay |= {one.name for one in asked if one.beside and request.values[one.beside] is None}
         used = {name: value for name, value in request.values.items() if value is not None}
         used = {name: value for name, value in used.items() if name not in stay}
         assert decided["parameters"] == json.loads(json.dumps(to_json(used)))
         # the columns that have a part, by the method's own word
-        for source, columns in method.uses(request).items():
+        for source, columns in method(request).uses.items():
             named = {c["name"] for c in decided["columns"] if c.get("source", "people") == source}
             assert set(columns) <= named
         assert all("domain" not in c or c["domain_origin"] != "copied" for c in decided["columns"])
@@ -194,7 +196,7 @@ def test_a_method_that_forgets_a_column_it_reads_is_found(method: Method, tmp_pa
     """The examples run on named columns alone: without a column's name the run fails."""
     if not any(method.reads(plan.step) for plan in plans(method)):
         pytest.skip("reads no table")
-    with patch.object(type(method), "uses", lambda self, request: {}), pytest.raises(KeyError):
+    with patch.object(method, "uses", {}), pytest.raises(KeyError):
         run_on_named_columns(method, tmp_path)
 
 
@@ -219,12 +221,12 @@ def outside_libraries(source: str) -> set[str]:
 
 @EVERY
 def test_every_library_that_computes_is_in_the_evidence(method: Method) -> None:
-    family = type(method).__module__.rsplit(".", 1)[0]
-    imported = ast.parse(inspect.getsource(sys.modules[type(method).__module__]))
+    family = method.__module__.rsplit(".", 1)[0]
+    imported = ast.parse(inspect.getsource(sys.modules[method.__module__]))
     near = {n.module for n in ast.walk(imported) if isinstance(n, ast.ImportFrom) and n.module}
     near = {name for name in near if name.startswith(family) and name in sys.modules}
     found = set()
-    for name in {type(method).__module__, *near}:
+    for name in {method.__module__, *near}:
         found |= outside_libraries(inspect.getsource(sys.modules[name]))
     for _, folder in ran(method):
         assert found <= set(evidence(folder)["program"]["libraries"])
@@ -241,8 +243,7 @@ def test_a_library_that_nobody_named_is_found() -> None:
 @EVERY
 def test_measures_answer_or_say_that_they_do_not_apply(method: Method) -> None:
     for plan, folder in ran(method):
-        checked = check(plan, base=folder.parent)
-        subject = Subject(method, checked.request, checked.promise)
+        subject = check(plan, base=folder.parent)
         answered = chosen((), subject)
         for one in measures():
             assert (one in answered) == (one.applies(subject) and not one.on_demand)
@@ -267,12 +268,6 @@ def test_measures_answer_or_say_that_they_do_not_apply(method: Method) -> None:
 
 
 def test_every_measure_has_an_example_that_it_is_about() -> None:
-    subjects = [
-        Subject(method, checked.request, checked.promise)
-        for method in methods()
-        for plan in plans(method)
-        if not plan.step
-        for checked in [check(plan)]
-    ]
+    subjects = [check(plan) for method in methods() for plan in plans(method) if not plan.step]
     silent = [one.id for one in measures() if not any(one.applies(subject) for subject in subjects)]
     assert silent == []

@@ -36,7 +36,7 @@ def test_what_is_refused_without_a_declaration_can_be_declared_in_place(
                 MAIN: plan.schema.with_column(replace(plan.schema.column(name), domain=None)),
             },
         )
-        problems = one.problems(bare.request)
+        problems = one(bare.request).problems
         about = [
             its for its in problems if its.values.get("column") == name and its.parameter == parameter.name
         ]

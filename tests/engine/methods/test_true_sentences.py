@@ -138,6 +138,13 @@ def test_the_words_are_read(tmp_path: Path) -> None:
 
 
 @EVERY
+def test_every_text_is_told_in_words(method: Method) -> None:
+    """A text may name other texts, in a note or in a heading: none of them stands as its id."""
+    for _, folder in ran(method):
+        assert false_lines(folder, r"\bText\(|\bvalues=\{") == []
+
+
+@EVERY
 def test_people_read_decimal_numbers(method: Method) -> None:
     """Exact fractions stand in what programs read; a person reads 0.146, not 36501/250000."""
     for _, folder in ran(method):
@@ -207,7 +214,7 @@ NAMES_OF_COLUMNS = {
 @EVERY
 def test_the_title_of_an_example_names_no_column_that_has_no_part(method: Method) -> None:
     for plan in (one for one in examples.plans(method) if not one.step):
-        used = {name for names in method.uses(plan.request).values() for name in names}
+        used = {name for names in method(plan.request).uses.values() for name in names}
         used |= {str(step[part]) for step in plan.preparation for part in ("column", "to") if part in step}
         for word, columns in NAMES_OF_COLUMNS.items() if used else ():
             if re.search(rf"\b{word}\b", plan.purpose.title, re.IGNORECASE):
@@ -219,12 +226,12 @@ def test_what_is_said_of_rows_before_holds_of_the_rows_that_are_used(method: Met
     """A cap and people kept apart are said before, with a number that the release does not exceed."""
     for plan, folder in ran(method):
         request = plan.request
-        said = [one.id.rpartition(".")[2] for one in whose_rows(method, request, 1006)]
+        said = [one.id.rpartition(".")[2] for one in whose_rows(method(request), 1006)]
         assert ("held_out" in said) == (method.held_out and bool(request.private))
         assert any(one.startswith("cap") for one in said) == (request.unit is Unit.PERSON)
         rows = json.loads((folder / "internal" / "evidence.json").read_text())["internal"]["input"]
         if request.unit is Unit.PERSON and "people" in rows and not rows.get("others"):
-            (told,) = (one for one in whose_rows(method, request, rows["people"]) if "rows" in one.values)
+            (told,) = (one for one in whose_rows(method(request), rows["people"]) if "rows" in one.values)
             spread = 5 * (rows["people"] * 0.16) ** 0.5 if method.held_out else 0
             assert rows["rows_used"] <= told.values["rows"] + spread
             if method.held_out:

@@ -62,7 +62,7 @@ def test_gaussian_noise_on_rows_that_are_exchanged(square: int) -> None:
 def test_what_a_theorem_alone_bounds_says_how_often_a_tenth_is_exceeded() -> None:
     """Here the probability of any excess is not known: it would be said to be 1 in 1."""
     one = method("datasets.latent")
-    promise = one.cost(plans(one)[0].request)
+    promise = one(plans(one)[0].request).cost
     assert promise.loss is not None and exceeding(promise.loss) == 1
     sentence = privacy_statement(promise)["sentence"]
     assert sentence["id"] == "statement.add_remove.person_theorem"

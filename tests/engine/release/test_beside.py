@@ -29,14 +29,14 @@ AS_THEY_ARE = {
 
 def made(method_id: str, folder: Path) -> tuple[Draft, Any]:
     plan = plans(method(method_id))[0]
-    checked = check(plan, base=EXAMPLES)
-    prepared = read_all(plan, checked.sources, base=EXAMPLES)
-    return make(checked, prepared, Noise(), folder=folder), checked
+    design = check(plan, base=EXAMPLES)
+    prepared = read_all(plan, design.sources_read, base=EXAMPLES)
+    return make(design, prepared, Noise(), folder=folder), design
 
 
 def shown(method_id: str, folder: Path) -> tuple[Beside, Draft]:
-    draft, checked = made(method_id, folder)
-    found = beside(draft.release, draft.used, checked.request.schemas)
+    draft, design = made(method_id, folder)
+    found = beside(draft.release, draft.used, design.request.schemas)
     assert found is not None
     return found, draft
 
@@ -75,5 +75,5 @@ def test_a_column_that_the_table_does_not_have_stands_beside_nothing(tmp_path: P
 
 
 def test_what_was_not_made_of_single_rows_has_nothing_beside_it(tmp_path: Path) -> None:
-    draft, checked = made("statistics.protected_table", tmp_path)
-    assert beside(draft.release, draft.used, checked.request.schemas) is None
+    draft, design = made("statistics.protected_table", tmp_path)
+    assert beside(draft.release, draft.used, design.request.schemas) is None

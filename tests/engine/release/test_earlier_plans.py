@@ -19,9 +19,9 @@ SAMPLE = Path(__file__).parents[3] / "resources" / "sample"
 @pytest.mark.parametrize("commit", [180, 300, 540])
 def test_a_plan_that_says_how_its_file_is_read_still_runs(commit):
     plan = Plan.read(KEPT / f"plan-commit-{commit}.json")
-    checked = check(plan, base=SAMPLE)
-    ready(plan, checked)
-    assert checked.promise.loss is not None and plan.purpose.title
+    design = check(plan, base=SAMPLE)
+    ready(plan, design)
+    assert design.cost.loss is not None and plan.purpose.title
     assert Plan.loads(plan.dumps()) == plan
 
 

@@ -52,12 +52,12 @@ def is_accepted(plan: Plan) -> bool:
 
 def run_without_rows(plan: Plan, folder: Path) -> None:
     """Do what a run does with a table that has the columns, but no row: all but ledger and reports."""
-    checked = check(plan)
-    ready(plan, checked)
+    design = check(plan)
+    ready(plan, design)
     held = reading.read(plan, base=folder)
     empty = replace(held, table=held.table.with_rows(held.table.rows().head(0)), options=held.options)
-    promised.refuse_other(plan, checked, {MAIN: empty})
-    draft = make(checked, {MAIN: empty}, Noise(on_first_draw=lambda: None), folder=folder)
+    promised.refuse_other(plan, design, {MAIN: empty})
+    draft = make(design, {MAIN: empty}, Noise(on_first_draw=lambda: None), folder=folder)
     dumps(to_json([draft.release.views, draft.release.notes]))
 
 

@@ -56,8 +56,7 @@ def test_the_shape_is_that_of_the_declared_table():
     plan = example("statistics.counts")
     table = next(one for one in mock(plan).artefacts if one.name == "counts")
     columns = plan.parameters["columns"]
-    request = plan.request
-    cells = check(plan).method.cells(request)
+    cells = check(plan).cells
     assert isinstance(table, TableArtefact)
     assert tuple(table.frame.columns) == (*columns, "count", "within_95")
     assert len(table.frame) == cells.size
@@ -66,7 +65,7 @@ def test_the_shape_is_that_of_the_declared_table():
 
 def test_the_margins_are_the_true_ones():
     plan = example("statistics.counts")
-    forecast = check(plan).method.forecast(plan.request)
+    forecast = check(plan).forecast
     table = next(one for one in mock(plan).artefacts if one.name == "counts")
     assert set(table.frame["within_95"]) == {forecast.errors[0].limit}
 
@@ -97,7 +96,7 @@ def test_no_distribution_of_the_rows_fills_more_cells(rows, cells, limit):
 
 
 def judged(plan):
-    return verdict(plan, check(plan).method.forecast(plan.request))
+    return verdict(plan, check(plan).forecast)
 
 
 def test_a_useless_release_is_called_so_before_it_is_paid_for():
@@ -156,7 +155,7 @@ def test_a_model_and_a_desk_say_before_they_are_paid_for_whether_they_are_noise(
 def test_what_is_left_of_a_model_is_what_its_forecast_says():
     plan = at_level("models.linear", 1)
     sized = replace(plan, declared_sizes=(4259,))
-    view = check(sized).method.forecast(sized.request).views[0]
+    view = check(sized).forecast.views[0]
     assert abs(100 * judged(plan).share - view.rows[0][1]) <= 1
 
 
@@ -165,7 +164,7 @@ def test_a_survey_judges_itself_by_the_answers_that_are_expected(respondents, us
     plan = example("exchanges.survey")
     plan = replace(plan, parameters={**plan.parameters, "respondents": respondents})
     found = judged(plan)
-    expected = check(plan).method.forecast(plan.request).errors[0]
+    expected = check(plan).forecast.errors[0]
     assert found.is_useless is useless
     assert found.said.values["limit"] == pytest.approx(100 * expected.limit)
 
@@ -177,7 +176,7 @@ def test_an_answer_about_everybody_is_judged_by_everybody():
     assert reference_size(alone) == choice(alone).size == 4259
     whole, group = choice(alone).error, choice(plan).error
     assert whole.size == 4259 and whole.limit < group.limit / 50
-    assert {one.size for one in check(alone).method.forecast(check(alone).request).errors} == {4259, None}
+    assert {one.size for one in check(alone).forecast.errors} == {4259, None}
 
 
 # --- numbers that carry no information --------------------------------------------------------------
@@ -224,7 +223,7 @@ def test_readme_and_dictionary_say_when_a_number_carries_no_information(method_i
     found = mock(plan).artefacts[0]
     entry = next(one for one in found.dictionary if one.name == "within_95")
     assert "no information" in texts.text(entry.meaning.id, **entry.meaning.values)
-    assert "no information" in texts.text(f"promises.{check(plan).promise.kind}.recipient")
+    assert "no information" in texts.text(f"promises.{check(plan).cost.kind}.recipient")
 
 
 def test_a_group_without_information_has_no_bar():

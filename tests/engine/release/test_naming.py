@@ -130,4 +130,4 @@ def test_invented_rows_and_private_statistics_do_not_look_at_the_rows_for_it() -
     for one in methods():
         if one.rows is Rows.NONE or one.invented:
             plan = examples.plans(one)[0]
-            assert one.keeps(one.request(plan.schemas, plan.parameters)) == ()
+            assert one(one.make_request(plan.schemas, plan.parameters)).keeps == ()

@@ -88,7 +88,7 @@ def test_the_method_and_the_evidence_see_the_same_declarations(tmp_path: Path) -
     assert request.schema.column("score").domain == Domain(values=("[-2-0)", "[0-3)"))
     prepared = reading.read(plan, base=tmp_path)
     assert prepared.schema == request.schema
-    counted = method(plan.method).cells(request)  # type: ignore[attr-defined]
+    counted = method(plan.method)(request).cells  # type: ignore[attr-defined]
     assert counted.count(counted.codes(prepared.table.rows())).tolist() == [1, 3, 1]
 
 
@@ -118,10 +118,10 @@ def prepared_for(plan: Plan, folder: Path) -> PreparedTable:
 
 
 def refused_part(plan: Plan, prepared: PreparedTable, **changes: object) -> str:
-    checked = check(plan)
+    design = check(plan)
     with pytest.raises(InputRefused) as refused:
         promised.refuse_other(
-            plan, replace(checked, promise=replace(checked.promise, **changes)), {"people": prepared}
+            plan, replace(design, promise=replace(design.cost, **changes)), {"people": prepared}
         )
     assert refused.value.code == "run.not_as_promised"
     return str(refused.value.values["part"])
@@ -129,9 +129,9 @@ def refused_part(plan: Plan, prepared: PreparedTable, **changes: object) -> str:
 
 def test_every_difference_from_the_promise_is_noticed(tmp_path: Path) -> None:
     plan = plan_for("counts", cap=2)
-    prepared, checked = prepared_for(plan, tmp_path), check(plan)
-    promised.refuse_other(plan, checked, {"people": prepared})
-    rowwise = check(plan_for("counts")).promise
+    prepared, design = prepared_for(plan, tmp_path), check(plan)
+    promised.refuse_other(plan, design, {"people": prepared})
+    rowwise = check(plan_for("counts")).cost
     assert refused_part(plan, prepared, unit=rowwise.unit) == "unit"
     assert refused_part(plan, prepared, rows_per_person=1) == "rows_per_person"
     assert refused_part(plan, replace(prepared, schema=Schema(COLUMNS, 2))) == "schema"

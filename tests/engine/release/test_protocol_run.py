@@ -20,6 +20,7 @@ from engine.evaluation import catalogue as measures
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.ledger import Ledger
 from engine.methods import catalogue
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import (
     Budget,
@@ -32,7 +33,6 @@ from engine.methods.protocol import (
     ModelArtefact,
     Reference,
     Release,
-    Request,
     Shape,
     Source,
     Spends,
@@ -90,15 +90,16 @@ class Copies(Way):
         Parameter("copies", ParameterKind.INTEGER, default=2),
     )
 
-    def cost(self, request: Request) -> Promise:
+    @once
+    def cost(self) -> Promise:
         return NOTHING
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         assert context.chance is not None
         rows = tables["people"].rows()
         frames = tuple(
             pd.DataFrame({"sex": context.chance.permutation(rows["sex"].to_numpy())})
-            for _ in range(request.values["copies"])
+            for _ in range(self.values["copies"])
         )
         inside = Inside(figures={"rows": len(rows)}, files={"key.txt": b"stays"})
         return Release((TableArtefact("copies", frames, ENTRY),), NOTHING, inside=inside)
@@ -112,15 +113,16 @@ class Follows(Way):
     spends = Spends.FOLLOWS
     parameters = (Parameter("level", ParameterKind.NUMBER, default="1/2"),)
 
-    def cost(self, request: Request) -> Promise:
-        level = request.values["level"]
+    @once
+    def cost(self) -> Promise:
+        level = self.values["level"]
         event = Stated("test", level)
         return Promise("pure_dp", Loss(level, Fraction(0), Neighbours.ADD_REMOVE, event), Unit.PERSON, 1)
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        assert context.chance is None and request.budget is None
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        assert context.chance is None and self.request.budget is None
         frame = pd.DataFrame({"sex": ["f", "m"]})
-        return Release((TableArtefact("table", (frame,), ENTRY),), self.cost(request))
+        return Release((TableArtefact("table", (frame,), ENTRY),), self.cost)
 
 
 class Kit(Way):
@@ -130,12 +132,13 @@ class Kit(Way):
     sources = ()
     spends = Spends.NOTHING
 
-    def cost(self, request: Request) -> Promise:
+    @once
+    def cost(self) -> Promise:
         return replace(NOTHING, unit=Unit.ROW)
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         assert not tables
-        return Release((FileArtefact("kit.html", "text/html", b"<p>", MEANING),), self.cost(request))
+        return Release((FileArtefact("kit.html", "text/html", b"<p>", MEANING),), self.cost)
 
 
 class Joined(Way):
@@ -150,12 +153,13 @@ class Joined(Way):
     )
     parameters = (Parameter("region", ParameterKind.COLUMN, source="regions"),)
 
-    def cost(self, request: Request) -> Promise:
+    @once
+    def cost(self) -> Promise:
         return NOTHING
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         assert set(tables) == {"people", "regions"}
-        column = request.values["region"]
+        column = self.values["region"]
         frame = pd.DataFrame({"sex": tables["regions"].rows()[column].astype("str")})
         return Release((TableArtefact("regions", (frame,), ENTRY),), NOTHING)
 
@@ -172,35 +176,35 @@ class Desk(Way):
     def one(self) -> LaplaceCounts:
         return LaplaceCounts(1, self.each)
 
-    def cost(self, request: Request) -> Promise:
-        if not request.step:
-            assert request.budget is not None
-            questions = int(request.budget.epsilon / self.each)
+    @once
+    def cost(self) -> Promise:
+        if not self.request.step:
+            assert self.request.budget is not None
+            questions = int(self.request.budget.epsilon / self.each)
             event = Sequential((self.one().event,) * questions)
-            loss = Loss(request.budget.epsilon, Fraction(0), Neighbours.ADD_REMOVE, event)
-        elif request.values.get("sex") in json.loads(request.state or b"{}"):
+            loss = Loss(self.request.budget.epsilon, Fraction(0), Neighbours.ADD_REMOVE, event)
+        elif self.values.get("sex") in json.loads(self.request.state or b"{}"):
             loss = Loss(Fraction(0), Fraction(0), Neighbours.ADD_REMOVE, Sequential(()))
         else:
             loss = Loss(self.each, Fraction(0), Neighbours.ADD_REMOVE, self.one().event)
         return Promise("pure_dp", loss, Unit.PERSON, 1)
 
-    def questions(self, request: Request) -> tuple[str, ...]:
-        cost = self.cost(request).loss
-        return (request.values["sex"],) if request.step and cost is not None and cost.epsilon else ()
+    @once
+    def questions(self) -> tuple[str, ...]:
+        cost = self.cost.loss
+        return (self.values["sex"],) if self.request.step and cost is not None and cost.epsilon else ()
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        return Release((), self.cost(request), state=b"{}")
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        return Release((), self.cost, state=b"{}")
 
-    def step(
-        self, step: str, tables: Mapping[str, Table], request: Request, state: bytes, context: Context
-    ) -> Release:
-        known, asked = json.loads(state), request.values["sex"]
+    def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
+        known, asked = json.loads(state), self.values["sex"]
         if asked not in known:
             exact = np.array([int((tables["people"].rows()["sex"] == asked).sum())])
             known[asked] = int(self.one().release(exact, context.noise)[0])
         frame = pd.DataFrame({"sex": [known[asked]]})
         artefact = TableArtefact("answer", (frame,), ENTRY)
-        return Release((artefact,), self.cost(request), state=json.dumps(known).encode())
+        return Release((artefact,), self.cost, state=json.dumps(known).encode())
 
 
 WAYS = (Copies, Follows, Kit, Joined, Desk)
@@ -348,8 +352,8 @@ def test_a_service_is_reserved_once_and_visited(folder: Path, ledger: Ledger) ->
 def lying(monkeypatch: pytest.MonkeyPatch, way: type[Method], release: Any) -> None:
     honest = way.run
 
-    def other(self: Method, tables: Any, request: Request, context: Context) -> Release:
-        return release(honest(self, tables, request, context), context)  # type: ignore[no-any-return]
+    def other(self: Method, tables: Any, context: Context) -> Release:
+        return release(honest(self, tables, context), context)  # type: ignore[no-any-return]
 
     monkeypatch.setattr(way, "run", other)
 

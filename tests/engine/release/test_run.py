@@ -154,15 +154,15 @@ def test_the_room_is_there_while_noise_is_drawn_and_gone_when_the_bundle_is_writ
     run: Runner, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: dict[str, int] = {}
-    counts = type(method("statistics.counts"))
+    counts = method("statistics.counts")
     original_run, original_write = counts.run, write.write_release
 
     def room() -> int:
         return sum(path.stat().st_size for path in folder.glob(".custos-*/room"))
 
-    def watched_run(self, tables, request, context):
+    def watched_run(self, tables, context):
         seen.setdefault("noise", room())
-        return original_run(self, tables, request, context)
+        return original_run(self, tables, context)
 
     def watched_write(*arguments, **options):
         seen["writing"] = room()
@@ -336,9 +336,9 @@ def test_a_poisoned_table_survives_everything_before_the_spend(
 
     monkeypatch.setattr(Table, "rows", poison)
     found = method(plan.method)
-    assert found.problems(plan.request) == []
-    assert found.cost(plan.request).loss.epsilon == Fraction(1, 2)
-    assert found.forecast(plan.request).errors
+    assert found(plan.request).problems == []
+    assert found(plan.request).cost.loss.epsilon == Fraction(1, 2)
+    assert found(plan.request).forecast.errors
     assert preview(plan, ledger).problems == ()
     with pytest.raises(AssertionError, match="private value"):
         run()
@@ -348,12 +348,12 @@ def test_the_method_gets_no_row_before_the_entry_is_spent(
     run: Runner, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     states: list[list[str]] = []
-    counts = type(method("statistics.counts"))
+    counts = method("statistics.counts")
     original = counts.run
 
-    def watched(self, tables, request, context):
+    def watched(self, tables, context):
         states.append(entries(ledger))
-        return original(self, tables, request, context)
+        return original(self, tables, context)
 
     monkeypatch.setattr(counts, "run", watched)
     run()

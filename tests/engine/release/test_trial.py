@@ -150,7 +150,7 @@ def test_the_rules_to_be_ticked_are_those_of_the_rows() -> None:
     assert ticked["insulin = No → change = No"] == 1
     for record in choices.records:  # what a tick writes is what the method reads
         one = replace(plan, parameters={**plan.parameters, "rules": [record]})
-        assert not method(plan.method).problems(one.request)
+        assert not method(plan.method)(one.request).problems
 
 
 def test_the_cells_are_those_that_a_release_would_hide() -> None:

@@ -28,7 +28,7 @@ def example(method_id: str, **changes: Any) -> Plan:
 
 
 def foreseen(plan: Plan, tried: Mock | None = None) -> Any:
-    return verdict(plan, method(plan.method).forecast(plan.request), tried)
+    return verdict(plan, plan.design.forecast, tried)
 
 
 def told(of: int, silent: int) -> TableView:

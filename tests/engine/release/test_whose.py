@@ -12,7 +12,7 @@ from engine.release.whose import whose_rows
 def said(method_id: str, people: int | None) -> str:
     found = method(method_id)
     plan = examples.plans(found)[0]
-    return " ".join(texts.text(one.id, **one.values) for one in whose_rows(found, plan.request, people))
+    return " ".join(texts.text(one.id, **one.values) for one in whose_rows(found(plan.request), people))
 
 
 def test_of_1800_stays_of_1006_people_about_805_rows_are_foreseen():

@@ -615,9 +615,9 @@ def test_the_first_page_says_what_is_that_far_off(sample, method_id, given, said
     method = catalogue.method(method_id)
     delta = Fraction(1, 10**6) if method_id == "datasets.seedbased" else Fraction(0)
     budget = Budget(Fraction(2), delta)
-    request = method.request({"people": Schema(tuple(declared))}, values, budget=budget)
-    assert not method.problems(request)
-    expected = _expected(method.forecast(request))
+    request = method.make_request({"people": Schema(tuple(declared))}, values, budget=budget)
+    assert not method(request).problems
+    expected = _expected(method(request).forecast)
     evidence = replace(sample.public, expected=expected, measures={})
     (line,) = accuracy(evidence)
     sentence = printed(line, "en")
@@ -928,7 +928,7 @@ def test_a_share_that_moves_is_off_by_percentage_points_in_every_way():
     found = {}
     for method in catalogue.methods():
         for plan in examples.plans(method):
-            for error in method.forecast(plan.request).errors if not plan.step else ():
+            for error in method(plan.request).forecast.errors if not plan.step else ():
                 found[(method.id, printed(error.quantity, "en"))] = error.unit.strip()
     assert len(found) > 15
     for (method_id, name), unit in found.items():

@@ -14,6 +14,7 @@ from engine.methods.datasets.masking.catalogue import STEPS, fields, problems
 from engine.methods.datasets.masking.step import ID, WORDS, Told
 from engine.methods.datasets.masking.working import Working
 from engine.methods.kinds import Changes
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     Context,
@@ -69,31 +70,34 @@ class Masking(Method):
         Parameter("steps", ParameterKind.RECORDS, minimum=1, maximum=200, fields=fields()),
     )
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        return list(problems(request.values["steps"], request.schema, request.values["columns"]))
+    @once
+    def further_problems(self) -> list[Problem]:
+        return list(problems(self.values["steps"], self.request.schema, self.values["columns"]))
 
-    def keeps(self, request: Request) -> tuple[str, ...]:
-        leaves = request.values["columns"]
-        steps = [(STEPS[options["step"]], options) for options in request.values["steps"]]
+    @once
+    def keeps(self) -> tuple[str, ...]:
+        leaves = self.values["columns"]
+        steps = [(STEPS[options["step"]], options) for options in self.values["steps"]]
         changed = {
             name
             for step, options in steps
             if not step.keeps_values
-            for name in step.columns(options, request.schema, leaves)
+            for name in step.columns(options, self.request.schema, leaves)
         }
         return tuple(name for name in leaves if name not in changed)
 
-    def cost(self, request: Request) -> Promise:
-        return unbounded(request, "masked")
+    @once
+    def cost(self) -> Promise:
+        return unbounded(self.request, "masked")
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        table, schema = next(iter(tables.values())), request.schema
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        table, schema = next(iter(tables.values())), self.request.schema
         assert context.chance is not None  # nothing bounds the loss
-        working = Working(table, schema, request.values["columns"], context.chance)
+        working = Working(table, schema, self.values["columns"], context.chance)
         alone = [alone_in(working)]
         done: dict[str, list[Text]] = {name: [] for name in working.columns}
         told: list[Told] = []
-        steps = request.values["steps"]
+        steps = self.values["steps"]
         for place, options in enumerate(steps):
             context.progress.step(place / len(steps), "datasets.masking")
             step = STEPS[options["step"]]
@@ -106,31 +110,30 @@ class Masking(Method):
         if not len(working):
             raise InputRefused(f"{ID}.no_rows")
         alone.append(alone_in(working))
-        entries = tuple(_entry(request, name, done[name]) for name in working.columns)
+        entries = tuple(_entry(self.request, name, done[name]) for name in working.columns)
         frame = working.written().set_axis(working.places)
         artefact = leaving("table", frame, entries, context.chance)
         views = tuple(view for one in told for view in one.views)
         return Release(
-            (artefact, _record(steps, told)), self.cost(request), views, inside=_inside(working, alone, told)
+            (artefact, _record(steps, told)), self.cost, views, inside=_inside(working, alone, told)
         )
 
     def tried(
         self,
         tables: Mapping[str, Table],
-        request: Request,
         *,
         chance: np.random.Generator,
         progress: Progress = SILENT,
     ) -> tuple[Tried, ...]:
-        working = Working(next(iter(tables.values())), request.schema, request.values["columns"], chance)
+        working = Working(next(iter(tables.values())), self.request.schema, self.values["columns"], chance)
         people, before = len(np.unique(working.people)), alone_in(working)
         names = tuple(working.identifying())
-        steps = request.values.get("steps") or ()
+        steps = self.values.get("steps") or ()
         after = []
         for place, options in enumerate(steps):
             progress.step(place / len(steps), "datasets.masking")
             STEPS[options["step"]].apply(working, options)
-            after.append((_step_words(options, request), alone_in(working)))
+            after.append((_step_words(options, self.request), alone_in(working)))
         return (Standing(names, people, before, tuple(after)),)
 
 

@@ -21,6 +21,7 @@ from engine.methods.datasets.seeds.making import Made, made
 from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_needed, most_rows, planned
 from engine.methods.datasets.synthesis.invented import invented_rows, invented_table
 from engine.methods.filling import Judged
+from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
 from engine.methods.protocol import (
     MAIN,
@@ -108,33 +109,35 @@ class SeedMethod(Method):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    def further_problems(self, request: Request) -> list[Problem]:
-        values = request.values
-        columns = [request.schema.column(name) for name in values["columns"]]
+    @once
+    def further_problems(self) -> list[Problem]:
+        values = self.values
+        columns = [self.schema.column(name) for name in values["columns"]]
         found = level_problems([one for one in columns if is_listed(one)], parameter="columns")
-        found += edge_problems(request, columns, method=ID, parameter="columns")
+        found += edge_problems(self.request, columns, method=ID, parameter="columns")
         if not found:
-            for column, cells in zip(columns, self.cells(request), strict=True):
+            for column, cells in zip(columns, self.cells, strict=True):
                 if cells.size > MOST_CELLS:
                     told = {"column": column.name, "cells": cells.size, "most": MOST_CELLS}
                     found.append(Problem(f"{ID}.too_many_cells", told, "columns"))
-        found += self.own_problems(request)
-        if request.rows_per_person > 1:
+        found += self.own_problems
+        if self.request.rows_per_person > 1:
             found.append(Problem(f"{ID}.several_rows", {}))
-        if is_replace_one(request):
+        if is_replace_one(self.request):
             found.append(Problem(f"{ID}.replace_one", {}, "budget"))
-        found += budget_problems(request, uses_delta=True)
-        return found or _crowd_problems(request) or self._alone_problems(request)
+        found += budget_problems(self.request, uses_delta=True)
+        return found or _crowd_problems(self.request) or self._alone_problems
 
-    def _alone_problems(self, request: Request) -> list[Problem]:
+    @once
+    def _alone_problems(self) -> list[Problem]:
         """Refuse to take seeds of which next to nothing would come."""
-        fewest, _ = self.foreseen(request)
+        fewest, _ = self.foreseen
         if not self.refuses_idle_seeds or fewest <= ALL_ALONE:
             return []
         return [Problem(f"{ID}.all_alone", {"percent": floor(100 * fewest)}, "rows")]
 
     @abstractmethod
-    def passing(self, request: Request, crowd: float) -> tuple[float, float]:
+    def passing(self, crowd: float) -> tuple[float, float]:
         """Return between which shares of the tries from seeds pass: from declarations, as far as they tell.
 
         Parameters
@@ -145,77 +148,85 @@ class SeedMethod(Method):
             Which share of the seeds that are expected has to be the crowd of a row.
         """
 
-    def foreseen(self, request: Request) -> tuple[float, float]:
+    @once
+    def foreseen(self) -> tuple[float, float]:
         """Return between which shares of the rows are from the model alone, before anything is read."""
-        test = _test(request)
-        low, high = self.passing(request, test.threshold / max(1, _seeds(request)))
+        test = _test(self.request)
+        low, high = self.passing(test.threshold / max(1, _seeds(self.request)))
         return alone_of(high, float(test.alone)), alone_of(low, float(test.alone))
 
+    @once
     @abstractmethod
-    def own_problems(self, request: Request) -> list[Problem]:
+    def own_problems(self) -> list[Problem]:
         """Say what is wrong with what only this method asks."""
 
-    def cells(self, request: Request) -> tuple[ColumnCells, ...]:
+    @once
+    def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every column: from declarations alone."""
-        return columns_as_cells(request, request.values["columns"])
+        return columns_as_cells(self.request, self.values["columns"])
 
+    @once
     @abstractmethod
-    def learning(self, request: Request) -> Learning | Moments | Teaching | Declared:
+    def learning(self) -> Learning | Moments | Teaching | Declared:
         """Return how the model is learnt."""
 
-    def cost(self, request: Request) -> Promise:
-        test = _test(request)
-        learnt = self.learning(request).event
+    @once
+    def cost(self) -> Promise:
+        test = _test(self.request)
+        learnt = self.learning.event
         events: Event = test if learnt is None else Parallel((test, learnt))
-        if _ratio(request) == 1 or _kind(request) is not SeededRows:  # no crowd is certain
-            return promise(request, events, kind="approximate_dp", further=("parts_by_lot",))
-        found = promise(request, events, kind="plausible_deniability", further=("parts_by_lot",))
+        if _ratio(self.request) == 1 or _kind(self.request) is not SeededRows:  # no crowd is certain
+            return promise(self.request, events, kind="approximate_dp", further=("parts_by_lot",))
+        found = promise(self.request, events, kind="plausible_deniability", further=("parts_by_lot",))
         return replace(found, terms={"k": test.least, "gamma": test.ratio})
 
     # --- forecast ----------------------------------------------------------------------------------
 
-    def forecast(self, request: Request) -> Forecast:
+    @once
+    def forecast(self) -> Forecast:
         """State the error of a share under the model: noise of its counts, and the lot of the rows."""
-        test, learning = _planned(request), self.learning(request)
+        test, learning = _planned(self.request), self.learning
         noise = learning.deviation / learning.about_rows
-        deviation = 100 * sqrt(noise**2 + 0.25 / request.values["rows"])
+        deviation = 100 * sqrt(noise**2 + 0.25 / self.values["rows"])
         label = Text(f"{WORDS}.numbers.share.label")
         error = Expected(label, "tested", None, 0.6745 * deviation, 1.96 * deviation)
         known = (error,) if learning.deviation else ()
-        foreseen = () if test is None else (self._foreseen(request),)
-        notes = (*cap_notes(request), *foreseen, self.note(request))
-        views = () if test is None else (_plan_view(test, request),)
+        foreseen = () if test is None else (self._foreseen,)
+        notes = (*cap_notes(self.request), *foreseen, self.note)
+        views = () if test is None else (_plan_view(test, self.request),)
         return Forecast(known, views=views, notes=notes)
 
-    def _foreseen(self, request: Request) -> Text:
-        low, high = self.foreseen(request)
+    @once
+    def _foreseen(self) -> Text:
+        low, high = self.foreseen
         name = "foreseen_mostly" if low + high > 2 * MOST_ALONE else "foreseen"
         return Text(f"{WORDS}.notes.{name}", {"low": round(100 * low), "high": round(100 * high)})
 
-    def judged(self, request: Request, people: int | None) -> Judged | None:
+    def judged(self, people: int | None) -> Judged | None:
         """Say how many rows will have a seed at all: half of what is foreseen at best and at worst."""
-        if _planned(request) is None:
+        if _planned(self.request) is None:
             return None
-        low, high = self.foreseen(request)
+        low, high = self.foreseen
         verdict = "mostly_alone" if low + high > 2 * MOST_ALONE else "seeds"
         told = {"low": round(100 * low), "high": round(100 * high)}
         return Judged(1 - (low + high) / 2, Text(f"{WORDS}.judged.{verdict}", told))
 
+    @once
     @abstractmethod
-    def note(self, request: Request) -> Text:
+    def note(self) -> Text:
         """Say what the model carries of what belongs together."""
 
     # --- release -----------------------------------------------------------------------------------
 
-    def run(self, tables: Mapping[str, Table], request: Request, context: Context) -> Release:
-        columns, learning, test = self.cells(request), self.learning(request), _test(request)
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        columns, learning, test = self.cells, self.learning, _test(self.request)
         context.progress.step(0.0, "run.reading")
         rows = tables[MAIN].rows()
         codes = np.array([cells.codes(rows[cells.column.name]) for cells in columns])
-        share = _model_share(request)
+        share = _model_share(self.request)
         apart = context.noise.bernoulli(share, codes.shape[1])  # one coin for each person
         learnt = learning.learnt(codes[:, apart], context.noise, progress=context.progress.part(0.1, 0.7))
-        fewest, most = drawn_anew(request)
+        fewest, most = drawn_anew(self.request)
         model = learnt.model(fewest=fewest, most=most)
         found = made(
             model,
@@ -228,8 +239,8 @@ class SeedMethod(Method):
         artefact = invented_table(columns, model.finished(found.rows).T[order], context.noise)
         untested = invented_rows(columns, model.finished(found.untested).T[order], context.noise)
         inside = replace(_inside(found, test, codes, apart), untested=untested)
-        notes = (_alone_note(share_alone(model, found.rows, _seeds(request), test, context.noise)),)
-        return Release((artefact,), self.cost(request), (_plan_view(test, request),), notes, inside=inside)
+        notes = (_alone_note(share_alone(model, found.rows, _seeds(self.request), test, context.noise)),)
+        return Release((artefact,), self.cost, (_plan_view(test, self.request),), notes, inside=inside)
 
 
 def _alone_note(share: float) -> Text:

@@ -48,7 +48,7 @@ Audit = Callable[[Bench, bool], None]
 
 def audit_of(method: Method, plan: Plan) -> tuple[Audit, int]:
     """Return how the promise of a plan is audited, and on how many people."""
-    promise = check(plan).promise
+    promise = check(plan).cost
     kind = promise_kind(promise.kind)
     if promise.loss is None:
         return recount.audit, RECOUNTED

@@ -33,16 +33,16 @@ def audit(bench: Bench, many: bool) -> None:
     for step in ("", *(step.name for step in method.steps)):
         if any(source.shape.is_private for source in method.reads(step)):
             raise CheckFailed("people who protect themselves are read from a table")
-    checked = check(bench.plan)
+    design = check(bench.plan)
     with TemporaryDirectory() as folder:
         context = Context(seeded_noise(1), None, Path(folder))
-        release = method.run({}, checked.request, context)
+        release = design.run({}, context)
     if context.noise.drawn:
         raise CheckFailed("the custodian draws where respondents do")
     loss = sum(math.log(worst_ratio(one)) for one in questions(release))
-    if checked.promise.loss is None or loss > float(checked.promise.loss.epsilon):
-        raise CheckFailed(f"answers tell {loss}, claimed {checked.promise.loss}")
-    if release.promise != checked.promise:
+    if design.cost.loss is None or loss > float(design.cost.loss.epsilon):
+        raise CheckFailed(f"answers tell {loss}, claimed {design.cost.loss}")
+    if release.promise != design.cost:
         raise CheckFailed("something else is promised with the page than was declared")
 
 

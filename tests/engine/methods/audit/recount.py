@@ -47,7 +47,7 @@ class Told:
     @property
     def values(self) -> Any:
         """What was filled in."""
-        return self.bench.checked.request.values
+        return self.bench.design.request.values
 
     @cached_property
     def tables(self) -> list[TableArtefact]:
@@ -75,7 +75,7 @@ class Told:
 
     def originals(self, column: str) -> list[str]:
         """Return the cells that released rows had, as text; nothing for a missing one."""
-        missing = set(self.bench.checked.request.schema.column(column).missing)
+        missing = set(self.bench.design.request.schema.column(column).missing)
         found = as_texts(self.used[column].iloc[self.origins])
         return ["" if cell in missing else cell for cell in found]
 
@@ -120,7 +120,7 @@ def audit(bench: Bench, many: bool) -> None:
 
 def refuse_names(told: Told) -> None:
     """Fail where a person key or a direct identifier is in what leaves."""
-    schema = told.bench.checked.request.schema
+    schema = told.bench.design.request.schema
     named = [one.name for one in schema.columns if one.role in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER)]
     hidden = [set(as_texts(told.used[name])) - {""} for name in named if name in told.used]
     for table in told.tables:
@@ -194,8 +194,8 @@ def count_values(found: Counter[str], everybody: Counter[str], terms: dict[str, 
 def count_population(told: Told, columns: Sequence[str], groups: dict[tuple[str, ...], list[int]]) -> None:
     """Count who of the population reads like each group."""
     (source,) = set(told.others) - {told.bench.varied}
-    population, schema = told.others[source], told.bench.checked.request.schema
-    key = told.bench.checked.request.schemas[source].person_key
+    population, schema = told.others[source], told.bench.design.request.schema
+    key = told.bench.design.request.schemas[source].person_key
     theirs = as_texts(population[key.name]) if key else [str(one) for one in range(len(population))]
     covers = [covered_by(told, column, as_texts(population[column]), schema) for column in columns]
     risks = []

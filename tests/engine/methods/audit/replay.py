@@ -195,9 +195,9 @@ def heard_by(tape: Noise, hearing: Hearing) -> Iterator[None]:
     """Give a method another noise door, and hear its sums, after the lots of the cap were drawn."""
     honest = make._made
 
-    def made(checked: Any, used: Any, context: Any) -> Release:
+    def made(design: Any, used: Any, context: Any) -> Release:
         with listening(hearing):
-            release = honest(checked, used, replace(context, noise=tape))
+            release = honest(design, used, replace(context, noise=tape))
         if tape.counted:
             context.noise._bytes(1)  # the first draw spends
         context.noise._counted.update(tape.counted)
@@ -210,7 +210,7 @@ def heard_by(tape: Noise, hearing: Hearing) -> Iterator[None]:
 def draft_of(bench: Bench, rows: Rows, noise: Noise) -> Draft:
     """Make the release of a bench from these rows."""
     with TemporaryDirectory() as folder:
-        return make.make(bench.checked, bench.prepared(rows), noise, folder=Path(folder))
+        return make.make(bench.design, bench.prepared(rows), noise, folder=Path(folder))
 
 
 def leaves_of(release: Release) -> Leaves:
@@ -381,8 +381,8 @@ def check_neighbour(bench: Bench, beside: Neighbour, tape: Tape, leaves: Leaves)
         raise CheckFailed(f"{beside.name}: with the same answers other bytes leave: {', '.join(different)}")
     if beside.apart is None:
         return Told()
-    if not within(told, bench.checked.promise, apart=beside.apart):
-        raise CheckFailed(f"{beside.name}: answers tell {told}, claimed {bench.checked.promise.loss}")
+    if not within(told, bench.design.cost, apart=beside.apart):
+        raise CheckFailed(f"{beside.name}: answers tell {told}, claimed {bench.design.cost.loss}")
     return told
 
 
@@ -416,9 +416,9 @@ def audit(bench: Bench, many: bool) -> None:
     CheckFailed
         The first thing that is not as promised.
     """
-    check_events(bench.checked.promise)
+    check_events(bench.design.cost)
     tape, leaves = recorded(bench, bench.rows)
-    if bench.checked.promise.drawn():
+    if bench.design.cost.drawn():
         check_noise(tape)
         check_other_answers(bench, leaves)
     elif tape.calls:
@@ -434,7 +434,7 @@ def audit(bench: Bench, many: bool) -> None:
 def audit_opening(bench: Bench, many: bool) -> None:
     """Fail where opening a service draws noise, or where anything that leaves depends on rows."""
     tape, leaves = recorded(bench, bench.rows)
-    if tape.calls or bench.checked.promise.drawn():
+    if tape.calls or bench.design.cost.drawn():
         raise CheckFailed("opening a service draws noise")
     for beside in neighbours(bench, many=many):
         check_neighbour(bench, beside, tape, leaves)
@@ -454,17 +454,17 @@ def audit_visits(opened: Bench, visits: list[Plan], folder: Path, many: bool, *,
         (visit.folder / "state").write_bytes(release.state or b"")
         visit = replace(visit, plan=replace(visit.plan, state="state", continues="opened"))
         try:
-            _ = visit.checked
+            _ = visit.design
         except InputRefused:
             if is_varied:
                 break
             raise
         audit(visit, many)
-        loss = visit.checked.promise.loss
+        loss = visit.design.cost.loss
         assert loss is not None
         paid += loss.epsilon
         release = draft_of(visit, visit.rows, lots(3)).release
-    reserved = opened.checked.promise.loss
+    reserved = opened.design.cost.loss
     if reserved is None or paid > reserved.epsilon:
         raise CheckFailed("visits cost more than was reserved")
 

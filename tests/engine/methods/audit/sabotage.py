@@ -56,18 +56,21 @@ class Otherwise:
 @contextmanager
 def wrapped(method: Method, around: Callable[..., Release]) -> Iterator[None]:
     """Put something around `run` and `step` of a method: it gets what makes the release, and from what."""
-    kind = type(method)
-    run, step = kind.run, kind.step
+    run, step = method.run, getattr(method, "step", None)
 
-    def made(self: Method, tables: Any, request: Any, context: Any) -> Release:
-        return around(lambda *given: run(self, given[0], request, given[1]), tables, request, context)
+    def made(self: Method, tables: Any, context: Any) -> Release:
+        return around(lambda *given: run(self, *given), tables, self.request, context)
 
-    def stepped(self: Method, name: str, tables: Any, request: Any, state: bytes, context: Any) -> Release:
-        again = lambda *given: step(self, name, given[0], request, state, given[1])  # noqa: E731
-        return around(again, tables, request, context)
+    def stepped(self: Method, name: str, tables: Any, state: bytes, context: Any) -> Release:
+        again = lambda *given: step(self, name, given[0], state, given[1])  # noqa: E731
+        return around(again, tables, self.request, context)
 
-    with patch.object(kind, "run", made), patch.object(kind, "step", stepped):
-        yield
+    with patch.object(method, "run", made):
+        if step is None:
+            yield
+        else:
+            with patch.object(method, "step", stepped):
+                yield
 
 
 @contextmanager
@@ -176,13 +179,13 @@ def hidden_in_a_file(method: Method) -> Iterator[None]:
 @contextmanager
 def claimed_less(method: Method) -> Iterator[None]:
     """Half of what is lost is claimed, with the same events: refused before any row is read."""
-    honest = type(method).cost
+    honest = method.cost.func  # type: ignore[attr-defined]
 
-    def half(self: Method, request: Any) -> Any:
-        found = honest(self, request)
+    def half(self: Method) -> Any:
+        found = honest(self)
         return replace(found, loss=replace(found.loss, epsilon=found.loss.epsilon * Fraction(49, 100)))
 
-    with patch.object(type(method), "cost", half):
+    with patch.object(method, "cost", property(half)):
         yield
 
 
@@ -342,7 +345,7 @@ def broken(method: Method) -> Iterator[None]:
 
 def sabotages(method: Method) -> list[Sabotage]:
     """Return everything that can be done to a method, by what it promises."""
-    promises = [check(plan).promise for plan in plans(method) if not plan.step]
+    promises = [check(plan).cost for plan in plans(method) if not plan.step]
     first = promises[0]
     if first.loss is None:
         return [broken]

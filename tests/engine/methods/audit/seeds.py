@@ -90,7 +90,7 @@ def audit(bench: Bench, many: bool) -> None:
         moved = _apart(first.seeds, other.seeds)
         if moved > beside.apart or (beside.apart == 1 and moved and told != Told()):
             raise CheckFailed(f"{beside.name}: a person is learnt from and a seed, or more than one seed")
-        if not replay.within(told, bench.checked.promise, apart=beside.apart):
+        if not replay.within(told, bench.design.cost, apart=beside.apart):
             raise CheckFailed(f"{beside.name}: learning tells {told}")
     check_claim(bench, first)
     check_drawn_as_said(first)
@@ -149,7 +149,7 @@ def _fingerprint(seen: Seen) -> tuple[Any, ...]:
 
 def check_claim(bench: Bench, seen: Seen) -> None:
     """Fail where the rows together can lose more than is claimed of the table."""
-    loss = bench.checked.promise.loss
+    loss = bench.design.cost.loss
     assert loss is not None
     level, failure = map(float, seen.test.each())
     delta = worst_delta(level, seen.test.count, float(loss.epsilon)) + seen.test.count * failure

@@ -21,7 +21,6 @@ from engine.methods.protocol import Method
 from engine.privacy.promise import Neighbours
 from engine.release import reading
 from engine.release.check import check
-from engine.release.checked import Checked
 from engine.release.plan import FileReference, Plan
 from engine.release.reading import PreparedTable
 from engine.table.schema import Column, Kind
@@ -78,15 +77,15 @@ class Bench:
     folder: Path
     tables: dict[str, Rows]
     varied: str
-    _checked: list[Checked] = field(default_factory=list)
+    _designs: list[Method] = field(default_factory=list)
     _prepared: dict[Any, dict[str, PreparedTable]] = field(default_factory=dict)
 
     @property
-    def checked(self) -> Checked:
+    def design(self) -> Method:
         """The plan, checked once."""
-        if not self._checked:
-            self._checked.append(check(self.plan, base=self.folder))
-        return self._checked[0]
+        if not self._designs:
+            self._designs.append(check(self.plan, base=self.folder))
+        return self._designs[0]
 
     @property
     def rows(self) -> Rows:
@@ -109,7 +108,7 @@ class Bench:
         known = tuple(tuple(row.values()) for row in rows)
         if known not in self._prepared:
             self.written(rows)
-            self._prepared[known] = reading.read_all(self.plan, self.checked.sources, base=self.folder)
+            self._prepared[known] = reading.read_all(self.plan, self.design.sources_read, base=self.folder)
         return self._prepared[known]
 
     def of(self, row: Row) -> str:

@@ -58,7 +58,7 @@ NOISY = [
 
 
 @pytest.mark.parametrize(
-    ("method", "plan"), NOISY, ids=lambda one: one.id if isinstance(one, Method) else one.purpose.title
+    ("method", "plan"), NOISY, ids=lambda one: one.id if isinstance(one, type) else one.purpose.title
 )
 def test_a_smaller_claim_would_be_seen_by_what_is_drawn_alone(
     method: Method, plan: Plan, tmp_path: Path
@@ -67,7 +67,7 @@ def test_a_smaller_claim_would_be_seen_by_what_is_drawn_alone(
     made = bench(method, plan, tmp_path / "people", people=PEOPLE)
     tape, _ = replay.recorded(made, made.rows)
     found = [replay.replayed(made, one.rows, tape)[0] for one in neighbours(made) if one.apart == 1]
-    promise = made.checked.promise
+    promise = made.design.cost
     assert promise.loss is not None
     modest = replace(promise, loss=replace(promise.loss, epsilon=promise.loss.epsilon * Fraction(2, 3)))
     assert all(replay.within(one, promise, apart=1) for one in found)

@@ -27,22 +27,22 @@ def request(columns: list[Column], steps: list[dict[str, Any]], *, rows_per_pers
     schema = Schema(tuple(columns), rows_per_person)
     key = schema.person_key
     leaving = [column.name for column in columns if column is not key]
-    return method(ID).request({"people": schema}, {"columns": leaving, "steps": steps})
+    return method(ID).make_request({"people": schema}, {"columns": leaving, "steps": steps})
 
 
 def problems(columns: list[Column], *steps: dict[str, Any]) -> list[str]:
     """Return the codes of what is wrong with steps."""
     return [
-        problem.code.removeprefix(f"{ID}.") for problem in method(ID).problems(request(columns, list(steps)))
+        problem.code.removeprefix(f"{ID}.") for problem in method(ID)(request(columns, list(steps))).problems
     ]
 
 
 def released(frame: pd.DataFrame, columns: list[Column], *steps: dict[str, Any], seed: int = 1) -> Release:
     """Mask a table; the steps are refused where the check would refuse them."""
     asked = request(columns, list(steps), rows_per_person=1000)
-    assert method(ID).problems(asked) == []
+    assert method(ID)(asked).problems == []
     context = Context(Noise(), generator(seed), None)  # type: ignore[arg-type]
-    return masking.Masking().run({"people": Table(frame)}, asked, context)
+    return masking.Masking()(asked).run({"people": Table(frame)}, context)
 
 
 def masked(frame: pd.DataFrame, columns: list[Column], *steps: dict[str, Any], seed: int = 1) -> pd.DataFrame:

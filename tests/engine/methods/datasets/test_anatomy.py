@@ -40,9 +40,11 @@ def people(rows=301, seed=2, related=0.0):
 
 def made(rows, tmp_path, **given):
     found = method(ID)
-    request = found.request({"people": SCHEMA}, {"columns": ["age", "town"], "sensitive": "ill", **given})
-    assert not found.problems(request), found.problems(request)
-    return found.run({"people": Table(rows)}, request, Context(Noise(), ordinary_generator(), tmp_path))
+    request = found.make_request(
+        {"people": SCHEMA}, {"columns": ["age", "town"], "sensitive": "ill", **given}
+    )
+    assert not found(request).problems, found(request).problems
+    return found(request).run({"people": Table(rows)}, Context(Noise(), ordinary_generator(), tmp_path))
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -124,7 +126,7 @@ def test_refused_in_words(rows, given, code, tmp_path):
 )
 def test_refused_from_declarations(given, code):
     given = {"columns": ["age"], "sensitive": "ill", "l": 3, **given}
-    assert method(ID).problems(method(ID).request({"people": SCHEMA}, given))[0].code == f"{ID}.{code}"
+    assert method(ID)(method(ID).make_request({"people": SCHEMA}, given)).problems[0].code == f"{ID}.{code}"
     several = Schema((*SCHEMA.columns, Column("pid", Role.PERSON_KEY)), rows_per_person=2)
-    request = method(ID).request({"people": several}, {"columns": ["age"], "sensitive": "ill", "l": 3})
-    assert method(ID).problems(request)[0].code == f"{ID}.several_rows"
+    request = method(ID).make_request({"people": several}, {"columns": ["age"], "sensitive": "ill", "l": 3})
+    assert method(ID)(request).problems[0].code == f"{ID}.several_rows"

@@ -180,7 +180,7 @@ THREE = Column("ill", Role.OTHER, Kind.CATEGORY, Domain(values=("a", "b", "c")),
 def request(label=LABEL, columns=COLUMNS, **values):
     schema = Schema((*columns, label))
     given = {"columns": [c.name for c in columns], "label": label.name, **values}
-    return method(ID).request({"people": schema}, given)
+    return method(ID).make_request({"people": schema}, given)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def request(label=LABEL, columns=COLUMNS, **values):
     ],
 )  # fmt: skip
 def test_it_is_checked_by_declarations(asked, expected):
-    found = [problem.code.removeprefix(f"{ID}.") for problem in method(ID).problems(asked)]
+    found = [problem.code.removeprefix(f"{ID}.") for problem in method(ID)(asked).problems]
     assert found == expected or (expected == ["parameters.kind"] and found)
 
 
@@ -209,7 +209,7 @@ def frame(n=200, seed=2):
 
 def released(asked, table):
     context = Context(Noise(), generator(3), None)
-    return ClassifierNoise().run({"people": Table(table)}, asked, context)
+    return ClassifierNoise(asked).run({"people": Table(table)}, context)
 
 
 def test_rows_with_a_missing_value_stay_and_the_others_are_shuffled():

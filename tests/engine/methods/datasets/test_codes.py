@@ -29,7 +29,9 @@ GIVEN = {"columns": ["z1", "z2"], "about_rows": 6000, "rows": 20, "bins": 16, "r
 
 
 def request_for(given=None, budget=BUDGET, schema=None):
-    return method(ID).request({"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget)
+    return method(ID).make_request(
+        {"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget
+    )
 
 
 def codes(n=6000, seed=1):
@@ -42,9 +44,9 @@ def codes(n=6000, seed=1):
 
 def made(frame, given=None, **options):
     request = request_for(given, **options)
-    assert not method(ID).problems(request), method(ID).problems(request)
+    assert not method(ID)(request).problems, method(ID)(request).problems
     noise = seeded_noise(5)
-    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+    release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
     assert noise.counted == release.promise.drawn()
     return release
 
@@ -147,4 +149,4 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, options, code):
         declared("word", Kind.CATEGORY, values=("a", "b")),
     )
     options = {"schema": Schema((*COLUMNS, *further))} | options
-    assert code in [problem.code for problem in method(ID).problems(request_for(given, **options))]
+    assert code in [problem.code for problem in method(ID)(request_for(given, **options)).problems]

@@ -53,14 +53,14 @@ def some_rows(n=4000, seed=1):
 
 
 def request_for(given=None, budget=BUDGET, schema=SCHEMA):
-    return method(ID).request({"people": schema}, GIVEN | (given or {}), budget=budget)
+    return method(ID).make_request({"people": schema}, GIVEN | (given or {}), budget=budget)
 
 
 def made(frame, given=None, seed=5, **options):
     request = request_for(given, **options)
-    assert not method(ID).problems(request), method(ID).problems(request)
+    assert not method(ID)(request).problems, method(ID)(request).problems
     noise = seeded_noise(seed)
-    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+    release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
     assert noise.counted == release.promise.drawn()
     return release
 
@@ -94,9 +94,9 @@ def test_all_columns_are_one_set_where_none_is_declared_and_noise_leaves_their_r
     little = Budget(Fraction(1, 20))
     (view,) = made(some_rows(), budget=little).views
     assert [row[0] for row in view.rows] == NUMBERS
-    assert method(ID).forecast(request_for(budget=little)).notes[-1].id.endswith("notes.apart")
+    assert method(ID)(request_for(budget=little)).forecast.notes[-1].id.endswith("notes.apart")
     alone = {"sets": [{"together": ["age"]}]}
-    assert method(ID).forecast(request_for(alone)).notes[-1].id.endswith("notes.declared_apart")
+    assert method(ID)(request_for(alone)).forecast.notes[-1].id.endswith("notes.declared_apart")
 
 
 EDGES = {
@@ -186,12 +186,12 @@ def test_where_the_table_says_nothing_is_said_with_it():
 def test_noise_follows_what_the_budget_allows():
     small = Fraction(1, 10**6)
     words = {
-        (noise, delta): method(ID).plan(request_for({"noise": noise}, Budget(Fraction(1), delta))).division
+        (noise, delta): method(ID)(request_for({"noise": noise}, Budget(Fraction(1), delta))).plan.division
         for noise, delta in [("fitting", 0), ("fitting", small), ("laplace", 0), ("gaussian", small)]
     }
     assert [one.word("cells") for one in words.values()][1::2] == ["discrete_gaussian"] * 2
     assert words["fitting", 0].word("cells") == words["laplace", 0].word("cells")
-    one_class = method(ID).plan(request_for({"label": None})).division
+    one_class = method(ID)(request_for({"label": None})).plan.division
     laplace = np.sqrt(2) * one_class.queries[0].ones
     assert one_class.word("cells") == "vector" and one_class.deviation("cells") < 0.81 * laplace
 
@@ -266,9 +266,9 @@ def test_the_number_of_rows_is_not_the_true_one_unless_declared():
 def test_people_with_several_rows_and_both_relations_are_paid_for(relation):
     schema = Schema((Column("pid", Role.PERSON_KEY), *SCHEMA.columns), rows_per_person=3)
     request = request_for(budget=Budget(Fraction(3), Fraction(0), relation), schema=schema)
-    assert not method(ID).problems(request)
-    assert 3 - 1e-4 < method(ID).cost(request).loss.events.epsilon() <= 3
-    assert method(ID).cost(request).loss.epsilon == 3
+    assert not method(ID)(request).problems
+    assert 3 - 1e-4 < method(ID)(request).cost.loss.events.epsilon() <= 3
+    assert method(ID)(request).cost.loss.epsilon == 3
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, budget, code):
         declared("empty", Kind.CATEGORY, values=()),
     )
     request = request_for(given, budget=budget, schema=Schema((*SCHEMA.columns, *further)))
-    assert code in [problem.code for problem in method(ID).problems(request)]
+    assert code in [problem.code for problem in method(ID)(request).problems]
 
 
 @pytest.mark.parametrize(
@@ -305,9 +305,9 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, budget, code):
 )
 def test_it_is_said_beforehand_for_how_much_there_is_room(rows, epsilon, verdict):
     request = request_for({"about_rows": rows, "sets": SETS}, budget=Budget(Fraction(epsilon)))
-    judged = method(ID).judged(request, rows)
+    judged = method(ID)(request).judged(rows)
     assert judged.said.id == f"methods.{ID}.judged.{verdict}" and judged.is_useless == (verdict == "nothing")
-    note = method(ID).forecast(request).notes[-1].id.rsplit(".", 1)[1]
+    note = method(ID)(request).forecast.notes[-1].id.rsplit(".", 1)[1]
     assert note == ("groups" if verdict == "groups" else "one")
 
 
@@ -315,7 +315,7 @@ def test_means_are_as_exact_as_the_forecast_says():
     """One group: the mean of a column is off by the noise alone, of which the limit holds 95 of 100."""
     given = {"columns": ["age", "bmi"], "label": None, "about_rows": 1000, "group_rows": 1000, "rows": 20_000}
     real = some_rows(1000)
-    forecast = method(ID).forecast(request_for(given)).errors[0]
+    forecast = method(ID)(request_for(given)).forecast.errors[0]
     off = []
     for seed in range(25):
         found = table_of(real, given, seed=seed)
@@ -335,7 +335,7 @@ def test_nothing_but_paid_numbers_steers_what_leaves(monkeypatch):
     found = []
     for frame in (some_rows(300), some_rows(299, 2), HARD_ROWS["odd"]):
         context = Context(seeded_noise(3), None, Path())
-        release = method(ID).run({"people": Table(frame)}, request_for(given), context)
+        release = method(ID)(request_for(given)).run({"people": Table(frame)}, context)
         found.append((release.artefacts[0].frame.to_csv(), release.views))
     assert all(one == found[0] for one in found[1:])
 

@@ -69,14 +69,14 @@ def table(rows=1500, seed=1):
 
 
 def request_for(given):
-    return method(ID).request({"people": SCHEMA}, given)
+    return method(ID).make_request({"people": SCHEMA}, given)
 
 
 def made(given, rows=None, seed=3):
     found, request = method(ID), request_for(given)
-    assert not found.problems(request), found.problems(request)
+    assert not found(request).problems, found(request).problems
     context = Context(Noise(), np.random.default_rng(seed), Path())
-    return found.run({"people": rows if rows is not None else table()}, request, context)
+    return found(request).run({"people": rows if rows is not None else table()}, context)
 
 
 def test_no_row_breaks_a_rule_and_what_was_mended_is_counted():
@@ -178,11 +178,11 @@ def test_copies_differ():
     ],
 )
 def test_what_cannot_work_is_said_before_a_row_is_read(given, code):
-    assert code in [problem.code for problem in method(ID).problems(request_for(given))]
+    assert code in [problem.code for problem in method(ID)(request_for(given)).problems]
 
 
 def test_a_plan_with_the_withdrawn_kind_is_told_which_to_choose():
-    (problem,) = method(ID).problems(request_for({"columns": ["age", "sex"], "synthesiser": "kernel"}))
+    (problem,) = method(ID)(request_for({"columns": ["age", "sex"], "synthesiser": "kernel"})).problems
     what, do = explain(problem)
     assert "“kernel”" in what and "“forest”" in do
 
@@ -267,10 +267,10 @@ def declared(name, kind, **domain):
 def invented(frame, *columns, **given):
     """Return the first copy of a table of a few columns."""
     names = [column.name for column in columns]
-    request = method(ID).request({"people": Schema(columns)}, {"columns": names, "copies": 1, **given})
-    assert not method(ID).problems(request), method(ID).problems(request)
+    request = method(ID).make_request({"people": Schema(columns)}, {"columns": names, "copies": 1, **given})
+    assert not method(ID)(request).problems, method(ID)(request).problems
     context = Context(Noise(), np.random.default_rng(3), Path())
-    return method(ID).run({"people": Table(frame)}, request, context).artefacts[0].frame
+    return method(ID)(request).run({"people": Table(frame)}, context).artefacts[0].frame
 
 
 GROUP = Column("group", Role.OTHER, Kind.CATEGORY)
@@ -286,7 +286,7 @@ GROUP = Column("group", Role.OTHER, Kind.CATEGORY)
     ],
 )
 def test_a_total_is_never_computed_from_the_original_column_of_another_total(sums):
-    found = method(ID).problems(request_for({"columns": ALL, "sums": sums}))
+    found = method(ID)(request_for({"columns": ALL, "sums": sums})).problems
     assert {problem.code for problem in found} == {f"{ID}.total_of_totals"}
 
 
@@ -302,11 +302,11 @@ def test_rows_of_one_person_make_no_value_common():
     income = np.random.default_rng(1).integers(0, 10**8, 300)[pid]
     frame = pd.DataFrame({"pid": pid, "income": income, "group": np.resize(["a", "b"], 3000)})
     columns = (Column("pid", Role.PERSON_KEY), Column("income", Role.OTHER, Kind.INTEGER), GROUP)
-    request = method(ID).request(
+    request = method(ID).make_request(
         {"people": Schema(columns, rows_per_person=10)}, {"columns": ["income", "group"], "copies": 1}
     )
     context = Context(Noise(), np.random.default_rng(3), Path())
-    made_rows = method(ID).run({"people": Table(frame)}, request, context).artefacts[0].frame
+    made_rows = method(ID)(request).run({"people": Table(frame)}, context).artefacts[0].frame
     held = pd.to_numeric(made_rows["income"]).isin(income).mean()
     assert held < 0.2  # the ends of a leaf stay in half of the draws
 

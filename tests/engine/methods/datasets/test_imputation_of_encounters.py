@@ -58,9 +58,9 @@ def release(request, rows, rules):
     columns = [Column(name, kind=kinds.get(name, Kind.INTEGER)) for name in COLUMNS]
     schema = Schema((Column("patient_nbr", Role.PERSON_KEY), *columns), rows_per_person=40)
     given = {"columns": list(COLUMNS), "copies": 2, "synthesiser": request.param, **rules}
-    asked = found.request({"people": schema}, given)
-    assert not found.problems(asked)
-    return found.run({"people": Table(rows)}, asked, Context(Noise(), np.random.default_rng(1), Path()))
+    asked = found.make_request({"people": schema}, given)
+    assert not found(asked).problems
+    return found(asked).run({"people": Table(rows)}, Context(Noise(), np.random.default_rng(1), Path()))
 
 
 def test_no_invented_row_breaks_one_of_the_seven_rules(release, rules):

@@ -56,10 +56,10 @@ def table(rows=400, seed=1):
 
 def made(given, rows=None, tmp_path=Path(), schema=SCHEMA):
     found = method(ID)
-    request = found.request({"people": schema}, given)
-    assert not found.problems(request), found.problems(request)
+    request = found.make_request({"people": schema}, given)
+    assert not found(request).problems, found(request).problems
     context = Context(Noise(), ordinary_generator(), tmp_path)
-    return found.run({"people": rows if rows is not None else table()}, request, context), request
+    return found(request).run({"people": rows if rows is not None else table()}, context), request
 
 
 @pytest.mark.parametrize("k", [2, 5, 20])
@@ -126,7 +126,7 @@ def test_groups_are_counted_again_as_they_read(tmp_path):
 )
 def test_what_is_refused_from_declarations(given, code):
     found = method(ID)
-    assert found.problems(found.request({"people": SCHEMA}, given))[0].code == code
+    assert found(found.make_request({"people": SCHEMA}, given)).problems[0].code == code
 
 
 def test_the_example_is_made_verified_and_true(tmp_path):
@@ -194,10 +194,10 @@ def ill_people(rows=300, seed=5):
 
 def made_of(given, rows, tmp_path):
     found = method(ID)
-    request = found.request({"people": ILL}, given)
-    assert not found.problems(request), found.problems(request)
+    request = found.make_request({"people": ILL}, given)
+    assert not found(request).problems, found(request).problems
     context = Context(Noise(), ordinary_generator(), tmp_path)
-    return found.run({"people": rows}, request, context), request
+    return found(request).run({"people": rows}, context), request
 
 
 EACH = [
@@ -263,7 +263,7 @@ def test_what_no_table_fulfils_is_said(asked, code, recoding, tmp_path):
 )
 def test_conditions_are_checked_from_declarations(asked, code):
     found = method(ID)
-    assert found.problems(found.request({"people": ILL}, asked))[0].code == code
+    assert found(found.make_request({"people": ILL}, asked)).problems[0].code == code
 
 
 @pytest.mark.parametrize("recoding", ["whole_columns", "groups"])

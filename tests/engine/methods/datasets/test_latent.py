@@ -31,14 +31,16 @@ def short_training(monkeypatch):
 
 
 def request_for(given=None, budget=BUDGET, schema=None):
-    return method(ID).request({"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget)
+    return method(ID).make_request(
+        {"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget
+    )
 
 
 def made(frame, given=None, budget=BUDGET):
     request = request_for(given, budget)
-    assert not method(ID).problems(request), method(ID).problems(request)
+    assert not method(ID)(request).problems, method(ID)(request).problems
     noise = seeded_noise(5)
-    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+    release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
     assert noise.counted == release.promise.drawn()
     return release
 
@@ -69,7 +71,7 @@ def test_the_release_tells_about_which_share_of_the_rows_no_seed_has_a_part_in(
     low, high = note.values["percent"], note.values["highest"]
     real, slack = 100 * release.inside.figures["from_model_alone"] / rows, 20
     assert low - slack <= real <= high + slack and str(low) in word(note, "en")
-    foreseen = method(ID).forecast(request_for(given, budget)).notes[0]
+    foreseen = method(ID)(request_for(given, budget)).forecast.notes[0]
     assert foreseen.values["low"] - slack <= real <= foreseen.values["high"] + slack
     assert foreseen.values["low"] < foreseen.values["high"]
 
@@ -86,19 +88,19 @@ def test_other_ways_of_seeds_foresee_it_too(name):
     judged = []
     for way in ways:
         given = {"columns": names, "about_rows": 8000, "rows": 100, **way}
-        request = found.request({"people": Schema(tuple(more))}, given, budget=budget)
-        assert not found.problems(request)
-        note = found.forecast(request).notes[0]
+        request = found.make_request({"people": Schema(tuple(more))}, given, budget=budget)
+        assert not found(request).problems
+        note = found(request).forecast.notes[0]
         assert note.id.endswith("foreseen" if way is ways[0] else "foreseen_mostly")
-        judged.append(found.judged(request, None))
+        judged.append(found(request).judged(None))
     assert not judged[0].is_useless and judged[1].is_useless
 
 
 def test_seeds_that_would_serve_nothing_are_not_taken():
     budget = Budget(Fraction(4), Fraction(1, 10**6))
-    (problem,) = method(ID).problems(request_for({"rows": 300, "dimensions": 6}, budget))
+    (problem,) = method(ID)(request_for({"rows": 300, "dimensions": 6}, budget)).problems
     assert problem.code == "datasets.seedbased.all_alone" and problem.parameter == "rows"
-    assert not method(ID).problems(request_for({"rows": 200, "dimensions": 2}, budget))
+    assert not method(ID)(request_for({"rows": 200, "dimensions": 2}, budget)).problems
 
 
 @MODELS
@@ -116,7 +118,7 @@ def test_whatever_the_rows_hold_as_many_come_out(n, model):
 
 
 def test_both_parts_are_paid_for_and_the_largest_counts():
-    promised = method(ID).cost(request_for())
+    promised = method(ID)(request_for()).cost
     test, learnt = promised.loss.events.parts
     assert isinstance(test, SeededRows) and isinstance(learnt, DiscreteGaussian)
     assert promised.loss.events.together(Neighbours.ADD_REMOVE) == (test,)
@@ -126,7 +128,7 @@ def test_both_parts_are_paid_for_and_the_largest_counts():
 
 
 def test_a_network_costs_what_the_tables_of_pairs_cost():
-    promised = method(ID).cost(request_for({"model": "autoencoder"}))
+    promised = method(ID)(request_for({"model": "autoencoder"})).cost
     test, learnt = promised.loss.events.parts
     assert isinstance(test, SeededRows) and {type(leaf).__name__ for leaf, _ in learnt.leaves()} == {
         "DiscreteGaussian",
@@ -158,16 +160,16 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, options, code):
         declared("many", Kind.CATEGORY, values=tuple(f"v{place}" for place in range(1600))),
     )
     options = {"schema": Schema((*COLUMNS, *further))} | options
-    found = method(ID).problems(request_for(given, **options))
+    found = method(ID)(request_for(given, **options)).problems
     assert [problem.code for problem in found] == [code]
 
 
 def test_the_forecast_needs_no_row():
     far = Budget(Fraction(10**12), Fraction(1, 10**15))
-    assert method(ID).forecast(request_for(budget=far)).errors
+    assert method(ID)(request_for(budget=far)).forecast.errors
     taught = request_for({"model": "autoencoder"})
-    of_counts = 100 * method(ID).learning(taught).deviation / 2000
-    assert method(ID).forecast(taught).errors[0].limit > 1.96 * of_counts > 0
-    forecast = method(ID).forecast(request_for())
+    of_counts = 100 * method(ID)(taught).learning.deviation / 2000
+    assert method(ID)(taught).forecast.errors[0].limit > 1.96 * of_counts > 0
+    forecast = method(ID)(request_for()).forecast
     assert forecast.errors[0].limit > 0 and forecast.notes[-1].values == {"dimensions": 2}
     assert np.isfinite(forecast.errors[0].limit)

@@ -58,14 +58,14 @@ def people():
 
 def request_for(given, budget, schema=SCHEMA, **more):
     values = {"columns": list(NAMES), "label": "ill", "about_rows": 1500} | given | more
-    found = method(ID).request({"people": schema}, values, budget=budget)
-    assert not method(ID).problems(found), method(ID).problems(found)
+    found = method(ID).make_request({"people": schema}, values, budget=budget)
+    assert not method(ID)(found).problems, method(ID)(found).problems
     return found
 
 
 def releasing(request_of):
     def run(frame, noise):
-        release = method(ID).run({"people": Table(frame)}, request_of(frame), Context(noise, None, Path()))
+        release = method(ID)(request_of(frame)).run({"people": Table(frame)}, Context(noise, None, Path()))
         return [one.frame.to_csv() for one in release.artefacts], release.views
 
     return run
@@ -78,7 +78,7 @@ def shares(request, *, run=None, frame=None, fewer=None, without=(0,)):
     told = loss(
         run or releasing(lambda _: request), frame, fewer, rows=len(frame), without=np.array(without, int)
     )
-    return told.shares_of(claimed(method(ID).cost(request).loss.events))
+    return told.shares_of(claimed(method(ID)(request).cost.loss.events))
 
 
 @pytest.mark.parametrize("name", SUBJECTS)

@@ -150,12 +150,12 @@ def people():
 
 
 def request_for(subject, schema=SCHEMA, **given):
-    found = method(subject.id).request(
+    found = method(subject.id).make_request(
         {"people": schema},
         {"columns": list(NAMES), "bins": 7} | subject.given | given,
         budget=subject.budget,
     )
-    assert not method(subject.id).problems(found), method(subject.id).problems(found)
+    assert not method(subject.id)(found).problems, method(subject.id)(found).problems
     return found
 
 
@@ -165,7 +165,7 @@ def releasing(subject, request_of=None):
 
     def run(frame, noise):
         request = request_of(frame) if request_of else own
-        release = method(subject.id).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+        release = method(subject.id)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
         return [one.frame.to_csv() for one in release.artefacts], release.views
 
     return run
@@ -173,7 +173,7 @@ def releasing(subject, request_of=None):
 
 def shares(subject, *, run=None, seed=0):
     """Return by kind of answer which part of its claim one person's row uses up."""
-    claim = claimed(method(subject.id).cost(request_for(subject)).loss.events)
+    claim = claimed(method(subject.id)(request_for(subject)).cost.loss.events)
     frame, seed = people(), _seed(subject, seed)
     fewer = frame.iloc[1:].reset_index(drop=True)
     found = loss(run or releasing(subject), frame, fewer, rows=ROWS, without=np.array([0]), seed=seed)
@@ -209,7 +209,7 @@ def test_one_person_tells_no_more_than_is_claimed_and_all_of_it(name):
 def test_one_person_exchanged_for_another_tells_no_more_than_is_claimed_and_all_of_it(name):
     """The first person becomes one who shares no value with them: every table moves in two cells."""
     subject, frame = SUBJECTS[name], people()
-    claim = claimed(method(subject.id).cost(request_for(subject)).loss.events)
+    claim = claimed(method(subject.id)(request_for(subject)).cost.loss.events)
     other = frame.copy()
     other.loc[0] = ["b", "B", 1, 5, "000", 130]
     found = loss(releasing(subject), frame, other, rows=ROWS).shares_of(claim)
@@ -231,7 +231,7 @@ def test_a_person_with_several_rows_tells_no_more_than_is_claimed(name):
     frame = pd.concat([people().iloc[[0, 0]], people()], ignore_index=True)
     run, without = releasing(subject, lambda _: request), np.arange(3)
     told = loss(run, frame, frame.iloc[3:].reset_index(drop=True), rows=len(frame), without=without)
-    found = told.shares_of(claimed(method(subject.id).cost(request).loss.events))
+    found = told.shares_of(claimed(method(subject.id)(request).cost.loss.events))
     assert max(found.values()) <= 1 + 1e-9
     assert found["laplace" if "laplace" in found else "gaussian"] > used(name)
 

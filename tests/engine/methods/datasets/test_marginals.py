@@ -40,14 +40,14 @@ ALL = ["sex", "age", "bmi", "seen"]
 
 
 def request_for(given, budget=BUDGET, schema=None):
-    return method(ID).request({"people": schema or Schema(COLUMNS)}, given, budget=budget)
+    return method(ID).make_request({"people": schema or Schema(COLUMNS)}, given, budget=budget)
 
 
 def made(frame, given=None, **options):
     request = request_for({"columns": ALL, "about_rows": 2000, **(given or {})}, **options)
-    assert not method(ID).problems(request), method(ID).problems(request)
+    assert not method(ID)(request).problems, method(ID)(request).problems
     noise = seeded_noise(5)
-    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+    release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
     assert noise.counted == release.promise.drawn()
     return release
 
@@ -110,8 +110,8 @@ def test_people_with_several_rows_and_both_relations_are_paid_for(relation):
     request = request_for(
         {"columns": ALL, "about_rows": 2000, "noise": "gaussian"}, budget=budget, schema=schema
     )
-    assert not method(ID).problems(request)
-    schedule = method(ID).schedule(request)
+    assert not method(ID)(request).problems
+    schedule = method(ID)(request).schedule
     twice = 2 if relation is Neighbours.REPLACE_ONE else 1
     assert schedule.moved == 3 * twice and schedule.squared == 9 * twice
 
@@ -139,13 +139,13 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, budget, code):
         declared("empty", Kind.CATEGORY, values=()),
     )
     request = request_for(given, budget=budget, schema=Schema((*COLUMNS, *further)))
-    assert code in [problem.code for problem in method(ID).problems(request)]
+    assert code in [problem.code for problem in method(ID)(request).problems]
 
 
 def test_the_forecast_says_beforehand_when_only_single_columns_can_be_measured():
     def notes(epsilon, rows):
         request = request_for({"columns": ALL, "about_rows": rows}, budget=Budget(Fraction(epsilon)))
-        return [note.id.rsplit(".", 1)[1] for note in method(ID).forecast(request).notes]
+        return [note.id.rsplit(".", 1)[1] for note in method(ID)(request).forecast.notes]
 
     assert notes("1/100", 500) == ["only_single", "frequent"]  # of 120 years of age
     assert notes(5, 100_000) == ["pairs", "frequent"]
@@ -195,7 +195,7 @@ def test_names_have_a_cell_for_what_was_not_declared_and_one_for_what_is_missing
 )
 def test_edges_of_another_kind_and_bounds_without_a_whole_number_are_refused(column, edges):
     given = {"columns": ["x"], "about_rows": 100, **({"edges": {"x": edges}} if edges else {})}
-    found = method(ID).problems(request_for(given, schema=Schema((column,))))
+    found = method(ID)(request_for(given, schema=Schema((column,)))).problems
     assert [problem.code for problem in found] == [f"{ID}.no_edges"]
 
 
@@ -241,7 +241,7 @@ def test_pairs_that_no_clique_has_room_for_are_not_counted(monkeypatch):
     frame = pd.DataFrame({name: ["1", "2"] * 50 for name in "abc"} | {"sex": ["f", "m"] * 50})
     given = {"columns": [*"abc", "sex"], "rows": 10, "about_rows": 10**6}
     request = request_for(given, schema=schema)
-    release = method(ID).run({"people": Table(frame)}, request, Context(seeded_noise(5), None, Path()))
+    release = method(ID)(request).run({"people": Table(frame)}, Context(seeded_noise(5), None, Path()))
     assert len(release.artefacts[0].frame) == 10
     assert max(cells) <= 200_000
 
@@ -319,7 +319,7 @@ def test_no_row_breaks_a_rule_however_much_noise_there_is(epsilon):
 
 def test_what_is_impossible_is_no_cell_of_the_model():
     request = request_for({"columns": ALL_STAYS, "about_rows": 3000, **RULES}, schema=Schema(STAYS))
-    columns = method(ID).cells(request)
+    columns = method(ID)(request).cells
     found = impossible_pairs(columns, rules_of(request), most_cells=50_000)
     assert set(found) == {(0, 1), (2, 3)}
     assert np.argwhere(found[0, 1]).tolist() == [[1, 1]]
@@ -344,7 +344,7 @@ def test_what_is_impossible_is_no_cell_of_the_model():
 )
 def test_rules_that_cannot_be_kept_are_refused_from_declarations(given, code):
     request = request_for({"columns": ALL_STAYS, "about_rows": 3000, **given}, schema=Schema(STAYS))
-    found = [problem.code for problem in method(ID).problems(request)]
+    found = [problem.code for problem in method(ID)(request).problems]
     assert found == ([] if code is None else [f"{ID}.{code}"])
 
 
@@ -394,7 +394,7 @@ def test_what_follows_from_another_column_fits_in_every_row_and_costs_nothing():
     whole = found[(found["ward"] != "") & (found["number"] != "")].apply(pd.to_numeric, errors="coerce")
     assert len(whole) and (whole["total"] == whole["ward"] + whole["number"]).all()
     less = {"columns": ["sex", "ward", "degree"], "about_rows": 3000}
-    costs = [method(ID).cost(request_for(one, schema=SCHOOL)) for one in (given | {"never": []}, less)]
+    costs = [method(ID)(request_for(one, schema=SCHOOL)).cost for one in (given | {"never": []}, less)]
     assert costs[0] == costs[1]
     meanings = {one.name: one.meaning.id for one in release.artefacts[0].dictionary}
     assert meanings["level"] == "datasets.derived" and meanings["degree"] == "datasets.invented"
@@ -422,7 +422,7 @@ def test_what_does_not_follow_is_said_from_declarations(given, code):
     schema = Schema((*SCHOOL.columns, COLUMNS[2]))
     names = [column.name for column in schema.columns]
     request = request_for({"columns": names, "about_rows": 3000, **given}, schema=schema)
-    found = [problem.code for problem in method(ID).problems(request)]
+    found = [problem.code for problem in method(ID)(request).problems]
     wanted = [code] if isinstance(code, str) else code or []
     assert found == [f"{ID}.{one}" for one in wanted]
 

@@ -37,7 +37,7 @@ def named(*tables):
 
 def problems(given, columns=COLUMNS):
     request = request_of({"about_rows": 2000} | given, schema=Schema(columns))
-    return method(ID).problems(request)
+    return method(ID)(request).problems
 
 
 # --- age and marital status of Adult --------------------------------------------------------------
@@ -77,7 +77,7 @@ def book_request(**given):
 @cache
 def book_release(seed):
     request, noise = book_request(**named(["marital_status", "age"])), seeded_noise(seed)
-    release = method(ID).run({"people": Table(couples())}, request, Context(noise, None, Path()))
+    release = method(ID)(request).run({"people": Table(couples())}, Context(noise, None, Path()))
     assert noise.counted == release.promise.drawn()
     return release
 
@@ -91,11 +91,11 @@ def test_the_rows_are_those_of_the_book():
 
 def test_both_columns_together_cost_one_epsilon_in_all():
     """Not one for the table and one more for the number of rows; every cell is paid for, empty ones too."""
-    promise = method(ID).cost(book_request(**named(["age", "marital_status"])))
+    promise = method(ID)(book_request(**named(["age", "marital_status"]))).cost
     assert Fraction(999, 1000) < promise.loss.events.epsilon() <= 1
     leaves = [leaf for leaf, _ in promise.loss.events.leaves()]
     assert all(isinstance(leaf, DiscreteLaplace) for leaf in leaves) and len(leaves) == 3
-    schedule = method(ID).schedule(book_request(**named(["age", "marital_status"])))
+    schedule = method(ID)(book_request(**named(["age", "marital_status"]))).schedule
     assert schedule.cells == (101, 9, 101 * 9)
     assert schedule.together[0] < 2 < schedule.single[0] < schedule.single[1]
 
@@ -232,7 +232,7 @@ def forecast(given, rows, epsilon):
     request = request_of(
         {"columns": ALL, "about_rows": rows} | given, budget=Budget(Fraction(epsilon)), schema=Schema(COLUMNS)
     )
-    return method(ID).forecast(request), method(ID).judged(request, rows)
+    return method(ID)(request).forecast, method(ID)(request).judged(rows)
 
 
 def test_the_forecast_says_which_named_tables_are_mostly_noise():
@@ -251,7 +251,7 @@ def test_the_forecast_of_named_tables_is_what_their_noise_does():
     """Counts with the noise of the plan, no model: how far each table is off on average, and its cells."""
     tables = named(["sex", "age"], ["sex", "bmi", "seen"])
     request = request_of({"columns": ALL, "about_rows": 2000} | tables, budget=Budget(Fraction(1, 2)))
-    found, schedule = method(ID).forecast(request), method(ID).schedule(request)
+    found, schedule = method(ID)(request).forecast, method(ID)(request).schedule
     noise = seeded_noise(1)
     for row, cells, scale in zip(found.views[0].rows, schedule.cells[4:], schedule.together, strict=True):
         drawn = np.abs(noise.discrete_laplace(scale, 200_000))
@@ -270,7 +270,7 @@ def test_ninety_five_of_a_hundred_cells_lie_as_close_as_is_said(kind):
         {"columns": ["age", "bmi"], "about_rows": 2000, "noise": kind, **named(["age", "bmi"])},
         budget=Budget(Fraction(1, 5), Fraction(1, 10**6) if kind == "gaussian" else Fraction(0)),
     )
-    schedule, noise = method(ID).schedule(request), seeded_noise(3)
+    schedule, noise = method(ID)(request).schedule, seeded_noise(3)
     for scale in (*schedule.single, *schedule.together):
         drawn = noise.discrete_gaussian(scale**2, 10_000) if kind == "gaussian" else None
         drawn = noise.discrete_laplace(scale, 10_000) if drawn is None else drawn

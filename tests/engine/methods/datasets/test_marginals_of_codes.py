@@ -35,14 +35,14 @@ SCHEMA = Schema((CODE, SEX, GROUP))
 
 def request_for(schema=SCHEMA, budget=BUDGET, **given):
     values = {"columns": ["code", "sex"], "about_rows": 20_000} | given
-    return method(ID).request({"people": schema}, values, budget=budget)
+    return method(ID).make_request({"people": schema}, values, budget=budget)
 
 
 def made(frame, seed=5, **options):
     request = request_for(**options)
-    assert not method(ID).problems(request), method(ID).problems(request)
+    assert not method(ID)(request).problems, method(ID)(request).problems
     noise = seeded_noise(seed)
-    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+    release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
     assert noise.counted == release.promise.drawn()
     return release
 
@@ -88,21 +88,21 @@ def test_whatever_the_rows_hold_a_table_comes_out(codes):
 def test_many_codes_without_groups_are_refused_with_what_helps():
     bare, wide = declared("code", CODES), declared("code", CODES, Hierarchy(prefix=(4,)))
     for column in (bare, wide):
-        problems = method(ID).problems(request_for(schema=Schema((column, SEX))))
+        problems = method(ID)(request_for(schema=Schema((column, SEX)))).problems
         assert [problem.code for problem in problems] == [f"{ID}.too_many_cells"]
         assert problems[0].values["groups"] == 200
 
 
 def test_the_forecast_says_what_the_noise_of_a_code_is():
     request = request_for()
-    forecast, schedule = method(ID).forecast(request), method(ID).schedule(request)
+    forecast, schedule = method(ID)(request).forecast, method(ID)(request).schedule
     expected = {one.quantity.id: one for one in forecast.errors}[f"methods.{ID}.numbers.count.code"]
     assert expected.median == pytest.approx(np.log(2) * float(schedule.code), abs=0.5)  # a whole number
     assert expected.limit == pytest.approx(np.log(20) * float(schedule.code), abs=1)
     note = forecast.notes[-1]
     assert note.id.endswith("notes.codes")
     assert (note.values["codes"], note.values["groups"]) == (10_000, 100)
-    without = method(ID).forecast(request_for(columns=["sex", "group"]))
+    without = method(ID)(request_for(columns=["sex", "group"])).forecast
     assert not any("code" in one.id for one in (*without.notes, *(e.quantity for e in without.errors)))
 
 
@@ -111,7 +111,7 @@ def test_people_with_several_rows_and_both_relations_are_paid_for(relation):
     schema = Schema((Column("pid", Role.PERSON_KEY), *SCHEMA.columns), rows_per_person=3)
     budget = Budget(Fraction(2), neighbours=relation)
     one, several = (
-        method(ID).schedule(request_for(schema=own, budget=own_budget))
+        method(ID)(request_for(schema=own, budget=own_budget)).schedule
         for own, own_budget in ((SCHEMA, BUDGET), (schema, budget))
     )
     times = 3 * (2 if relation is Neighbours.REPLACE_ONE else 1)
@@ -177,7 +177,7 @@ def test_the_share_of_a_code_is_said_to_be_as_far_off_as_one_that_is_not_seen():
     release = made(some_rows())
     (_, shares) = release.views
     rows = {getattr(row[0], "id", row[0]).rpartition(".")[2]: row[1:] for row in shares.rows}
-    schedule = method(ID).schedule(request_for())
+    schedule = method(ID)(request_for()).schedule
     total = shares.note.values["rows"]
     seen = 100 * SEEN * schedule.deviation(schedule.code) / total
     assert rows["codes"][1] > 1.5 * seen > rows["codes"][0]

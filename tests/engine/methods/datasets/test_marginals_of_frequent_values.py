@@ -33,14 +33,14 @@ USUAL = {"columns": ALL, "about_rows": 20_000, "noise": "gaussian"}
 
 
 def request_for(budget=BUDGET, schema=SCHEMA, **given):
-    return method(ID).request({"people": schema}, USUAL | given, budget=budget)
+    return method(ID).make_request({"people": schema}, USUAL | given, budget=budget)
 
 
 def made(frame, *, seed=5, **options):
     request = request_for(**options)
-    assert not method(ID).problems(request), method(ID).problems(request)
+    assert not method(ID)(request).problems, method(ID)(request).problems
     noise = seeded_noise(seed)
-    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+    release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
     assert noise.counted == release.promise.drawn()
     return release
 
@@ -108,28 +108,28 @@ def test_whatever_the_rows_hold_a_table_comes_out(n, noise):
 def test_edges_of_ones_own_and_named_tables_are_not_searched_and_cost_what_they_did():
     edges = {name: [0, 1, 1000, 10_000] for name in ("owed", "paid")}
     plain = request_for(frequent=False)
-    assert method(ID).schedule(plain).frequent == 0
-    assert method(ID).schedule(request_for()).frequent == 2
-    assert method(ID).schedule(request_for(edges={"owed": edges["owed"]})).frequent == 1
-    assert method(ID).cost(request_for(edges=edges)) == method(ID).cost(
-        request_for(edges=edges, frequent=False)
+    assert method(ID)(plain).schedule.frequent == 0
+    assert method(ID)(request_for()).schedule.frequent == 2
+    assert method(ID)(request_for(edges={"owed": edges["owed"]})).schedule.frequent == 1
+    assert (
+        method(ID)(request_for(edges=edges)).cost == method(ID)(request_for(edges=edges, frequent=False)).cost
     )
     named = {"tables": "named", "named": [{"columns": ["owed", "ill"]}]}
-    assert method(ID).schedule(request_for(**named)).frequent == 0
-    assert method(ID).schedule(request_for(tables="single")).frequent == 2
-    assert method(ID).cost(request_for()) != method(ID).cost(plain)
+    assert method(ID)(request_for(**named)).schedule.frequent == 0
+    assert method(ID)(request_for(tables="single")).schedule.frequent == 2
+    assert method(ID)(request_for()).cost != method(ID)(plain).cost
 
 
 def test_the_forecast_says_from_how_many_rows_a_value_is_found():
     request = request_for()
     notes = {
-        note.values["column"]: note for note in method(ID).forecast(request).notes if "column" in note.values
+        note.values["column"]: note for note in method(ID)(request).forecast.notes if "column" in note.values
     }
     assert set(notes) == {"owed", "paid"} and notes["owed"].id.endswith("notes.frequent")
     assert notes["owed"].values["values"] == 10_000
-    scale = float(method(ID).schedule(request).value)
+    scale = float(method(ID)(request).schedule.value)
     assert 3.7 * scale < notes["owed"].values["least"] < 4.1 * scale  # 1 in 20,000, one-sided: 3.9 deviations
-    assert not any("frequent" in note.id for note in method(ID).forecast(request_for(frequent=False)).notes)
+    assert not any("frequent" in note.id for note in method(ID)(request_for(frequent=False)).forecast.notes)
 
 
 @pytest.mark.parametrize("relation", Neighbours)
@@ -137,7 +137,7 @@ def test_people_with_several_rows_and_both_relations_are_paid_for(relation):
     schema = Schema((Column("pid", Role.PERSON_KEY), *SCHEMA.columns), rows_per_person=3)
     budget = Budget(Fraction(2), Fraction(0), relation)
     one, several = (
-        method(ID).schedule(request_for(schema=own, budget=own_budget, noise="laplace"))
+        method(ID)(request_for(schema=own, budget=own_budget, noise="laplace")).schedule
         for own, own_budget in ((SCHEMA, replace(budget, neighbours=Neighbours.ADD_REMOVE)), (schema, budget))
     )
     times = 3 * (2 if relation is Neighbours.REPLACE_ONE else 1)

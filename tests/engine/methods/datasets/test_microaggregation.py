@@ -139,9 +139,9 @@ def people(rows=200, seed=4):
 
 def made(rows, tmp_path, **given):
     found = method(ID)
-    request = found.request({"people": SCHEMA}, {"columns": COLUMNS, **given})
-    assert not found.problems(request), found.problems(request)
-    return found.run({"people": Table(rows)}, request, Context(Noise(), ordinary_generator(), tmp_path))
+    request = found.make_request({"people": SCHEMA}, {"columns": COLUMNS, **given})
+    assert not found(request).problems, found(request).problems
+    return found(request).run({"people": Table(rows)}, Context(Noise(), ordinary_generator(), tmp_path))
 
 
 def test_what_blocks_cost_is_measured_and_said(monkeypatch):
@@ -206,5 +206,5 @@ def test_refused_in_words(tmp_path):
         made(people(5), tmp_path, k=6)
     assert caught.value.code == "grouping.too_few"
     several = Schema((*SCHEMA.columns, Column("pid", Role.PERSON_KEY)), rows_per_person=3)
-    request = method(ID).request({"people": several}, {"columns": COLUMNS, "k": 5})
-    assert method(ID).problems(request)[0].code == f"{ID}.several_rows"
+    request = method(ID).make_request({"people": several}, {"columns": COLUMNS, "k": 5})
+    assert method(ID)(request).problems[0].code == f"{ID}.several_rows"

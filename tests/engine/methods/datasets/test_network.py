@@ -23,14 +23,16 @@ GIVEN = {"columns": ALL, "about_rows": 2000}
 
 
 def request_for(given=None, budget=BUDGET, schema=None):
-    return method(ID).request({"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget)
+    return method(ID).make_request(
+        {"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget
+    )
 
 
 def made(frame, given=None, **options):
     request = request_for(given, **options)
-    assert not method(ID).problems(request), method(ID).problems(request)
+    assert not method(ID)(request).problems, method(ID)(request).problems
     noise = seeded_noise(5)
-    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+    release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
     assert noise.counted == release.promise.drawn()
     return release
 
@@ -80,9 +82,9 @@ def test_people_with_several_rows_and_both_relations_are_paid_for(relation, stru
     schema = Schema((Column("pid", Role.PERSON_KEY), *COLUMNS), rows_per_person=3)
     given = {"structure": structure}
     request = request_for(given, budget=Budget(Fraction(3), Fraction(0), relation), schema=schema)
-    assert not method(ID).problems(request)
-    assert method(ID).shares(request).moved == (6 if relation is Neighbours.REPLACE_ONE else 3)
-    assert method(ID).cost(request).loss.events.epsilon() == 3
+    assert not method(ID)(request).problems
+    assert method(ID)(request).shares.moved == (6 if relation is Neighbours.REPLACE_ONE else 3)
+    assert method(ID)(request).cost.loss.events.epsilon() == 3
 
 
 @pytest.mark.parametrize(
@@ -105,26 +107,26 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, budget, code):
         declared("empty", Kind.CATEGORY, values=()),
     )
     request = request_for(given, budget=budget, schema=Schema((*COLUMNS, *further)))
-    assert code in [problem.code for problem in method(ID).problems(request)]
+    assert code in [problem.code for problem in method(ID)(request).problems]
 
 
 def test_the_forecast_says_beforehand_when_there_is_no_room_for_parents():
     def note(epsilon, rows):
         request = request_for({"about_rows": rows}, budget=Budget(Fraction(epsilon)))
-        return method(ID).forecast(request).notes[-1].id.rsplit(".", 1)[1]
+        return method(ID)(request).forecast.notes[-1].id.rsplit(".", 1)[1]
 
     assert note("1/100", 500) == "alone" and note(2, 10_000) == "together"
 
 
 def test_single_columns_are_as_exact_as_the_forecast_says():
     """One column: each count is off by the noise alone, of which the limit holds 95 of 100."""
-    forecast = method(ID).forecast(request_for({"columns": ["ward"]}, budget=Budget(Fraction(1, 2))))
+    forecast = method(ID)(request_for({"columns": ["ward"]}, budget=Budget(Fraction(1, 2)))).forecast
     frame, off = some_rows(2000), []
     exact = frame["ward"].value_counts()
     for seed in range(40):
         request = request_for({"columns": ["ward"]}, budget=Budget(Fraction(1, 2)))
         context = Context(seeded_noise(seed), None, Path())
-        released = method(ID).run({"people": Table(frame)}, request, context).artefacts[0].frame["ward"]
+        released = method(ID)(request).run({"people": Table(frame)}, context).artefacts[0].frame["ward"]
         off += [abs(int((released == name).sum()) - exact[name]) for name in exact.index]
     assert np.mean(np.array(off) <= 2 * forecast.errors[0].limit) > 0.9
 
@@ -146,7 +148,7 @@ def test_nothing_but_paid_numbers_steers_what_leaves(monkeypatch, structure):
     for frame in (some_rows(300), some_rows(299), pd.concat([some_rows(300), odd]), odd, odd[:0]):
         noise = Replayed(monkeypatch).noise
         request = request_for({"structure": structure})
-        release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+        release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
         found.append((release.artefacts[0].frame.to_csv(), release.views))
     assert all(one == found[0] for one in found[1:])
 
@@ -160,6 +162,6 @@ def test_a_table_as_long_as_the_rows_would_be_found(monkeypatch):
         monkeypatch.setattr(learning, "_total", lambda single, n=n: float(n))
         noise = Replayed(monkeypatch).noise
         context = Context(noise, None, Path())
-        release = method(ID).run({"people": Table(some_rows(n))}, request_for(), context)
+        release = method(ID)(request_for()).run({"people": Table(some_rows(n))}, context)
         lengths.append(len(release.artefacts[0].frame))
     assert lengths == [300, 301]

@@ -50,10 +50,10 @@ def people():
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_only_cells_leave(name, tmp_path):
-    request = method(name).request({"people": SCHEMA}, GIVEN[name])
-    assert not method(name).problems(request)
+    request = method(name).make_request({"people": SCHEMA}, GIVEN[name])
+    assert not method(name)(request).problems
     context = Context(Noise(), ordinary_generator(), tmp_path)
-    release = method(name).run({"people": Table(people())}, request, context)
+    release = method(name)(request).run({"people": Table(people())}, context)
     for artefact in (one for one in release.artefacts if isinstance(one, TableArtefact)):
         frame = artefact.frame
         assert set(map(str, frame.dtypes)) == {"str"} and frame.attrs == {}

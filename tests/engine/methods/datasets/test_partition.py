@@ -50,9 +50,9 @@ def people(rows=500, seed=3):
 
 def made(rows, tmp_path, **given):
     found = method(ID)
-    request = found.request({"people": SCHEMA}, {"columns": COLUMNS, **given})
-    assert not found.problems(request), found.problems(request)
-    return found.run({"people": Table(rows)}, request, Context(Noise(), ordinary_generator(), tmp_path))
+    request = found.make_request({"people": SCHEMA}, {"columns": COLUMNS, **given})
+    assert not found(request).problems, found(request).problems
+    return found(request).run({"people": Table(rows)}, Context(Noise(), ordinary_generator(), tmp_path))
 
 
 # --- the cuts -------------------------------------------------------------------------------------

@@ -141,11 +141,11 @@ def made(given, tmp_path, *, table=None, population=None):
     population = everybody.drop(columns="ill") if population is None else population
     found = method(ID)
     whole = {"columns": ["age", "sex", "ill"], "k": 3, "most_left_out": 0, **given}
-    request = found.request({"people": SCHEMA, "population": Schema()}, whole)
-    assert not found.problems(request), found.problems(request)
+    request = found.make_request({"people": SCHEMA, "population": Schema()}, whole)
+    assert not found(request).problems, found(request).problems
     context = Context(Noise(), ordinary_generator(), tmp_path)
     tables = {"people": Table(table), "population": Table(population)}
-    return found.run(tables, request, context), population
+    return found(request).run(tables, context), population
 
 
 @pytest.mark.parametrize(
@@ -205,8 +205,8 @@ def test_what_no_table_fulfils_is_said(given, changes, code, tmp_path):
 
 def test_without_a_condition_the_other_method_is_named():
     found = method(ID)
-    request = found.request({"people": SCHEMA, "population": Schema()}, {"columns": ["age"], "k": 3})
-    assert [one.code for one in found.problems(request)] == [f"{ID}.nothing_asked"]
+    request = found.make_request({"people": SCHEMA, "population": Schema()}, {"columns": ["age"], "k": 3})
+    assert [one.code for one in found(request).problems] == [f"{ID}.nothing_asked"]
 
 
 @pytest.mark.parametrize("fraction", [0.05, 0.3])

@@ -72,7 +72,7 @@ def test_the_name_of_the_pseudonym_is_its_own():
     schema = Schema((Column("pid", Role.PERSON_KEY), Column("age", Role.IDENTIFYING, Kind.INTEGER)))
     found = method(ID)
     given = {"columns": ["age"], "pseudonym": "age"}
-    problems = found.problems(found.request({"people": schema}, given))
+    problems = found(found.make_request({"people": schema}, given)).problems
     assert [problem.code for problem in problems] == [f"{ID}.name_taken"]
 
 
@@ -110,7 +110,7 @@ def test_a_key_that_is_lost_or_stays_locked_is_said_before_anything_is_reserved(
 def test_a_hash_without_a_key_is_refused_with_the_reason():
     schema = Schema((Column("pid", Role.PERSON_KEY), Column("age", Role.IDENTIFYING, Kind.INTEGER)))
     found = method(ID)
-    problems = found.problems(found.request({"people": schema}, {"columns": ["age"], "key": "none"}))
+    problems = found(found.make_request({"people": schema}, {"columns": ["age"], "key": "none"})).problems
     assert [problem.code for problem in problems] == [f"{ID}.no_key"]
     assert "anybody can compute" in texts.explain(problems[0])[0]
 
@@ -128,9 +128,9 @@ def test_numbers_of_the_same_length_stand_for_numbers(tmp_path):
 
 @pytest.mark.parametrize("numbers", [["1234567", "54321a"], ["54321", "054321"], ["1" * 19]])
 def test_what_is_no_number_is_refused_and_no_value_is_told(numbers):
-    request = method(ID).request({}, {"form": "numbers"})
+    request = method(ID).make_request({}, {"form": "numbers"})
     with pytest.raises(InputRefused, match="no_numbers") as refused:
-        method(ID).stand_ins(numbers, request, key=bytes(32))
+        method(ID)(request).stand_ins(numbers, key=bytes(32))
     assert not [number for number in numbers if number in " ".join(texts.explain(refused.value))]
 
 

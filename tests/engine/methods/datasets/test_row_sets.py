@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from engine.errors import InputRefused
-from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.protocol import Private
 from engine.evaluation.risk_after import RiskAfter
 from engine.methods.catalogue import method
 from engine.methods.datasets import recoding, row_sets
@@ -267,7 +267,7 @@ def test_a_released_table_is_what_the_measures_find(recoding, tmp_path):
         encoded = encode(Table(frame), SCHEMA, columns=["age", "town", "seen"])
         smallest[several] = group_rows(encoded, ["age", "town", "seen"]).smallest
         assert frame.groupby(["age", "town", "seen"])["pid"].nunique().min() >= 4
-        subject = Subject(method("datasets.k_anonymity"), request, release.promise)
+        subject = method("datasets.k_anonymity")(request)
         told = RiskAfter().evaluate(Private(subject, people(), SCHEMA, people(), release)).figures["released"]
         assert told["smallest_set"] == smallest[several]
         assert ("set_k" in release.promise.terms) == (several == "as_a_set")
@@ -296,8 +296,10 @@ def test_nobody_is_compared_by_sets_where_everybody_has_one_row(tmp_path):
 
 def test_the_map_of_combinations_counts_sets_too():
     found = method("datasets.k_anonymity")
-    request = found.request({"people": SCHEMA}, {**GIVEN, "several_rows": "as_a_set", "most_left_out": 0.2})
-    (shown,) = found.tried({"people": people()}, request, chance=np.random.default_rng(1))
+    request = found.make_request(
+        {"people": SCHEMA}, {**GIVEN, "several_rows": "as_a_set", "most_left_out": 0.2}
+    )
+    (shown,) = found(request).tried({"people": people()}, chance=np.random.default_rng(1))
     each = people().rows()["pid"].nunique()
     assert shown.people == each and shown.alone > 0.9 * each  # nearly everybody has other visits
     assert shown.candidates[shown.best].holds

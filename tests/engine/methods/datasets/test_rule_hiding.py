@@ -139,7 +139,7 @@ COLUMNS = tuple(Column(name, Role.OTHER, Kind.CATEGORY) for name in ("ward", "se
 def request(*pairs, **values):
     given = {"columns": ["ward", "sex", "drug"], "support": 0.1, "confidence": 0.6, **values}
     given["rules"] = [{"when": when, "then": then} for when, then in pairs]
-    return method(ID).request({"people": Schema(COLUMNS)}, given)
+    return method(ID).make_request({"people": Schema(COLUMNS)}, given)
 
 
 @pytest.mark.parametrize(
@@ -155,10 +155,10 @@ def request(*pairs, **values):
     ],
 )
 def test_rules_are_checked_by_their_form(pair, expected):
-    found = [problem.code.removeprefix(f"{ID}.") for problem in method(ID).problems(request(pair))]
+    found = [problem.code.removeprefix(f"{ID}.") for problem in method(ID)(request(pair)).problems]
     assert found == expected
     long = request(("ward is a and sex is f", "drug is x"), longest=2)
-    assert [problem.code for problem in method(ID).problems(long)] == [f"{ID}.too_long"]
+    assert [problem.code for problem in method(ID)(long).problems] == [f"{ID}.too_long"]
 
 
 def test_rows_lose_cells_and_nothing_else():
@@ -166,8 +166,8 @@ def test_rows_lose_cells_and_nothing_else():
     ward = chance.choice(["a", "b"], 400)
     drug = np.where((ward == "a") & (chance.random(400) < 0.9), "x", chance.choice(["y", "z"], 400))
     frame = pd.DataFrame({"ward": ward, "sex": chance.choice(["f", "m"], 400), "drug": drug})
-    made = RuleHiding().run(
-        {"people": Table(frame)}, request(("ward is a", "drug is x")), Context(Noise(), chance, None)
+    made = RuleHiding(request(("ward is a", "drug is x"))).run(
+        {"people": Table(frame)}, Context(Noise(), chance, None)
     )
     found = made.artefacts[0].frame
     own = found[(found["ward"] == "a")]

@@ -45,7 +45,9 @@ GIVEN = {"columns": ALL, "about_rows": 4000, "rows": 50, "bins": 8, "model": "co
 
 
 def request_for(given=None, budget=BUDGET, schema=None):
-    return method(ID).request({"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget)
+    return method(ID).make_request(
+        {"people": schema or Schema(COLUMNS)}, GIVEN | (given or {}), budget=budget
+    )
 
 
 def some_rows(n=4000, seed=1):
@@ -63,9 +65,9 @@ def some_rows(n=4000, seed=1):
 
 def made(frame, given=None, **options):
     request = request_for(given, **options)
-    assert not method(ID).problems(request), method(ID).problems(request)
+    assert not method(ID)(request).problems, method(ID)(request).problems
     noise = seeded_noise(5)
-    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
+    release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
     assert noise.counted == release.promise.drawn()
     return release
 
@@ -112,7 +114,7 @@ def test_what_is_kept_of_a_seed_keeps_what_belongs_together():
 
 
 def test_nobody_is_in_two_parts_and_the_largest_loss_counts():
-    promised = method(ID).cost(request_for({"model": "columns"}))
+    promised = method(ID)(request_for({"model": "columns"})).cost
     events = promised.loss.events
     assert isinstance(events, Parallel)
     test, learnt = events.parts
@@ -123,7 +125,7 @@ def test_nobody_is_in_two_parts_and_the_largest_loss_counts():
 
 
 def test_normal_noise_of_the_model_fits_beside_the_test_too():
-    promised = method(ID).cost(request_for({"model": "pairs"}))
+    promised = method(ID)(request_for({"model": "pairs"})).cost
     test, learnt = promised.loss.events.parts
     assert {leaf.word for leaf, _ in learnt.leaves()} == {"discrete_gaussian", "exponential"}
     assert promised.loss.events.together(Neighbours.ADD_REMOVE) == (test,)
@@ -132,27 +134,27 @@ def test_normal_noise_of_the_model_fits_beside_the_test_too():
 
 
 def test_a_part_that_costs_more_is_not_covered():
-    test = method(ID).cost(request_for({"model": "nobody"})).loss.events
+    test = method(ID)(request_for({"model": "nobody"})).cost.loss.events
     louder = DiscreteLaplace(Fraction(1, 10), Fraction(1))
     assert set(Parallel((test, louder)).together(Neighbours.ADD_REMOVE)) == {test, louder}
 
 
 def test_bins_promise_a_crowd_and_weights_do_not():
-    found = method(ID).cost(request_for({"crowd": "bins", "ratio": 3}))
+    found = method(ID)(request_for({"crowd": "bins", "ratio": 3})).cost
     test = found.loss.events.parts[0]
     assert found.kind == "plausible_deniability"
     assert found.terms == {"k": test.least, "gamma": Fraction(3)}
-    assert method(ID).cost(request_for()).kind == "approximate_dp"
+    assert method(ID)(request_for()).cost.kind == "approximate_dp"
 
 
 @pytest.mark.parametrize(("test", "kind"), [("laplace", LaplaceThreshold), ("geometric", GeometricThreshold)])
 def test_with_noise_on_the_threshold_no_crowd_is_promised(test, kind):
-    found = method(ID).cost(request_for({"crowd": "bins", "ratio": 3, "test": test}))
+    found = method(ID)(request_for({"crowd": "bins", "ratio": 3, "test": test})).cost
     assert found.kind == "approximate_dp" and not found.terms
     event = found.loss.events.parts[0]
     assert type(event) is kind and event_from_json(event_to_json(event)) == event
-    assert event != method(ID).cost(request_for({"crowd": "bins", "ratio": 3})).loss.events.parts[0]
-    said = [row[0].id for row in method(ID).forecast(request_for({"test": test})).views[0].rows]
+    assert event != method(ID)(request_for({"crowd": "bins", "ratio": 3})).cost.loss.events.parts[0]
+    said = [row[0].id for row in method(ID)(request_for({"test": test})).forecast.views[0].rows]
     assert sum(name.endswith("_noisy") for name in said) == 3
     for name in said:
         assert name in texts.catalogue()
@@ -163,9 +165,9 @@ def test_copies_leave_where_enough_have_the_same_row():
     given = {"columns": ["sex", "ward"], "fewest_drawn": 0, "most_drawn": 0, "rows": 10}
     frame = made(some_rows(), given).artefacts[0].frame
     assert (frame["ward"][frame["sex"] == "m"] == "a").mean() > 0.9
-    assert method(ID).forecast(request_for(given)).notes[-1].id.endswith("notes.copies")
+    assert method(ID)(request_for(given)).forecast.notes[-1].id.endswith("notes.copies")
     mixed = request_for(given | {"anew_share": Fraction(1, 4)})
-    assert method(ID).forecast(mixed).notes[-1].id.endswith("notes.model_columns")
+    assert method(ID)(mixed).forecast.notes[-1].id.endswith("notes.model_columns")
     assert len(made(some_rows(), given | {"anew_share": Fraction(1, 4)}).artefacts[0].frame) == 10
 
 
@@ -178,7 +180,7 @@ def test_what_a_sharp_threshold_would_let_through_is_told_inside_alone():
 
 def test_the_guarantee_of_one_row_never_stands_alone():
     request = request_for()
-    for view in (*method(ID).forecast(request).views, *made(some_rows()).views):
+    for view in (*method(ID)(request).forecast.views, *made(some_rows()).views):
         first, second = view.rows[:2]
         assert first[0].id.endswith("plan.table") and second[0].id.endswith("plan.each")
         assert first[1].values["epsilon"] == float(BUDGET.epsilon)
@@ -188,11 +190,11 @@ def test_the_guarantee_of_one_row_never_stands_alone():
 
 def test_other_ways_of_adding_up_are_shown_and_never_better():
     for rows in (2, 50, 200):
-        view = method(ID).forecast(request_for({"rows": rows})).views[0]
+        view = method(ID)(request_for({"rows": rows})).forecast.views[0]
         said = {line[0].id.rsplit(".", 1)[1]: line[1].values for line in view.rows[:4] if line[1].values}
         assert said["added"]["epsilon"] == pytest.approx(rows * said["each"]["epsilon"])
         assert said["table"]["epsilon"] <= min(said["added"]["epsilon"], said["advanced"]["epsilon"]) * 1.001
-    (view,) = method(ID).forecast(request_for({"rows": 1})).views
+    (view,) = method(ID)(request_for({"rows": 1})).forecast.views
     assert not [line for line in view.rows if line[0].id.endswith(("added", "advanced"))]
 
 
@@ -228,7 +230,7 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, options, code):
         declared("many", Kind.CATEGORY, values=tuple(f"v{place}" for place in range(6000))),
     )
     schema = options.pop("schema", Schema((*COLUMNS, *further)))
-    found = method(ID).problems(request_for(given, schema=schema, **options))
+    found = method(ID)(request_for(given, schema=schema, **options)).problems
     assert [problem.code for problem in found] == [code]
     if code.startswith(ID):
         texts.text(f"methods.{ID}.problems.{code.removeprefix(f'{ID}.')}.what", **found[0].values)
@@ -236,12 +238,12 @@ def test_what_cannot_work_is_said_from_declarations_alone(given, options, code):
 
 def test_the_ways_out_lead_out():
     """Fewer rows, and a larger ε, as the refusal names them."""
-    (refused,) = method(ID).problems(request_for({"rows": 5000}))
+    (refused,) = method(ID)(request_for({"rows": 5000})).problems
     most, epsilon = refused.values["most"], Fraction(str(refused.values["epsilon"]))
-    assert not method(ID).problems(request_for({"rows": most}))
-    assert method(ID).problems(request_for({"rows": most + 1}))
-    assert not method(ID).problems(request_for({"rows": 5000}, budget=Budget(epsilon, BUDGET.delta)))
-    assert method(ID).problems(request_for({"rows": 5000}, budget=Budget(epsilon * 9 / 10, BUDGET.delta)))
+    assert not method(ID)(request_for({"rows": most})).problems
+    assert method(ID)(request_for({"rows": most + 1})).problems
+    assert not method(ID)(request_for({"rows": 5000}, budget=Budget(epsilon, BUDGET.delta))).problems
+    assert method(ID)(request_for({"rows": 5000}, budget=Budget(epsilon * 9 / 10, BUDGET.delta))).problems
 
 
 def test_how_often_rows_passed_stays_inside():
@@ -261,16 +263,16 @@ def test_whatever_the_level_the_claim_holds_and_the_forecast_answers(model, test
     for epsilon in (Fraction(1, 10**6), Fraction(1), Fraction(1000), Fraction(10**12)):
         for delta in (Fraction(1, 10**15), Fraction(1, 3)):
             request = request_for({"model": model, "rows": rows, "test": test}, Budget(epsilon, delta))
-            assert len(method(ID).forecast(request).errors) == (model == "pairs")
-            if not method(ID).problems(request):
-                assert total([method(ID).cost(request)], delta=delta).epsilon <= epsilon
+            assert len(method(ID)(request).forecast.errors) == (model == "pairs")
+            if not method(ID)(request).problems:
+                assert total([method(ID)(request).cost], delta=delta).epsilon <= epsilon
 
 
 def test_the_promise_says_that_rows_may_come_from_nobody():
     """Of an empty table nobody could have led to a row: all are from the model alone."""
     request = request_for({"crowd": "bins", "most_drawn": 2})
-    assert not method(ID).problems(request)
-    release = method(ID).run({"people": Table(some_rows(0))}, request, Context(seeded_noise(1), None, Path()))
+    assert not method(ID)(request).problems
+    release = method(ID)(request).run({"people": Table(some_rows(0))}, Context(seeded_noise(1), None, Path()))
     assert release.promise.kind == "plausible_deniability" and release.promise.terms["k"] > 1
     assert release.inside.figures["from_model_alone"] == GIVEN["rows"]
     for name in ("sentence", "recipient", "terms.k.what"):

@@ -71,7 +71,7 @@ def kit(*texts, title="Title", intro=""):
 
 
 def kit_of(plan):
-    return Kit.loads(SURVEY.run({}, plan.request, None).state)
+    return Kit.loads(SURVEY(plan.request).run({}, None).state)
 
 
 # --- the page ---------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_the_page_draws_with_the_numbers_that_the_promise_is_about():
     found = Page(page(made))
     told = json.loads(next(one["data-kit"] for _, one in found.tags if "data-kit" in one))
     assert told["id"] == made.id
-    events = check(OPENING).promise.loss.events.leaves()
+    events = check(OPENING).cost.loss.events.leaves()
     for one, (event, _) in zip(told["questions"], events, strict=True):
         tickets = one["true"] + (one["answers"] - 1) * one["other"]
         assert Fraction(one["true"], tickets) == event.truth and one["answers"] == event.answers
@@ -274,9 +274,9 @@ def test_odd_lines_never_stop_a_collection(tmp_path, ledger):
 
 
 def test_the_kit_needs_no_table_no_budget_and_no_register_with_one(tmp_path, ledger):
-    checked = preview(OPENING, ledger).checked
-    assert checked.sources == () and checked.request.private == ()
-    assert checked.promise.loss.epsilon == sum(one.epsilon for one in kit_of(OPENING).questions)
+    design = preview(OPENING, ledger).design
+    assert design.sources_read == () and design.request.private == ()
+    assert design.cost.loss.epsilon == sum(one.epsilon for one in kit_of(OPENING).questions)
     said = preview_json(OPENING, ledger, base=tmp_path)
     assert said["problems"] == [] and len(said["sentences"]) == 1
     assert "surveys" in said["sentences"][0]
@@ -288,7 +288,7 @@ def test_the_kit_needs_no_table_no_budget_and_no_register_with_one(tmp_path, led
 
 def test_on_paper_no_question_stands_where_its_true_answer_could_be_ticked():
     """No lots are drawn on paper: printed before the report is made, the page asks for nothing."""
-    shown = SURVEY.run({}, OPENING.request, None).artefacts[0].content.decode()
+    shown = SURVEY(OPENING.request).run({}, None).artefacts[0].content.decode()
     on_paper = re.search(r"@media print \{(.*?)\n\}", shown, re.DOTALL)[1]
     hidden = {
         part.strip()
@@ -310,7 +310,7 @@ def test_the_page_says_what_a_whole_report_can_tell():
     kit = kit_of(OPENING)
     odds = math.exp(sum(one.event.epsilon() for one in kit.questions))
     said = math.ceil(1000 * odds / (1 + odds)) / 10
-    shown = SURVEY.run({}, OPENING.request, None).artefacts[0].content.decode()
+    shown = SURVEY(OPENING.request).run({}, None).artefacts[0].content.decode()
     assert f"at most {said:g} % sure of one of them" in shown and said > 97
 
 
@@ -326,7 +326,7 @@ def test_what_made_up_reports_can_do_is_said_as_large_as_it_is(answers):
 
 
 def test_the_same_plan_makes_the_same_page():
-    first, second = (SURVEY.run({}, OPENING.request, None).artefacts[0].content for _ in range(2))
+    first, second = (SURVEY(OPENING.request).run({}, None).artefacts[0].content for _ in range(2))
     assert first == second
     assert Path("resources/sample/survey_reports.csv").read_text().count(kit_of(OPENING).id) == 485
 

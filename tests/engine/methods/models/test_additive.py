@@ -19,10 +19,11 @@ from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
 from engine.methods.models.additive_steps import Curve, fit, residuals
 from engine.methods.models.limits import FULL
 from engine.methods.models.monotone import _projected, monotone_problems
-from engine.methods.protocol import Budget, Context
+from engine.methods.protocol import Budget, Context, DocumentArtefact
 from engine.privacy.accounting import certified_delta, total
 from engine.privacy.events import Neighbours
 from engine.privacy.promise import Loss, Promise, Unit
+from engine.release.documents import document_html
 from engine.report.words import word
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -258,13 +259,13 @@ BUDGET = Budget(Fraction(1), SMALL)
 
 def request_for(given, budget=BUDGET):
     values = {"predictors": PREDICTORS, "about_rows": 3000, "noise": "gaussian", **given}
-    return method(ID).request({"people": Schema(COLUMNS)}, values, budget=budget)
+    return method(ID).make_request({"people": Schema(COLUMNS)}, values, budget=budget)
 
 
 def made(frame, given):
     request = request_for(given)
-    assert not method(ID).problems(request), method(ID).problems(request)
-    return method(ID).run({"people": Table(frame)}, request, Context(seeded_noise(7), None, Path()))
+    assert not method(ID)(request).problems, method(ID)(request).problems
+    return method(ID)(request).run({"people": Table(frame)}, Context(seeded_noise(7), None, Path()))
 
 
 @pytest.mark.parametrize("target", ["ill", "cost"])
@@ -311,7 +312,7 @@ def test_probabilities_are_right_on_average_and_in_every_third(epsilon, noise, b
     given = {"target": "ill", "about_rows": 20_000, "noise": noise}
     budget = Budget(Fraction(epsilon), SMALL if noise == "gaussian" else Fraction(0))
     request = request_for(given, budget=budget)
-    release = method(ID).run({"people": Table(frame)}, request, Context(seeded_noise(7), None, Path()))
+    release = method(ID)(request).run({"people": Table(frame)}, Context(seeded_noise(7), None, Path()))
     said = probabilities(release.artefacts[0].content, unseen)
     assert said.mean() == pytest.approx(likely.mean(), abs=0.015)
     for third in np.array_split(np.argsort(said), 3 if noise == "gaussian" else 1):
@@ -388,7 +389,7 @@ def test_whatever_the_rows_hold_an_answer_comes_out():
 )
 def test_what_cannot_work_is_said_from_declarations_alone(given, budget, code):
     request = request_for(given, budget)
-    assert code in [problem.code for problem in method(ID).problems(request)]
+    assert code in [problem.code for problem in method(ID)(request).problems]
 
 
 @pytest.mark.parametrize(
@@ -446,7 +447,12 @@ def test_effects_say_what_they_are_in_and_how_many_lie_outside(monkeypatch, targ
     note = word(effects.note, "en")
     assert f"Of these {limited} effects about {max(1, round(limited / 20))} lie outside" in note
     assert "do not hold what that takes away" in note and "pulled towards zero" in note
-    errors = method(ID).forecast(request_for({"target": target})).errors
+    card = next(
+        one for one in made(table(), {"target": target}).artefacts if isinstance(one, DocumentArtefact)
+    )
+    page = document_html(card).decode()
+    assert "Text(" not in page and f"Adds, in {unit}" in page and "lie outside their limits" in page
+    errors = method(ID)(request_for({"target": target})).forecast.errors
     assert {one.unit for one in errors if one.of == "cell"} == {unit}
 
 

@@ -83,13 +83,13 @@ def asked(*, delta=SMALL, neighbours=ADD, cap=1, epsilon=1, **given):
     values |= {"noise": "gaussian" if delta else "laplace"} | given
     schema = replace(SCHEMA, rows_per_person=cap)
     budget = Budget(Fraction(epsilon), Fraction(delta), neighbours)
-    return method(ID).request({MAIN: schema}, values, budget=budget)
+    return method(ID).make_request({MAIN: schema}, values, budget=budget)
 
 
 def made(request, frame, noise=None):
-    assert not method(ID).problems(request), method(ID).problems(request)
+    assert not method(ID)(request).problems, method(ID)(request).problems
     context = Context(noise or seeded_noise(7), None, Path())
-    return method(ID).run({MAIN: Table(frame)}, request, context)
+    return method(ID)(request).run({MAIN: Table(frame)}, context)
 
 
 def model_of(frame, **given):
@@ -179,7 +179,7 @@ def shares(**options):
         return json.dumps(made(request, rows, noise).artefacts[0].content)
 
     found = loss(run, frame, gone, rows=len(frame))
-    return found.shares_of(claimed(method(ID).cost(request).loss.events))
+    return found.shares_of(claimed(method(ID)(request).cost.loss.events))
 
 
 @pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
@@ -202,13 +202,13 @@ def test_what_is_drawn_is_what_is_declared(delta):
     for rows in (0, 1, 2000):
         noise = seeded_noise(2)
         made(request, table().head(rows), noise)
-        assert noise.counted == method(ID).cost(request).loss.events.drawn()
+        assert noise.counted == method(ID)(request).cost.loss.events.drawn()
 
 
 def test_a_row_moves_one_cell_of_the_sums_of_a_pair_by_its_reach_at_most():
     """Played back without one row, in the sums of every round."""
     request, frame = asked(), table(300)
-    schedule = method(ID).schedule(request)
+    schedule = method(ID)(request).schedule
     size = schedule.sizes[-1]
     assert size == 81 and len(schedule.sizes) == 4
     exact, answers = [[], []], []
@@ -251,19 +251,19 @@ def halved(monkeypatch):
 
 def not_accounted(monkeypatch):
     """The pair is fitted, and noise and ledger are those of the curves alone."""
-    way = type(method(ID))
-    real = way.schedule
+    way = method(ID)
+    real = way.schedule.func
 
-    def alone(request):
-        return real(method(ID), replace(request, values={**request.values, "pairs": ()}))
+    def alone(design):
+        return real(design.but(values={**design.values, "pairs": ()}))
 
-    def fewer(self, request):
-        found, less = replace(real(self, request)), alone(request)
+    def fewer(self):
+        found, less = replace(real(self)), alone(self)
         found.__dict__.update(sum_scale=less.sum_scale, count_scale=less.count_scale)
         return found
 
-    monkeypatch.setattr(way, "schedule", fewer)
-    monkeypatch.setattr(way, "fit_events", lambda self, request: alone(request).events)
+    monkeypatch.setattr(way, "schedule", property(fewer))
+    monkeypatch.setattr(way, "fit_events", property(lambda self: alone(self).events))
 
 
 def not_divided(monkeypatch):
@@ -297,7 +297,7 @@ def test_a_pair_that_is_not_paid_for_is_caught(mutant, delta, monkeypatch):
     assert max(shares(delta=delta, target="cost").values()) > 1.005
     request, noise = asked(delta=delta, target="cost"), seeded_noise(2)
     made(request, table(500), noise)
-    drawn = noise.counted == method(ID).cost(request).loss.events.drawn()
+    drawn = noise.counted == method(ID)(request).cost.loss.events.drawn()
     assert drawn == (mutant is in_two_cells)
 
 
@@ -434,7 +434,7 @@ def test_the_price_of_pairs_is_said_before_anything_is_spent():
     """One more curve of the same kind makes as much noise; the note says both numbers of rows."""
     way, request = method(ID), replace(asked(), sizes=(1000,))
     alone = replace(asked(pairs=[]), sizes=(1000,))
-    found, without = way.forecast(request), way.forecast(alone)
+    found, without = way(request).forecast, way(alone).forecast
     assert found.errors[0].median > without.errors[0].median
     note = next(one for one in found.notes if one.id.endswith("notes.pairs"))
     assert note.values["without"] == round(way.schedule(alone).needed_rows)
@@ -462,9 +462,9 @@ def test_the_price_of_pairs_is_said_before_anything_is_spent():
     ],
 )
 def test_what_cannot_work_is_said_from_declarations_alone(given, code):
-    assert code in [problem.code for problem in method(ID).problems(asked(**given))]
+    assert code in [problem.code for problem in method(ID)(asked(**given)).problems]
     if code.endswith("nothing_left"):
-        assert not method(ID).problems(asked(**given, pairs=[]))
+        assert not method(ID)(asked(**given, pairs=[])).problems
 
 
 @pytest.mark.slow

@@ -155,14 +155,16 @@ GIVEN = {
 
 def request_for(name, given=None, budget=None):
     schemas = {"people": Schema(COLUMNS)}
-    return method(name).request(schemas, GIVEN[name] | (given or {}), budget=budget or Budget(Fraction(1)))
+    return method(name).make_request(
+        schemas, GIVEN[name] | (given or {}), budget=budget or Budget(Fraction(1))
+    )
 
 
 def made(name, frame, given=None, budget=None):
     request, noise = request_for(name, given, budget), seeded_noise(7)
-    assert not method(name).problems(request), method(name).problems(request)
-    release = method(name).run({"people": Table(frame)}, request, Context(noise, None, Path()))
-    assert noise.counted == method(name).cost(request).drawn()
+    assert not method(name)(request).problems, method(name)(request).problems
+    release = method(name)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
+    assert noise.counted == method(name)(request).cost.drawn()
     assert release.views and not hasattr(release.artefacts[0], "frame")
     return json.loads(release.artefacts[0].content)
 
@@ -216,7 +218,7 @@ def test_whatever_the_rows_hold_an_answer_comes_out(name):
     ],
 )
 def test_what_cannot_work_is_said_from_declarations_alone(name, given, budget, code):
-    assert code in [problem.code for problem in method(name).problems(request_for(name, given, budget))]
+    assert code in [problem.code for problem in method(name)(request_for(name, given, budget)).problems]
 
 
 @pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
@@ -227,13 +229,13 @@ def test_noise_divided_by_eleven_tenths_is_caught(delta, monkeypatch):
     frame = pd.DataFrame({"x": [2.0, 2.0], "y": [2.0, -2.0], "z": [2.0, 2.0], "ward": ["a", "b"]})
 
     def run(rows, noise):
-        method(COMPONENTS).run({"people": Table(rows)}, request, Context(noise, None, Path()))
+        method(COMPONENTS)(request).run({"people": Table(rows)}, Context(noise, None, Path()))
 
     def level():
         found = transcript(run, frame, frame.head(1), module=division, runs=120)
         return found.gaussian_level if delta else found.laplace_level
 
-    claimed, scale = method(COMPONENTS).division(request).level, Division.scale
+    claimed, scale = method(COMPONENTS)(request).division.level, Division.scale
     assert 0.95 * claimed < level() < 1.04 * claimed
     monkeypatch.setattr(Division, "scale", lambda self, name: scale(self, name) * Fraction(10, 11))
     assert level() > 1.05 * claimed

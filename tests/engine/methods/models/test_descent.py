@@ -207,7 +207,7 @@ def test_a_column_that_fills_little_of_its_range_is_not_left_behind(delta, monke
     def part():
         """How much of the score goes with the first number; of logistic regression without noise 1."""
         fits = [fit(every, target, given, noise=seeded_noise(seed)).solution.weights for seed in range(3)]
-        return np.mean([np.cov(every.scores(one) / 4096, told)[0, 1] for one in fits])
+        return np.mean([np.cov(every(one).scores / 4096, told)[0, 1] for one in fits])
 
     of, found = Slopes.of, part()
     monkeypatch.setattr(
@@ -309,13 +309,13 @@ def table(n=3000, seed=1):
 
 def request_for(given=None, budget=BUDGET):
     values = {"target": "ill", "predictors": ["ward", "age"], "about_rows": 3000, "noise": "gaussian"}
-    return method(ID).request({"people": Schema(COLUMNS)}, values | (given or {}), budget=budget)
+    return method(ID).make_request({"people": Schema(COLUMNS)}, values | (given or {}), budget=budget)
 
 
 def made(frame, seed=7):
     request = request_for()
-    assert not method(ID).problems(request)
-    return method(ID).run({"people": Table(frame)}, request, Context(seeded_noise(seed), None, Path()))
+    assert not method(ID)(request).problems
+    return method(ID)(request).run({"people": Table(frame)}, Context(seeded_noise(seed), None, Path()))
 
 
 def test_it_predicts_people_it_has_not_seen_better_than_a_guess():
@@ -357,4 +357,4 @@ def test_whatever_the_rows_hold_an_answer_comes_out():
     ],
 )
 def test_what_cannot_work_is_said_from_declarations_alone(given, budget, code):
-    assert code in [problem.code for problem in method(ID).problems(request_for(given, budget))]
+    assert code in [problem.code for problem in method(ID)(request_for(given, budget)).problems]

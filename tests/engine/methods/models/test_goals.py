@@ -133,12 +133,12 @@ def test_components_of_adult(adult):
     best = whole[1:, 1:] / whole[0, 0] - np.outer(mean, mean)
     way, budget = method("models.pca"), Budget(ONE / 10, SMALL)
     given = {"columns": [one.name for one in columns], "components": 10, "noise": "gaussian"}
-    request = way.request({MAIN: Schema(tuple(columns))}, given, budget=budget)
-    assert not way.problems(request)
+    request = way.make_request({MAIN: Schema(tuple(columns))}, given, budget=budget)
+    assert not way(request).problems
     kept = []
     for seed in range(5):
-        noisy = way.division(request).noisy("products", exact, seeded_noise(seed))
-        directions = way.components(noisy, request).directions
+        noisy = way(request).division.noisy("products", exact, seeded_noise(seed))
+        directions = way(request).components(noisy).directions
         kept.append([np.trace(one @ best @ one.T) for one in (directions[:2], directions[:5], directions)])
     values = np.linalg.eigvalsh(best)[::-1]
     assert (np.median(kept, axis=0) >= [0.95 * values[:count].sum() for count in (2, 5, 10)]).all()

@@ -62,8 +62,8 @@ def way_and_request(name, *, percent=20, delta=SMALL, neighbours=ADD, cap=1, eps
     given |= {"noise": "gaussian" if delta else "laplace", "held_out_percent": percent}
     schema = replace(SCHEMA, rows_per_person=cap)
     budget = Budget(Fraction(epsilon), Fraction(delta), neighbours)
-    request = way.request({MAIN: schema}, given, budget=budget)
-    assert not way.problems(request), way.problems(request)
+    request = way.make_request({MAIN: schema}, given, budget=budget)
+    assert not way(request).problems, way(request).problems
     return way, request
 
 
@@ -82,12 +82,12 @@ def people(rows=400, seed=0):
 
 
 def fit_events(way, request):
-    return way.cost(request).loss.events.parts[0]
+    return way(request).cost.loss.events.parts[0]
 
 
 def released(way, request, fitted, away, noise):
     context = Context(noise, None, Path(), held_out={MAIN: Table(away)})
-    return way.run({MAIN: Table(fitted)}, request, context)
+    return way(request).run({MAIN: Table(fitted)}, context)
 
 
 # --- what one person moves ---------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def shares(name, *, fitted=False, away=True, delta=SMALL, neighbours=ADD):
 
     gone = (table.iloc[1:] if fitted else table, others.iloc[1:] if away else others)
     found = loss(run, (table, others), gone, rows=len(table))
-    events = way.cost(request).loss.events
+    events = way(request).cost.loss.events
     return found.shares_of(claimed(events.parts[1])), found.shares_of(claimed(events))
 
 
@@ -212,7 +212,7 @@ MUTANTS = {
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_score_that_tells_more_is_caught(mutant, monkeypatch):
     way, request = way_and_request("logistic")
-    claim = claimed(way.cost(request).loss.events.parts[1])
+    claim = claimed(way(request).cost.loss.events.parts[1])
     place, word, change = MUTANTS[mutant]
     monkeypatch.setattr(place, word, change(getattr(place, word)))
     table, others = people(), people(90, 3)
@@ -244,7 +244,7 @@ def test_a_score_that_tells_more_is_caught(mutant, monkeypatch):
 def test_fit_and_score_cost_no_more_than_the_whole_together(name, epsilon, neighbours, delta, percent):
     """The accountant bears it out from the events alone, and hardly anything is thrown away."""
     way, request = way_and_request(name, percent=percent, delta=delta, neighbours=neighbours, epsilon=epsilon)
-    promise = way.cost(request)
+    promise = way(request).cost
     found = total([promise], delta=delta, neighbours=neighbours)
     assert found.epsilon <= promise.loss.epsilon == Fraction(epsilon)
     fit, score = fit_events(way, request), score_division(request, fit_events(way, request))
@@ -259,9 +259,9 @@ def test_fit_and_score_cost_no_more_than_the_whole_together(name, epsilon, neigh
 def test_without_a_score_nothing_is_different(name):
     way, request = way_and_request(name, percent=0)
     release = released(way, request, people(), people(90, 3), seeded_noise(4))
-    assert "held_out" not in release.artefacts[0].content and not way.scores(request)
-    assert way.cost(request).loss.epsilon == 1 and request.budget.epsilon == 1
-    again = way.run({MAIN: Table(people())}, request, Context(seeded_noise(4), None, Path()))
+    assert "held_out" not in release.artefacts[0].content and not way(request).scores
+    assert way(request).cost.loss.epsilon == 1 and request.budget.epsilon == 1
+    again = way(request).run({MAIN: Table(people())}, Context(seeded_noise(4), None, Path()))
     assert again.artefacts[0].content == release.artefacts[0].content
 
 
@@ -356,14 +356,14 @@ def test_with_little_noise_the_score_is_that_of_the_people(name):
 @pytest.mark.parametrize("name", ["linear, sums", "logistic", "tree"])
 def test_the_forecast_says_how_far_off_it_will_be(name):
     way, request = way_and_request(name, percent=10)
-    assert [one.size for one in way.forecast(request).errors if one.of == "score"] == list(request.sizes)
+    assert [one.size for one in way(request).forecast.errors if one.of == "score"] == list(request.sizes)
     small, large = (
-        next(one for one in way.forecast(replace(request, sizes=(size,))).errors if one.of == "score")
+        next(one for one in way(replace(request, sizes=(size,))).forecast.errors if one.of == "score")
         for size in (1000, 10**6)
     )
     assert large.limit < 2 < small.limit <= 100
     _, without = way_and_request(name, percent=0)
-    assert not [one for one in way.forecast(without).errors if one.of == "score"]
+    assert not [one for one in way(without).forecast.errors if one.of == "score"]
 
 
 # --- through a release -------------------------------------------------------------------------------
@@ -374,7 +374,7 @@ def test_it_leaves_with_the_release(monkeypatch):
     way = method("models.naive_bayes")
     plan = plans(way)[0]
     plan = replace(plan, parameters=dict(plan.parameters) | {"held_out_percent": 10})
-    monkeypatch.setattr(type(way), "examples", lambda self: ())
+    monkeypatch.setattr(way, "examples", lambda: ())
     monkeypatch.setattr("engine.release.examples.plans", lambda given: [plan])
     (_, folder), *_ = ran.__wrapped__(way)
     model = json.loads((folder / "release" / "model.json").read_text())

@@ -146,14 +146,14 @@ def asked(name, *, delta=SMALL, neighbours=ADD, cap=1, target="number"):
     given = {"target": target, "predictors": ("first", "level"), "about_rows": 2000}
     given |= {"noise": "gaussian" if delta else "laplace"}
     schema = replace(SCHEMA, rows_per_person=cap)
-    request = way.request({MAIN: schema}, given, budget=Budget(Fraction(1), Fraction(delta), neighbours))
-    assert not way.problems(request), way.problems(request)
+    request = way.make_request({MAIN: schema}, given, budget=Budget(Fraction(1), Fraction(delta), neighbours))
+    assert not way(request).problems, way(request).problems
     return way, request
 
 
 def made(name, frame, noise, **options):
     way, request = asked(name, **options)
-    return way.run({MAIN: Table(frame)}, request, Context(noise, None, Path()))
+    return way(request).run({MAIN: Table(frame)}, Context(noise, None, Path()))
 
 
 def shares(name, **options):
@@ -174,7 +174,7 @@ def shares(name, **options):
         return json.dumps(content)
 
     found = loss(run, table, gone, rows=len(table))
-    return found.shares_of(claimed(way.cost(request).loss.events))
+    return found.shares_of(claimed(way(request).cost.loss.events))
 
 
 @BOTH
@@ -193,7 +193,7 @@ def test_what_is_drawn_is_what_is_declared(name, delta):
     for rows in (0, 1, 4000):
         noise = seeded_noise(2)
         made(name, people().head(rows), noise, delta=delta)
-        assert noise.counted == way.cost(request).loss.events.drawn()
+        assert noise.counted == way(request).cost.loss.events.drawn()
 
 
 @BOTH
@@ -210,7 +210,7 @@ def test_a_limit_that_is_not_paid_for_is_caught(name, monkeypatch):
     way, request = asked(name)
     noise = seeded_noise(2)
     made(name, people(), noise)
-    assert noise.counted != way.cost(request).loss.events.drawn()
+    assert noise.counted != way(request).cost.loss.events.drawn()
     assert max(shares(name).values()) > 1.005
 
 

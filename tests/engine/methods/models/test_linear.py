@@ -14,7 +14,7 @@ import pytest
 
 from engine import texts
 from engine.evaluation.catalogue import measure
-from engine.evaluation.protocol import Private, Subject
+from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
 from engine.methods.models.descent import PRODUCTS
 from engine.methods.models.linear_model import effects, predict
@@ -58,7 +58,7 @@ def asked(*predictors, target="y", epsilon=1, schema=SCHEMA, neighbours=ADD_REMO
         "fit": "sums",
         **given,
     }
-    return LINEAR.request({"people": schema}, parameters, budget=budget)
+    return LINEAR.make_request({"people": schema}, parameters, budget=budget)
 
 
 def gaussian(*predictors, **given):
@@ -66,8 +66,8 @@ def gaussian(*predictors, **given):
 
 
 def released(request, frame, seed=1):
-    assert LINEAR.problems(request) == []
-    return LINEAR.run({"people": Table(frame)}, request, Context(seeded_noise(seed), None, Path("unused")))
+    assert LINEAR(request).problems == []
+    return LINEAR(request).run({"people": Table(frame)}, Context(seeded_noise(seed), None, Path("unused")))
 
 
 def model(request, frame, seed=1):
@@ -87,7 +87,7 @@ def mixed(rows=400, seed=3):
 def test_six_points_give_the_printed_polynomial():
     """Srivastava (2016), chapter 4: 6 α² + 6.7 ωα − 6.8 α + 2.3125 ω² − 4.5 ω (+ 2.275, not released)."""
     request = asked("x")
-    sums = LINEAR.coefficients(Table(SIX), request) / LINEAR.per_side(request) ** 2
+    sums = LINEAR(request).coefficients(Table(SIX)) / LINEAR(request).per_side ** 2
     assert sums == pytest.approx([6, 6.7, 6.8, 2.3125, 4.5], abs=2e-3)  # on the grid of 4096 steps
 
 
@@ -182,10 +182,10 @@ def test_no_search_between_grid_points_exceeds_them(widths, replace_one):
 def test_a_person_with_more_rows_costs_more():
     person = Column("person", Role.PERSON_KEY, Kind.TEXT)
     capped = Schema((*SCHEMA.columns, person), 3)
-    one, three = (LINEAR.mechanism(asked("x", schema=schema)) for schema in (SCHEMA, capped))
+    one, three = (LINEAR(asked("x", schema=schema)).mechanism for schema in (SCHEMA, capped))
     assert one.sensitivity == 8 * 4096**2 and three.sensitivity == 3 * 8 * 2048**2
     request = gaussian("x", schema=capped)
-    assert LINEAR.mechanism(request).squared_sensitivity == 9 * 14 * 2048**4
+    assert LINEAR(request).mechanism.squared_sensitivity == 9 * 14 * 2048**4
 
 
 # --- promise ----------------------------------------------------------------------------------------
@@ -194,13 +194,13 @@ def test_a_person_with_more_rows_costs_more():
 @pytest.mark.parametrize("neighbours", [ADD_REMOVE, REPLACE_ONE])
 def test_the_cost_is_exactly_the_budget(neighbours):
     request = asked("x", "ward", target="stay", epsilon="7/30", neighbours=neighbours)
-    cost = LINEAR.cost(request)
+    cost = LINEAR(request).cost
     assert cost.loss.events.epsilon() == cost.loss.epsilon == Fraction(7, 30)
     assert released(request, mixed()).promise == cost
 
 
 def test_gaussian_noise_holds_its_delta():
-    cost = LINEAR.cost(gaussian("x", "ward", target="stay"))
+    cost = LINEAR(gaussian("x", "ward", target="stay")).cost
     assert cost.kind == "approximate_dp"
     assert 0.99e-6 < cost.loss.events.delta(Fraction(1)) <= 1e-6
 
@@ -209,8 +209,8 @@ def test_what_is_drawn_is_what_was_promised():
     for request in (asked("x", "ward"), gaussian("x", "ward")):
         noise = seeded_noise(1)
         frame = mixed().assign(y=0.5)
-        LINEAR.run({"people": Table(frame)}, request, Context(noise, None, Path("unused")))
-        assert noise.counted == LINEAR.cost(request).drawn()
+        LINEAR(request).run({"people": Table(frame)}, Context(noise, None, Path("unused")))
+        assert noise.counted == LINEAR(request).cost.drawn()
 
 
 def query(request):
@@ -220,7 +220,7 @@ def query(request):
     def of(data):
         if data.tobytes() not in known:
             frame = pd.DataFrame({"x": data[:, 0], "y": data[:, 1]})
-            known[data.tobytes()] = LINEAR.coefficients(Table(frame), request)
+            known[data.tobytes()] = LINEAR(request).coefficients(Table(frame))
         return known[data.tobytes()]
 
     return of
@@ -231,7 +231,7 @@ PAIR = np.array([[0.2, 0.1], [math.nan, 0.3], [-1.0, 1.0]])
 
 def tried(request, claimed):
     """The noisy coefficients of three rows; the row that leaves is the worst there is."""
-    mechanism, exact = LINEAR.mechanism(request), query(request)
+    mechanism, exact = LINEAR(request).mechanism, query(request)
     assert np.abs(exact(PAIR) - exact(PAIR[:-1])).sum() == mechanism.sensitivity
     return Tried(
         release=lambda data, noise: mechanism.release(exact(data), noise),
@@ -250,7 +250,7 @@ def audited(request, claimed):
     whole, less = query(request)(PAIR), query(request)(PAIR[:-1])
 
     def often(data, noise, runs):
-        draws = noise.discrete_laplace(LINEAR.mechanism(request).scale, 5 * runs).reshape(runs, 5)
+        draws = noise.discrete_laplace(LINEAR(request).mechanism.scale, 5 * runs).reshape(runs, 5)
         found = query(request)(data) + draws
         return (np.abs(found - less) - np.abs(found - whole)).sum(axis=1)
 
@@ -272,11 +272,11 @@ def test_one_row_leaves_every_other_one_as_it_was():
     request = asked("x", "ward", target="stay")
     frame = mixed(40_000)
     others, one = frame.iloc[1:], frame.iloc[:1]
-    exact = [LINEAR.coefficients(Table(part), request) for part in (frame, others, one)]
+    exact = [LINEAR(request).coefficients(Table(part)) for part in (frame, others, one)]
     assert np.array_equal(exact[0], exact[1] + exact[2])
-    shuffled = LINEAR.coefficients(Table(frame.sample(frac=1, random_state=1)), request)
+    shuffled = LINEAR(request).coefficients(Table(frame.sample(frac=1, random_state=1)))
     assert np.array_equal(exact[0], shuffled)
-    assert np.abs(exact[0] - exact[1]).sum() <= LINEAR.mechanism(request).sensitivity
+    assert np.abs(exact[0] - exact[1]).sum() <= LINEAR(request).mechanism.sensitivity
 
 
 # --- limits -----------------------------------------------------------------------------------------
@@ -327,11 +327,11 @@ def test_bands_cover_what_they_say():
     """Coverage of 95 % bands over 200 releases with many rows: below 176 has probability under 1e-4."""
     request = asked("x", target="stay")
     table = Table(mixed(20_000))
-    exact, noise, inside = LINEAR.coefficients(table, request), seeded_noise(11), 0
-    truth = LINEAR.released(exact, request).artefacts[0].content["predictors"][0]["coefficient"]
+    exact, noise, inside = LINEAR(request).coefficients(table), seeded_noise(11), 0
+    truth = LINEAR(request).released(exact).artefacts[0].content["predictors"][0]["coefficient"]
     for _ in range(200):
-        noised = LINEAR.mechanism(request).release(exact, noise)
-        one = LINEAR.released(noised, request).artefacts[0].content["predictors"][0]
+        noised = LINEAR(request).mechanism.release(exact, noise)
+        one = LINEAR(request).released(noised).artefacts[0].content["predictors"][0]
         inside += abs(one["coefficient"] - truth) <= one["within_95"]
     assert 176 <= inside <= 199
 
@@ -341,13 +341,13 @@ def test_bands_cover_what_they_say():
 def test_the_number_of_rows_lies_within_its_margin(ask, fit):
     """Of 400 draws at 95 of 100, fewer than 361 or more than 396 have a probability below 1e-3 together."""
     request, noise = ask("x", target="stay", fit=fit), seeded_noise(4)
-    nothing = np.zeros_like(LINEAR.coefficients(Table(mixed(3)), request))
-    within = LINEAR.rows_within(request)
+    nothing = np.zeros_like(LINEAR(request).coefficients(Table(mixed(3))))
+    within = LINEAR(request).rows_within
     if fit == "sums":
-        drawn = [LINEAR.mechanism(request).release(nothing, noise)[0] for _ in range(400)]
-        off = np.array(drawn) / LINEAR.per_side(request) ** 2
+        drawn = [LINEAR(request).mechanism.release(nothing, noise)[0] for _ in range(400)]
+        off = np.array(drawn) / LINEAR(request).per_side ** 2
     else:
-        plan = LINEAR.plan(request)
+        plan = LINEAR(request).plan
         none = np.zeros_like(plan.monomials.sums([np.zeros((1, plan.size), dtype=np.int64)]))
         off = np.array([plan.division.noisy(PRODUCTS, none, noise)[0] for _ in range(400)]) / PER_SIDE**2
     assert 361 <= (np.abs(off) <= within).sum() <= 396
@@ -357,7 +357,7 @@ def test_the_margin_of_the_number_of_rows_is_shown():
     request = asked("x", target="stay")
     views = released(request, mixed(400)).views
     shown = {view.title.id.split(".")[-2]: view.value for view in views if isinstance(view, NumberView)}
-    assert shown["rows_within"] == math.ceil(LINEAR.rows_within(request)) > 0
+    assert shown["rows_within"] == math.ceil(LINEAR(request).rows_within) > 0
 
 
 # --- odd tables -------------------------------------------------------------------------------------
@@ -433,14 +433,14 @@ def test_refuses_on_declarations_only():
         "budget.delta_needed": asked("x", noise="gaussian"),
         "budget.delta_unused": asked("x", delta="1/10"),
     }
-    assert {code: LINEAR.problems(request)[0].code for code, request in codes.items()} == {
+    assert {code: LINEAR(request).problems[0].code for code, request in codes.items()} == {
         code: code for code in codes
     }
 
 
 def test_the_forecast_falls_with_budget_and_rows():
     def limits(epsilon):
-        forecast = LINEAR.forecast(replace(asked("x", "ward", epsilon=epsilon), sizes=(100, 10_000)))
+        forecast = LINEAR(replace(asked("x", "ward", epsilon=epsilon), sizes=(100, 10_000))).forecast
         return [one.limit for one in forecast.errors if one.of == "prediction"]
 
     few, many = limits(1)
@@ -455,12 +455,12 @@ def test_the_forecast_is_what_happens_on_such_people():
     slope = math.sqrt(0.15)
     frame = pd.DataFrame({"x": x, "stay": 7 + 7 * stay})
     frame["y"] = slope * (x + stay) + random.normal(0, 0.25, rows)
-    exact, noise = LINEAR.coefficients(Table(frame), request), seeded_noise(7)
+    exact, noise = LINEAR(request).coefficients(Table(frame)), seeded_noise(7)
     squares = []
     for _ in range(60):
-        found = LINEAR.released(LINEAR.mechanism(request).release(exact, noise), request).artefacts[0]
+        found = LINEAR(LINEAR(request).mechanism.release(exact, noise))(request).released().artefacts[0]
         squares.append(np.mean((found.predict(frame) - slope * (x + stay)) ** 2))
-    said = LINEAR.forecast(request).errors[0].median / 0.6745
+    said = LINEAR(request).forecast.errors[0].median / 0.6745
     assert 0.5 * said < math.sqrt(np.mean(squares)) < 1.5 * said
 
 
@@ -469,7 +469,7 @@ def test_the_forecast_is_what_happens_on_such_people():
 
 def score(request, fitted, held_out):
     release = released(request, fitted)
-    subject = Subject(LINEAR, request, release.promise)
+    subject = LINEAR(request)
     poisoned = None  # the measure does not say that it needs the table before the cap: it must not read it
     context = Private(subject, poisoned, SCHEMA, Table(fitted), release, held_out=Table(held_out))
     return measure("utility.held_out_score").evaluate(context).figures["model"]
@@ -493,7 +493,7 @@ def test_the_score_stands_beside_the_fit_without_noise():
 
 def test_without_held_out_people_there_is_no_score():
     release = released(asked("x"), SIX)
-    subject = Subject(LINEAR, asked("x"), release.promise)
+    subject = LINEAR(asked("x"))
     context = Private(subject, Table(SIX), SCHEMA, Table(SIX), release)
     assert measure("utility.held_out_score").evaluate(context).figures == {}
 
@@ -503,7 +503,7 @@ def test_without_held_out_people_there_is_no_score():
 
 def test_the_first_page_speaks_of_predictions_not_of_groups():
     for sizes, name in (((1000, 10_000), "exact_range_prediction"), ((1000,), "exact_prediction")):
-        forecast = LINEAR.forecast(replace(asked("x", target="stay"), sizes=sizes))
+        forecast = LINEAR(replace(asked("x", target="stay"), sizes=sizes)).forecast
         lines = tuple(asdict(one) | {"quantity": one.quantity.id} for one in forecast.errors)
         (said,) = accuracy(
             SimpleNamespace(
@@ -538,8 +538,8 @@ def test_any_rows_give_a_finite_model_by_steps(name):
 
 def test_steps_draw_what_they_promise():
     request, noise = stepped("x", "ward"), seeded_noise(1)
-    LINEAR.run({"people": Table(mixed())}, request, Context(noise, None, Path("unused")))
-    assert noise.counted == LINEAR.cost(request).drawn()
+    LINEAR(request).run({"people": Table(mixed())}, Context(noise, None, Path("unused")))
+    assert noise.counted == LINEAR(request).cost.drawn()
 
 
 @pytest.mark.parametrize(
@@ -547,4 +547,4 @@ def test_steps_draw_what_they_promise():
     [({"penalty": 5}, "models.linear.no_penalty"), ({"epsilon": "1/1000"}, "models.linear.nothing_left")],
 )
 def test_steps_that_cannot_work_are_said_from_declarations_alone(given, code):
-    assert code in [problem.code for problem in LINEAR.problems(stepped("x", "ward", **given))]
+    assert code in [problem.code for problem in LINEAR(stepped("x", "ward", **given)).problems]

@@ -71,8 +71,8 @@ def ran(name, frame, about=None):
     given = ASKED[name] | {"noise": "laplace"}
     if any(one.name == "about_rows" for one in way.parameters):
         given["about_rows"] = about or len(frame)
-    request = way.request({"people": SCHEMA}, given, budget=Budget(Fraction(8)))
-    assert not way.problems(request)
+    request = way.make_request({"people": SCHEMA}, given, budget=Budget(Fraction(8)))
+    assert not way(request).problems
     exact = []
 
     def record(values, draws):
@@ -80,7 +80,7 @@ def ran(name, frame, about=None):
         return noisy(values, draws)
 
     with listening(record):
-        release = way.run({"people": Table(frame)}, request, Context(seeded_noise(3), None, Path()))
+        release = way(request).run({"people": Table(frame)}, Context(seeded_noise(3), None, Path()))
     content = next(one for one in release.artefacts if one.files[0] == "model.json").content
     return json.loads(content) if isinstance(content, bytes) else content, exact
 

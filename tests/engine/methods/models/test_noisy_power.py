@@ -260,16 +260,16 @@ def frame(n=20_000, seed=1):
 def made(table, seed=1, epsilon=1):
     given = {"columns": ["x", "first", "second"], "components": 1, "noise": "gaussian"}
     way, budget = method(ID), Budget(Fraction(epsilon), SMALL)
-    request = way.request({"people": Schema(COLUMNS)}, given, budget=budget)
-    assert not way.problems(request)
-    return way.run({"people": Table(table)}, request, Context(seeded_noise(seed), None, Path()))
+    request = way.make_request({"people": Schema(COLUMNS)}, given, budget=budget)
+    assert not way(request).problems
+    return way(request).run({"people": Table(table)}, Context(seeded_noise(seed), None, Path()))
 
 
 def test_an_audit_of_the_plan_hears_nearly_all_that_is_claimed():
     """On worst rows of its own shape, by what this machine draws."""
     given = {"columns": ["x", "first", "second"], "components": 1, "noise": "gaussian"}
-    request = method(ID).request({"people": Schema(COLUMNS)}, given, budget=Budget(Fraction(1), SMALL))
-    found = NoiseAudit().of_plan(method(ID), request, runs=20).figures
+    request = method(ID).make_request({"people": Schema(COLUMNS)}, given, budget=Budget(Fraction(1), SMALL))
+    found = NoiseAudit().of_plan(method(ID)(request), runs=20).figures
     assert not found["too_little_noise"] and found["same_questions"]
     assert 0.9 < found["measured"] / found["claimed"] < 1.03
 
@@ -296,9 +296,9 @@ def test_a_column_of_very_many_values_needs_no_square_of_them_in_memory():
     many = declared("first", Kind.CATEGORY, values=tuple(map(str, range(18_000))))
     given = {"columns": ["x", "first"], "components": 1, "noise": "gaussian"}
     way, budget = method(ID), Budget(Fraction(1), SMALL)
-    request = way.request({"people": Schema((COLUMNS[0], many))}, given, budget=budget)
+    request = way.make_request({"people": Schema((COLUMNS[0], many))}, given, budget=budget)
     tracemalloc.start()
-    release = way.run({"people": Table(frame(500))}, request, Context(seeded_noise(1), None, Path()))
+    release = way(request).run({"people": Table(frame(500))}, Context(seeded_noise(1), None, Path()))
     along = project(json.loads(release.artefacts[0].content), frame(500, seed=2))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

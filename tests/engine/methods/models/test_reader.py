@@ -81,11 +81,11 @@ def rows():
 def released(name, percent=0):
     """Return a model, with a score on held-out people where a part of its level pays for one."""
     given, way = CASES[name] | {"held_out_percent": percent}, method(".".join(name.split(".")[:2]))
-    request = way.request({"people": SCHEMA}, given, budget=Budget(Fraction(5)))
-    assert not way.problems(request)
+    request = way.make_request({"people": SCHEMA}, given, budget=Budget(Fraction(5)))
+    assert not way(request).problems
     held_out = {"people": Table(table(seed=2))}
     context = Context(seeded_noise(7), None, Path(), held_out=held_out if percent else {})
-    release = way.run({"people": Table(table())}, request, context)
+    release = way(request).run({"people": Table(table())}, context)
     by_file = {artefact.files[0]: artefact for artefact in release.artefacts}
     assert by_file["predict.py"].content == READER.read_bytes()
     assert by_file["predict.R"].content == READER_R.read_bytes()
@@ -126,7 +126,7 @@ def has_r():
     if shutil.which("Rscript") is None:
         return False
     asked = ["Rscript", "-e", "quit(status = !requireNamespace('jsonlite', quietly = TRUE))"]
-    return subprocess.run(asked, capture_output=True).returncode == 0
+    return subprocess(asked).run(capture_output=True).returncode == 0
 
 
 @pytest.mark.slow

@@ -59,10 +59,10 @@ SCORED = {f"{name}.scored": given | {"held_out_percent": 20} for name, given in 
 def made(name):
     """Return the model of a case as its JSON file, and as its other file."""
     way = method(".".join(name.split(".")[:2]))
-    request = way.request({"people": SCHEMA}, (EVERY | SCORED)[name], budget=Budget(Fraction(5)))
-    assert not way.problems(request)
+    request = way.make_request({"people": SCHEMA}, (EVERY | SCORED)[name], budget=Budget(Fraction(5)))
+    assert not way(request).problems
     context = Context(seeded_noise(7), None, Path(), held_out={"people": Table(table(seed=2))})
-    release = way.run({"people": Table(table())}, request, context)
+    release = way(request).run({"people": Table(table())}, context)
     by_file = {artefact.files[0]: artefact for artefact in release.artefacts}
     content = by_file["model.json"].content
     if isinstance(content, bytes):

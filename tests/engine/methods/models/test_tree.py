@@ -111,14 +111,14 @@ def test_the_parts_cost_no_more_than_the_whole(delta, cap, replace_one):
 
 def request_for(given=None, budget=BUDGET):
     values = {"target": "state", "predictors": ["ward", "age"], **(given or {})}
-    return method(ID).request({"people": Schema(COLUMNS)}, values, budget=budget)
+    return method(ID).make_request({"people": Schema(COLUMNS)}, values, budget=budget)
 
 
 def made(frame, given=None, budget=BUDGET):
     request, noise = request_for(given, budget), seeded_noise(7)
-    assert not method(ID).problems(request), method(ID).problems(request)
-    release = method(ID).run({"people": Table(frame)}, request, Context(noise, None, Path()))
-    assert noise.counted == method(ID).cost(request).drawn()
+    assert not method(ID)(request).problems, method(ID)(request).problems
+    release = method(ID)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
+    assert noise.counted == method(ID)(request).cost.drawn()
     return release.artefacts[0]
 
 
@@ -156,5 +156,5 @@ def test_whatever_the_rows_hold_an_answer_comes_out():
     ],
 )
 def test_what_cannot_work_is_said_from_declarations_alone(given, budget, code):
-    found = [problem.code for problem in method(ID).problems(request_for(given, budget))]
+    found = [problem.code for problem in method(ID)(request_for(given, budget)).problems]
     assert code in found if code else not found

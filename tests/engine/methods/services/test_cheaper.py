@@ -100,18 +100,18 @@ def request(questions, *answers, key=True):
     """Return the request of a visit to a desk that has given these answers."""
     columns = tuple(one for one in SCHEMA.columns if key or one.name != "person")
     schema = Schema(columns, 1)
-    opening = method(ID).request({MAIN: schema}, {"columns": list(COLUMNS), "questions": 20})
+    opening = method(ID).make_request({MAIN: schema}, {"columns": list(COLUMNS), "questions": 20})
     desk = Desk(declared(opening, COLUMNS), Fraction(5), Neighbours.ADD_REMOVE, 20)
     for where, by, counts in answers:
         asked = Question(parse(where), schema, by).key
         desk = desk.visited((Answer(asked, where, by, Fraction(1, 4), counts, desk.visits + 1),))
-    made = method(ID).request({MAIN: schema}, {"questions": questions}, step="visit", state=desk.dumps())
-    assert not method(ID).problems(made)
+    made = method(ID).make_request({MAIN: schema}, {"questions": questions}, step="visit", state=desk.dumps())
+    assert not method(ID)(made).problems
     return made
 
 
 def ways(questions, *answers, **options):
-    found = method(ID).cheaper(request(questions, *answers, **options))
+    found = method(ID)(request(questions, *answers, **options)).cheaper
     return {way.said.id.rsplit(".", 1)[1]: way for way in found}
 
 
@@ -143,7 +143,7 @@ def test_questions_about_one_column_are_one_table():
     assert found.epsilon == Fraction(3, 4)
     (table,) = [one for one in found.given["questions"] if "by" in one]
     assert table == {"where": "age at least 3", "by": "sex", "epsilon": 0.5}
-    assert sum(method(ID).takes_each(request(found.given["questions"]))) == found.epsilon
+    assert sum(method(ID)(request(found.given["questions"])).takes_each) == found.epsilon
     asked[1]["by"] = "band"
     assert "table" not in ways(asked)
 
@@ -164,7 +164,7 @@ def test_a_question_that_follows_from_another_of_the_visit():
     assert found["follows"].said.values == {"question": 1, "others": "2"}
     assert found["follows"].epsilon == Fraction(1, 2)
     free = ("sex is f", None, (40,))
-    assert method(ID).takes_each(request([{"where": "sex = f"}, {"epsilon": 1}], free)) == (0, 1)
+    assert method(ID)(request([{"where": "sex = f"}, {"epsilon": 1}], free)).takes_each == (0, 1)
 
 
 @TIMED
@@ -178,7 +178,7 @@ def test_a_long_list_is_looked_at_while_one_waits(timed):
     ]
     made = request(asked)
     before = time.process_time()
-    found = method(ID).cheaper(made)
+    found = method(ID)(made).cheaper
     spent = time.process_time() - before
     names = [way.said.id.rsplit(".", 1)[1] for way in found]
     assert names == ["table"] * 4 + ["wider"] and found[0].epsilon == Fraction(19, 100)

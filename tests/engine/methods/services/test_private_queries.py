@@ -380,14 +380,14 @@ def request(
     """Return the request of a visit at a desk that was just opened."""
     schemas = {MAIN: Schema(columns) if cap is None else Schema((PERSON, *columns), cap)}
     given = {"columns": [column.name for column in columns]}
-    opening = DESK.request(schemas, given, budget=Budget(epsilon, neighbours=neighbours))
-    state = DESK.run({}, opening, Context(seeded_noise(1), None, Path("unused"))).state
-    return DESK.request(schemas, {"questions": list(questions)}, step="visit", state=state)
+    opening = DESK.make_request(schemas, given, budget=Budget(epsilon, neighbours=neighbours))
+    state = DESK(opening).run({}, Context(seeded_noise(1), None, Path("unused"))).state
+    return DESK.make_request(schemas, {"questions": list(questions)}, step="visit", state=state)
 
 
 def answered(asked, rows, seed=1):
     context = Context(seeded_noise(seed), None, Path("unused"))
-    return DESK.step("visit", {MAIN: Table(rows)}, asked, asked.state, context)
+    return DESK(asked)(asked.state).step("visit", {MAIN: Table(rows)}, context)
 
 
 def test_counts_by_hand():
@@ -407,7 +407,7 @@ def test_counts_by_hand():
 )
 def test_the_noise_of_every_answer_covers_all_rows_of_a_person(cap, neighbours, moved):
     asked = request(F, OLD, cap=cap, neighbours=Neighbours(neighbours))
-    loss = DESK.cost(asked).loss
+    loss = DESK(asked).cost.loss
     assert (loss.epsilon, loss.neighbours) == (Fraction(1, 4), neighbours)
     assert [(event.sensitivity, event.scale) for event in loss.events.parts] == [(moved, 8 * moved)] * 2
     assert loss.events.epsilon() == loss.epsilon
@@ -430,14 +430,15 @@ PEOPLE = np.array([0, 1, 1, 2, 2])
 def subject(question, claim, cells, **options):
     """A desk with one question as the battery takes it."""
     asked = request(question | {"epsilon": str(claim)}, columns=(CODED,))
-    (one,) = DESK.asked(asked)
-    noise_of = DESK.mechanism(asked, one.epsilon)
+    (one,) = DESK(asked).asked
+    noise_of = DESK(asked).mechanism(one.epsilon)
 
     def release(data, noise):
         context = Context(noise, None, Path("unused"))
         frame = pd.DataFrame({"cell": data})
         return (
-            DESK.step("visit", {MAIN: Table(frame)}, asked, asked.state, context)
+            DESK(asked)(asked.state)
+            .step("visit", {MAIN: Table(frame)}, context)
             .artefacts[0]
             .frame["count"]
             .to_numpy()

@@ -42,7 +42,7 @@ def request(
     """Return a request; with a cap every person may have that many rows."""
     schema = Schema(columns) if cap is None else Schema((*columns, PERSON), cap)
     budget = None if epsilon is None else Budget(epsilon, delta, neighbours)
-    return method(method_of(parameters)).request({"people": schema}, parameters, budget=budget)
+    return method(method_of(parameters)).make_request({"people": schema}, parameters, budget=budget)
 
 
 def method_of(parameters):
@@ -66,7 +66,7 @@ def table(**columns):
 def released(method_id, asked, rows, *, seed=1):
     """Run a method once with seeded noise."""
     context = Context(seeded_noise(seed), None, Path("unused"))
-    return method(method_id).run({"people": rows}, asked, context)
+    return method(method_id)(asked).run({"people": rows}, context)
 
 
 def first(release):

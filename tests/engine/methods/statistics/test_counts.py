@@ -132,7 +132,7 @@ def test_the_dictionary_holds_declared_values_only():
 )
 def test_the_noise_grows_with_what_a_person_can_move(cap, neighbours, moved):
     asked = request({"columns": ["sex"]}, epsilon=Fraction(1, 2), cap=cap, neighbours=neighbours)
-    events = method("statistics.counts").cost(asked).loss.events
+    events = method("statistics.counts")(asked).cost.loss.events
     assert (events.sensitivity, events.scale) == (moved, 2 * moved)
 
 
@@ -194,7 +194,7 @@ CELLS = st.one_of(
 @given(st.lists(CELLS, max_size=12), CELLS, st.integers(0, 12), st.booleans())
 def test_one_row_moves_one_count_by_one(column, value, place, replaces):
     """As Python objects, the storage that a mixed column has."""
-    cells = method("statistics.counts").cells(request({"columns": ["sex"]}))
+    cells = method("statistics.counts")(request({"columns": ["sex"]})).cells
     place = min(place, len(column))
     other = [*column[:place], value, *column[place + (1 if replaces and place < len(column) else 0) :]]
     first_counts, second = (
@@ -212,7 +212,7 @@ def test_the_forecast_against_simulation(parameters):
     delta = Fraction(1, 10**6) if parameters else Fraction(0)
     parameters = {"columns": ["sex", "ward", "age"], "extra_cells": "separate"} | parameters
     asked = request(parameters, epsilon=Fraction(1, 5), delta=delta)
-    limit = method("statistics.counts").forecast(asked).errors[0]
+    limit = method("statistics.counts")(asked).forecast.errors[0]
     nobody = table(sex=[], ward=[], age=[])
     draws = np.abs(
         [first(released("statistics.counts", asked, nobody, seed=k))["count"] for k in range(200)]
@@ -234,14 +234,14 @@ def test_the_forecast_against_simulation(parameters):
 def test_declared_people_bound_the_cells_worth_having(method_id, parameters, cells):
     """By hand: every cell above the margin takes a row more than it, and no more rows can be there."""
     asked = request(parameters | {"people": 20}, cap=2)
-    forecast = method(method_id).forecast(asked)
+    forecast = method(method_id)(asked).forecast
     note = next(note for note in forecast.notes if note.id == "statistics.notes.filling")
     limit = forecast.errors[0].limit
     assert (note.values["people"], note.values["cells"], note.values["limit"]) == (20, cells, limit)
     assert note.values["above"] == min(cells, 40 // (limit + 1))
     assert all(
         note.id != "statistics.notes.filling"
-        for note in method(method_id).forecast(request(parameters)).notes
+        for note in method(method_id)(request(parameters)).forecast.notes
     )
 
 
@@ -324,14 +324,14 @@ INTERVALS = request({"column": "x", "edges": [-2, 0, 5]}, columns=(NUMBER,))
 def subject(method_id, asked, column, **options):
     """The method on arrays. Where it releases one number, many releases draw from its own mechanism."""
     one, claim = method(method_id), asked.budget.epsilon
-    cells, mechanism = one.cells(asked), one.mechanism(asked)
+    cells, mechanism = one(asked).cells, one(asked).mechanism
 
     def answer(data):
         return cells.count(cells.codes(pd.DataFrame({column: data})))
 
     def release(data, noise):
         context = Context(noise, None, Path("unused"))
-        found = one.run({"people": Table(pd.DataFrame({column: data}))}, asked, context)
+        found = one(asked).run({"people": Table(pd.DataFrame({column: data}))}, context)
         return first(found)["count"].to_numpy()
 
     single = {
@@ -370,7 +370,7 @@ def test_battery_gaussian():
         values=ONE_CELL.values | {"noise": "gaussian"},
         budget=Budget(Fraction(1), Fraction(1, 10**5)),
     )
-    variance = method("statistics.counts").mechanism(asked).scale ** 2
+    variance = method("statistics.counts")(asked).mechanism.scale ** 2
     options = {"pair": (PEOPLE, PEOPLE[:-1]), "neighbours": coded_rows(3), "law": gaussian_law(variance)}
     assert failing(subject("statistics.counts", asked, "cell", epsilon=None, **options)) == {}
 

@@ -59,8 +59,8 @@ ROWS = {
 def test_the_cost_is_exactly_the_budget(method_id, parameters, neighbours, cap):
     epsilon = Fraction(7, 30)
     asked = request(parameters, epsilon=epsilon, neighbours=neighbours, cap=cap)
-    assert method(method_id).problems(asked) == []
-    cost = method(method_id).cost(asked)
+    assert method(method_id)(asked).problems == []
+    cost = method(method_id)(asked).cost
     assert (cost.loss.epsilon, cost.loss.delta, cost.loss.neighbours) == (epsilon, 0, neighbours)
     assert sum(leaf.epsilon() for leaf in cost.loss.events.together(neighbours)) == epsilon
     assert (cost.unit, cost.rows_per_person) == ((Unit.ROW, 1) if cap is None else (Unit.PERSON, 3))
@@ -77,8 +77,8 @@ def test_gaussian_noise_costs_exactly_the_budget(method_id, neighbours, cap):
         neighbours=neighbours,
         cap=cap,
     )
-    assert method(method_id).problems(asked) == []
-    cost = method(method_id).cost(asked)
+    assert method(method_id)(asked).problems == []
+    cost = method(method_id)(asked).cost
     found = total([cost], delta=Fraction(1, 10**6))
     assert (found.epsilon, found.delta) == (1, Fraction(1, 10**6)) == (cost.loss.epsilon, cost.loss.delta)
 
@@ -100,13 +100,13 @@ def test_gaussian_noise_costs_exactly_the_budget(method_id, neighbours, cap):
 )
 def test_budgets_that_cannot_be_spent(method_id, budget, code):
     asked = replace(request(PARAMETERS[method_id]), budget=budget)
-    assert [problem.code for problem in method(method_id).problems(asked)] == [f"budget.{code}"]
+    assert [problem.code for problem in method(method_id)(asked).problems] == [f"budget.{code}"]
 
 
 @pytest.mark.parametrize("delta", [Fraction(0), Fraction(1, 2), Fraction(-1), Fraction(1, 10**16)])
 def test_gaussian_noise_needs_a_usable_delta(delta):
     asked = request({"columns": ["sex"], "noise": "gaussian"}, delta=delta)
-    assert [problem.code for problem in method("statistics.counts").problems(asked)] == [
+    assert [problem.code for problem in method("statistics.counts")(asked).problems] == [
         "budget.delta_needed"
     ]
 
@@ -118,10 +118,9 @@ def test_nothing_before_the_run_looks_at_rows(method_id, parameters, monkeypatch
 
     monkeypatch.setattr(Table, "rows", poisoned)
     asked = request(parameters)
-    assert method(method_id).problems(asked) == []
-    method(method_id).cost(asked)
-    method(method_id).forecast(asked)
-    epsilon_for_error(method(method_id), asked, size=20, limit=3)
+    assert method(method_id)(asked).problems == []
+    assert method(method_id)(asked).cost and method(method_id)(asked).forecast
+    epsilon_for_error(method(method_id)(asked), size=20, limit=3)
     with pytest.raises(AssertionError, match="private rows"):
         released(method_id, asked, table(**ROWS))
 
@@ -153,7 +152,7 @@ def test_the_error_falls_as_the_budget_grows(method_id, parameters):
     asked = request(parameters)
     before = None
     for power in range(-4, 5):
-        forecast = method(method_id).forecast(replace(asked, budget=Budget(Fraction(4) ** power)))
+        forecast = method(method_id)(replace(asked, budget=Budget(Fraction(4) ** power))).forecast
         now = [(error.median, error.limit) for error in forecast.errors]
         assert all(median <= limit for median, limit in now)
         if before is not None:
@@ -166,7 +165,7 @@ def test_the_error_falls_as_the_budget_grows(method_id, parameters):
 @pytest.mark.parametrize(("method_id", "parameters"), VARIANTS)
 def test_the_forecast_states_every_declared_size(method_id, parameters):
     asked = replace(request(parameters), sizes=(3, 77))
-    forecast = method(method_id).forecast(asked)
+    forecast = method(method_id)(asked).forecast
     assert {error.size for error in forecast.errors} >= {3, 77}
     json.dumps(to_json(forecast.views))
 
@@ -177,11 +176,11 @@ def test_the_forecast_states_every_declared_size(method_id, parameters):
 @pytest.mark.parametrize("limit", [1, 8])
 def test_the_budget_for_an_accuracy(method_id, parameters, limit):
     asked = request(parameters)
-    found = epsilon_for_error(method(method_id), asked, size=100, limit=limit)
+    found = epsilon_for_error(method(method_id)(asked), size=100, limit=limit)
 
     def error(epsilon):
         budget = replace(asked.budget, epsilon=epsilon)
-        forecast = method(method_id).forecast(replace(asked, budget=budget, sizes=(100,)))
+        forecast = method(method_id)(replace(asked, budget=budget, sizes=(100,))).forecast
         return forecast.errors[0].limit
 
     assert error(found) <= limit
@@ -192,12 +191,12 @@ def test_the_budget_for_an_accuracy(method_id, parameters, limit):
 def test_no_budget_reaches_an_impossible_accuracy():
     asked = request({"column": "stay", "edges": [0, 5]})
     with pytest.raises(ValueError, match="above 0"):
-        epsilon_for_error(method("statistics.histogram"), asked, size=5, limit=0)
+        epsilon_for_error(method("statistics.histogram")(asked), size=5, limit=0)
     compose = request({"statistic": "mean", "value": "stay", "strategy": "compose"})
-    assert epsilon_for_error(method("statistics.means"), compose, size=5, limit=1e-30) is not None
+    assert epsilon_for_error(method("statistics.means")(compose), size=5, limit=1e-30) is not None
     wide = Column("wide", Role.OTHER, Kind.INTEGER, Domain(Fraction(1), Fraction(40_000)), Origin.DECLARED)
     tiny = request(compose.values | {"by": ["wide"]}, cap=10**6, columns=(*COLUMNS, wide))
-    assert epsilon_for_error(method("statistics.means"), tiny, size=5, limit=1e-12) is None
+    assert epsilon_for_error(method("statistics.means")(tiny), size=5, limit=1e-12) is None
 
 
 # --- texts ---------------------------------------------------------------------------------------
@@ -242,7 +241,7 @@ def test_declarations_have_their_texts(method_id):
 @pytest.mark.parametrize(("method_id", "parameters"), VARIANTS)
 def test_everything_shown_has_its_texts(method_id, parameters):
     asked = request(parameters)
-    forecast = method(method_id).forecast(asked)
+    forecast = method(method_id)(asked).forecast
     release = released(method_id, asked, table(**ROWS))
     dictionaries = [artefact.dictionary for artefact in release.artefacts]
     shown = [forecast, release.views, release.notes, *dictionaries]
@@ -267,7 +266,7 @@ def test_a_capped_statistic_says_for_whom_it_answers(method_id, parameters, cap)
     asked = request(parameters, cap=cap)
     release = released(method_id, asked, table(**ROWS))
     wanted = "statistics.notes.capped_one" if cap == 1 else "statistics.notes.capped"
-    for notes in (release.notes, method(method_id).forecast(asked).notes):
+    for notes in (release.notes, method(method_id)(asked).forecast.notes):
         (said,) = (note for note in notes if note.id.startswith("statistics.notes.capped"))
         assert (said.id, said.values) == (wanted, {"cap": cap})
     units = {entry.unit for artefact in release.artefacts for entry in artefact.dictionary} - {""}
@@ -375,7 +374,7 @@ def test_what_cannot_be_asked_is_said_with_its_sentence(method_id, parameters, c
         Column("unknown", Role.NOT_RECOGNISED, Kind.CATEGORY, Domain(values=("a", "b")), Origin.DECLARED),
         Column("valued", Role.OTHER, Kind.INTEGER, Domain(values=("1", "2")), Origin.DECLARED),
     )
-    found = method(method_id).problems(request(parameters, columns=(*COLUMNS, *odd)))
+    found = method(method_id)(request(parameters, columns=(*COLUMNS, *odd))).problems
     assert code in [problem.code for problem in found]
     for problem in found:
         what, do = texts.sentences(problem.code, problem.values)

@@ -47,11 +47,11 @@ def test_by_hand_at_a_large_budget():
 @pytest.mark.parametrize("cap", [None, 3])
 def test_the_cost_is_exactly_the_budget(parameters, neighbours, cap):
     asked = request(parameters, epsilon=Fraction(7, 30), neighbours=neighbours, cap=cap)
-    assert method(ID).problems(asked) == []
-    promise = method(ID).cost(asked)
+    assert method(ID)(asked).problems == []
+    promise = method(ID)(asked).cost
     moved = (cap or 1) * (2 if neighbours is Neighbours.REPLACE_ONE else 1)
     assert promise.loss.epsilon == promise.loss.events.epsilon() == Fraction(7, 30)
-    assert all(mechanism.sensitivity == moved for mechanism in method(ID).mechanisms(asked).values())
+    assert all(mechanism.sensitivity == moved for mechanism in method(ID)(asked).mechanisms.values())
     assert released(ID, asked, table(**ROWS, person=list("vwxyz"))).promise == promise
 
 
@@ -65,9 +65,9 @@ def test_nothing_before_the_run_looks_at_rows_and_all_has_texts(parameters, monk
         raise AssertionError("private rows were read")
 
     monkeypatch.setattr(Table, "rows", poisoned)
-    forecast = method(ID).forecast(asked)
+    forecast = method(ID)(asked).forecast
     every_text(forecast)
-    assert len(forecast.errors) == len(method(ID).asked(asked))
+    assert len(forecast.errors) == len(method(ID)(asked).asked)
     with pytest.raises(AssertionError, match="private rows"):
         released(ID, asked, table(**ROWS))
 
@@ -94,8 +94,8 @@ def test_totals_agree_with_their_cells_but_for_rounding():
 def test_one_person_moves_a_measured_table_by_no_more_than_stated():
     """Every row of a person in every place: exact counts, all measured tables."""
     asked = request({"columns": ["sex", "ward"], "tables": "totals", "extra_cells": "left_out"})
-    cells = method(ID).cells(asked)
-    shares = method(ID).strategy(asked).shares
+    cells = method(ID)(asked).cells
+    shares = method(ID)(asked).strategy.shares
     from engine.methods.statistics.margins import _counts
 
     rows = [(s, w) for s in ("f", "m", "x", None) for w in ("a", "c", "?", None)]
@@ -110,13 +110,13 @@ def test_one_person_moves_a_measured_table_by_no_more_than_stated():
 
 
 def test_too_many_cells_and_missing_budget_are_refused():
-    assert [problem.code for problem in method(ID).problems(request(CASES[0], epsilon=None))] == [
+    assert [problem.code for problem in method(ID)(request(CASES[0], epsilon=None)).problems] == [
         "budget.missing"
     ]
-    assert [p.code for p in method(ID).problems(request({"columns": ["sex"], "tables": "single"}))] == [
+    assert [p.code for p in method(ID)(request({"columns": ["sex"], "tables": "single"})).problems] == [
         "parameters.too_small"
     ]
-    assert method(ID).problems(request(CASES[0], delta=Fraction(1, 10)))[0].code == "budget.delta_unused"
+    assert method(ID)(request(CASES[0], delta=Fraction(1, 10))).problems[0].code == "budget.delta_unused"
     assert Budget(Fraction(1)) == request(CASES[0]).budget
 
 

@@ -103,7 +103,7 @@ def test_an_undeclared_step_is_a_power_of_ten():
         "x", kind=Kind.NUMBER, domain=Domain(Fraction(0), Fraction(7)), domain_origin=Origin.DECLARED
     )
     asked = request({"statistic": "sum", "value": "x"}, columns=(column,))
-    assert method("statistics.means").cost(asked).loss.events.grid == Fraction(1, 100_000)
+    assert method("statistics.means")(asked).cost.loss.events.grid == Fraction(1, 100_000)
 
 
 # --- the budget -------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def test_an_undeclared_step_is_a_power_of_ten():
 def test_any_split_spends_exactly_the_budget(shares):
     chosen = {"statistic": "mean", "value": "stay", "strategy": "perturb", "shares": shares}
     asked = request(chosen, epsilon=Fraction(1, 3))
-    events = method("statistics.means").cost(asked).loss.events
+    events = method("statistics.means")(asked).cost.loss.events
     assert isinstance(events, Sequential)
     losses = [part.sensitivity / part.scale for part in events.parts]
     assert losses == [Fraction(str(share)) / 3 for share in shares]
@@ -126,18 +126,18 @@ def test_any_split_spends_exactly_the_budget(shares):
 def test_sensitivities_of_sum_and_count(cap, neighbours, factor):
     chosen = {"statistic": "mean", "value": "stay", "strategy": "perturb"}
     asked = request(chosen, cap=cap, neighbours=neighbours)
-    to_sum, to_count = method("statistics.means").form(asked).parts
+    to_sum, to_count = method("statistics.means")(asked).form.parts
     assert to_sum.sensitivity * to_sum.grid == 7 * factor  # half of 0 … 14
     assert to_count.sensitivity == factor
     weighted = replace(asked, values=asked.values | {"weight": "w"})
-    to_sum, to_count = method("statistics.means").form(weighted).parts
+    to_sum, to_count = method("statistics.means")(weighted).form.parts
     assert to_sum.sensitivity * to_sum.grid == 35 * factor
     assert to_count.sensitivity * to_count.grid == 5 * factor
     total = request({"statistic": "sum", "value": "stay", "by": ["sex"]}, cap=cap, neighbours=neighbours)
-    (only,) = method("statistics.means").form(total).parts
+    (only,) = method("statistics.means")(total).form.parts
     assert only.sensitivity * only.grid == 14 * factor
     joint = request({"statistic": "mean", "value": "stay"}, cap=cap, neighbours=neighbours)
-    (only,) = method("statistics.means").form(joint).parts
+    (only,) = method("statistics.means")(joint).form.parts
     assert only.sensitivity * only.grid == 14 * factor  # of both sums together
 
 
@@ -169,7 +169,7 @@ def test_a_declared_number_divides_by_hand():
     for statistic, wanted in (("mean", total / 7), ("sum", total)):
         asked = request(chosen | {"statistic": statistic}, neighbours=REPLACE_ONE, epsilon=LARGE)
         assert first(released("statistics.means", asked, ROWS))[statistic].tolist() == pytest.approx([wanted])
-        assert "declared_number" in method("statistics.means").cost(asked).assumptions
+        assert "declared_number" in method("statistics.means")(asked).cost.assumptions
     counted = {"statistic": "proportion", "answer": "ward", "counted": [{"value": "a"}]}
     asked = request(counted | {"declared_number": 7}, neighbours=REPLACE_ONE, epsilon=LARGE)
     assert first(released("statistics.means", asked, ROWS))["proportion"].tolist() == pytest.approx([2.5 / 7])
@@ -189,7 +189,7 @@ def test_a_declared_number_moves_by_the_range_over_the_number():
         {"statistic": "mean", "value": "x", "declared_number": 8}, columns=(X,), neighbours=REPLACE_ONE
     )
     one = method("statistics.means")
-    form, quantity, cells = one.form(asked), one.quantity(asked), one.cells(asked)
+    form, quantity, cells = one(asked).form, one(asked).quantity, one(asked).cells
     (part,) = form.parts
     subject = Subject(
         release=lambda data, noise: np.zeros(1),
@@ -218,7 +218,7 @@ def test_a_declared_number_moves_by_the_range_over_the_number():
 )
 def test_when_a_number_may_be_declared(changes, neighbours, code):
     chosen = {"statistic": "mean", "value": "stay", "declared_number": 100} | changes
-    problems = method("statistics.means").problems(request(chosen, neighbours=neighbours))
+    problems = method("statistics.means")(request(chosen, neighbours=neighbours)).problems
     assert [problem.code for problem in problems] == ([] if code is None else [f"statistics.means.{code}"])
 
 
@@ -290,9 +290,9 @@ def test_the_bound_comes_from_the_declared_range():
     grade = replace(grade, domain_origin=Origin.DECLARED)
     asked = {"statistic": "mean", "value": "grade", "strategy": "compose"}
     for neighbours, most in ((ADD_REMOVE, 3), (REPLACE_ONE, 6)):
-        (part,) = (
-            method("statistics.means").form(request(asked, neighbours=neighbours, columns=(grade,))).parts
-        )
+        (part,) = method("statistics.means")(
+            request(asked, neighbours=neighbours, columns=(grade,))
+        ).form.parts
         assert part.sensitivity * part.grid == most
 
 
@@ -388,7 +388,7 @@ def test_the_count_of_two_sums_stays_within_its_limit(statistic):
     asked = {"statistic": "mean", "value": "stay"}
     if statistic == "proportion":
         asked = {"statistic": "proportion", "answer": "ward", "counted": [{"value": "a"}]}
-    form = method("statistics.means").form(request(asked))
+    form = method("statistics.means")(request(asked)).form
     sums, counts = np.full(RUNS, 70), np.full(RUNS, 100)
     found = form.numbers(sums, counts, seeded_noise(9))
     off = np.abs(found["count"] - 100)
@@ -400,11 +400,11 @@ def test_the_count_of_two_sums_stays_within_its_limit(statistic):
 
 def test_large_groups_are_more_exact_unless_the_finished_mean_is_noised():
     asked = request({"statistic": "mean", "value": "stay"})
-    limits = [error.limit for error in method("statistics.means").forecast(asked).errors if error.size]
+    limits = [error.limit for error in method("statistics.means")(asked).forecast.errors if error.size]
     assert limits == sorted(limits, reverse=True)
     assert limits[-1] < 0.05
     composed = replace(asked, values=asked.values | {"strategy": "compose"})
-    errors = method("statistics.means").forecast(composed).errors
+    errors = method("statistics.means")(composed).forecast.errors
     assert len({error.limit for error in errors}) == 1
     assert errors[-1].limit > 14 / 2  # of the order of the range for a thousand people
 
@@ -414,7 +414,7 @@ def test_large_groups_are_more_exact_unless_the_finished_mean_is_noised():
 
 def means_release(asked, name):
     def release(data, noise):
-        return method("statistics.means").numbers(pd.DataFrame({"x": data}), asked, noise)[name]
+        return method("statistics.means")(asked).numbers(pd.DataFrame({"x": data}), noise)[name]
 
     return release
 
@@ -430,7 +430,7 @@ def means_release(asked, name):
 def test_battery_sum(neighbours, pair, strategy):
     asked = request({"statistic": "sum", "value": "x"}, columns=(X,), neighbours=neighbours)
     one = method("statistics.means")
-    mechanism, quantity, cells = one.form(asked).parts[0], one.quantity(asked), one.cells(asked)
+    mechanism, quantity, cells = one(asked).form.parts[0], one(asked).quantity, one(asked).cells
 
     def answer(data):
         return quantity.sums(pd.DataFrame({"x": data}), cells)[0]
@@ -475,9 +475,9 @@ def test_sensitivity_of_the_parts_of_a_mean():
     """What is noised, before noise, on neighbours with hard values."""
     one = method("statistics.means")
     asked = {"statistic": "mean", "value": "x"}
-    joint = one.form(request(asked, columns=(X,)))
-    split = one.form(request(asked | {"strategy": "perturb"}, columns=(X,)))
-    quantity, cells = joint.quantity, one.cells(request(asked, columns=(X,)))
+    joint = one(request(asked, columns=(X,))).form
+    split = one(request(asked | {"strategy": "perturb"}, columns=(X,))).form
+    quantity, cells = joint.quantity, one(request(asked, columns=(X,))).cells
 
     def sums(data):
         return quantity.sums(pd.DataFrame({"x": data}), cells)
@@ -504,5 +504,5 @@ def test_sensitivity_of_the_parts_of_a_mean():
 def test_money_for_nothing_is_not_on_offer():
     asked = request({"statistic": "mean", "value": "stay"})
     assert [
-        p.code for p in method("statistics.means").problems(replace(asked, budget=Budget(Fraction(0))))
+        p.code for p in method("statistics.means")(replace(asked, budget=Budget(Fraction(0)))).problems
     ] == ["budget.not_positive"]

@@ -48,11 +48,11 @@ PEOPLE = {("f", "a"): 3, ("f", "b"): 20, ("f", "c"): 30, ("m", "a"): 40, ("m", "
 def released(given, rows, cap=None, earlier=NOTHING):
     schema = Schema(COLUMNS) if cap is None else Schema((*COLUMNS, PERSON), cap)
     found = method(ID)
-    request = found.request({"people": schema}, GIVEN | given)
-    assert not found.problems(request), found.problems(request)
+    request = found.make_request({"people": schema}, GIVEN | given)
+    assert not found(request).problems, found(request).problems
     context = Context(Noise(), np.random.default_rng(), Path(), earlier=earlier)
-    release = found.run({"people": rows}, request, context)
-    assert release.promise == found.cost(request)
+    release = found(request).run({"people": rows}, context)
+    assert release.promise == found(request).cost
     return release
 
 
@@ -186,10 +186,10 @@ def test_what_is_refused_from_declarations(given, code):
     cold = Column("temperature", Role.OTHER, Kind.INTEGER, Domain(Fraction(-9), Fraction(9)), Origin.DECLARED)
     wide = Column("wide", Role.OTHER, Kind.INTEGER, Domain(Fraction(1), Fraction(40_000)), Origin.DECLARED)
     keyed = (PERSON,) if given.get("largest") else ()
-    asked = found.request(
+    asked = found.make_request(
         {"people": Schema((*COLUMNS, cold, wide, *keyed), 3 if keyed else None)}, GIVEN | given
     )
-    assert found.problems(asked)[0].code == code
+    assert found(asked).problems[0].code == code
 
 
 def test_every_refusal_has_a_test():

@@ -65,12 +65,12 @@ def test_the_stated_rank_holds(stays):
 
 def test_the_forecast_is_in_people_and_can_be_read_backwards():
     asked = request({"value": "stay", "quantiles": ["1/2"]}, epsilon=Fraction(1, 2))
-    errors = method("statistics.quantiles").forecast(asked).errors
+    errors = method("statistics.quantiles")(asked).forecast.errors
     assert {error.unit for error in errors} == {counted_unit(asked)}
     assert [error.size for error in errors] == [5, 20, 100, 1000, None]
-    found = epsilon_for_error(method("statistics.quantiles"), asked, size=20, limit=3)
+    found = epsilon_for_error(method("statistics.quantiles")(asked), size=20, limit=3)
     again = replace(asked, budget=replace(asked.budget, epsilon=found))
-    assert next(e.limit for e in method("statistics.quantiles").forecast(again).errors if e.size == 20) <= 3
+    assert next(e.limit for e in method("statistics.quantiles")(again).forecast.errors if e.size == 20) <= 3
 
 
 def test_spread_evenly():

@@ -23,14 +23,14 @@ SCHEMA = Schema(
 
 
 def request_for(name, rows, epsilon, **given):
-    found = method(name).request(
+    found = method(name).make_request(
         {"people": SCHEMA},
         {"columns": ["ward", "town"], "about_rows": rows, **given},
         budget=Budget(
             Fraction(epsilon), Fraction(1, 10**9) if given.get("noise") == "gaussian" else Fraction(0)
         ),
     )
-    assert not method(name).problems(found)
+    assert not method(name)(found).problems
     return found
 
 
@@ -38,7 +38,7 @@ def made(request, name, seed, rows):
     chance = np.random.default_rng(seed)
     frame = pd.DataFrame({"ward": chance.choice(WARDS, rows), "town": chance.choice(TOWNS, rows)})
     context = Context(seeded_noise(seed), None, Path())
-    released = method(name).run({"people": Table(frame)}, request, context).artefacts[0].frame
+    released = method(name)(request).run({"people": Table(frame)}, context).artefacts[0].frame
     shares = [
         frame[column]
         .value_counts(normalize=True)
@@ -54,7 +54,7 @@ def test_single_columns_are_off_by_about_what_was_said(noise, rows):
     """Too few rows for pairs; median and limit are kept, and are not twice what comes out."""
     request = request_for("datasets.marginals", rows, Fraction(40, rows), noise=noise)
     name = "datasets.marginals"
-    foreseen = next(one for one in method(name).forecast(request).errors if one.unit == " %")
+    foreseen = next(one for one in method(name)(request).forecast.errors if one.unit == " %")
     off = [100 * made(request, name, seed, rows) for seed in range(30)]
     assert np.mean(np.array(off) <= foreseen.limit) >= 0.9
     assert 0.5 < np.median(off) / foreseen.median <= 1.05
@@ -77,7 +77,7 @@ def test_it_is_never_more_than_everything():
     ],
 )
 def test_the_verdict_is_a_plain_sentence(name, rows, epsilon, verdict):
-    found = method(name).judged(request_for(name, rows, epsilon), None)
+    found = method(name)(request_for(name, rows, epsilon)).judged(None)
     assert found.said.id == f"methods.{name}.judged.{verdict}"
     assert found.is_useless == (verdict == "nothing")
     said = texts.text(found.said.id, **found.said.values)
