@@ -245,7 +245,7 @@ def test_numbers_agree_with_what_they_count(method: Method) -> None:
     slip = re.compile(r"(?<![\d.,/])1 (people|rows|pairs|groups|copies|columns|questions)\b")
     for plan, folder in ran(method):
         assert [line for line in spoken(folder) if slip.search(plainly(line[1]))] == []
-        for error in method.forecast(plan.request).errors if not plan.step else ():
+        for error in plan.design.forecast.errors if not plan.step else ():
             assert not slip.search(error_sentence(error))
 
 

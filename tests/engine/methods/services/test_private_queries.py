@@ -437,8 +437,8 @@ def subject(question, claim, cells, **options):
         context = Context(noise, None, Path("unused"))
         frame = pd.DataFrame({"cell": data})
         return (
-            DESK(asked)(asked.state)
-            .step("visit", {MAIN: Table(frame)}, context)
+            DESK(asked)
+            .step("visit", {MAIN: Table(frame)}, asked.state, context)
             .artefacts[0]
             .frame["count"]
             .to_numpy()
