@@ -97,6 +97,30 @@ class Protected:
         return word if place[:1].islower() else _capital(word)
 
 
+def agreeing(unit: str, written: str, words: Protected) -> str:
+    """Return a unit as it stands behind a number that is written so: one person, two people.
+
+    Parameters
+    ----------
+    unit
+        A unit in the plural, with the blank before it; one that is no count stays as it is.
+    written
+        The number as it is read.
+    words
+        What those who are protected are called.
+
+    Examples
+    --------
+    >>> agreeing(" people", "1", Protected()), agreeing(" rows", "1", Protected())
+    (' person', ' row')
+    >>> agreeing(" families", "1", Protected("family")), agreeing(" people", "2", Protected())
+    (' family', ' people')
+    """
+    if written != "1":
+        return unit
+    return {f" {words.several}": f" {words.one}", " rows": " row"}.get(unit, unit)
+
+
 def protected(one: object, many: object = "") -> Protected:
     """Return the words that a custodian said; what was not said is a person."""
     return Protected(str(one), str(many or "")) if one else Protected()

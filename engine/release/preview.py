@@ -12,6 +12,7 @@ from engine.ledger import Ledger
 from engine.ledger import Preview as LedgerPreview
 from engine.methods.protocol import Cheaper, Expected, Forecast, Method, Service, unit_parts
 from engine.privacy.promise import Promise
+from engine.protected import agreeing
 from engine.release import charge
 from engine.release.check import check, ready
 from engine.release.each_row import refuse_undeclared
@@ -157,8 +158,9 @@ def error_sentence(error: Expected, *, language: str = "en") -> str:
         quantity=quantity,
         size=error.size or 0,
         median=error.median,
+        median_unit=agreeing(unit, f"{error.median:.3g}", texts.spoken()),
         limit=error.limit,
-        unit=unit,
+        limit_unit=agreeing(unit, f"{error.limit:.3g}", texts.spoken()),
     )
     return (
         f"{sentence} {texts.text('preview.unit', language=language, unit=counted)}" if counted else sentence

@@ -48,9 +48,11 @@ from app.words.money import level, money, size
 from app.work.jobs import JobRunner
 from app.work.registers import takes
 from app.work.releasing import proposed_folder
+from engine import texts
 from engine.methods.protocol import DocumentArtefact, Expected, FileArtefact, ModelArtefact, Rows, unit_parts
 from engine.methods.trying import SolutionMap
 from engine.pricing.beyond import ASKED
+from engine.protected import agreeing
 from engine.release.decisions import called, taken
 from engine.views import NumberView, Text
 
@@ -509,8 +511,8 @@ def _error_sentence(quantity: Text, kind: str, small: Expected, large: Expected)
     return words.say(
         f"app.preview.exact.{kind}",
         name=words.label(quantity),
-        limit=f"{size(small.limit)}{unit}",
-        least=f"{size(large.limit)}{unit}",
+        limit=f"{size(small.limit)}{agreeing(unit, size(small.limit), texts.spoken())}",
+        least=f"{size(large.limit)}{agreeing(unit, size(large.limit), texts.spoken())}",
         small=small.size or 0,
         large=large.size or 0,
     )

@@ -333,7 +333,8 @@ def _noise_notes(model: Model, names: tuple[str, ...], deviation: float) -> tupl
     if drowned:
         notes.append(Text(f"{WORDS}.notes.drowned", {"columns": ", ".join(drowned)}))
     if pairs:
-        notes.append(Text(f"{WORDS}.notes.relations", {"kept": kept, "pairs": pairs}))
+        name = "relations_all" if kept == pairs else "relations"
+        notes.append(Text(f"{WORDS}.notes.{name}", {"kept": kept, "pairs": pairs}))
     return tuple(notes)
 
 
@@ -344,4 +345,5 @@ def _sets_view(model: Model, names: tuple[str, ...]) -> TableView:
         for places, of_set in zip(model.sets, model.normals, strict=True)
     )
     headings = tuple(Text(f"{WORDS}.views.sets.{name}") for name in ("columns", "groups"))
-    return TableView(Text(f"{WORDS}.views.sets.title"), headings, rows, Text(f"{WORDS}.views.sets.note"))
+    note = Text(f"{WORDS}.views.sets.note") if len(rows) > 1 else None
+    return TableView(Text(f"{WORDS}.views.sets.title"), headings, rows, note)

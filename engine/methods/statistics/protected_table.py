@@ -94,7 +94,8 @@ class ProtectedTable(Method):
     published = Reference(
         "Fischetti, Salazar-González: Solving the cell suppression problem on tabular data with linear "
         "constraints (2001)",
-        "sections 3 and 4",
+        "sections 3 and 4, for hidden cells; rounding: Cox (1987), and Hundepool and others (2012), section "
+        "5.4.3; changes by keys: Marley and Leaver (2011)",
         "doi:10.1287/mnsc.47.7.1008.9805",
     )
     parameters = (

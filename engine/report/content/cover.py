@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engine import texts
-from engine.evidence import InternalEvidence, PublicEvidence
+from engine.evidence import InternalEvidence, PublicEvidence, words_of
 from engine.methods.protocol import unit_parts
 from engine.numbers import exactly
 from engine.privacy.promise import Status, promise_kind
+from engine.protected import Protected, agreeing
 from engine.report.content import private
 from engine.report.content.facts import facts_of
 from engine.report.content.shared import day, method_name, moment, say, side, stated, unit_of
@@ -22,6 +23,9 @@ from engine.views import Label, TableView, Text, View, amount, from_json
 def cover(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Part, ...]:
     """Return the first page of a report."""
     parts: list[Part] = [sentence(evidence)]
+    facts = facts_of(evidence)
+    if facts.opened and facts.bounded and not facts.local:
+        parts.append(say("cover.opened"))
     exact = accuracy(evidence)
     if exact:
         parts.append(
@@ -51,7 +55,9 @@ def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
         said.append(Text("preview.unit", {"unit": told}))
     counted = guesses(evidence)
     if counted is not None:
-        said.append(say("cover.guesses", n=counted[0], all=counted[1]))
+        several = len(evidence.measures["utility.small_groups"]) > 1
+        name = "cover.guesses_worst" if several else "cover.guesses"
+        said.append(say(name, n=counted[0], all=counted[1]))
     return tuple(said)
 
 
@@ -63,7 +69,9 @@ def _opened(evidence: PublicEvidence) -> list[Text]:
     facts = facts_of(evidence)
     if not facts.opened or facts.local:
         return []
-    values = _values(evidence.expected[0]) | {"epsilon": loss.epsilon / int(questions)}
+    values = _values(evidence.expected[0], words_of(evidence.decided)) | {
+        "epsilon": loss.epsilon / int(questions)
+    }
     return [say("cover.exact_opened", **values)]
 
 
@@ -79,21 +87,23 @@ def _beside(evidence: PublicEvidence) -> list[Text]:
     ):
         least, most = min(margins), max(margins)
         unit = units.get(quantity.id, next(iter(units.values())))
-        values = {"quantity": quantity, "limit": f"{least:.3g}", "unit": unit_parts(unit)[0]}
-        same = values["limit"] == f"{most:.3g}"
-        found.append(say(f"cover.exact_beside{'' if same else '_range'}", **values, last=f"{most:.3g}"))
+        last = f"{most:.3g}"
+        shown_unit = agreeing(unit_parts(unit)[0], last, words_of(evidence.decided))
+        values = {"quantity": quantity, "limit": f"{least:.3g}", "unit": shown_unit}
+        same = values["limit"] == last
+        found.append(say(f"cover.exact_beside{'' if same else '_range'}", **values, last=last))
     return found
 
 
-def _values(one: Mapping[str, Any]) -> dict[str, Any]:
+def _values(one: Mapping[str, Any], words: Protected) -> dict[str, Any]:
     quantity = Text(str(one["quantity"]), dict(from_json(one.get("named", {}))))
     if "named" not in one and "{" in texts.catalogue().get(quantity.id, ""):
         quantity = say("cover.exact_numbers")  # evidence of earlier versions does not say of which
-    unit = unit_parts(str(one.get("unit", "")))[0]
+    limit = f"{one['limit']:.3g}"
     return {
         "quantity": quantity,
-        "limit": f"{one['limit']:.3g}",
-        "unit": unit,
+        "limit": limit,
+        "unit": agreeing(unit_parts(str(one.get("unit", "")))[0], limit, words),
         "size": one.get("size") or 0,
     }
 
@@ -103,7 +113,7 @@ def _foreseen(evidence: PublicEvidence) -> list[Text]:
     groups = list(by_quantity(evidence.expected).values())
     for expected in sorted(groups, key=lambda group: group[0]["of"] != "rank")[:1]:
         first, last = expected[0], expected[-1]
-        values = _values(first)
+        values = _values(first, words_of(evidence.decided))
         if len(expected) > 1 and first["limit"] != last["limit"] and first.get("size"):
             ends = {"largest": last["size"], "last": f"{last['limit']:.3g}"}
             own = f"cover.exact_range_{first['of']}"

@@ -12,7 +12,7 @@ from engine.methods.kinds import Family
 from engine.numbers import exactly
 from engine.report.content.facts import facts_of
 from engine.report.content.results import compact
-from engine.report.content.shared import declared_meaning, method_name, of_method, say, stated
+from engine.report.content.shared import declared_meaning, method_name, of_form, of_method, say, stated
 from engine.report.document import Bullets, Heading, KeyValues, Part, Row
 from engine.views import Cell, Label, TableView, Text
 
@@ -21,7 +21,7 @@ MOST_VALUES = 12
 
 def made(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Say how the release was made."""
-    summary = of_method(evidence, "summary")
+    summary = of_form(evidence, "summary")
     parts: list[Part] = [summary] if summary else []
     parts.append(_settings(evidence))
     if tried := evidence.decided.get("tried"):
@@ -43,7 +43,7 @@ def _settings(evidence: PublicEvidence) -> KeyValues:
     """Return the parameters of the method as they were set; what was left empty had no part."""
     rows = []
     for name, value in evidence.decided.get("parameters", {}).items():
-        label = of_method(evidence, f"parameters.{name}.label") or name
+        label = _of_parameter(evidence, f"{name}.label") or name
         several = isinstance(value, list | tuple) and value and all(isinstance(one, Mapping) for one in value)
         said = _records(evidence, name, value) if several else (_setting(evidence, name, value),)
         told = [one for one in said if one is not None]
@@ -56,13 +56,20 @@ def _settings(evidence: PublicEvidence) -> KeyValues:
     return KeyValues(say("done.settings"), (head, *rows, *tail))
 
 
+def _of_parameter(evidence: PublicEvidence, name: str) -> Text | None:
+    """Return a text of a parameter: a step of a service has its own, under names the opening has as well."""
+    step = evidence.decided.get("step")
+    own = of_method(evidence, f"steps.{step}.parameters.{name}") if step else None
+    return own or of_method(evidence, f"parameters.{name}")
+
+
 def _setting(evidence: PublicEvidence, name: str, value: Any) -> Cell:
     if isinstance(value, bool):
         return say(f"words.{'yes' if value else 'no'}")
     if value is None or value == "" or (isinstance(value, Mapping | list | tuple) and not value):
         return None
     if isinstance(value, str):
-        return of_method(evidence, f"parameters.{name}.choices.{value}") or value
+        return _of_parameter(evidence, f"{name}.choices.{value}") or value
     if isinstance(value, list | tuple):
         return ", ".join(_flat(item) for item in value)
     return _flat(value)
@@ -75,8 +82,8 @@ def _records(evidence: PublicEvidence, name: str, records: Sequence[Any]) -> Ite
             say("done.part", label=label or part, value=_chosen(evidence, f"{base}.choices", value))
             for part, value in record.items()
             if value is not None and value != ""
-            for base in (f"parameters.{name}.fields.{part}",)
-            for label in (of_method(evidence, f"{base}.label"),)
+            for base in (f"{name}.fields.{part}",)
+            for label in (_of_parameter(evidence, f"{base}.label"),)
         ]
         yield say("done.record", parts=parts)
 
@@ -85,7 +92,7 @@ def _chosen(evidence: PublicEvidence, choices: str, value: Any) -> Label:
     """Write a part of a record: a choice by its name."""
     if isinstance(value, bool):
         return say(f"words.{'yes' if value else 'no'}")
-    named = of_method(evidence, f"{choices}.{value}") if isinstance(value, str) else None
+    named = _of_parameter(evidence, f"{choices}.{value}") if isinstance(value, str) else None
     return named or _flat(value)
 
 
@@ -190,7 +197,7 @@ def _bound(value: Any) -> str:
 def _use(evidence: PublicEvidence, column: Mapping[str, Any]) -> Cell:
     """Say in which settings of the method a column is named."""
     labels = [
-        of_method(evidence, f"parameters.{name}.label") or name
+        _of_parameter(evidence, f"{name}.label") or name
         for name, value in evidence.decided.get("parameters", {}).items()
         if column["name"] in _mentioned(value)
     ]

@@ -12,7 +12,7 @@ from engine.privacy.events import Event
 from engine.privacy.promise import Promise, Unit
 from engine.report.content.facts import facts_of, holds, own_words, true_ones
 from engine.report.content.shared import (
-    of_method,
+    of_form,
     of_promise,
     say,
     side,
@@ -97,22 +97,10 @@ def _rows(evidence: PublicEvidence) -> list[Row]:
         for name, term in promised.terms.items()
     ]
     for name, own in (("can", "recipient_can"), ("cannot", "recipient_cannot")):
-        text = _of_this_form(evidence, own) or of_promise(promised, name)
+        text = of_form(evidence, own) or of_promise(promised, name)
         if text is not None:
             rows.append(Row(say(f"guarantee.{name}"), text))
     return [*rows, Row(say("guarantee.must_know"), own_words(evidence, "must_know"))]
-
-
-def _of_this_form(evidence: PublicEvidence, name: str) -> Text | None:
-    """Return what a method says of the form that was chosen: of this promise or choice, else of all.
-
-    A method that can promise several things, or whose choices change what a recipient can do, has texts
-    ``NAME_KIND``, ``NAME_CHOICE`` or ``NAME_row`` beside ``NAME``.
-    """
-    choices = [one for one in evidence.decided.get("parameters", {}).values() if isinstance(one, str)]
-    row = ["row"] if evidence.promise.unit is Unit.ROW else []
-    found = (of_method(evidence, f"{name}_{form}") for form in (evidence.promise.kind, *row, *choices))
-    return next((text for text in found if text is not None), None) or of_method(evidence, name)
 
 
 def criteria(evidence: PublicEvidence) -> tuple[Part, ...]:

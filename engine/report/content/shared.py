@@ -28,6 +28,18 @@ def of_method(evidence: PublicEvidence, name: str) -> Text | None:
     return Text(text_id) if texts.has(text_id) else None
 
 
+def of_form(evidence: PublicEvidence, name: str) -> Text | None:
+    """Return what a method says of the form that was chosen: of this promise or choice, else of all.
+
+    A method that can promise several things, or whose choices change what leaves, has texts
+    ``NAME_KIND``, ``NAME_CHOICE`` or ``NAME_row`` beside ``NAME``.
+    """
+    choices = [one for one in evidence.decided.get("parameters", {}).values() if isinstance(one, str)]
+    row = ["row"] if evidence.promise.unit is Unit.ROW else []
+    found = (of_method(evidence, f"{name}_{form}") for form in (evidence.promise.kind, *row, *choices))
+    return next((text for text in found if text is not None), None) or of_method(evidence, name)
+
+
 def method_name(evidence: PublicEvidence) -> Label:
     """Return what the method is called."""
     return of_method(evidence, "title") or str(evidence.method["id"])

@@ -17,6 +17,7 @@ from engine.methods.catalogue import methods
 from engine.methods.protocol import Method
 from engine.privacy.promise import Promise, Unit
 from engine.release import examples
+from engine.release.preview import error_sentence
 from engine.release.whose import whose_rows
 from engine.report.content.shared import side
 from engine.table.missing_words import MISSING_WORDS
@@ -236,3 +237,62 @@ def test_what_is_said_of_rows_before_holds_of_the_rows_that_are_used(method: Met
             if method.held_out:
                 outside = words(folder / "release" / "report-external.html")
                 assert "was kept apart to test" in outside or "were kept apart to test" in outside
+
+
+@EVERY
+def test_numbers_agree_with_what_they_count(method: Method) -> None:
+    """One row, one person: what is counted once has the word for one, before a release and in it."""
+    slip = re.compile(r"(?<![\d.,/])1 (people|rows|pairs|groups|copies|columns|questions)\b")
+    for plan, folder in ran(method):
+        assert [line for line in spoken(folder) if slip.search(plainly(line[1]))] == []
+        for error in plan.design.forecast.errors if not plan.step else ():
+            assert not slip.search(error_sentence(error))
+
+
+ADDRESSED = r"\byou\b|\byour\b"
+
+
+@EVERY
+def test_reports_do_not_speak_to_the_custodian_of_how_it_was_made(method: Method) -> None:
+    """A recipient reads what a method is: the table is not theirs, and they chose nothing."""
+    own = [name for name in texts.catalogue() if name.startswith(f"methods.{method.id}.summary")]
+    assert own
+    assert [name for name in own if re.search(ADDRESSED, texts.text(name), re.IGNORECASE)] == []
+
+
+@EVERY
+def test_what_was_done_is_said_of_the_form_that_was_chosen(method: Method) -> None:
+    """Rounded counts hide no cell and none is said to be true; settings of a step have their own names."""
+    for plan, folder in ran(method):
+        said = plainly(words(folder / "release" / "report-external.html"))
+        if evidence(folder)["promise"]["kind"] in ("rounded", "cell_keys"):
+            assert not re.search(r"of true counts|cells are hidden|carry the same sign|none is exact", said)
+        if plan.step:
+            for name in plan.parameters:
+                own = f"methods.{method.id}.steps.{plan.step}.parameters.{name}.label"
+                opening = f"methods.{method.id}.parameters.{name}.label"
+                if texts.has(own) and texts.has(opening) and texts.text(own) != texts.text(opening):
+                    assert f"\n{texts.text(own)}\n" in said
+                    assert f"\n{texts.text(opening)}\n" not in said
+
+
+@EVERY
+def test_the_first_words_to_a_recipient_are_not_said_twice(method: Method) -> None:
+    """README.txt holds no sentence, and no beginning of one, a second time."""
+    for _, folder in ran(method):
+        text = " ".join((folder / "release" / "README.txt").read_text(encoding="utf-8").split())
+        starts = [
+            " ".join(one.split()[:5]) for one in re.split(r"(?<=[.;:])\s", text) if len(one.split()) > 5
+        ]
+        assert [one for one in starts if starts.count(one) > 1] == []
+
+
+@EVERY
+def test_a_bound_over_answers_that_have_not_left_is_said_to_be_over_them(method: Method) -> None:
+    """What opens a service tells of nobody: its level is that of all later answers together."""
+    told = texts.text("report.cover.opened")
+    for plan, folder in ran(method):
+        promise = Promise.from_json(evidence(folder)["promise"])
+        later = bool(method.steps) and not plan.step and side(promise) == "bounded"
+        said = words(folder / "release" / "report-external.html")
+        assert (told in said) == later

@@ -65,7 +65,7 @@ limits.correctness_local limits.formal_local limits.machine_local unchecked.page
 unchecked.one_report"""
 # Printed of some kinds of promises alone, see "each sentence, each promise" below
 OF_SOME = """limits.stays_personal_too limits.no_dominance_row limits.adaptive cover.status
-cover.status_statistical cover.status_personal"""
+cover.guesses_worst cover.opened cover.status_statistical cover.status_personal"""
 OF_NOISE = ("noise", "ε", "epsilon", "sampler", "declared bounds", "margin", "grid step")
 
 
@@ -886,6 +886,22 @@ def test_the_first_page_gives_each_kind_of_number_the_margins_that_stand_beside_
         "Count: 95 of 100 lie within ± 6 rows of the exact ones.",
         "Total: 95 of 100 lie within their margins, ± 10 to ± 32 rows, of the exact ones.",
     ]
+
+
+def test_a_share_of_numbers_on_the_first_page_is_said_of_one_kind_where_there_are_several(sample):
+    one = {"counts.count": {"cells": 33, "guesses": 12}}
+    two = {**one, "totals.total": {"cells": 15, "guesses": 2}}
+    measured = [replace(sample.public, measures={"utility.small_groups": figures}) for figures in (one, two)]
+    alone, worst = (printed(accuracy(evidence)[-1], "en") for evidence in measured)
+    assert alone.startswith("12 of 33 numbers are")
+    assert worst.startswith("Of the kind of number that fares worst, 12 of 33 are")
+
+
+def test_a_margin_of_one_has_the_word_for_one(sample):
+    for unit, one, several in ((" people", "1 person", "2 people"), (" rows", "1 row", "2 rows")):
+        error = Expected(Text(sample.public.expected[0]["quantity"]), "group", 5, 1.0, 2.0, unit)
+        assert f"within {one} of" in error_sentence(error)
+        assert f"within {several}." in error_sentence(error)
 
 
 def test_what_is_counted_of_one_person_does_not_stand_within_the_margin(sample):

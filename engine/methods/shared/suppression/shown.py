@@ -34,7 +34,7 @@ def outside(method: str, frame: pd.DataFrame, totals: Mapping[str, str]) -> tupl
         (*map(str, labels), number)
         for labels, number in zip(frame[names].itertuples(index=False, name=None), numbers, strict=True)
     )
-    note = Text(f"{words}.note")
+    note = _hidden_note(words, numbers)
     if len(rows) > MOST_ROWS:
         note = Text("statistics.notes.shortened", {"shown": MOST_ROWS, "rows": len(rows)})
     headings: tuple[Label, ...] = (*names, Text(f"methods.{method}.numbers.{value.rstrip('_')}.label"))
@@ -47,8 +47,13 @@ def _crossed(words: str, frame: pd.DataFrame, names: list[str], numbers: list[Ce
     at = dict(zip(frame[names].itertuples(index=False, name=None), numbers, strict=True))
     rows = tuple((left, *(at.get((left, top)) for top in across)) for left in down[:MOST_ROWS])
     return TableView(
-        Text(f"{words}.title"), (" × ".join(names), *map(str, across)), rows, Text(f"{words}.note")
+        Text(f"{words}.title"), (" × ".join(names), *map(str, across)), rows, _hidden_note(words, numbers)
     )
+
+
+def _hidden_note(words: str, numbers: list[Cell]) -> Text | None:
+    """Say what the sign of hidden cells means; nothing where none is hidden."""
+    return Text(f"{words}.note") if HIDDEN_CELL in numbers else None
 
 
 def inside(

@@ -237,7 +237,7 @@ def test_no_more_questions_than_were_declared(desk):
     [
         ({"where": "sex is f"}, "level_or_margin"),
         ({"where": "sex is f", "epsilon": 0.1, "margin": 5}, "level_or_margin"),
-        ({"where": "sex is", "epsilon": 0.1}, "condition"),
+        ({"where": "sex is", "epsilon": 0.1}, "unfinished"),
         ({"where": "sex is f and sex is m", "epsilon": 0.1}, "nobody"),
         ({"where": "person is p1", "epsilon": 0.1}, "not_at_desk"),
         ({"where": "sex is f", "by": "person", "epsilon": 0.1}, "parameters.identifier"),
@@ -387,7 +387,7 @@ def request(
 
 def answered(asked, rows, seed=1):
     context = Context(seeded_noise(seed), None, Path("unused"))
-    return DESK(asked)(asked.state).step("visit", {MAIN: Table(rows)}, context)
+    return DESK(asked).step("visit", {MAIN: Table(rows)}, asked.state, context)
 
 
 def test_counts_by_hand():
@@ -437,8 +437,8 @@ def subject(question, claim, cells, **options):
         context = Context(noise, None, Path("unused"))
         frame = pd.DataFrame({"cell": data})
         return (
-            DESK(asked)(asked.state)
-            .step("visit", {MAIN: Table(frame)}, context)
+            DESK(asked)
+            .step("visit", {MAIN: Table(frame)}, asked.state, context)
             .artefacts[0]
             .frame["count"]
             .to_numpy()
