@@ -15,6 +15,10 @@ SLACK = 1e-6
 MOST_JOINED = 20_000  # combinations of the values of both tables up to which they are joined
 
 
+class NotComparable(ValueError):
+    """Nothing that two tables print says what one tells beside the other."""
+
+
 @dataclass(frozen=True)
 class Told:
     """A published table with what everybody knows about it.
@@ -56,6 +60,9 @@ def exposed(new: Told, old: Told) -> list[str]:
     ------
     InputRefused
         ``suppression.not_joined``: the two would make too large a table to be compared.
+    NotComparable
+        The tables are of different rows, and nothing printed says of how many people the difference is: sums
+        that differ, or two tables without a cell in common (other names, other totals).
 
     Notes
     -----
@@ -73,9 +80,10 @@ def exposed(new: Told, old: Told) -> list[str]:
     near = [cell for cell in common if 0 < gap[cell] < threshold]
     if near:
         return [_named(cell) for cell in near]
-    if any(gap.values()) or not common:
-        return []
-    return _joined(new, old)
+    differ = any(gap.values())
+    if differ and threshold == 0:
+        raise NotComparable  # a sum that has changed may have changed by one person's amount
+    return [] if differ else _joined(new, old, same_rows=bool(common))
 
 
 def again(new: Told, old: Told) -> bool:
@@ -88,7 +96,7 @@ def again(new: Told, old: Told) -> bool:
     return bool(gaps) and 0 < max(gaps) <= new.threshold + old.threshold
 
 
-def _joined(new: Told, old: Told) -> list[str]:
+def _joined(new: Told, old: Told, *, same_rows: bool) -> list[str]:
     second = _apart(new, old)
     totals = {**second, **new.totals}
     both = [_spread(new.frame, new.totals, totals), _spread(_renamed(old, second), second, totals)]
@@ -104,6 +112,8 @@ def _joined(new: Told, old: Told) -> list[str]:
     except InputRefused as refused:
         if refused.code != "suppression.contradicts":
             raise
+        if not same_rows:
+            raise NotComparable from refused
         return []  # no table gives both: they are of different rows
     threshold = np.where(np.arange(len(frame)) < len(new.frame), new.threshold, old.threshold)
     width = ends.high - ends.low

@@ -15,6 +15,7 @@ from engine.methods.catalogue import method
 from engine.methods.earlier import NOTHING, Earlier, EarlierRelease
 from engine.methods.protocol import Context
 from engine.methods.shared.suppression.audit import Published
+from engine.methods.shared.suppression.differencing import NotComparable, Told, exposed
 from engine.privacy.noise import Noise
 from engine.release.plan import Plan
 from engine.release.run import run
@@ -314,6 +315,42 @@ def test_an_earlier_table_in_unknown_words_needs_a_reason():
         released({}, table(PEOPLE), earlier=Earlier((old,)))
     release = released({}, table(PEOPLE), earlier=Earlier((old,), excused=True))
     assert release.inside.figures["earlier_compared"] == 0
+
+
+def relabelled(frame):
+    """The same table with other names for its values, and one person more in it."""
+    other = frame.assign(ward=frame["ward"].replace({"a": "A", "b": "B", "c": "C", "(all)": "(whole)"}))
+    other["sex"] = other["sex"].replace({"f": "F", "m": "M", "(all)": "(whole)"})
+    return other
+
+
+def other_form(frame):
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("change", "given"),
+    [(relabelled, {}), (other_form, {"form": "random_rounding"}), (other_form, {"form": "cell_keys"})],
+)
+def test_what_nothing_printed_compares_needs_a_reason(change, given):
+    """Neither other names nor another form of the earlier table takes the comparison away in silence."""
+    more = PEOPLE | {("m", "b"): 26}
+    frame = change(released({}, table(more)).artefacts[0].frame.astype("str").replace("<NA>", ""))
+    told = GIVEN | {"totals": True, "tables": "whole", "zeros": "printed"} | given
+    old = EarlierRelease("Before", ID, told, {"counts.csv": frame})
+    with pytest.raises(InputRefused, match=rf"{ID}\.not_compared"):
+        released({}, table(PEOPLE), earlier=Earlier((old,)))
+    released({}, table(PEOPLE), earlier=Earlier((old,), excused=True))
+
+
+def test_sums_that_differ_are_of_other_people_and_are_not_comparable():
+    """One person more in a table of sums: the difference is that person's amount, in the totals too."""
+    lines = pd.DataFrame({"ward": ["a", "b", "(all)"], "sum": [32_961.0, 500.0, 33_461.0]})
+    old = Told(lines, {"ward": "(all)"}, 0, 0)
+    new = Told(lines.assign(sum=[33_948.0, 500.0, 34_448.0]), {"ward": "(all)"}, 0, 0)
+    with pytest.raises(NotComparable):
+        exposed(new, old)
+    assert exposed(old, old) == []
 
 
 @pytest.mark.parametrize("form", ["controlled_rounding", "random_rounding"])
