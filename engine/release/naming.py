@@ -6,14 +6,15 @@ anything that the release would not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.methods.protocol import MAIN, Method
+from engine.methods.protocol import MAIN, Method, Release, TableArtefact
 from engine.privacy.promise import Promise
 from engine.release.decisions import NAMES_PEOPLE, decision_about
 from engine.release.plan import Plan
@@ -28,6 +29,10 @@ FEWEST = 20
 """Different values from which on a column can tell people apart."""
 NEARLY_ALL = 0.95
 """Share of the values of a column that one person alone has: a word that many share hides no number."""
+
+
+STANDS = 0.5
+"""Share of the cells of a masked column from which on it leaves as it was."""
 
 
 class Why(StrEnum):
@@ -59,7 +64,7 @@ def is_asked(method: Method, promise: Promise) -> bool:
     return promise.loss is None and bool(method.rows.value != "none")
 
 
-def naming(table: Table, design: Method) -> tuple[Naming, ...]:
+def naming(table: Table, design: Method, columns: Sequence[str] | None = None) -> tuple[Naming, ...]:
     """Find the columns that name people among those that leave as they stand.
 
     Parameters
@@ -68,6 +73,8 @@ def naming(table: Table, design: Method) -> tuple[Naming, ...]:
         The custodian's table as it is prepared.
     design
         What is to be released.
+    columns
+        Those that are looked at; by default those that the design keeps.
 
     Returns
     -------
@@ -83,7 +90,7 @@ def naming(table: Table, design: Method) -> tuple[Naming, ...]:
     found = []
     frame, key = table.rows(), design.schema.person_key
     people = None if key is None or key.name not in table.names else frame[key.name]
-    for name in design.keeps:
+    for name in design.keeps if columns is None else columns:
         if name not in table.names:
             continue
         looked = profile(table, name, frame[name])
@@ -116,7 +123,48 @@ def refuse_named(plan: Plan, design: Method, prepared: Mapping[str, PreparedTabl
     """
     if MAIN not in prepared or not is_asked(design, design.cost):
         return
-    found = naming(prepared[MAIN].table, design)
+    _refuse_without_reason(plan, naming(prepared[MAIN].table, design))
+
+
+def refuse_unchanged(
+    plan: Plan,
+    design: Method,
+    prepared: Mapping[str, PreparedTable],
+    used: Mapping[str, Table],
+    release: Release,
+) -> None:
+    """Refuse rows in which a column that names people stands as it was, though a step was to change it.
+
+    A mask that changes next to nothing (rounding to one, noise far below a unit) is declared as a change;
+    what it leaves is seen in the rows alone. Asked of the rows that were made, before they are written.
+
+    Raises
+    ------
+    InputRefused
+        As `refuse_named`.
+    """
+    if MAIN not in prepared or MAIN not in used or not is_asked(design, design.cost):
+        return
+    rows = used[MAIN].rows()
+    for artefact in release.artefacts:
+        if not isinstance(artefact, TableArtefact) or artefact.origins is None:
+            continue
+        before, after = rows.iloc[artefact.origins], artefact.frame
+        masked = [name for name in after.columns if name in rows.columns and name not in design.keeps]
+        stands = [name for name in masked if _share_unchanged(before[name], after[name]) > STANDS]
+        _refuse_without_reason(plan, naming(prepared[MAIN].table, design, stands))
+
+
+def _share_unchanged(before: pd.Series, after: pd.Series) -> float:
+    """Return the share of filled cells that read the same, numbers to a millionth of themselves."""
+    old, new = before.astype("str").to_numpy(), after.astype("str").to_numpy()
+    first, second = (pd.to_numeric(pd.Series(one), errors="coerce").to_numpy("float64") for one in (old, new))
+    same = (old == new) | (np.abs(first - second) <= np.abs(first) / 1_000_000)
+    filled = before.notna().to_numpy()
+    return float(same[filled].mean()) if filled.any() else 0.0
+
+
+def _refuse_without_reason(plan: Plan, found: tuple[Naming, ...]) -> None:
     without = [one for one in found if not reason_for(plan, one.column)]
     if without:
         first = without[0]
@@ -142,7 +190,7 @@ def notes(plan: Plan, design: Method) -> tuple[Text, ...]:
     """Return what the recipient is told of the columns that leave for a reason although they name people."""
     if not is_asked(design, design.cost):
         return ()
-    kept = design.keeps
+    kept = design.uses.get(MAIN, ())
     return tuple(
         Text("report.columns.names_people", {"column": name}) for name in kept if reason_for(plan, name)
     )

@@ -152,6 +152,7 @@ def run_through(
                 key=key,
             )
             give_back()
+            naming.refuse_unchanged(plan, design, prepared, draft.used, draft.release)
             evaluated = _evaluated(plan, design, prepared, draft, folder, progress.part(0.7, 0.8))
             made = Made(plan, design, foreseen, prepared, draft, ledger, holding, entry, language, evaluated)
             sums = _write(folder, made, progress)

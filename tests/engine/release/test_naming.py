@@ -66,6 +66,23 @@ def made(plan: Plan, folder: Path, **options: Any) -> Bundle:
     return run(plan, out=folder / "out", ledger=ledger, base=folder, **options)
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"step": "round_to", "base": 1},
+        {"step": "noise", "distribution": "normal", "standard_deviation": "0.000000001"},
+    ],
+    ids=lambda one: str(one["step"]),
+)
+def test_a_mask_that_changes_nothing_hides_no_number(step: dict[str, Any], tmp_path: Path) -> None:
+    plan = plan_with(method("datasets.masking"), tmp_path)
+    steps = [*plan.parameters["steps"], {**step, "column": "case_no"}]
+    plan = replace(plan, parameters={**plan.parameters, "steps": steps})
+    with pytest.raises(InputRefused, match=r"run\.names_people") as refused:
+        made(plan, tmp_path)
+    assert refused.value.values["column"] == "case_no" and not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("role", [Role.OTHER, Role.SENSITIVE])
 @pytest.mark.parametrize("asked", OF_ROWS, ids=lambda one: one.id)
 def test_a_case_number_does_not_leave_without_a_reason(asked: Method, role: Role, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def released(frame: pd.DataFrame, columns: list[Column], *steps: dict[str, Any],
     asked = request(columns, list(steps), rows_per_person=1000)
     assert method(ID)(asked).problems == []
     context = Context(Noise(), generator(seed), None)  # type: ignore[arg-type]
-    return masking.Masking()(asked).run({"people": Table(frame)}, context)
+    return masking.Masking(asked).run({"people": Table(frame)}, context)
 
 
 def masked(frame: pd.DataFrame, columns: list[Column], *steps: dict[str, Any], seed: int = 1) -> pd.DataFrame:
