@@ -400,22 +400,14 @@ class ProtectedTable(Method):
 
     def _refuse_beside(self, frame: pd.DataFrame, one: EarlierRelease) -> bool:
         """Refuse a table beside one other; False where both are of forms that are not compared."""
-        from engine.methods.shared.suppression.differencing import (
-            NotComparable,
-            Told,
-            again,
-            exposed,
-            hidden_numbers,
-        )
+        from engine.methods.shared.suppression.differencing import Told, again, exposed, hidden_numbers
 
         form, before = self.values["form"], one.parameters.get("form", HIDDEN)
         is_hidden = before == HIDDEN
-        if one.parameters.get("of") != self.values["of"]:
-            return False
-        if form != before and HIDDEN in (form, before):
-            raise NotComparable  # what hides a cell in one may print it nearly in the other
         if CELL_KEYS in (form, before):
             return False  # the same cell has the same change, so that nothing can be averaged
+        if one.parameters.get("of") != self.values["of"] or is_hidden != (form == HIDDEN):
+            return False
         new = Told(frame, self._totals, *self._told(self.values))
         other = next(iter(one.frames.values()))
         value = str(other.columns[-1])

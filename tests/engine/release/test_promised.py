@@ -120,9 +120,8 @@ def prepared_for(plan: Plan, folder: Path) -> PreparedTable:
 def refused_part(plan: Plan, prepared: PreparedTable, **changes: object) -> str:
     design = check(plan)
     with pytest.raises(InputRefused) as refused:
-        promised.refuse_other(
-            plan, replace(design, promise=replace(design.cost, **changes)), {"people": prepared}
-        )
+        other = type("Other", (type(design),), {"cost": replace(design.cost, **changes)})(design.request)
+        promised.refuse_other(plan, other, {"people": prepared})
     assert refused.value.code == "run.not_as_promised"
     return str(refused.value.values["part"])
 

@@ -212,8 +212,7 @@ WAYS = (Copies, Follows, Kit, Joined, Desk)
 
 @pytest.fixture(autouse=True)
 def ways(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    found = tuple(kind() for kind in WAYS)
-    monkeypatch.setattr(catalogue, "methods", lambda: found)
+    monkeypatch.setattr(catalogue, "methods", lambda: WAYS)
     monkeypatch.setattr(catalogue, "alone", lambda method_id: None)
     yield
 

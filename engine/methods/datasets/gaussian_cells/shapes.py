@@ -27,7 +27,7 @@ MOST_MEAN = 1 - 2.0**-14
 """A mean is no nearer to an end: a sixteenth of a step."""
 ROUNDS = 4
 """So often what a lot adds to a variance is looked at again."""
-_MIDDLES = np.array([NormalDist().inv_cdf((place + 0.5) / 256) for place in range(256)])
+_MIDDLES = tuple(NormalDist().inv_cdf((place + 0.5) / 256) for place in range(256))
 STANDS_OUT = 3
 """Fewer deviations of their noise are no group, and no missing numbers."""
 

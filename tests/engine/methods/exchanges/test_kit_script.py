@@ -104,11 +104,11 @@ def test_a_report_is_made_once_read_by_the_collection_and_nothing_else_is_kept()
     browser = browser.replace("KIT", json.dumps(json.dumps(told)))
     code = f"""{browser}{SCRIPTS[0]}{SCRIPTS[1]}
     const open = []; parts.make.click(); open.push(parts.problem.textContent);
-    fields[0].inputs[1].design = true; parts.make.click(); open.push(parts.problem.textContent);
-    fields[1].inputs[2].design = true; parts.make.click();
+    fields[0].inputs[1].checked = true; parts.make.click(); open.push(parts.problem.textContent);
+    fields[1].inputs[2].checked = true; parts.make.click();
     const first = parts.report.textContent;
-    const cleared = fields.every((one) => one.inputs.every((input) => !input.design));
-    fields[0].inputs[0].design = fields[1].inputs[0].design = true; parts.make.click();
+    const cleared = fields.every((one) => one.inputs.every((input) => !input.checked));
+    fields[0].inputs[0].checked = fields[1].inputs[0].checked = true; parts.make.click();
     parts.save.click();
     const shown = parts.questions.hidden && !parts.made.hidden && fields.every((one) => one.disabled);
     const second = parts.report.textContent, lines = parts.reported.children.length;

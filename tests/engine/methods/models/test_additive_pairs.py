@@ -437,7 +437,7 @@ def test_the_price_of_pairs_is_said_before_anything_is_spent():
     found, without = way(request).forecast, way(alone).forecast
     assert found.errors[0].median > without.errors[0].median
     note = next(one for one in found.notes if one.id.endswith("notes.pairs"))
-    assert note.values["without"] == round(way.schedule(alone).needed_rows)
+    assert note.values["without"] == round(way(alone).schedule.needed_rows)
     assert note.values["pairs"] == "age × dose" and not [
         one for one in without.notes if one.id.endswith("notes.pairs")
     ]

@@ -207,7 +207,7 @@ def test_a_column_that_fills_little_of_its_range_is_not_left_behind(delta, monke
     def part():
         """How much of the score goes with the first number; of logistic regression without noise 1."""
         fits = [fit(every, target, given, noise=seeded_noise(seed)).solution.weights for seed in range(3)]
-        return np.mean([np.cov(every(one).scores / 4096, told)[0, 1] for one in fits])
+        return np.mean([np.cov(every.scores(one) / 4096, told)[0, 1] for one in fits])
 
     of, found = Slopes.of, part()
     monkeypatch.setattr(

@@ -54,7 +54,9 @@ def test_single_columns_are_off_by_about_what_was_said(noise, rows):
     """Too few rows for pairs; median and limit are kept, and are not twice what comes out."""
     request = request_for("datasets.marginals", rows, Fraction(40, rows), noise=noise)
     name = "datasets.marginals"
-    foreseen = next(one for one in method(name)(request).forecast.errors if one.unit == " %")
+    foreseen = next(
+        one for one in method(name)(request).forecast.errors if one.unit.strip() == "percentage points"
+    )
     off = [100 * made(request, name, seed, rows) for seed in range(30)]
     assert np.mean(np.array(off) <= foreseen.limit) >= 0.9
     assert 0.5 < np.median(off) / foreseen.median <= 1.05
