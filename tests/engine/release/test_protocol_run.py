@@ -33,6 +33,7 @@ from engine.methods.protocol import (
     ModelArtefact,
     Reference,
     Release,
+    Service,
     Shape,
     Source,
     Spends,
@@ -164,7 +165,7 @@ class Joined(Way):
         return Release((TableArtefact("regions", (frame,), ENTRY),), NOTHING)
 
 
-class Desk(Way):
+class Desk(Way, Service):
     """Counts people of one sex: reserved once, asked in visits."""
 
     id = "test.desk"
@@ -499,7 +500,7 @@ def test_candidates_are_compared_alike_and_leave_nothing(
     others = (
         {"parameters": two | {"copies": 3}},
         {"method": Follows.id, "parameters": {}},
-        {"method": Copies.id},
+        {"method": Copies.id, "parameters": two | {"copies": 4}},
     )
     asked = plan(Copies, parameters=two, candidates=others)
     before = sorted(path.name for path in folder.iterdir())
