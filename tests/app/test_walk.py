@@ -214,7 +214,7 @@ def release(qtbot: Any, window: Window, out: Path) -> Any:
     advance(qtbot, window, "preview")
     write(qtbot, part(window, QLineEdit, "target"), str(out))
     button = window.footer.findChild(QAbstractButton, "next")
-    # with a cell for what is missing and one for other values, most cells of the counts are empty: asked twice
+    # with cells for missing and for other values, most cells of the counts are empty: it is asked twice
     verdict = window.page("preview").ahead.verdict
     is_useless = verdict is not None and verdict.is_useless
     assert button.text() == ("Release as it is, spend ε 0.598" if is_useless else "Release and spend ε 0.598")
