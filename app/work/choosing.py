@@ -78,8 +78,9 @@ def offer(method: type[Method]) -> Offer:
         plan = next(iter(plans(method)), None)
         if plan is None:
             return Offer(method, exact)
-        loss = method(plan.request).cost.loss
-        errors = [one for one in method(plan.request).forecast.errors if one.of == "group"]
+        design = plan.design
+        loss = design.cost.loss
+        errors = [one for one in design.forecast.errors if one.of == "group"]
     except EngineError:
         return Offer(method, exact)
     near = [one.limit for one in errors if one.size in (SIZE, None)]

@@ -135,10 +135,9 @@ def look(plan: Plan) -> Visit:
     from engine.methods.catalogue import method
 
     try:
-        request = _request(plan)
-        found = method(plan.method)
-        problems = tuple(found(request).problems)
-        return Visit(problems, None if problems else found(request).cost)
+        design = method(plan.method)(_request(plan))
+        problems = tuple(design.problems)
+        return Visit(problems, None if problems else design.cost)
     except (EngineError, OSError) as error:
         code = error.code if isinstance(error, EngineError) else "plan.not_readable"
         values = error.values if isinstance(error, EngineError) else {"file": "state"}

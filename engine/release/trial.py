@@ -113,12 +113,13 @@ def trial(plan: Plan, table: Table, *, progress: Progress = SILENT) -> Trial | N
     if ready is None:
         return None
     found, cut = ready
-    method, request = find_method(found.method), found.request
-    if {one.parameter for one in method(request).problems} - _spared(method):
+    design = found.design
+    if {one.parameter for one in design.problems} - _spared(type(design)):
         return None
+    request = design.request
     name = request.private[0]
     rows = _first_rows(name, table, request)
-    answers = method(request).tried({name: rows}, chance=Noise().internal_generator(), progress=progress)
+    answers = design.tried({name: rows}, chance=Noise().internal_generator(), progress=progress)
     return Trial(found, answers, cut, drawn_anew=_draws(name, table, rows, request))
 
 

@@ -129,7 +129,7 @@ def came(plan: Plan, views: Sequence[View]) -> tuple[Came, ...]:
     if not found:
         return ()
     try:
-        before = None if plan.step else verdict(plan, method(plan.request).forecast)
+        before = None if plan.step else verdict(plan, plan.design.forecast)
     except EngineError:
         before = None
     return tuple(replace(one, before=before) for one in found)
@@ -194,8 +194,7 @@ def _changes(plan: Plan) -> Iterator[tuple[str, str | Fraction, dict[str, Any]]]
 
 def _judged(plan: Plan) -> Filling | Judged | None:
     try:
-        method = find_method(plan.method)
-        request = plan.request
-        return None if method(request).problems else verdict(plan, method(request).forecast)
+        design = plan.design
+        return None if design.problems else verdict(plan, design.forecast)
     except EngineError:
         return None

@@ -15,15 +15,13 @@ def on_demand(plan: Plan) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the measures on demand that apply to a plan, and those that it names; reads no row."""
     from engine.errors import EngineError
     from engine.evaluation.catalogue import measures
-    from engine.methods.catalogue import method
 
     kept = [one for one in measures() if one.on_demand]
     named = tuple(one.id for one in kept if one.id in plan.measures)
     try:
-        found, request = method(plan.method), plan.request
-        if found(request).problems:
+        subject = plan.design
+        if subject.problems:
             return (), named
-        subject = found(request)
     except EngineError:  # the form says what is wrong
         return (), named
     return tuple(one.id for one in kept if one.applies(subject)), named

@@ -18,15 +18,13 @@ from engine.release.plan import Plan
 def judged(plan: Plan) -> tuple[Any, tuple[Any, ...]]:
     """Return the verdict about a plan and what would say more; from declarations alone."""
     from engine.errors import EngineError
-    from engine.methods.catalogue import method
     from engine.release.verdict import remedies, verdict
 
-    found = method(plan.method)
     try:
-        request = plan.request
-        if found(request).problems:
+        design = plan.design
+        if design.problems:
             return None, ()
-        about = verdict(plan, found(request).forecast)
+        about = verdict(plan, design.forecast)
     except EngineError:
         return None, ()
     without = (one for one in remedies(plan) if one.kind == "without") if about and about.is_useless else ()
