@@ -26,8 +26,9 @@ class Text:
 Label = Text | str
 Cell = str | int | float | Text | None
 WEAK = "views.weak"
+ASIDE = "views.aside"
 HIDDEN = "statistics.labels.hidden"
-"""Ids of cells that say something of a number: it carries no information, or it is not printed."""
+"""Ids of cells that say something of a number (it carries no information, or it is not printed) or a line."""
 
 
 def weak(value: int | float) -> Text:
@@ -41,6 +42,16 @@ def weak(value: int | float) -> Text:
 def is_weak(cell: Cell) -> bool:
     """Say whether a cell is a number that carries no information."""
     return isinstance(cell, Text) and cell.id == WEAK
+
+
+def aside(label: str) -> Text:
+    """Return the name of a line that stands for completeness only: missing values, and undeclared ones."""
+    return Text(ASIDE, {"label": label})
+
+
+def is_aside(cell: Cell) -> bool:
+    """Say whether a cell names a line that stands for completeness only."""
+    return isinstance(cell, Text) and cell.id == ASIDE
 
 
 def amount(cell: Cell) -> int | float | None:
