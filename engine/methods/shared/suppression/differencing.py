@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.methods.shared.suppression.audit import Published
 
+Floats = arrays.Floats
 SLACK = 1e-6
 MOST_JOINED = 20_000  # combinations of the values of both tables up to which they are joined
 
@@ -32,13 +34,24 @@ class Told:
     least
         What a hidden cell is at least.
     threshold
-        Below which a count is small; 0 for sums.
+        Below which a count is small; 0 for sums, and where no small count was hidden.
+    off
+        What a printed number differs by less than from the true one, where it was rounded or changed; else 0.
     """
 
     frame: pd.DataFrame
     totals: Mapping[str, str]
     least: float
     threshold: float
+    off: int = 0
+
+    @property
+    def ends(self) -> tuple[Floats, Floats]:
+        """What everybody knows of each line that is not printed exactly: at least, and at most."""
+        if not self.off:
+            return np.full(len(self.frame), self.least), np.full(len(self.frame), np.inf)
+        numbers = self.frame[self.frame.columns[-1]].to_numpy(dtype=np.float64)
+        return np.maximum(numbers - self.off + 1, 0.0), numbers + self.off - 1
 
     @property
     def numbers(self) -> dict[frozenset[tuple[str, str]], float]:
@@ -62,38 +75,38 @@ def exposed(new: Told, old: Told) -> list[str]:
         ``suppression.not_joined``: the two would make too large a table to be compared.
     NotComparable
         The tables are of different rows, and nothing printed says of how many people the difference is: sums
-        that differ, or two tables without a cell in common (other names, other totals).
+        that differ, two tables without a cell in common (other names, other totals), or exact numbers beside
+        rounded ones that could differ by few people.
 
     Notes
     -----
     Counts: where both print a cell and the numbers differ by less than the threshold, the difference is a
     small group (who came, or left, or whom a condition takes out). Where all common numbers agree, the tables
     are taken as made from the same rows: joined to one table over the columns of both, the interval of every
-    hidden cell that may be small must still reach the threshold. Sums: joined in the same way, no hidden one
+    hidden cell that may be small must still reach the threshold. A number that was rounded or changed stands
+    for the whole numbers that it can come from: beside such a table the hidden cells must reach the threshold
+    too, and no small number of it may become exact. Sums: joined in the same way, no hidden one
     may become exact. A column whose values were put together differently in the two counts as two columns,
     so that what their overlaps tell is not seen.
     """
     numbers, before = new.numbers, old.numbers
     common = [cell for cell in numbers if cell in before]
     gap = {cell: abs(numbers[cell] - before[cell]) for cell in common}
-    threshold = max(new.threshold, old.threshold)
-    near = [cell for cell in common if 0 < gap[cell] < threshold]
+    threshold, slack = max(new.threshold, old.threshold), max(new.off, old.off, 1) - 1
+    moved = [cell for cell in common if gap[cell] > slack]
+    near = [cell for cell in moved if gap[cell] + slack < threshold]
     if near:
         return [_named(cell) for cell in near]
-    differ = any(gap.values())
-    if differ and threshold == 0:
+    if any(gap[cell] - slack < threshold for cell in moved) or (moved and threshold == 0):
         raise NotComparable  # a sum that has changed may have changed by one person's amount
-    return [] if differ else _joined(new, old, same_rows=bool(common))
+    return [] if moved else _joined(new, old, same_rows=bool(common) and not slack)
 
 
 def again(new: Told, old: Told) -> bool:
-    """Say whether two rounded tables look like the same rows rounded anew: their mean would tell more.
-
-    ``threshold`` is the base of each.
-    """
+    """Say whether two rounded or changed tables look like the same rows: together they tell more."""
     numbers, before = new.numbers, old.numbers
     gaps = [abs(numbers[cell] - before[cell]) for cell in numbers if cell in before]
-    return bool(gaps) and 0 < max(gaps) <= new.threshold + old.threshold
+    return bool(gaps) and 0 < max(gaps) <= new.off + old.off
 
 
 def _joined(new: Told, old: Told, *, same_rows: bool) -> list[str]:
@@ -103,10 +116,13 @@ def _joined(new: Told, old: Told, *, same_rows: bool) -> list[str]:
     value = str(new.frame.columns[-1])
     both[1].columns = [*list(both[1].columns[:-1]), value]
     frame = pd.concat(both, ignore_index=True)
+    is_near_by = np.repeat([new.off > 0, old.off > 0], [len(new.frame), len(old.frame)])
+    frame[value] = frame[value].mask(is_near_by)
     totals = {name: totals[name] for name in frame.columns[:-1]}
     if np.prod([float(frame[name].nunique()) for name in totals]) > MOST_JOINED:
         raise InputRefused("suppression.not_joined", most=MOST_JOINED)
-    table = Published(frame, totals=totals, value=value, least=min(new.least, old.least))
+    least, most = (np.concatenate(pair) for pair in zip(new.ends, old.ends, strict=True))
+    table = Published(frame, totals=totals, value=value, least=least, most=most)
     try:
         ends = table.intervals()
     except InputRefused as refused:
@@ -118,6 +134,10 @@ def _joined(new: Told, old: Told, *, same_rows: bool) -> list[str]:
     threshold = np.where(np.arange(len(frame)) < len(new.frame), new.threshold, old.threshold)
     width = ends.high - ends.low
     is_near = np.where(threshold > 0, ends.high < threshold - SLACK, width <= SLACK * (1 + np.abs(ends.low)))
+    if is_near_by.any():  # small counts show as about none by themselves: together none may become exact
+        is_small = (ends.high < max(new.threshold, old.threshold) - SLACK) & (ends.high > SLACK)
+        is_exact = np.floor(ends.high + SLACK) <= np.ceil(ends.low - SLACK)
+        is_near = np.where(is_near_by, is_small & is_exact & (most > least), is_near)
     rows = frame.loc[table.hidden & is_near, list(totals)].itertuples(index=False, name=None)
     words = list(totals.items())
     return [
