@@ -6,7 +6,8 @@ anything that the release would not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -32,7 +33,9 @@ NEARLY_ALL = 0.95
 
 
 STANDS = 0.5
-"""Share of the cells of a masked column from which on it leaves as it was."""
+"""Share of the cells of a masked column, or of its different values, from which on it leaves as it was."""
+_PARTS = re.compile(r"[^\s,;|–\[\](){}]+")
+"""What a cell that stands for several values is made of: ends of a range, members of a set."""
 
 
 class Why(StrEnum):
@@ -136,7 +139,10 @@ def refuse_unchanged(
     """Refuse rows in which a column that names people stands as it was, though a step was to change it.
 
     A mask that changes next to nothing (rounding to one, noise far below a unit) is declared as a change;
-    what it leaves is seen in the rows alone. Asked of the rows that were made, before they are written.
+    what it leaves is seen in the rows alone. So is a mask that gives a person another one's value, or one for
+    a group (swaps, the most frequent value): most of what then stands in the column is to the letter what
+    names somebody. Of a column that is recognised as an identifier the ends of ranges and the members of sets
+    are no better. Asked of the rows that were made, before they are written.
 
     Raises
     ------
@@ -149,10 +155,21 @@ def refuse_unchanged(
     for artefact in release.artefacts:
         if not isinstance(artefact, TableArtefact) or artefact.origins is None:
             continue
-        before, after = rows.iloc[artefact.origins], artefact.frame
+        theirs = artefact.origins >= 0  # the others were invented
+        before, after = rows.iloc[artefact.origins[theirs]], artefact.frame[theirs]
         masked = [name for name in after.columns if name in rows.columns and name not in design.keeps]
-        stands = [name for name in masked if _share_unchanged(before[name], after[name]) > STANDS]
-        _refuse_without_reason(plan, naming(prepared[MAIN].table, design, stands))
+        stands, within = set(), set()
+        for name in masked:
+            values = _written(after[name])
+            parts = {part for value in values for part in _PARTS.findall(value)}
+            own = _written(rows[name])
+            if max(_share_unchanged(before[name], after[name]), _share_of(values, own)) > STANDS:
+                stands.add(name)
+            elif _share_of(parts, own) > STANDS:
+                within.add(name)
+        found = naming(prepared[MAIN].table, design, [name for name in masked if name in stands | within])
+        kept = tuple(one for one in found if one.column in stands or one.why is Why.RECOGNISED)
+        _refuse_without_reason(plan, kept)
 
 
 def _share_unchanged(before: pd.Series, after: pd.Series) -> float:
@@ -162,6 +179,19 @@ def _share_unchanged(before: pd.Series, after: pd.Series) -> float:
     same = (old == new) | (np.abs(first - second) <= np.abs(first) / 1_000_000)
     filled = before.notna().to_numpy()
     return float(same[filled].mean()) if filled.any() else 0.0
+
+
+def _written(cells: pd.Series) -> set[str]:
+    """Return the different values of the filled cells, numbers alike however they are written."""
+    texts = cells.dropna().astype("str").unique()
+    numbers = pd.to_numeric(pd.Series(texts, dtype="object"), errors="coerce")
+    return {text if number != number else repr(number) for text, number in zip(texts, numbers, strict=True)}
+
+
+def _share_of(values: Iterable[str], own: set[str]) -> float:
+    """Return the share of different values that are to the letter those of the table."""
+    found = list(values)
+    return sum(value in own for value in found) / len(found) if found else 0.0
 
 
 def _refuse_without_reason(plan: Plan, found: tuple[Naming, ...]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from engine.release.naming import reason_for
 from engine.release.plan import Plan
 from engine.release.reasons import with_reasons
 from engine.release.run import run
-from engine.table.schema import Column, Kind, Role
+from engine.table.schema import Column, Domain, Kind, Origin, Role
 
 NOISY = "datasets.classifier_noise"  # every column that leaves beside the class gets noise
 OF_ROWS = [one for one in methods() if one.rows in (Rows.REAL, Rows.COARSER) and one.id != NOISY]
@@ -183,3 +184,64 @@ def test_invented_rows_and_private_statistics_do_not_look_at_the_rows_for_it() -
         if one.rows is Rows.NONE or one.invented:
             plan = examples.plans(one)[0]
             assert one(one.make_request(plan.schemas, plan.parameters)).keeps == ()
+
+
+def declared_number(asked: Method, folder: Path, kind: Kind, name: str = "case_no") -> Plan:
+    """Return an example over few rows, with an identifying case number whose values are declared."""
+    plan = plan_with(asked, folder, role=Role.IDENTIFYING, kind=kind, name=name)
+    path = folder / plan.files[MAIN].path
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)[:400]
+    path.write_text("".join(lines), encoding="utf-8")
+    values = tuple(line.rstrip("\n").rsplit(",", 1)[1] for line in lines[1:])
+    order = tuple(sorted(values)) if kind is Kind.ORDINAL else values
+    columns = tuple(
+        replace(one, domain=Domain(values=order), domain_origin=Origin.DECLARED) if one.name == name else one
+        for one in plan.schema.columns
+    )
+    return replace(plan, schemas={**plan.schemas, MAIN: replace(plan.schema, columns=columns)})
+
+
+def letters(folder: Path, plan: Plan, name: str = "case_no") -> int:
+    """Count the case numbers that left to the letter, in whatever cell."""
+    own = {line.rsplit(",", 1)[1] for line in (folder / plan.files[MAIN].path).read_text().splitlines()[1:]}
+    return len(
+        own & set(re.findall(r"\d+", (folder / "out" / "release" / "table.csv").read_text(encoding="utf-8")))
+    )
+
+
+GROUPED = [
+    ("datasets.microaggregation", Kind.CATEGORY, {}),
+    ("datasets.microaggregation", Kind.ORDINAL, {}),
+    ("datasets.microaggregation", Kind.ORDINAL, {"grouping": "ranking"}),
+    ("datasets.partition", Kind.ORDINAL, {}),
+    ("datasets.masking", Kind.CATEGORY, {"steps": [{"step": "pram", "column": "case_no", "stay": "1/10"}]}),
+    ("datasets.masking", Kind.ORDINAL, {"steps": [{"step": "resample", "column": "case_no"}]}),
+    (
+        "datasets.masking",
+        Kind.ORDINAL,
+        {"steps": [{"step": "rank_swap", "column": "case_no", "distance": 1}]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("way", "kind", "changes"), GROUPED)
+def test_a_number_that_stands_for_others_names_its_person_all_the_same(
+    way: str, kind: Kind, changes: dict[str, Any], tmp_path: Path
+) -> None:
+    """One value for a group, another row's value, the ends of a range: what stands there is to the letter."""
+    plan = declared_number(method(way), tmp_path, kind)
+    plan = replace(plan, parameters={**plan.parameters, **changes})
+    assert not plan.design.problems
+    with pytest.raises(InputRefused, match=r"run\.names_people") as refused:
+        made(plan, tmp_path)
+    assert refused.value.values["column"] == "case_no" and not (tmp_path / "out").exists()
+    plan = with_reasons(plan, {decision_about("case_no"): "asked for by the registry"})
+    made(plan, tmp_path)
+    assert letters(tmp_path, plan) > 10
+
+
+def test_means_and_groups_of_numbers_name_nobody(tmp_path: Path) -> None:
+    """What a mask makes anew leaves as before, whatever it is made from."""
+    plan = plan_with(method("datasets.microaggregation"), tmp_path, role=Role.IDENTIFYING)
+    made(plan, tmp_path)
+    assert letters(tmp_path, plan) < 40
