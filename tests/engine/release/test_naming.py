@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
@@ -245,3 +246,24 @@ def test_means_and_groups_of_numbers_name_nobody(tmp_path: Path) -> None:
     plan = plan_with(method("datasets.microaggregation"), tmp_path, role=Role.IDENTIFYING)
     made(plan, tmp_path)
     assert letters(tmp_path, plan) < 40
+
+
+TEXTS = Path(texts.__file__).parents[1] / "resources" / "texts" / "en"
+
+
+def test_the_words_are_those_of_the_rule(tmp_path: Path) -> None:
+    """Most rows share one value, and nearly all values are one person's: no sentence speaks of every row."""
+    plan = plan_with(
+        method("datasets.pseudonyms"),
+        tmp_path,
+        lambda place: number_of(place if place < 900 else 0),
+        name="crp",
+    )
+    with pytest.raises(InputRefused) as refused:
+        made(plan, tmp_path)
+    assert refused.value.code == "run.names_people_each_row"
+    for name in ("errors/run.toml", "app/preview.toml", "app/columns.toml"):
+        assert "alue of" in (said := (TEXTS / name).read_text(encoding="utf-8"))
+        assert "is that of one {@person} alone" in said, name
+    for path in TEXTS.rglob("*.toml"):
+        assert "another value in" not in path.read_text(encoding="utf-8"), path.name
