@@ -54,7 +54,12 @@ def foresee(plan: Plan, design: Method) -> Foreseen:
     with worked_out("forecast"):
         forecast = design.forecast
     found = Foreseen(stated, statement, price, forecast)
-    trees = {"plan": plan.to_json(), "promise": stated.to_json(), "statement": statement, "price": price}
+    trees: dict[str, Any] = {
+        "plan": plan.to_json(),
+        "promise": stated.to_json(),
+        "statement": statement,
+        "price": price,
+    }
     trees["columns"] = [line for one in design.sources_read for line in columns_told(plan, design, one.name)]
     size = 0
     for part, tree in {**trees, "forecast": forecast}.items():

@@ -184,11 +184,14 @@ class Reasons(Card):
         return field
 
 
+AS_THEY_ARE = ("count", "titles", "folders", "column", "releases", "listed", "row", "last")
+
+
 def _sentence(name: str, values: Mapping[str, Any], unit: str) -> str:
     written = {key: money(values[key], unit) for key in ("price", "budget") if key in values}
     written |= {key: level(values[key]) for key in ("epsilon", "lower", "second") if key in values}
     written |= {"error": size(float(values["error"]))} if "error" in values else {}
-    written |= {key: values[key] for key in ("count", "titles", "folders", "column") if key in values}
+    written |= {key: values[key] for key in AS_THEY_ARE if key in values}
     what = "_".join((name.partition(":")[0], *([values["why"]] if "why" in values else [])))
     return words.say(f"app.preview.beyond.{what}", **written)
 
