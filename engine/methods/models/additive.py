@@ -174,7 +174,7 @@ class Additive(ScoredModel):
         errors += self.score_errors
         notes = [Text(f"{WORDS}.notes.needed", {"rows": round(needed), "rounds": schedule.rounds})]
         if pairs := self.pairs:
-            alone = self.but(options={**self.values, PAIRS.name: ()}).schedule
+            alone = self.but(values={**self.values, PAIRS.name: ()}).schedule
             told = {
                 "pairs": joined(pair.names for pair in pairs),
                 "without": round(alone.rows_at(alone.expected_parts)),
