@@ -117,7 +117,8 @@ def result_views(
     )
     marked = marked_weak(shown, value=value, taken=cells.names, bounds=bounds)
     for name, labels in cells.asides.items():
-        marked[name] = [aside(one) if one in labels else one for one in marked[name]]
+        named = [aside(one) if one in labels else one for one in marked[name]]
+        marked[name] = pd.Series(named, marked.index, dtype=object)
     rows = tuple(tuple(row) for row in marked.itertuples(index=False, name=None))
     note = with_weak(note, rows)
     views: list[View] = [TableView(Text(f"methods.{method}.views.table.title"), headings, rows, note)]
