@@ -400,13 +400,21 @@ class ProtectedTable(Method):
 
     def _refuse_beside(self, frame: pd.DataFrame, one: EarlierRelease) -> bool:
         """Refuse a table beside one other; False where both are of forms that are not compared."""
-        from engine.methods.shared.suppression.differencing import Told, again, exposed, hidden_numbers
+        from engine.methods.shared.suppression.differencing import (
+            NotComparable,
+            Told,
+            again,
+            alike,
+            exposed,
+            hidden_numbers,
+        )
 
         form, before = self.values["form"], one.parameters.get("form", HIDDEN)
         is_hidden = before == HIDDEN
         if CELL_KEYS in (form, before):
             return False  # the same cell has the same change, so that nothing can be averaged
-        if one.parameters.get("of") != self.values["of"] or is_hidden != (form == HIDDEN):
+        of, amount = one.parameters.get("of"), self.values["of"]
+        if (of is None) != (amount is None) or is_hidden != (form == HIDDEN):
             return False
         new = Told(frame, self._totals, *self._told(self.values))
         other = next(iter(one.frames.values()))
@@ -414,6 +422,10 @@ class ProtectedTable(Method):
         totals = {name: _word(other[name], one.parameters) for name in one.parameters["columns"]}
         told = other[[*totals, value]].assign(**{value: hidden_numbers(other[value])})
         old = Told(told, totals, *self._told(one.parameters))
+        if of != amount:
+            if alike(new, old):
+                raise NotComparable  # perhaps the same amounts under another name
+            return False
         if not is_hidden and again(new, old):
             raise InputRefused(f"{ID}.again", title=one.title)
         cells = exposed(new, old) if is_hidden else []
