@@ -45,6 +45,7 @@ from engine.methods.shared.suppression.contributions import Contributions, contr
 from engine.methods.shared.suppression.small_cells import Rules, count_task
 from engine.methods.shared.suppression.sums import SumRules, sum_task
 from engine.methods.trying import Tried
+from engine.numbers import exact
 from engine.privacy.promise import Promise, Term
 from engine.progress import SILENT, Progress
 from engine.table.declared import people_of_rows
@@ -359,13 +360,23 @@ class ProtectedTable(Method):
 
     def _refuse_beside(self, frame: pd.DataFrame, one: EarlierRelease) -> bool:
         """Refuse a table beside one other; False where both are of quantities that are not compared."""
-        from engine.methods.shared.suppression.differencing import Told, again, exposed, hidden_numbers
+        from engine.methods.shared.suppression.differencing import (
+            NotComparable,
+            Told,
+            again,
+            alike,
+            exposed,
+            hidden_numbers,
+        )
 
         form, before = self.options.form, one.parameters.get("form", HIDDEN)
-        is_hidden = before == HIDDEN
-        if form == before == CELL_KEYS:
+        settings = ("largest", "variance", "none_to")
+        if form == before == CELL_KEYS and all(
+            exact(one.parameters[name]) == self.values[name] for name in settings
+        ):
             return False  # the same cell has the same change, so that nothing can be averaged
-        if one.parameters.get("of") != self.options.of:
+        of, amount = one.parameters.get("of"), self.options.of
+        if (of is None) != (amount is None):
             return False
         new = Told(frame, self._totals, *self._told(self.values))
         other = next(iter(one.frames.values()))
@@ -373,7 +384,11 @@ class ProtectedTable(Method):
         totals = {name: _word(other[name], one.parameters) for name in one.parameters["columns"]}
         told = other[[*totals, value]].assign(**{value: hidden_numbers(other[value])})
         old = Told(told, totals, *self._told(one.parameters))
-        if not is_hidden and form != HIDDEN:
+        if of != amount:
+            if alike(new, old):
+                raise NotComparable  # perhaps the same amounts under another name
+            return False
+        if before != HIDDEN and form != HIDDEN:
             if again(new, old):
                 raise InputRefused(f"{ID}.again", title=one.title)
             return True

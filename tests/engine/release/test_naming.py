@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,76 @@ def test_a_mask_that_changes_nothing_hides_no_number(step: dict[str, Any], tmp_p
     with pytest.raises(InputRefused, match=r"run\.names_people") as refused:
         made(plan, tmp_path)
     assert refused.value.values["column"] == "case_no" and not (tmp_path / "out").exists()
+
+
+def before_and_after(kind: Kind, steps: list[dict[str, Any]], folder: Path) -> Bundle:
+    values: dict[Kind, Callable[[int], str]] = {
+        Kind.INTEGER: number_of,
+        Kind.TEXT: lambda place: f"AB{number_of(place)}-{place % 10}",
+        Kind.DATE: lambda place: str(date(1930, 1, 1) + timedelta(days=place * 7919 % 40_000)),
+    }
+    plan = plan_with(method("datasets.masking"), folder, values[kind], kind=kind)
+    steps = [
+        {**step, **({"columns": ["case_no"]} if kind is Kind.DATE else {"column": "case_no"})}
+        for step in steps
+    ]
+    return made(
+        replace(plan, parameters={**plan.parameters, "steps": [*plan.parameters["steps"], *steps]}), folder
+    )
+
+
+NOISE = {"step": "noise", "distribution": "normal"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"),
+    [
+        (Kind.INTEGER, {**NOISE, "standard_deviation": 2}),
+        (Kind.INTEGER, {"step": "round_to", "base": 10}),
+        (Kind.TEXT, {"step": "truncate", "keep": 8}),  # without its check digit
+        (Kind.DATE, {"step": "shift_dates", "most_days": 1}),
+    ],
+)
+def test_nor_does_one_that_leaves_the_number_to_be_told(
+    kind: Kind, step: dict[str, Any], tmp_path: Path
+) -> None:
+    with pytest.raises(InputRefused, match="names_people"):
+        before_and_after(kind, [step], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"),
+    [
+        (Kind.INTEGER, {**NOISE, "standard_deviation": 200_000}),
+        (Kind.INTEGER, {"step": "round_to", "base": 100_000}),
+        (Kind.TEXT, {"step": "truncate", "keep": 3}),
+        (Kind.TEXT, {"step": "free_text"}),
+    ],
+)
+def test_one_that_leaves_nothing_to_be_told_passes(kind: Kind, step: dict[str, Any], tmp_path: Path) -> None:
+    assert before_and_after(kind, [step], tmp_path).folder.is_dir()
+
+
+def test_rows_that_a_condition_leaves_are_looked_at_too(tmp_path: Path) -> None:
+    """A number of a family is nobody's alone until one row of each family is left."""
+    plan = plan_with(method("datasets.masking"), tmp_path, lambda place: number_of(place // 2), name="family")
+    half = {"step": "keep_rows_where", "column": "part", "is": "in", "values": ["1"]}
+    path = tmp_path / plan.files[MAIN].path
+    lines = path.read_text("utf-8").splitlines()
+    path.write_text(
+        "\n".join([f"{lines[0]},part", *(f"{line},{n % 2}" for n, line in enumerate(lines[1:]))]) + "\n"
+    )
+    part = Column("part", kind=Kind.CATEGORY)
+    schema = replace(plan.schemas[MAIN], columns=(*plan.schemas[MAIN].columns, part))
+    options: Any = {**plan.files[MAIN].options, "width": len(lines[0].split(",")) + 1}
+    plan = replace(
+        plan,
+        schemas={**plan.schemas, MAIN: schema},
+        files={**plan.files, MAIN: replace(plan.files[MAIN], options=options)},
+    )
+    with pytest.raises(InputRefused, match="names_people"):
+        made(replace(plan, preparation=(half,)), tmp_path)
+    made(plan, tmp_path)
 
 
 @pytest.mark.parametrize("role", [Role.OTHER, Role.SENSITIVE])

@@ -349,6 +349,84 @@ def test_sums_that_differ_are_of_other_people_and_are_not_comparable():
     assert exposed(old, old) == []
 
 
+WARDS = {("a", "x"): 20, ("a", "y"): 30, ("a", "z"): 25, ("b", "x"): 3, ("b", "y"): 14, ("b", "z"): 15,
+         ("c", "x"): 40, ("c", "y"): 33, ("c", "z"): 28}  # fmt: skip
+
+
+def of_wards(counts, hidden, *, names=("ward", "arm"), totals=True):
+    """Return a table of wards and arms as it is printed, with these cells hidden."""
+    at = {"ward": [*"abc", "(all)"], "arm": [*"xyz", "(all)"]} if totals else {"ward": "abc", "arm": "xyz"}
+    lines = [
+        (
+            ward,
+            arm,
+            sum(size for (w, r), size in counts.items() if ward in (w, "(all)") and arm in (r, "(all)")),
+        )
+        for ward in at["ward"]
+        for arm in at["arm"]
+    ]
+    frame = pd.DataFrame(lines, columns=[*names, "count"]).astype({"count": "Int64"})
+    frame.loc[[(ward + arm) in hidden for ward, arm, _ in lines], "count"] = pd.NA
+    return Told(frame, dict.fromkeys(names, "(all)"), 1, 5)
+
+
+@pytest.mark.parametrize(
+    ("moved", "second"),
+    [
+        (("a", "y", -15), ("ax", "ay", "bx", "by")),  # another pattern where nothing has changed
+        (("b", "y", -5), ("ax", "ay", "bx", "by")),  # by way of the first ward, that has not changed
+        (("a", "z", 12), ()),  # a lower threshold, that hides nothing
+    ],
+)
+def test_a_group_that_has_grown_hides_no_other_one_from_the_comparison(moved, second):
+    first = of_wards(WARDS, ("ax", "az", "bx", "bz"))
+    more = WARDS | {moved[:2]: WARDS[moved[:2]] + moved[2]}
+    again_ = of_wards(more, second)
+    assert "x · b" in exposed(again_, first) and "x · b" in exposed(first, again_)
+
+
+def test_a_table_that_has_changed_in_all_groups_exposes_nothing():
+    more = {cell: size + 20 for cell, size in WARDS.items()}
+    hidden = ("ax", "az", "bx", "bz")
+    assert exposed(of_wards(more, ("ax", "ay", "bx", "by")), of_wards(WARDS, hidden)) == []
+    grown = WARDS | {("c", "y"): 60}
+    assert exposed(of_wards(grown, hidden), of_wards(WARDS, hidden)) == []
+
+
+@pytest.mark.parametrize("totals", [True, False])
+@pytest.mark.parametrize("moved", [-1, 8])
+@pytest.mark.parametrize("names", [("region", "group"), ("ward", "group")])
+def test_other_names_never_pass_in_silence(names, moved, totals):
+    """One person fewer, or some more, under other names and other labels."""
+    hidden = ("ax", "az", "bx", "bz")
+    more = WARDS | {("a", "y"): 30 + moved}
+    other = of_wards(more, hidden, names=names, totals=totals)
+    words = {**dict(zip("abc", "klm", strict=True)), **dict(zip("xyz", "uvw", strict=True))}
+    for name in names:
+        other.frame[name] = other.frame[name].replace(words)
+    try:
+        assert exposed(other, of_wards(WARDS, hidden, totals=totals))
+    except NotComparable:
+        pass
+    else:
+        assert moved == -1 and totals
+
+
+def test_amounts_under_another_name_need_a_reason():
+    """One person fewer, and the amount under another name: the difference is that person's amount."""
+    given = {"of": "stay", "rule": "p_percent", "p": 20, "threshold": 3}
+    rows = table(PEOPLE).rows().assign(stay=2.5)
+    rows["stay"] += rows.index % 7 / 2
+    frame = released(given, Table(rows)).artefacts[0].frame.astype("str").replace("<NA>", "")
+    told = GIVEN | given | {"totals": True, "tables": "whole", "zeros": "printed"}
+    old = EarlierRelease("Before", ID, told | {"of": "days"}, {"sums.csv": frame})
+    fewer = Table(rows.drop(index=rows.index[40]).reset_index(drop=True))
+    with pytest.raises(InputRefused, match=rf"{ID}\.not_compared"):
+        released(given, fewer, earlier=Earlier((old,)))
+    other = Table(rows.assign(stay=13.5 - rows["stay"] / 2))
+    assert released(given, other, earlier=Earlier((old,))).inside.figures["earlier_compared"] == 0
+
+
 @pytest.mark.parametrize("form", ["controlled_rounding", "random_rounding"])
 @pytest.mark.parametrize(("moved", "is_refused"), [(5, True), (0, False), (60, False)])
 def test_the_same_rows_are_not_rounded_twice(form, moved, is_refused):
