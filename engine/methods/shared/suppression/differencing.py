@@ -89,9 +89,9 @@ def exposed(new: Told, old: Told) -> list[str]:
     hidden cell that may be small must still reach the threshold. So are the parts of two tables that differ
     elsewhere: a cell that reads the same, with all that both print within it. A number that was rounded or
     changed stands for the whole numbers that it can come from: beside such a table the hidden cells must
-    reach the threshold too, and no small number of it may become exact. Sums: joined in the same way, no hidden one
-    may become exact. A column whose values were put together differently in the two counts as two columns,
-    so that what their overlaps tell is not seen.
+    reach the threshold too, and no small number of it may become exact. Sums: joined in the same way, no
+    hidden one may become exact. A column whose values were put together differently in the two counts as two
+    columns, so that what their overlaps tell is not seen.
     """
     numbers, before = new.numbers, old.numbers
     common = [cell for cell in numbers if cell in before]
