@@ -19,7 +19,7 @@ from engine.numbers import exactly
 from engine.privacy.promise import Status, Unit, promise_kind
 from engine.report.content.shared import say, unit_word
 from engine.texts import percent_up
-from engine.views import BarsView, IntervalsView, Label, Text, View
+from engine.views import BarsView, IntervalsView, Label, Text, View, band_of
 
 CONDITIONS = ("distinct_l", "entropy_l", "recursive_l", "t", "beta")
 """Of k-anonymity: what is asked of the sensitive values of a group."""
@@ -197,6 +197,9 @@ def rows_used(evidence: PublicEvidence) -> Iterator[Text]:
     several = "" if facts.cap else "_all"
     if facts.person and not any("capped" in note.id for note in evidence.notes):
         yield say(f"rows.of_each{'_one' if cap == 1 else ''}{several}", cap=cap)
+        if above := counted.get("above_cap"):
+            every = above + counted["used"] + counted.get("held_out", 0)
+            yield say("rows.capped", share=band_of(above, every)[1])
     if counted:
         yield say("rows.used", used=counted["used"])
     if facts.held_out:
