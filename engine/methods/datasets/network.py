@@ -14,6 +14,7 @@ from engine.methods.datasets.bayes_network.learning import learn
 from engine.methods.datasets.bayes_network.shares import MOST_GROUPS, Shares
 from engine.methods.datasets.synthesis.invented import invented_table
 from engine.methods.datasets.synthesis.misplaced import expected, misplaced
+from engine.methods.datasets.synthesis.related import carried
 from engine.methods.filling import USELESS, Judged
 from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
@@ -171,7 +172,7 @@ class Network(Method):
         drawn = learnt.rows(n, context.noise)[:, context.noise.shuffled(n)]
         artefact = invented_table(columns, drawn, context.noise)
         views = (_parents_view(learnt, self.values["columns"], self.shares),)
-        return Release((artefact,), self.cost, views)
+        return Release((artefact,), self.cost, views, carried(learnt.relations, self.values["columns"]))
 
 
 def _verdict(shares: Shares, rows: int) -> tuple[str, int]:

@@ -20,6 +20,7 @@ from engine.methods.datasets.seeds.learning import NOBODY, Learning
 from engine.methods.datasets.seeds.making import Made, made
 from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_needed, most_rows, planned
 from engine.methods.datasets.synthesis.invented import invented_rows, invented_table
+from engine.methods.datasets.synthesis.related import carried
 from engine.methods.filling import Judged
 from engine.methods.once import once
 from engine.methods.parameters import Parameter, ParameterKind, Problem
@@ -239,7 +240,8 @@ class SeedMethod(Method):
         artefact = invented_table(columns, model.finished(found.rows).T[order], context.noise)
         untested = invented_rows(columns, model.finished(found.untested).T[order], context.noise)
         inside = replace(_inside(found, test, codes, apart), untested=untested)
-        notes = (_alone_note(share_alone(model, found.rows, _seeds(self.request), test, context.noise)),)
+        alone = share_alone(model, found.rows, _seeds(self.request), test, context.noise)
+        notes = (_alone_note(alone), *carried(learnt.relations, self.values["columns"]))
         return Release((artefact,), self.cost, (_plan_view(test, self.request),), notes, inside=inside)
 
 
