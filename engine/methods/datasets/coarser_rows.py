@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -100,6 +101,10 @@ class CoarserRows(Method):
             found = {"combinations": combinations, "most": MOST_COMBINATIONS}
             return [Problem(f"{self.id}.too_many", found, "columns")]
         return []
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return {"several_rows": None} if self.request.rows_per_person == 1 else {}
 
     def read(self, tables: Mapping[str, Table]) -> tuple[Grouping, AgainstPopulation | None]:
         """Return the table as combinations, and the population that it is compared with."""

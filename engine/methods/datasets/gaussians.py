@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -195,6 +196,10 @@ class Gaussians(Method):
     def cost(self) -> Promise:
         kind = "approximate_dp" if _is_gaussian(self.request) else "pure_dp"
         return promise(self.request, self.plan.event, kind=kind)
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return {"noise": GAUSSIAN if _is_gaussian(self.request) else LAPLACE}
 
     # --- forecast ----------------------------------------------------------------------------------
 

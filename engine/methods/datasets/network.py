@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,7 @@ from engine.methods.shared.column_cells import (
     CELL_KINDS,
     OWN_EDGES,
     ColumnCells,
+    bins_taken,
     columns_as_cells,
     edge_problems,
     is_listed,
@@ -113,6 +115,10 @@ class Network(Method):
                     values = {"column": column.name, "cells": cells.size, "most": MOST_CELLS}
                     found.append(Problem(f"{ID}.too_many_cells", values, "columns"))
         return found + budget_problems(self.request, uses_delta=False)
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return bins_taken(self.cells)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:

@@ -175,6 +175,10 @@ class ProtectedTable(Method):
         Parameter("seconds", ParameterKind.INTEGER, default=10, minimum=1, maximum=3600, unit="s"),
     )
 
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return {"rule": None} if self.values.get("of") is None else {}  # the rule is about sums
+
     # --- declarations ------------------------------------------------------------------------------
 
     @once

@@ -179,6 +179,7 @@ def endings(evidence: PublicEvidence) -> tuple[str, ...]:
         "apart": facts.bounded and not facts.rows and not any(map(has_margins, evidence.views)),
         "replace_one": loss is not None and loss.neighbours.value == "replace_one" and not facts.local,
         "all": not _others(evidence),
+        "complete": evidence.counted.get("left_out") == 0,
         "conditions": any(name in evidence.promise.terms for name in CONDITIONS),
     }
     return tuple(name for name, is_true in held.items() if is_true)

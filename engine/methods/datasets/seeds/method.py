@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, isfinite, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +41,7 @@ from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (
     CELL_KINDS,
     ColumnCells,
+    bins_taken,
     columns_as_cells,
     edge_problems,
     is_listed,
@@ -160,6 +162,10 @@ class SeedMethod(Method):
     @abstractmethod
     def own_problems(self) -> list[Problem]:
         """Say what is wrong with what only this method asks."""
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return bins_taken(self.cells)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
