@@ -22,10 +22,10 @@ from engine.methods.kinds import Family, Spends
 from engine.methods.protocol import Method
 from engine.pricing.statement import privacy_statement
 from engine.privacy.promise import Unit, promise_kind, promise_kinds
+from engine.release.check import check
 from engine.release.plan import Plan
 from engine.release.preview import error_sentence
 from engine.release.readme import readme
-from engine.release.verdict import verdict
 from engine.release.whose import whose_rows
 from engine.report import content
 from engine.report.content.cover import cover
@@ -34,7 +34,7 @@ from engine.report.content.promise import promise
 from engine.report.document import KeyValues, Numbers
 from engine.report.words import word
 from engine.views import TableView, Text
-from tests.engine.methods.examples_run import evidence, ran
+from tests.engine.methods import examples_run
 from tests.engine.report.test_report_content import FORBIDDEN, all_texts, kinds_of_releases, released
 
 Allowed = Callable[[Facts, str], bool]
@@ -75,6 +75,10 @@ OF_ALL = frozenset(
         "report.cover.unbounded",  # of the register, where another release bounded nothing
         "report.cover.status_statistical",
         "promises.approximate_dp.accounting",  # how levels are added up, whatever ran
+        "methods.datasets.classifier_noise.notes.level",  # what such noise would be
+        "methods.datasets.classifier_noise.notes.projection",  # its own noise, which bounds nothing
+        "app.preview.help.shape.part1.body",  # it says itself of which releases what holds
+        "app.preview.help.shape.part2.body",  # what a number in brackets means, where one stands
     }
 )
 """Sentences with such words that are about something else than the release."""
@@ -209,7 +213,7 @@ def test_a_preview_speaks_of_noise_and_levels_only_where_errors_are_foreseen():
             assert claims_of(plain(text)) == [], text_id
 
 
-# --- what is said before a release ---------------------------------------------------------------------------
+# --- what is said before a release --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -217,30 +221,33 @@ class Before:
     """A plan as the preview knows it, and what will hold of its release."""
 
     plan: Plan
+    design: Method
     facts: Facts
     kind: str
 
     @property
     def pays(self) -> bool:
         """Whether the release takes a level from its register."""
-        method = type(self.plan.design)
-        private = any(source.shape.is_private for source in method.sources)
-        return private and method.spends is not Spends.NOTHING and self.facts.bounded
+        private = any(source.shape.is_private for source in self.design.sources)
+        return private and self.design.spends is not Spends.NOTHING and self.facts.bounded
 
     @property
     def verdict(self) -> Filling | Judged | None:
-        return verdict(self.plan, self.plan.design.forecast)
+        found = self.design.forecast.counted
+        people = self.plan.people or 1006
+        return self.design.judged(people) if found is None else found.filled_by(people)
 
 
 PAGE = "app.preview."
 SHOWN: Mapping[str, Callable[[Before], bool]] = {
     **dict.fromkeys(("before", "spends", "after", "three", "release_button"), lambda said: said.pays),
     **dict.fromkeys(("entered", "entered_words"), lambda said: not said.pays),
-    **dict.fromkeys(("exact", "help.exact"), lambda said: bool(said.plan.design.forecast.errors)),
-    **dict.fromkeys(("verdict", "help.verdict"), lambda said: said.verdict is not None),
+    **dict.fromkeys(("exact", "help.exact"), lambda said: bool(said.design.forecast.errors)),
+    **dict.fromkeys(("verdict", "help.verdict"), lambda said: isinstance(said.verdict, Filling)),
+    "help.judged": lambda said: isinstance(said.verdict, Judged),
     **dict.fromkeys(("shape.follows", "shape.tried"), lambda said: not said.facts.bounded),
     **dict.fromkeys(("shape.kept", "shape.invented"), lambda said: said.facts.bounded),
-    **dict.fromkeys(("audit", "help.audit"), lambda said: said.plan.design.family is Family.MODEL),
+    **dict.fromkeys(("audit", "help.audit"), lambda said: said.design.family is Family.MODEL),
     **dict.fromkeys(("beyond.over", "help.reasons"), lambda said: said.pays),
 }  # fmt: skip
 """Parts of the preview that are shown of some plans alone; every other sentence has to hold of all."""
@@ -250,19 +257,29 @@ def page_words(said: Before) -> Iterator[tuple[str, str]]:
     """Give every sentence that the preview may show of a plan, in the form that fits what is promised."""
     for text_id, text in texts.catalogue("en").items():
         name = text_id.removeprefix(PAGE)
-        if not text_id.startswith(PAGE) or name.startswith(("unbounded.", "local.")):
+        if not text_id.startswith(PAGE) or name.startswith("unbounded."):
             continue
-        shown = [holds for part, holds in SHOWN.items() if name.startswith(part)]
-        if all(holds(said) for holds in shown):
-            form = "local" if said.facts.local else "" if said.facts.bounded else "unbounded"
-            other = f"{PAGE}{form}.{name}"
-            taken = other if form and texts.has(other) else text_id
+        topic = re.match(r"help(\.[a-z]+)?(?=\.part|\.title)|folder(?=\.part)|", name)
+        assert topic is not None
+        base = f"{PAGE}unbounded.{topic[0] or name}"
+        own = not said.facts.bounded or (not said.pays and name != "entered_words")
+        if own and topic[0] and texts.has(f"{base}.part1.body"):
+            continue  # all parts of what is explained come from one place: from there
+        if all(holds(said) for part, holds in SHOWN.items() if name.startswith(part)):
+            other = f"{PAGE}unbounded.{name}"
+            taken = other if own and texts.has(other) else text_id
             yield taken, plain(texts.catalogue("en").get(taken, text))
+    if not said.facts.bounded or not said.pays:
+        yield from (
+            (text_id, plain(text))
+            for text_id, text in texts.catalogue("en").items()
+            if text_id.startswith(f"{PAGE}unbounded.help.")
+        )
 
 
 def said_before(said: Before) -> Iterator[tuple[str, str]]:
     """Give what is printed of a plan before its release: forecast, verdict, whose rows, promise, the page."""
-    plan, design = said.plan, said.plan.design
+    plan, design = said.plan, said.design
     for error in design.forecast.errors:
         yield f"preview.errors.{error.of}", error_sentence(error)
     found = [*design.forecast.notes, *design.forecast.views, *whose_rows(design, plan.people or 1006)]
@@ -278,9 +295,9 @@ def said_before(said: Before) -> Iterator[tuple[str, str]]:
 
 def plans_before(method: type[Method]) -> Iterator[Before]:
     """Give the example plans of a method, with what holds of the releases that were made of them."""
-    for plan, folder in ran(method):
-        made = read_public(evidence(folder))
-        yield Before(plan, facts_of(made), made.promise.kind)
+    for plan, folder in examples_run.ran(method):
+        made = read_public(examples_run.evidence(folder))
+        yield Before(plan, check(plan, base=folder.parent), facts_of(made), made.promise.kind)
 
 
 def false_before(said: Before, sentences: Iterator[tuple[str, str]]) -> list[tuple[str, str, str]]:

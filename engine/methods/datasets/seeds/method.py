@@ -199,7 +199,8 @@ class SeedMethod(Method):
         error = Expected(label, "tested", None, 0.6745 * deviation, 1.96 * deviation)
         known = (error,) if learning.deviation else ()
         foreseen = () if test is None else (self._foreseen,)
-        notes = (*cap_notes(self.request), *foreseen, self.note)
+        capped = cap_notes(self.request) if known else []  # they speak of margins
+        notes = (*capped, *foreseen, self.note)
         views = () if test is None else (_plan_view(test, self.request),)
         return Forecast(known, views=views, notes=notes)
 
