@@ -35,7 +35,13 @@ from engine.report.document import KeyValues, Numbers
 from engine.report.words import word
 from engine.views import TableView, Text
 from tests.engine.methods import examples_run
-from tests.engine.report.test_report_content import FORBIDDEN, all_texts, kinds_of_releases, released
+from tests.engine.report.test_report_content import (
+    FORBIDDEN,
+    all_texts,
+    kinds_of_releases,
+    released,
+    with_margins,
+)
 
 Allowed = Callable[[Facts, str], bool]
 
@@ -92,6 +98,8 @@ def releases_of(sample, kind: str) -> Iterator[PublicEvidence]:
             continue
         plain = released(sample, kind, how)
         yield plain
+        if facts_of(plain).local:  # estimates, beside their margins
+            yield replace(plain, views=(with_margins("count", (6.0,)),))
         if facts_of(plain).noise and how["family"] == "dataset":
             for of in ("invented", "moment"):  # rows that were drawn from noisy counts, and from bell curves
                 quantity = "methods.datasets.marginals.numbers.count.label"

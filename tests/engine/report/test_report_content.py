@@ -59,8 +59,8 @@ done.part done.record guarantee.bias_row limits.margins_row groups.alone_row gro
 groups.causes_row groups.people_row groups.causes_note_row"""
 # Printed in reports of surveys, see their tests
 LOCAL = """
-cover.exact_survey cover.entered results.intro_local results.inside_plain guarantee.posterior_answer
-guarantee.truth guarantee.answers guarantee.changes limits.stays_personal_local
+cover.exact_survey cover.entered results.intro_local results.intro_local_kit results.inside_plain
+guarantee.posterior_answer guarantee.truth guarantee.answers guarantee.changes limits.stays_personal_local
 limits.correctness_local limits.formal_local limits.machine_local unchecked.page
 unchecked.one_report"""
 # Printed of some kinds of promises alone, see "each sentence, each promise" below
