@@ -31,6 +31,25 @@ HIDDEN = "statistics.labels.hidden"
 """Ids of cells that say something of a number (it carries no information, or it is not printed) or a line."""
 
 
+BANDS = (5, 15, 30)
+"""Where a band of what is told of a share outside ends, in per cent."""
+
+
+def band_of(part: int, whole: int) -> tuple[int, Text]:
+    """Return in which wide band a share lies, and how that is said: exact shares stay inside.
+
+    Examples
+    --------
+    >>> band_of(1, 20), band_of(7, 20)[0], band_of(6, 100)[1].values
+    ((0, Text(id='views.bands.most', values={'high': 5})), 3, {'low': 5, 'high': 15})
+    """
+    band = sum(100 * part > end * whole for end in BANDS)
+    name = "most" if not band else "between" if band < len(BANDS) else "above"
+    values = {"low": BANDS[band - 1]} if band else {}
+    values |= {"high": BANDS[band]} if band < len(BANDS) else {}
+    return band, Text(f"views.bands.{name}", values)
+
+
 def weak(value: int | float) -> Text:
     """Return a number of a table that carries no information: its margin is as large as itself.
 

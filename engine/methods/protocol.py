@@ -532,6 +532,11 @@ class Method(Triable, Leaving, ABC):
         """Say exactly what the ledger reserves, from declarations only."""
 
     @once
+    def taken(self) -> Mapping[str, Any]:
+        """Return settings as they were taken where that is not what was filled in; None: it had no part."""
+        return {}
+
+    @once
     def stated(self) -> Promise:
         """Say what the files promise: what everything that lies in them tells together.
 

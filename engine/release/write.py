@@ -188,6 +188,8 @@ def _decided(made: Made) -> dict[str, Any]:
             for step in plan.preparation
         ],
     }
+    if taken := {name: one for name, one in design.taken.items() if name in values}:
+        decided["taken"] = to_json(taken)
     if request.budget is not None and design.cost.loss is not None:
         decided["budget"] = plan.to_json()["budget"]
     if any(error.size is not None for error in made.foreseen.forecast.errors):

@@ -137,6 +137,10 @@ class ProtectedTable(Method):
 
     options: Options
 
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return {"rule": None} if self.options.of is None else {}  # the rule is about sums
+
     # --- declarations ------------------------------------------------------------------------------
 
     @once
