@@ -183,15 +183,22 @@ def column_of(column: pa.ChunkedArray, name: str, *, options: ReadOptions, file:
 
 
 def _texts_of(column: pa.ChunkedArray, name: str, file: str) -> Stored:
-    """Return texts; one whose bytes are none gets signs for those, and changes no other cell."""
+    """Return texts; one whose bytes are none is read as Latin-1, and changes no other cell."""
     try:
         column.validate(full=True)
         return Stored(series_of(_without_empty(column)))
     except pa.ArrowInvalid:
         raw = [cell.as_buffer() for cell in column]
-    texts = [None if one is None else one.to_pybytes().decode("utf-8", "replace") or None for one in raw]
-    lost = np.flatnonzero([one is not None and "\ufffd" in one for one in texts])
-    rows = tuple(int(place) + 1 for place in lost[:ROWS_NAMED])
+    texts: list[str | None] = []
+    lost: list[int] = []
+    for place, one in enumerate(raw):
+        content = b"" if one is None else one.to_pybytes()
+        try:
+            texts.append(content.decode() or None)
+        except UnicodeDecodeError:
+            texts.append(content.decode("latin-1"))
+            lost.append(place)
+    rows = tuple(place + 1 for place in lost[:ROWS_NAMED])
     said = Finding("table.cells_undecodable", file, name, len(lost), rows, {"encoding": "utf-8"})
     return Stored(pd.Series(texts, dtype="str"), [said])
 

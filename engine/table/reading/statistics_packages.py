@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +16,7 @@ from engine.table.coding import text_of
 from engine.table.reading.frames import store_frame
 from engine.table.reading.moments import clock, from_numbers, is_time_of_day, package_moment
 from engine.table.reading.names import clean_names, refuse_wide
-from engine.table.reading.options import Finding, ReadOptions
+from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 from engine.table.reading.room import NUMBER, Room
 from engine.table.table import Table
 
@@ -23,6 +25,8 @@ MOST_PIECES = 32
 TEXT_OBJECT = 64
 """Bytes that a text takes beside its letters while these packages are read."""
 _STATA_HEADER = 1 << 10
+Lost = list[tuple[str, int, str]]
+"""Cells that are not in the encoding of their file: column, place of the row, and that encoding."""
 
 
 def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progress = SILENT) -> Table:
@@ -35,7 +39,7 @@ def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progr
     """
     progress.step(0.1, "table.read")
     kind = options.format or ""
-    frame, about = _in_pieces(path, options, progress.part(0.1, 0.7))
+    frame, about, lost = _in_pieces(path, options, progress.part(0.1, 0.7))
     progress.step(0.7, "table.store")
     if frame.shape[1] == 0:
         raise InputRefused("table.empty_file", file=path.name)
@@ -52,7 +56,7 @@ def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progr
         whole,
         source=path.name,
         options=ReadOptions(format=kind, encoding=about.file_encoding or None, missing=options.missing),
-        findings=(*found, *about_dates, *about_cells),
+        findings=(*found, *_undecodable(lost, new, path.name), *about_dates, *about_cells),
         labels={
             new[name]: {text_of(code): str(label) for code, label in labels.items()}
             for name, labels in about.variable_value_labels.items()
@@ -74,12 +78,13 @@ def names_of_package(path: Path, *, options: ReadOptions) -> tuple[str, ...]:
     return clean_names([str(name) for name in columns], len(columns), path.name)[0]
 
 
-def _in_pieces(path: Path, options: ReadOptions, progress: Progress) -> tuple[pd.DataFrame, Any]:
+def _in_pieces(path: Path, options: ReadOptions, progress: Progress) -> tuple[pd.DataFrame, Any, Lost]:
     """Read all rows, in so many pieces that none can take more room than there is for the file.
 
     One piece is the rule. Where the file declares wide texts, as they always do for a few words, what the
     cells really hold is counted piece by piece.
     """
+    lost: Lost = []
     room = Room(path)
     about = _read(path, options, metadataonly=True)[1]
     refuse_wide(len(about.column_names), path.name)
@@ -89,7 +94,11 @@ def _in_pieces(path: Path, options: ReadOptions, progress: Progress) -> tuple[pd
     done = 0
     for number in range(MOST_PIECES):
         most = max(1, room.left // widest)
-        frame, read = _read(path, options, row_limit=most, row_offset=done)
+        try:
+            frame, read = _read(path, options, row_limit=most, row_offset=done)
+        except InputRefused as refusal:
+            frame, read, undecodable = _cell_by_cell(path, options, done, most, refusal)
+            lost += undecodable
         room.take(int(frame.memory_usage(index=False, deep=True).sum()))
         if len(frame) or not frames:
             frames.append(frame)
@@ -103,7 +112,77 @@ def _in_pieces(path: Path, options: ReadOptions, progress: Progress) -> tuple[pd
     else:
         room.refuse(room.left + 1)
     about.missing_user_values = {name: list(codes) for name, codes in seen.items()}
-    return (pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]), about
+    return (pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]), about, lost
+
+
+def _cell_by_cell(
+    path: Path, options: ReadOptions, first: int, most: int, refusal: InputRefused
+) -> tuple[pd.DataFrame, Any, Lost]:
+    """Read rows of which some cell is not in the encoding of its file: that one alone reads otherwise.
+
+    Notes
+    -----
+    The reader gives up a whole file for one cell. Latin-1 knows every byte, so that each cell can be decoded
+    by itself; a letter that was cut off at the end of a cell is left out, as the reader does.
+    """
+    if path.suffix.lower() == ".por":
+        raise refusal
+    about = _read(path, options, metadataonly=True)[1]
+    encoding = _encoding(path, options, about)
+    every_byte = replace(options, encoding="LATIN1")
+    try:
+        decoder = codecs.getincrementaldecoder(encoding)
+        frame, read = _read(path, every_byte, row_limit=most, row_offset=first)
+    except (InputRefused, LookupError):
+        raise refusal from None
+    new = dict(zip(read.column_names, about.column_names, strict=True))
+    codes = (read.missing_user_values or {}).items()
+    about.missing_user_values = {new[name]: letters for name, letters in codes}
+    frame.columns = pd.Index(about.column_names)
+    lost: Lost = []
+    for name in frame.columns:
+        if frame[name].dtype.kind in "fiub":
+            continue
+        texts = {text for text in frame[name] if isinstance(text, str) and not text.isascii()}
+        if not texts:
+            continue
+        wrong, right = set(), {}
+        for text in texts:
+            try:
+                right[text] = decoder().decode(text.encode("latin-1"))
+            except UnicodeDecodeError:
+                wrong.add(text)
+        lost += [(name, first + place, encoding) for place, text in enumerate(frame[name]) if text in wrong]
+        frame[name] = [right.get(text, text) for text in frame[name]]
+    return frame, about, lost
+
+
+def _encoding(path: Path, options: ReadOptions, about: Any) -> str:
+    """Return the encoding of texts; a file of Stata says none, and its version has one."""
+    found = options.encoding or about.file_encoding
+    if found or options.format != "stata":
+        return str(found or "utf-8").lower()
+    with path.open("rb") as source:
+        start = source.read(_STATA_HEADER)
+    release = start.partition(b"<release>")[2][:3]
+    return "utf-8" if release >= b"118" else "cp1252"
+
+
+def _undecodable(lost: Lost, new: dict[str, str], file: str) -> list[Finding]:
+    rows: dict[tuple[str, str], list[int]] = {}
+    for name, place, encoding in lost:
+        rows.setdefault((new[name], encoding), []).append(place + 1)
+    return [
+        Finding(
+            "table.cells_undecodable",
+            file,
+            name,
+            len(found),
+            tuple(found[:ROWS_NAMED]),
+            {"encoding": encoding},
+        )
+        for (name, encoding), found in rows.items()
+    ]
 
 
 def _widest_row(path: Path, about: Any) -> int:

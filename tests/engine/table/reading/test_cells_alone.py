@@ -4,6 +4,7 @@ import csv
 import datetime
 import decimal
 import io
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,13 @@ import pyreadstat
 import pytest
 from openpyxl import Workbook
 
+from engine.errors import InputRefused
 from engine.table.declared import as_declared
 from engine.table.fingerprint import fingerprints
+from engine.table.reading import statistics_packages
 from engine.table.reading.options import ReadOptions
 from engine.table.reading.readers import detect, read_table
+from engine.table.reading.room import Room
 from engine.table.schema import Column, Kind, Role, Schema
 
 MIXED = [
@@ -182,9 +186,70 @@ def test_a_text_that_is_none_changes_no_other_cell_of_a_parquet_file(tmp_path, k
     pyarrow.parquet.write_table(pa.table({"x": texts}), tmp_path / "people.parquet")
     found = read_table(tmp_path / "people.parquet")
     assert found.rows()["x"].astype(object).where(lambda one: one.notna(), None).tolist() == [
-        *("a", "M\ufffdller", None, None, "b")
+        *("a", "Müller", None, None, "b")
     ]
     assert [(one.code, one.count, one.rows) for one in found.findings] == [
         ("table.cells_undecodable", 1, (2,))
     ]
     fingerprints(found)
+
+
+def recompressed(content: bytes, old: bytes, new: bytes) -> bytes:
+    """Return a packed SPSS file of one block with other bytes in it."""
+    start = content.index(zlib.compress(b"")[:1] + b"\x9c")
+    header, trailer = start - 24, int.from_bytes(content[start - 16 : start - 8], "little")
+    packed = zlib.compress(zlib.decompress(content[start:trailer]).replace(old, new))
+    end = start + len(packed)
+    places = content[header : header + 8] + end.to_bytes(8, "little") + content[start - 8 : start]
+    return content[:header] + places + packed + content[trailer:-4] + len(packed).to_bytes(4, "little")
+
+
+UNDECODABLE = {
+    "dta": (lambda frame, path: pyreadstat.write_dta(frame, path), "é", "utf-8"),
+    "old.dta": (lambda frame, path: pyreadstat.write_dta(frame, path, version=12), "e", "cp1252"),
+    "sav": (lambda frame, path: pyreadstat.write_sav(frame, path), "é", "utf-8"),
+    "zsav": (lambda frame, path: pyreadstat.write_sav(frame, path, compress=True), "é", "utf-8"),
+    "xpt": (lambda frame, path: pyreadstat.write_xport(frame, path), "é", "utf-8"),
+}
+
+
+@pytest.mark.parametrize("ending", UNDECODABLE)
+@pytest.mark.parametrize("pieces", [1, 4])
+def test_a_text_in_no_encoding_changes_no_other_cell_of_a_statistics_package(
+    tmp_path, monkeypatch, ending, pieces
+):
+    """One person's name in other bytes must not decide whether there is a release."""
+    write, letter, encoding = UNDECODABLE[ending]
+    path = tmp_path / f"people.{ending}"
+    frame = pd.DataFrame(
+        {"name": ["Zo" + letter, "BBBB", "", letter * 3, "Zo" + letter], "n": [1.0, 2.0, np.nan, 4.0, 5.0]}
+    )
+    write(frame, str(path))
+    monkeypatch.setattr(
+        statistics_packages, "_widest_row", lambda path, about: Room(path).most // (6 - pieces)
+    )
+    before = read_table(path)
+    content = path.read_bytes()
+    change = recompressed if ending == "zsav" else bytes.replace
+    path.write_bytes(change(content, b"BBBB", b"B\x81BB"))
+    after = read_table(path)
+    assert after.names == before.names and after.options == before.options and not before.findings
+    assert [(one.code, one.rows, one.count, one.more) for one in after.findings] == [
+        ("table.cells_undecodable", (2,), 1, {"encoding": encoding})
+    ]
+    cells = [
+        [[told(value) for value in row] for row in table.rows().itertuples(index=False)]
+        for table in (before, after)
+    ]
+    assert cells[0][1][0] == "'BBBB'" and cells[1][1][0] == repr("B\x81BB")
+    cells[0][1][0] = cells[1][1][0]
+    assert cells[0] == cells[1]
+
+
+def test_a_damaged_statistics_package_is_refused_as_before(tmp_path):
+    path = tmp_path / "people.sav"
+    pyreadstat.write_sav(pd.DataFrame({"name": ["a", "b"] * 500}), str(path))
+    path.write_bytes(path.read_bytes()[:-2000])
+    with pytest.raises(InputRefused) as caught:
+        read_table(path)
+    assert caught.value.code == "table.package_damaged"
