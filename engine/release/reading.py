@@ -41,7 +41,7 @@ _TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("
 # All that a reader would find out from the rows. What a plan leaves out of ``multiline`` is said by `said`.
 _MUST_SAY = {
     "text": tuple(option.name for option in fields(ReadOptions) if option.name not in ("sheet", "missing")),
-    "excel": ("sheet", "header", "date_order"),
+    "excel": ("sheet", "header", "date_order", "width"),
 }
 
 
@@ -301,7 +301,7 @@ def pinned(plan: Plan, *, base: Path = Path()) -> Plan:
 def _found_out(path: Path, options: ReadOptions) -> ReadOptions:
     """Return every reading option as it is in a file; where its beginning cannot tell, all of it is read."""
     found = detect(path, options=options).options
-    if found.format == "text" and found.multiline is None:
+    if (found.multiline if found.format == "text" else found.width) is None:
         return read_table(path, options=found).options
     return found
 

@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +69,11 @@ def detect_excel(path: Path, *, given: ReadOptions) -> Detection:
     width = max(len(row) for row in first)
     written = [["" if cell is None else str(cell) for cell in row] for row in first]
     header, why = (given.header, "given") if given.header is not None else header_of(written, width)
-    if header and width > MOST_COLUMNS:  # a stray cell far to the right makes no columns
+    if given.width is not None:
+        width = given.width
+    elif header and width > MOST_COLUMNS:  # a stray cell far to the right makes no columns
         width = len(written[0])
-        written = [row[:width] for row in written]
+    written = [row[:width] for row in written]
     refuse_wide(width, path.name)
     found = ReadOptions(format="excel", header=header, sheet=sheet.title)
     return Detection(
@@ -112,10 +115,11 @@ def read_excel(
         rows = rows[1:]
     if not rows:
         raise InputRefused("table.no_rows", file=path.name)
-    width = max(found.width, max(len(row) for row in rows))
+    widest = width = max(found.width, max(len(row) for row in rows))
     beyond: list[Finding] = []
-    if found.options.header and width > MOST_COLUMNS:
+    if options.width is not None or (found.options.header and width > MOST_COLUMNS):
         width = found.width
+    if widest > width:
         rows, beyond = _within(rows, width, path.name)
     refuse_wide(width, path.name)
     names, findings = clean_names(found.names, width, path.name)
@@ -133,9 +137,8 @@ def read_excel(
         columns[name] = stored.values
         findings.extend(stored.findings)
     findings.extend(_formulas_without_value(path, found, names))
-    return Table(
-        pd.DataFrame(columns, copy=False), source=path.name, options=found.options, findings=findings
-    )
+    used = replace(found.options, width=width)
+    return Table(pd.DataFrame(columns, copy=False), source=path.name, options=used, findings=findings)
 
 
 def _within(

@@ -48,7 +48,8 @@ class ReadOptions:
     sheet
         Name of an Excel sheet.
     width
-        Number of columns of a text file; rows with more filled cells are set aside.
+        Number of columns. Rows of a text file with more filled cells are set aside; of a sheet, what stands
+        further to the right is not in the table.
     """
 
     format: str | None = None

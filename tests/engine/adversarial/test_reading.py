@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import openpyxl
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from engine.errors import InputRefused
 from engine.ledger import Ledger
+from engine.methods.catalogue import method as method_of
 from engine.methods.protocol import MAIN
 from engine.progress import SILENT
 from engine.release import reading
@@ -112,6 +114,41 @@ def test_the_same_in_a_workbook(tmp_path: Path) -> None:
         found.append(reading.read(plan, base=tmp_path).table.rows().head(3))
     pd.testing.assert_frame_equal(*found)
     assert found[0]["person"].tolist() == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_no_cell_beside_the_table_decides_whether_a_workbook_is_read(tmp_path: Path, header: bool) -> None:
+    """A row further to the right, be it by one column or by thousands, changes nothing of the others."""
+    files = {MAIN: FileReference("a.xlsx", {"header": header}), f"{MAIN}.2": FileReference("b.xlsx")}
+    names = ["person", "score"] if header else ["column 1", "column 2"]
+    columns = tuple(replace(one, name=name) for one, name in zip(PLAN.schema.columns, names, strict=False))
+    plan = replace(PLAN, files=files, schemas={MAIN: Schema(columns)}, preparation=())
+    frame = pd.DataFrame([["1", 7.5], ["2", 3.0]], columns=["person", "score"])
+    for name in ("a", "b"):
+        frame.to_excel(tmp_path / f"{name}.xlsx", index=False, header=header)
+    files[f"{MAIN}.2"] = replace(files[f"{MAIN}.2"], options={"header": header})
+    plan = reading.pinned(plan, base=tmp_path)
+    assert [file.options["width"] for file in plan.files.values()] == [2, 2]
+    before = reading.read(plan, base=tmp_path)
+    for place in (3, 9, 6000, 16_384):
+        book = openpyxl.load_workbook(tmp_path / "b.xlsx")
+        book.active.cell(3, place).value = "x"
+        book.active.cell(5, place).value = "a row of nothing else"
+        book.save(tmp_path / "b.xlsx")
+        after = reading.read(plan, base=tmp_path)
+        assert after.columns == before.columns and after.rows_read == before.rows_read == 4, place
+        pd.testing.assert_frame_equal(after.table.rows(), before.table.rows())
+
+
+def test_a_plan_that_leaves_the_width_of_a_workbook_to_its_rows_is_refused(tmp_path: Path) -> None:
+    pd.DataFrame({"person": ["1"]}).to_excel(tmp_path / "people.xlsx", index=False)
+    plan = reading.pinned(replace(PLAN, files={MAIN: FileReference("people.xlsx")}), base=tmp_path)
+    sources = method_of(plan.method).sources
+    reading.refuse_open(plan, sources)
+    options = {name: value for name, value in plan.files[MAIN].options.items() if name != "width"}
+    with pytest.raises(InputRefused) as refusal:
+        reading.refuse_open(replace(plan, files={MAIN: FileReference("people.xlsx", options)}), sources)
+    assert (refusal.value.code, refusal.value.values["options"]) == ("reading.options_open", "width")
 
 
 def subset(names: list[str]) -> Schema:
