@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 import zipfile
 import zlib
@@ -30,6 +31,16 @@ _DAMAGED = (
     LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError,
 )  # fmt: skip
 MOST_UNPACKED = 300_000_000  # bytes of a workbook's parts: beyond that, reading takes minutes
+MOST_BESIDE, MOST_ELEMENTS = 10_000_000, 250_000
+"""Bytes and signs “<” of the parts that hold no cells: styles, names. Excel itself has 65,490 styles."""
+_HEAD = 1 << 12
+# A root element at once: no document type, whose entities would be multiplied, and no other letters.
+_ROOT = re.compile(
+    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*(?:<\?xml(?:(?!encoding)[^>])*"
+    rb"(?:encoding\s*=\s*[\"'](?:utf-8|utf-16|us-ascii|iso-8859-1|windows-1252)[\"'][^>]*)?\?>\s*)?"
+    rb"(?:<!--.*?-->\s*|<\?(?!xml\s).*?\?>\s*)*<[^!?]",
+    re.DOTALL | re.IGNORECASE,
+)
 _PIECE = 1 << 20
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
@@ -154,15 +165,48 @@ def _within(
 
 
 def _open(path: Path, *, values: bool = True) -> Any:
-    from openpyxl import load_workbook
+    from openpyxl.reader.excel import ExcelReader
     from openpyxl.utils.exceptions import InvalidFileException
 
     _refuse_huge(path)
     warnings.filterwarnings("ignore", module=r"openpyxl\.")  # it warns with the content of cells
     try:
-        return load_workbook(path, read_only=True, data_only=values, keep_links=False)
+        reader = ExcelReader(path, read_only=True, data_only=values, keep_links=False)
+        reader.read_chartsheet = lambda sheet, rel: None  # has no cells, and is read whole
+        _count_parts(reader.archive, path.name)
+        reader.read()
+        return reader.wb
     except (*_DAMAGED, InvalidFileException) as error:
         raise InputRefused("table.excel_damaged", file=path.name) from error
+
+
+def _count_parts(packed: Any, file: str) -> None:
+    """Let the library open no part with a document type, and read no more of what is no cell than is set.
+
+    Sheets and texts are read as a stream and counted as rows. Of all else a tree is made, a hundred times as
+    large as its shortest elements.
+    """
+    open_part, read_part = packed.open, packed.read
+    size = count = 0
+
+    def opened(name: Any, *how: Any, **further: Any) -> Any:
+        with open_part(name) as part:
+            if not _ROOT.match(part.read(_HEAD).replace(b"\0", b"")):
+                raise InputRefused("table.excel_damaged", file=file)
+        return open_part(name, *how, **further)
+
+    def read(name: Any, *how: Any) -> bytes:
+        nonlocal size, count
+        size += packed.getinfo(name).file_size
+        content: bytes = read_part(name, *how) if size <= MOST_BESIDE else b""
+        count += content.count(b"<")
+        if size > MOST_BESIDE or count > MOST_ELEMENTS:
+            raise InputRefused(
+                "table.excel_beside", file=file, most=MOST_BESIDE // 10**6, count=MOST_ELEMENTS
+            )
+        return content
+
+    packed.open, packed.read = opened, read
 
 
 def _refuse_huge(path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from engine import memory
 from engine.errors import InputRefused
 from engine.table.reading import excel, room, statistics_packages
 from engine.table.reading.readers import read_table
+from engine.texts import explain
 
 ROOT = Path(__file__).resolve().parents[4]
 LONG = "x" * 1000
@@ -199,3 +201,84 @@ def test_looking_at_two_million_long_texts_takes_little_memory(tmp_path: Path) -
     assert "MB" in done.stderr and "damaged" not in done.stderr
     # kilobytes: 1,170,000 alone, more beside other tests, and 6,000,000 where nothing counts
     assert int(done.stdout.split()[-1]) < 1_600_000
+
+
+def workbook_with(path, part, old, new):
+    """Write a small workbook, with other bytes in one of its parts."""
+    book = openpyxl.Workbook()
+    book.active.append(["age"])
+    book.active.append([41])
+    book.save(path)
+    with zipfile.ZipFile(path) as source:
+        parts = {name: source.read(name) for name in source.namelist()}
+    assert old in parts[part]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, content in parts.items():
+            target.writestr(name, content.replace(old, new(old), 1) if name == part else content)
+
+
+MANY = {
+    "types": ("[Content_Types].xml", b"</Types>", b'<Default Extension="a" ContentType="b"/>'),
+    "names": ("xl/workbook.xml", b"<definedNames", b'<definedNames><definedName name="a">b</definedName>'),
+    "styles": ("xl/styles.xml", b"</cellXfs>", b"<xf/>"),
+    "relations": ("xl/_rels/workbook.xml.rels", b"</Relationships>", b'<Relationship Id="a" Type="b"/>'),
+    "properties": ("docProps/core.xml", b"</cp:coreProperties>", b"<a/>"),
+}
+
+
+@pytest.mark.parametrize("parts", MANY)
+def test_what_a_workbook_holds_beside_cells_is_counted_before_it_is_parsed(tmp_path, parts):
+    """A hundred kilobytes of packed styles took a minute, and as many names a third of a gigabyte."""
+    part, end, one = MANY[parts]
+    path = tmp_path / "people.xlsx"
+    workbook_with(path, part, end, lambda old: one * 300_000 + old)
+    with pytest.raises(InputRefused) as caught:
+        read_table(path)
+    assert caught.value.code == "table.excel_beside" and "250,000" in explain(caught.value)[0]
+
+
+def test_long_attributes_beside_cells_are_counted_too(tmp_path):
+    path = tmp_path / "people.xlsx"
+    workbook_with(path, "xl/styles.xml", b"</cellXfs>", lambda old: b'<xf a="' + b"x" * 10**7 + b'"/>' + old)
+    with pytest.raises(InputRefused) as caught:
+        read_table(path)
+    assert caught.value.code == "table.excel_beside"
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b'<!DOCTYPE x [<!ENTITY a "b">]><',
+        b"<!-- " + b"x" * 5000 + b' --><!DOCTYPE x [<!ENTITY a "b">]><',
+        b'<?xml version="1.0" encoding="cp037"?><',
+    ],
+)
+@pytest.mark.parametrize(
+    "part", ["[Content_Types].xml", "xl/styles.xml", "xl/workbook.xml", "xl/worksheets/sheet1.xml"]
+)
+def test_no_part_of_a_workbook_declares_what_would_be_multiplied(tmp_path, part, start):
+    path = tmp_path / "people.xlsx"
+    workbook_with(path, part, b"<", lambda old: start)
+    with pytest.raises(InputRefused) as caught:
+        read_table(path)
+    assert caught.value.code == "table.excel_damaged"
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b'\xef\xbb\xbf<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\r\n<',
+        b"<?xml version='1.0'?><!-- made by a program --><?more it?>\n<",
+        b" <",
+    ],
+)
+def test_a_workbook_begins_as_other_programs_begin_it(tmp_path, start):
+    path = tmp_path / "people.xlsx"
+    workbook_with(path, "xl/worksheets/sheet1.xml", b"<", lambda old: start)
+    assert read_table(path).rows()["age"].tolist() == [41]
+
+
+def test_a_workbook_of_many_styles_is_read(tmp_path):
+    path = tmp_path / "people.xlsx"
+    workbook_with(path, "xl/styles.xml", b"</cellXfs>", lambda old: b"<xf/>" * 65_000 + old)
+    assert read_table(path).rows()["age"].tolist() == [41]
