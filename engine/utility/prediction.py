@@ -14,6 +14,8 @@ Floats = arrays.Floats
 Bools = arrays.Bools
 
 LEAST_LEAF, MOST_LEAVES = 10, 400
+LARGEST = 1e30
+"""Of a number that is learnt from: 32 bits hold the sum of as many as there are rows."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def _fitted(train: Floats, outcome: Bools) -> Callable[[Floats], Floats]:
     """Fit a tree and return what gives the chance of yes.
 
     One tree, for it is fitted in a moment and the same rows give the same one: all tables are judged alike.
-    It goes by the order of numbers alone, so that those too large for 32 bits may be the largest there.
+    It goes by the order of numbers alone, so that those too large for 32 bits may be `LARGEST`.
     """
     from sklearn.tree import DecisionTreeClassifier  # on first use
 
@@ -120,5 +122,4 @@ def _fitted(train: Floats, outcome: Bools) -> Callable[[Floats], Floats]:
 
 
 def _within_32_bits(rows: Floats) -> Floats:
-    largest = float(np.finfo(np.float32).max)
-    return np.asarray(np.clip(rows, -largest, largest))
+    return np.asarray(np.clip(rows, -LARGEST, LARGEST))

@@ -46,7 +46,7 @@ def test_a_cell_of_any_size_is_one_row_among_many():
         train[::50, 1], test[::50, 1] = largest, -largest
         found.append(predicted(train[:, :2], train[:, 2] > 0, test[:, :2], test[:, 2] > 0))
         assert 0 <= told_apart(train, test).area <= 1
-    assert found[0] == found[1]
+    assert found[0].right == found[1].right and abs(found[0].area - found[1].area) < 0.01
 
 
 def test_rows_are_mixed_without_a_pattern():
