@@ -22,10 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from engine.errors import InputRefused
+from engine.methods.parameters import ParameterKind, value_of
 from engine.methods.protocol import Method
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.promise import Neighbours, promise_kind
@@ -42,6 +44,8 @@ RECOUNTED = 400
 """People of a table that is recounted: enough for groups and cells of every size."""
 EVERYBODY = 10**6
 """For a method that refuses so small a part of the table."""
+
+A_DELTA = Fraction(1, 10**6)
 
 Audit = Callable[[Bench, bool], None]
 
@@ -85,6 +89,9 @@ def audited(method: Method, *, many: bool = False) -> Iterator[str]:
         for name, varied in further_plans(plan, many=many):
             with TemporaryDirectory() as folder:
                 yield from _findings(name, method, varied, visits, Path(folder), many)
+        for name, varied in other_choices(method, plan) if many else ():
+            with TemporaryDirectory() as folder:
+                yield from _findings(name, method, varied, visits, Path(folder), False)
 
 
 def further_plans(plan: Plan, *, many: bool) -> Iterator[tuple[str, Plan]]:
@@ -109,6 +116,30 @@ def further_plans(plan: Plan, *, many: bool) -> Iterator[tuple[str, Plan]]:
         except InputRefused:
             continue  # the method says that it cannot
         yield name, varied
+
+
+def other_choices(method: Method, plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """Yield a plan with every other choice that its method offers, one at a time: each may draw its own way.
+
+    A choice is tried with a δ where it is refused without one. One that asks for more than the plan says is
+    left out.
+    """
+    budgets = {"budget": plan.budget, "holding_budget": plan.holding_budget}
+    failing = {name: replace(one, delta=A_DELTA) for name, one in budgets.items() if one and not one.delta}
+    for parameter in method.parameters:
+        if parameter.kind is not ParameterKind.CHOICE or not plan.budget:
+            continue
+        for choice in parameter.choices:
+            if choice == value_of(method.parameters, plan.parameters, parameter.name):
+                continue
+            chosen = replace(plan, parameters={**plan.parameters, parameter.name: str(choice)})
+            for varied in (chosen, replace(chosen, **failing)):
+                try:
+                    check(varied)
+                except InputRefused:
+                    continue
+                yield f"{parameter.name} is {choice}", varied
+                break
 
 
 def _findings(
