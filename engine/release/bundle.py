@@ -47,7 +47,7 @@ RELEASE = "release"
 INTERNAL = "internal"
 KEY = "key"
 """Kept apart from the two: what tells who is behind the pseudonyms (GDPR Art. 4(5))."""
-PRIVATE = 0o600
+PRIVATE, PUBLIC = 0o600, 0o644  # nobody else may write either, whatever the umask
 STATE = "state"
 _MOST_NAMES = 1000
 EVIDENCE = "evidence.json"
@@ -100,7 +100,7 @@ def check_target(folder: Path) -> None:
             raise InputRefused("bundle.link", folder=folder.name[:100])
         if place.exists() and (not place.is_dir() or any(place.iterdir()) or os.path.ismount(place)):
             raise InputRefused("bundle.exists", folder=folder.name[:100])
-        place.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         if os.name == "nt" and not place.exists():  # other systems have told by now what name they allow
             place.mkdir()
             place.rmdir()
@@ -113,7 +113,7 @@ def check_target(folder: Path) -> None:
 
 def begin(folder: Path) -> None:
     """Make the two parts of a bundle in a working folder: what stays is for whoever made it alone."""
-    (folder / RELEASE).mkdir()
+    (folder / RELEASE).mkdir(mode=0o755)
     (folder / INTERNAL).mkdir(mode=0o700)
 
 
@@ -183,7 +183,7 @@ def write(path: Path, content: bytes) -> str:
     refuse_uncheckable(path.name, len(content))
     is_public = path.parent.name == RELEASE
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(path, flags, 0o666 if is_public else PRIVATE), "wb") as file:
+    with os.fdopen(os.open(path, flags, PUBLIC if is_public else PRIVATE), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

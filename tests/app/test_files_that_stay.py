@@ -57,8 +57,11 @@ def released(own, method_id, passphrase=None):
 @pytest.mark.parametrize(
     "method_id", ["datasets.pseudonyms", "statistics.counts", "services.private_queries"]
 )
-def test_of_a_bundle_only_the_release_is_open_to_others(own, method_id):
+@pytest.mark.parametrize("mask", [0o022, 0])
+def test_of_a_bundle_only_the_release_is_open_to_others_and_nobody_else_writes(own, method_id, mask):
+    os.umask(mask)
     folder = released(own, method_id)
+    assert not {name: mode for name, mode in modes(folder).items() if mode & 0o022}
     stays = [part for part in ("internal", "key") if (folder / part).exists()]
     assert "internal" in stays and ("key" in stays) == (method_id == "datasets.pseudonyms")
     for part in stays:
