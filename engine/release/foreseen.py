@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.errors import Cancelled, EngineError, InputRefused
@@ -20,7 +20,8 @@ from engine.privacy.promise import Promise
 from engine.release import bundle
 from engine.release.levels import allowed_levels
 from engine.release.plan import Plan
-from engine.table.schema import Schema
+from engine.table.fitting import listed
+from engine.table.schema import Column, Role, Schema
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,30 @@ def foresee(plan: Plan, design: Method) -> Foreseen:
 
 
 def columns_told(plan: Plan, design: Method, source: str) -> list[dict[str, Any]]:
-    """Return the columns of a source that had a part, as schema JSON; a domain only where it is declared."""
+    """Return the columns of a source that had a part, as schema JSON, of each what had a part in the release.
+
+    Missing codes, and labels of values that are none, may name somebody and say nothing of what leaves. Of
+    the person key, and of a column at which only a step looks, it is said how they are marked and no value.
+    """
     used = list(design.uses.get(source, ()))
-    used += [str(step[name]) for step in plan.steps_of(source) for name in ("column", "to") if name in step]
+    steps = [str(step[name]) for step in plan.steps_of(source) for name in ("column", "to") if name in step]
     prepared = {column.name: column for column in plan.prepared(source).columns}
     named = {column.name: column for column in plan.schemas.get(source, Schema()).columns} | prepared
-    kept = tuple(named[name].without_copied() for name in dict.fromkeys(used) if name in named)
+    kept = tuple(
+        _told(named[name], has_part=name in used) for name in dict.fromkeys([*used, *steps]) if name in named
+    )
     lines: list[dict[str, Any]] = Schema(kept).to_json()["columns"]
     return lines if source == MAIN else [line | {"source": source} for line in lines]
+
+
+def _told(column: Column, *, has_part: bool) -> Column:
+    if not has_part or column.role is Role.PERSON_KEY:
+        bare = Column(column.name, role=column.role, kind=column.kind)
+        return replace(bare, meaning=column.meaning, unit=column.unit)
+    declared = column.without_copied()
+    values_of = set(listed(declared))
+    labels = {value: label for value, label in declared.labels.items() if value in values_of}
+    return replace(declared, missing=(), missing_origin=None, labels=labels)
 
 
 @contextmanager
