@@ -38,6 +38,9 @@ class SyntheticEstimates(InternalMeasure):
     and invents all cells is wider by √2 than that of as many real rows. Which analyses are looked at follows
     from the original alone.
 
+    An estimate whose variance no number can hold, in a column of numbers of 10¹⁵⁴ and more, is left out and
+    counted.
+
     Where a loss is bounded, no interval counts the noise that bounds it: they are too narrow, and the overlap
     says how near estimates are, not how sure. The texts say so then.
     """
@@ -59,10 +62,14 @@ class SyntheticEstimates(InternalMeasure):
         context.progress.step(0.2, "run.evaluating")
         copies = [answered(sides.cells(copy, places), asked) for copy in sides.copies]
         real = answered(own, asked)
-        told = np.flatnonzero(~np.isnan(real).any(axis=1))
+        told = np.flatnonzero(np.isfinite(intervals(real)).all(axis=1))
+        too_large = int((~np.isnan(real).any(axis=1)).sum()) - len(told)
         asked, real = [asked[int(place)] for place in told], real[told]
+        uncounted = {"too_large": too_large} if too_large else {}
         if not asked:
-            return InternalMeasured()
+            return InternalMeasured(
+                tuple(_number(name, value) for name, value in uncounted.items()), uncounted
+            )
         sizes = len(sides.used), len(sides.copies[0])
         made = _together([one[told] for one in copies], sizes, context.release)
         lines = {"made": made}
@@ -75,21 +82,19 @@ class SyntheticEstimates(InternalMeasure):
             "kept": round(100 * float(kept["made"].mean()), 1),
             "worst": round(100 * float(kept["made"].min()), 1),
             "analyses": len(asked),
+            **uncounted,
         }
         noisy = "" if context.subject.cost.loss is None else "_noisy"
         ends = {"kept": noisy, "worst": noisy}
-        numbers = [
-            NumberView(
-                Text(f"{WORDS}.numbers.{name}.label"),
-                value,
-                Text(f"{WORDS}.numbers.{name}{ends.get(name, '')}"),
-            )
-            for name, value in figures.items()
-        ]
+        numbers = [_number(name, value, ends.get(name, "")) for name, value in figures.items()]
         beside = _beside(asked, kept)
         note = Text(f"{WORDS}.views.worst.note{noisy}")
         worst = replace(_worst(asked, real, made, kept["made"], places), note=note)
         return InternalMeasured((*numbers, worst, beside), figures | {"by_kind": _by_kind(asked, kept)})
+
+
+def _number(name: str, value: float, ending: str = "") -> NumberView:
+    return NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}{ending}"))
 
 
 def _asked(own: Cells, sides: Sides) -> Sequence[Question]:
@@ -106,7 +111,7 @@ def _together(copies: Sequence[Floats], sizes: tuple[int, int], release: Release
     found = np.full((len(copies[0]), 2), np.nan)
     for place in range(len(found)):
         answers = np.array([one[place] for one in copies])
-        if not np.isnan(answers).any():
+        if np.isfinite(answers).all():
             both = combined(answers[:, 0], answers[:, 1], rule=rule, rows=sizes[0], released_rows=sizes[1])
             found[place] = both.low, both.high
     return found

@@ -111,9 +111,15 @@ def answered(cells: Cells, asked: Sequence[Question]) -> Floats:
     Returns
     -------
     array, shape (questions, 2)
-        Estimate and variance: s²/n for a mean, p(1 − p)/n for a share, with one more row of either kind in p
-        (a share of none is not known for certain), σ² (X'X)⁻¹ for a coefficient of least squares.
+        Estimate and variance, infinite where no number can hold it: s²/n for a mean, p(1 − p)/n for a share,
+        with one more row of either kind in p (a share of none is not known for certain), σ² (X'X)⁻¹ for a
+        coefficient of least squares.
     """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _answered(cells, asked)
+
+
+def _answered(cells: Cells, asked: Sequence[Question]) -> Floats:
     found = np.full((len(asked), 2), np.nan)
     regressed: dict[tuple[str, int | None], dict[tuple[str, int], tuple[float, float]]] = {}
     for place, one in enumerate(asked):
@@ -142,7 +148,8 @@ def _spread(values: Floats, *, is_share: bool) -> float:
 def intervals(answers: Floats) -> Floats:
     """Return 95 % intervals of estimates and variances, shape (questions, 2)."""
     half = Z * np.sqrt(answers[:, 1])
-    return np.column_stack([answers[:, 0] - half, answers[:, 0] + half])
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.column_stack([answers[:, 0] - half, answers[:, 0] + half])
 
 
 def overlap(original: Floats, other: Floats) -> Floats:
@@ -167,9 +174,9 @@ def overlap(original: Floats, other: Floats) -> Floats:
     """
     low = np.maximum(original[:, 0], other[:, 0])
     high = np.minimum(original[:, 1], other[:, 1])
-    shared = np.maximum(high - low, 0.0)
-    widths = [bounds[:, 1] - bounds[:, 0] for bounds in (original, other)]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        shared = np.maximum(high - low, 0.0)
+        widths = [bounds[:, 1] - bounds[:, 0] for bounds in (original, other)]
         found = (shared / widths[0] + shared / widths[1]) / 2
     point = (widths[0] == 0) | (widths[1] == 0)
     found[point] = (np.isclose(original, other).all(axis=1) & (widths[0] == widths[1]))[point]

@@ -116,7 +116,9 @@ def _fitted(train: Floats, outcome: Bools) -> Callable[[Floats], Floats]:
     """
     from sklearn.tree import DecisionTreeClassifier  # on first use
 
-    model = DecisionTreeClassifier(min_samples_leaf=max(LEAST_LEAF, len(train) // MOST_LEAVES))
+    # Which of two equal splits is taken goes by a lot: always the same one.
+    leaf = max(LEAST_LEAF, len(train) // MOST_LEAVES)
+    model = DecisionTreeClassifier(min_samples_leaf=leaf, random_state=0)
     model.fit(_within_32_bits(train).astype(np.float32), outcome)
     return lambda rows: np.asarray(model.predict_proba(_within_32_bits(rows).astype(np.float32))[:, 1])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +23,7 @@ from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 from engine.utility.games import counts_within
-from engine.views import NumberView, TableView
+from engine.views import NumberView, TableView, to_json
 
 SCHEMA = Schema(
     (
@@ -111,6 +113,31 @@ def test_the_original_keeps_every_mean_and_share_and_effect():
     assert set(kinds) == {"mean", "share", "coefficient", "group"}
     assert kinds["coefficient"]["independent"] < 50 < kinds["coefficient"]["again"]
     assert lines(found, "worst")[0][3] <= lines(found, "worst")[-1][3]
+
+
+@pytest.mark.parametrize("size", [1e150, 1e160, 1e300])
+@pytest.mark.parametrize("beside", [True, False])
+def test_an_estimate_that_no_number_can_hold_is_counted_and_is_no_figure(size, beside, monkeypatch):
+    """A figure that is none would stand in the evidence as nothing, or be taken for the worst of all."""
+
+    def large(rows, seed):
+        frame = people_as_they_are(rows, seed)
+        frame["cost"] = np.where(np.arange(rows) % 2, size, -size)
+        return frame if beside else frame[["cost"]]
+
+    people_as_they_are = people
+    monkeypatch.setattr(sys.modules[__name__], "people", large)
+    if not beside:
+        monkeypatch.setattr(sys.modules[__name__], "SCHEMA", Schema((SCHEMA.column("cost"),)))
+    answer = measure(ESTIMATES).evaluate(context([large(800, 1)]))
+    is_held = size < 1e154
+    assert ("too_large" in answer.figures) == (not is_held)
+    assert ("kept" in answer.figures) == (beside or is_held)
+    assert shown(answer).get("too_large") == answer.figures.get("too_large")
+    json.dumps(answer.figures, allow_nan=False)
+    json.dumps(to_json(answer.views), allow_nan=False)
+    if "kept" in answer.figures:
+        assert answer.figures["worst"] == pytest.approx(100 * (1 + 0.5**0.5) / 2, abs=0.06)
 
 
 def test_copies_with_parameters_of_their_own_are_combined_as_the_recipient_does():
