@@ -20,11 +20,12 @@ A method without an example, a kind without a recount, or a term that nobody rec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from engine.errors import InputRefused
 from engine.methods.parameters import ParameterKind, value_of
@@ -46,6 +47,10 @@ EVERYBODY = 10**6
 """For a method that refuses so small a part of the table."""
 
 A_DELTA = Fraction(1, 10**6)
+BESIDE: Mapping[tuple[str, str, str | bool], Mapping[str, Any]] = {
+    ("statistics.means", "statistic", "proportion"): {"answer": "readmitted", "counted": [{"value": "<30"}]},
+}
+"""What a choice asks for that no example says."""
 
 Audit = Callable[[Bench, bool], None]
 
@@ -89,9 +94,6 @@ def audited(method: Method, *, many: bool = False) -> Iterator[str]:
         for name, varied in further_plans(plan, many=many):
             with TemporaryDirectory() as folder:
                 yield from _findings(name, method, varied, visits, Path(folder), many)
-        for name, varied in other_choices(method, plan) if many else ():
-            with TemporaryDirectory() as folder:
-                yield from _findings(name, method, varied, visits, Path(folder), False)
 
 
 def further_plans(plan: Plan, *, many: bool) -> Iterator[tuple[str, Plan]]:
@@ -118,28 +120,45 @@ def further_plans(plan: Plan, *, many: bool) -> Iterator[tuple[str, Plan]]:
         yield name, varied
 
 
+def choices_audited(method: Method) -> Iterator[str]:
+    """Audit every other choice that a method with a bounded loss offers; yield what was found in words."""
+    for plan in plans(method):
+        for name, varied in other_choices(method, plan):
+            with TemporaryDirectory() as folder:
+                yield from _findings(name, method, varied, [], Path(folder), False)
+
+
 def other_choices(method: Method, plan: Plan) -> Iterator[tuple[str, Plan]]:
     """Yield a plan with every other choice that its method offers, one at a time: each may draw its own way.
 
     A choice is tried with a δ where it is refused without one. One that asks for more than the plan says is
     left out.
     """
+    if plan.step or plan.budget is None:
+        return
     budgets = {"budget": plan.budget, "holding_budget": plan.holding_budget}
     failing = {name: replace(one, delta=A_DELTA) for name, one in budgets.items() if one and not one.delta}
-    for parameter in method.parameters:
-        if parameter.kind is not ParameterKind.CHOICE or not plan.budget:
+    for name, choice in choices_of(method):
+        if choice == value_of(method.parameters, plan.parameters, name):
             continue
-        for choice in parameter.choices:
-            if choice == value_of(method.parameters, plan.parameters, parameter.name):
+        beside = BESIDE.get((method.id, name, choice), {})
+        chosen = replace(plan, parameters={**plan.parameters, **beside, name: choice})
+        for varied in (chosen, replace(chosen, **failing)):
+            try:
+                check(varied)
+            except InputRefused:
                 continue
-            chosen = replace(plan, parameters={**plan.parameters, parameter.name: str(choice)})
-            for varied in (chosen, replace(chosen, **failing)):
-                try:
-                    check(varied)
-                except InputRefused:
-                    continue
-                yield f"{parameter.name} is {choice}", varied
-                break
+            yield f"{name} is {choice}", varied
+            break
+
+
+def choices_of(method: Method) -> Iterator[tuple[str, str | bool]]:
+    """Yield every choice that a method offers: the name of the setting, and the value."""
+    for parameter in method.parameters:
+        if parameter.kind is ParameterKind.CHOICE:
+            yield from ((parameter.name, str(choice)) for choice in parameter.choices)
+        elif parameter.kind is ParameterKind.BOOLEAN:
+            yield from ((parameter.name, choice) for choice in (False, True))
 
 
 def _findings(

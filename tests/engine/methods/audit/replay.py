@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime as Clock
@@ -61,6 +61,9 @@ DRAWN_AGAIN = 4_000
 TOO_SMALL = 0.85
 """Noise whose mean size is so much of what it was asked for is less noise than was asked for."""
 
+GRID = 1 << 16
+"""Points that losses are added up on."""
+
 Leaves = dict[str, bytes]
 
 
@@ -73,28 +76,38 @@ class Sum:
     answer: Integers
 
 
+Law = tuple[np.ndarray, np.ndarray]
+"""Losses between two tables, and the chance of each on one of them."""
+
+
 @dataclass(frozen=True)
 class Told:
-    """How much answers tell: ε of pure noise and choices, ρ of Gaussian noise, and ρ of what is pure.
+    """How much answers tell: ε of pure noise and choices with the law of each, and ρ of Gaussian noise.
 
-    A pure answer has ρ = ε²/2, and one whose losses lie in an interval as long as w has w²/8.
+    ``laws`` has for every pure answer the losses in both directions: from the table, and from its neighbour.
     """
 
     pure: float = 0.0
     concentrated: float = 0.0
-    of_pure: float = 0.0
+    laws: tuple[tuple[Law, Law], ...] = field(default=(), repr=False)
 
     def __add__(self, other: Told) -> Told:
-        return Told(
-            self.pure + other.pure,
-            self.concentrated + other.concentrated,
-            self.of_pure + other.of_pure,
-        )
+        return Told(self.pure + other.pure, self.concentrated + other.concentrated, self.laws + other.laws)
 
     @staticmethod
-    def purely(epsilon: float, *, width: float | None = None) -> Told:
-        """Return what an answer without Gaussian noise tells."""
-        return Told(epsilon, 0.0, epsilon**2 / 2 if width is None else width**2 / 8)
+    def purely(epsilon: float) -> Told:
+        """Return what an answer tells of which nothing but ε is known: at most a lot with two outcomes."""
+        law = np.array([epsilon, -epsilon]), np.array([1.0, math.exp(-epsilon)]) / (1 + math.exp(-epsilon))
+        return Told(epsilon, 0.0, ((law, law),))
+
+    @staticmethod
+    def chosen(before: np.ndarray, now: np.ndarray) -> Told:
+        """Return what a choice tells, by the logarithms of its chances on both tables."""
+        seen = np.isfinite(before) & np.isfinite(now)  # below 1e-300 there is no number
+        before, now = before[seen], now[seen]
+        ratio = before - now
+        laws = (ratio, np.exp(before)), (-ratio, np.exp(now))
+        return Told(float(np.abs(ratio).max()), 0.0, (laws,))
 
 
 @dataclass
@@ -298,8 +311,7 @@ def of_choice(call: Call, scores: np.ndarray) -> Told:
     else:
         weights = [rate * (one - one.max()).astype(float) for one in (before, scores)]
         logs = [one - np.log(np.exp(one).sum()) for one in weights]
-    ratio = logs[0] - logs[1]
-    return Told.purely(float(np.abs(ratio).max()), width=float(np.ptp(ratio)))
+    return Told.chosen(*logs)
 
 
 def drawn_size(name: str, asked: tuple[Any, ...]) -> float:
@@ -339,35 +351,55 @@ def _measured(name: str, asked: tuple[Any, ...], sampler: Any) -> float:
 def within(told: Told, promise: Promise, *, apart: int) -> bool:
     """Say whether what was told is within a claim, between tables that differ by so many people.
 
-    Gaussian noise is compared by its own formula at what the pure parts leave of ε, or everything together as
-    concentrated. For ``apart`` people ε is as many times as large, and δ as often (1 + e^ε + …).
+    With a δ, the laws of all answers are composed. For ``apart`` people ε is as many times as large, and δ as
+    often (1 + e^ε + …).
     """
     assert promise.loss is not None
     epsilon, delta = float(promise.loss.epsilon) * apart, float(promise.loss.delta)
     delta *= sum(math.exp(place * float(promise.loss.epsilon)) for place in range(apart))
-    left = epsilon * (1 + ROUNDING) - told.pure
-    if told.concentrated == 0 and left >= 0:
+    if told.concentrated == 0 and told.pure <= epsilon * (1 + ROUNDING):
         return True
-    if delta == 0:
-        return False
-    everything = told.concentrated + told.of_pure
-    return delta_of(everything, epsilon) <= delta or (
-        left > 0 and gaussian_delta(told.concentrated, left) <= delta * 1.05
-    )
+    return delta > 0 and delta_of(told, epsilon) <= delta * 1.05
 
 
-def gaussian_delta(rho: float, epsilon: float) -> float:
+def delta_of(told: Told, epsilon: float) -> float:
+    """Return δ(ε) of all answers together, in the worse direction: their losses add up."""
+    found = []
+    for way in (0, 1):
+        losses, chances = composed([both[way] for both in told.laws])
+        left = epsilon - losses
+        if told.concentrated:
+            deltas = gaussian_delta(told.concentrated, left)
+        else:
+            deltas = np.maximum(0.0, -np.expm1(left))
+        found.append(float(chances @ deltas))
+    return max(found)
+
+
+def composed(laws: Sequence[Law]) -> Law:
+    """Return the law of a sum of losses, on a grid; each loss stands on the two points beside it."""
+    reach = sum(float(np.abs(losses).max()) for losses, _ in laws)
+    if reach == 0:
+        return np.zeros(1), np.ones(1)
+    half = GRID // 2
+    step = reach / (half - len(laws) - 1)
+    product = np.ones(half + 1, dtype=complex)
+    for losses, chances in laws:
+        below = np.floor(losses / step).astype(int)
+        above = losses / step - below
+        line = np.zeros(GRID)
+        np.add.at(line, below % GRID, chances * (1 - above))
+        np.add.at(line, (below + 1) % GRID, chances * above)
+        product *= np.fft.rfft(line)
+    line = np.fft.fftshift(np.fft.irfft(product, GRID))
+    return (np.arange(GRID) - half) * step, np.maximum(line, 0.0)
+
+
+def gaussian_delta(rho: float, epsilon: np.ndarray) -> np.ndarray:
     """Return δ(ε) of Gaussian noise: Balle and Wang (2018), theorem 8."""
     mu = math.sqrt(2 * rho)
     first, second = log_ndtr(mu / 2 - epsilon / mu), epsilon + log_ndtr(-mu / 2 - epsilon / mu)
-    return math.exp(first) - math.exp(min(second, first))
-
-
-def delta_of(rho: float, epsilon: float) -> float:
-    """Return δ(ε) of whatever is ρ-concentrated: Canonne, Kamath and Steinke (2020), corollary 13."""
-    orders = 1 + np.geomspace(1e-3, 1e5, 4_000)
-    logs = (orders - 1) * (orders * rho - epsilon) + orders * np.log1p(-1 / orders) - np.log(orders - 1)
-    return float(np.exp(min(0.0, logs.min())))
+    return np.asarray(np.exp(first) - np.exp(np.minimum(second, first)))
 
 
 # --- the audit ----------------------------------------------------------------------------------------

@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from engine.methods.catalogue import methods
+from engine.methods.parameters import value_of
 from engine.methods.protocol import Method
+from engine.methods.statistics.mean_forms import VALUE, PlainSum
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.promise import promise_kinds
+from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.plan import Plan
 from tests.engine.battery.distributions import CheckFailed
 from tests.engine.battery.replay import Recorder
 from tests.engine.methods.audit import recount, replay, seeds
-from tests.engine.methods.audit.audits import PEOPLE, audit_of, audited
+from tests.engine.methods.audit.audits import (
+    PEOPLE,
+    audit_of,
+    audited,
+    choices_audited,
+    choices_of,
+    other_choices,
+)
 from tests.engine.methods.audit.sabotage import RECOUNTED, Sabotage, sabotages
 from tests.engine.methods.audit.tables import bench, neighbours
 
+CHOOSES = pytest.mark.parametrize(
+    "method",
+    [one for one in methods() if any(plan.budget and not plan.step for plan in plans(one))],
+    ids=lambda one: one.id,
+)
 EVERY = pytest.mark.parametrize("method", methods(), ids=lambda one: one.id)
 SABOTAGED = pytest.mark.parametrize(
     ("method", "sabotage"),
@@ -40,6 +57,78 @@ def test_a_method_keeps_its_promise(method: Method) -> None:
 @EVERY
 def test_a_method_keeps_its_promise_with_other_caps_and_many_neighbours(method: Method) -> None:
     assert list(audited(method, many=True)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.guarantee
+@CHOOSES
+def test_a_method_keeps_its_promise_whatever_is_chosen(method: Method) -> None:
+    assert list(choices_audited(method)) == []
+
+
+@CHOOSES
+def test_every_choice_is_audited(method: Method) -> None:
+    """A further way to draw is tried by being offered, or is missed here."""
+    shown = [one for one in plans(method) if one.budget and not one.step]
+    tried = [*shown, *(varied for plan in shown for _, varied in other_choices(method, plan))]
+    found = {
+        (name, value_of(method.parameters, plan.parameters, name))
+        for plan in tried
+        for name, _ in choices_of(method)
+    }
+    assert set(choices_of(method)) <= found
+
+
+def averaged(form: PlainSum, sums: Any, counts: Any, noise: Any) -> dict[str, Any]:
+    """Draw twice, and let the mean leave."""
+    once, again = (HONEST(form, sums, counts, noise) for _ in range(2))
+    return once | {VALUE: (once[VALUE] + again[VALUE]) / 2}
+
+
+def of_less(form: PlainSum, sums: Any, counts: Any, noise: Any) -> dict[str, Any]:
+    """Draw once, half as much."""
+    return HONEST(replace(form, epsilon=2 * form.epsilon), sums, counts, noise)
+
+
+def of_clipped(form: PlainSum, sums: Any, counts: Any, noise: Any) -> dict[str, Any]:
+    """Draw what was declared, and add it to sums that move twice as far."""
+    return HONEST(form, 2 * sums, counts, noise)
+
+
+HONEST = PlainSum.numbers
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize("wrong", [averaged, of_less, of_clipped])
+def test_what_is_wrong_in_a_way_to_draw_that_no_example_takes_is_caught(wrong: Any) -> None:
+    means = next(one for one in methods() if one.id == "statistics.means")
+    assert not any(isinstance(check(plan).form, PlainSum) for plan in plans(means))  # type: ignore[attr-defined]
+    with patch.object(PlainSum, "numbers", wrong):
+        assert next(choices_audited(means)).startswith("statistic is sum: ")
+
+
+def test_losses_that_add_up_have_the_law_of_their_sum() -> None:
+    """Lots with two outcomes and a Gaussian, by hand; and a choice, as what it is."""
+    epsilon, count = 0.1, 10
+    told = sum((replay.Told.purely(epsilon) for _ in range(count)), replay.Told())
+    chance = math.exp(epsilon) / (1 + math.exp(epsilon))
+    for level in (0.2, 0.5, 0.8):
+        exact = sum(
+            math.comb(count, place)
+            * chance**place
+            * (1 - chance) ** (count - place)
+            * max(0.0, 1 - math.exp(level - (2 * place - count) * epsilon))
+            for place in range(count + 1)
+        )
+        assert replay.delta_of(told, level) == pytest.approx(exact, rel=2e-3)
+    gaussian = replay.Told(concentrated=0.01)
+    assert replay.delta_of(gaussian, 0.5) == pytest.approx(float(replay.gaussian_delta(0.01, 0.5)))
+    before, now = np.log([0.5, 0.3, 0.2]), np.log([0.45, 0.33, 0.22])
+    chosen = replay.Told.chosen(before, now)
+    exact = sum(max(0.0, p - math.exp(0.05) * q) for p, q in ((0.5, 0.45), (0.3, 0.33), (0.2, 0.22)))
+    back = sum(max(0.0, q - math.exp(0.05) * p) for p, q in ((0.5, 0.45), (0.3, 0.33), (0.2, 0.22)))
+    assert replay.delta_of(chosen, 0.05) == pytest.approx(max(exact, back), rel=1e-3)
+    assert replay.delta_of(chosen + gaussian, 0.5) > replay.delta_of(gaussian, 0.5)
 
 
 @pytest.mark.guarantee
