@@ -21,8 +21,8 @@ MAY = {
     "engine/bounded.py",  # the one reader, with its limit
     "engine/ledger/process.py",  # what the system says of a process
     "engine/texts.py", "engine/report/html.py", "engine/report/pdf.py", "engine/release/examples.py",
-    "engine/release/readme.py", "engine/release/program.py", "engine/methods/examples.py",
-    "engine/methods/datasets/synthesis/recipients.py", "engine/methods/models/leaving.py",
+    "engine/release/readme.py", "engine/release/program.py", "engine/methods/protocol.py",
+    "engine/methods/datasets/imputation.py", "engine/methods/models/leaving.py",
     "engine/methods/exchanges/kit_page.py", "engine/analyses/catalogue.py", "engine/table/code_lists.py",
     "engine/table/suggest/column_words.py", "engine/table/code_systems.py", "engine/pricing/anchors.py",
     "engine/report/fonts.py", "app/theme.py",  # what comes with the program

@@ -29,7 +29,8 @@ import pytest
 
 from engine.pricing.cost import Cost
 from engine.pricing.reading import cheapest, price, published_curve
-from engine.privacy.at_risk import bounds, mechanisms, published
+from engine.privacy.at_risk import mechanisms, published
+from engine.privacy.at_risk import releases as bounds
 from engine.privacy.at_risk.composition import compose
 from engine.privacy.at_risk.releases import read_releases, state_together
 

@@ -8,8 +8,14 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.datasets.gaussian_cells.ends import brought, moments, related
-from engine.methods.datasets.gaussian_cells.shapes import SMALLEST, merged, normal_of
+from engine.methods.datasets.gaussian_cells.shapes import (
+    SMALLEST,
+    brought,
+    merged,
+    moments,
+    normal_of,
+    related,
+)
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared.division import Division
 from engine.privacy.promise import Neighbours
