@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -43,6 +46,28 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.changed = ",".join(tiers.changed_parts(config.stash[NOW]))
 
 
+def is_whole(config: pytest.Config) -> bool:
+    """Say whether all tests are asked for, of which a tier chooses, and not some by name."""
+    return config.args == [str(path) for path in config.getini("testpaths")]
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Have each worker compile another share of the tests first, so that none compiles all of them.
+
+    Listing the tests compiles their files with what explains a failed ``assert``, which takes longer than
+    all imports; what one worker has written down is there for the others when they come to it.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or not is_whole(session.config) or sys.dont_write_bytecode:
+        return
+    files = sorted((tiers.ROOT / "tests").rglob("test_*.py"))
+    first = len(files) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+    last = first + len(files) // worker["workercount"]
+    for file in files[first:last]:
+        with suppress(Exception):  # what cannot be imported is said when it is listed
+            import_module(".".join(file.relative_to(tiers.ROOT).with_suffix("").parts))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what the tier leaves out; refuse a whole set in which a class of guarantees is missing."""
     tier = config.option.tier
@@ -55,8 +80,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             marked.append("hypothesis")
         (kept if tiers.chosen(item.nodeid, marked, tier, changed) else left).append(item)
-    whole = config.args == [str(path) for path in config.getini("testpaths")]
-    if whole and tier != "commit" and (missing := tiers.missing_classes(item.nodeid for item in kept)):
+    if (
+        is_whole(config)
+        and tier != "commit"
+        and (missing := tiers.missing_classes(item.nodeid for item in kept))
+    ):
         raise pytest.UsageError(f"no test is chosen of: {', '.join(missing)} (tests/tiers.py)")
     items[:] = kept
     config.hook.pytest_deselected(items=left)
@@ -89,8 +117,12 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
         more = {"commit": ".ci/run runs more of them, packaging/check.py --before-release all"}
         hint = more.get(tier, "packaging/check.py --before-release runs them")
         terminalreporter.write_line(f"left out: {count} tests that take {seconds} s in all; {hint}")
-    whole = config.args == [str(path) for path in config.getini("testpaths")]
-    if whole and NOW in config.stash and exitstatus == pytest.ExitCode.OK and not config.option.keyword:
+    if (
+        is_whole(config)
+        and NOW in config.stash
+        and exitstatus == pytest.ExitCode.OK
+        and not config.option.keyword
+    ):
         tiers.keep(config.stash[NOW])
 
 
