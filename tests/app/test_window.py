@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontInfo
-from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QWidget
 
 from app import log, words
 from app.application import _excepthook
@@ -27,6 +27,7 @@ from engine.methods.protocol import MAIN
 from engine.release.plan import Purpose
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
+from tests.app.conftest import watch_strays
 from tests.app.walking import open_table, sample_plan, settle, write_people
 
 
@@ -494,3 +495,17 @@ def test_what_is_saved_gives_way_when_it_grows(qtbot: Any) -> None:
     assert footer.saved.isVisible()
     footer.say_saved("Saved 05:27 · plan only, no rows")
     assert not footer.saved.isVisible()
+
+
+@pytest.mark.parametrize("way", [("show",), ("setVisible", True), ("setHidden", False)])
+@pytest.mark.parametrize("kind", [QWidget, QLabel, QPushButton])
+def test_a_widget_that_is_shown_before_it_has_a_parent_is_seen(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch, kind: type[QWidget], way: tuple[Any, ...]
+) -> None:
+    strays, parent = watch_strays(monkeypatch), QWidget()
+    with_parent, alone = kind(parent), kind()
+    getattr(with_parent, way[0])(*way[1:])
+    assert strays == []
+    getattr(alone, way[0])(*way[1:])
+    assert strays and all(told.startswith(kind.__name__) for told in strays)
+    alone.hide()

@@ -18,6 +18,7 @@ from engine.views import Text
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "resources" / "sample" / "plan.json"
 SECRET = "Wilhelmine-Zacharias"
+pytestmark = pytest.mark.with_reports  # verifying writes each report again
 
 
 def test_dir_shows_what_there_is() -> None:

@@ -20,12 +20,13 @@ from engine.methods.protocol import Context, Method, Release
 from engine.release import examples, make
 from engine.release.plan import Plan
 from engine.release.run import run
+from engine.report import pdf
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
 
 LONGEST_WAIT = 600  # seconds for another worker's examples, then they are made here
 KEPT: list[TemporaryDirectory[str]] = []
-made = make._made
+made, set_as_pdf = make._made, pdf.render
 
 
 def shared_folder() -> Path | None:
@@ -83,7 +84,7 @@ def _made_of_named_columns(design: Method, used: Mapping[str, Table], context: C
 
 def run_on_named_columns(method: Method, folder: Path) -> None:
     """Run the examples of a method into a folder, on nothing but the columns it names."""
-    with patch.object(make, "_made", _made_of_named_columns):
+    with patch.object(make, "_made", _made_of_named_columns), patch.object(pdf, "render", set_as_pdf):
         examples.run_examples(method, out=folder)
 
 

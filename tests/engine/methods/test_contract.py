@@ -101,6 +101,7 @@ def test_every_event_has_its_word(word: str) -> None:
 
 @pytest.mark.at_once
 @pytest.mark.guarantee
+@pytest.mark.with_reports
 @EVERY
 def test_examples_are_verified_bundles(method: Method) -> None:
     assert ran(method)
