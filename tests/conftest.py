@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
-from io import BytesIO
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -20,6 +19,7 @@ import pytest
 from hypothesis import settings
 
 from tests import tiers
+from tests.paper import empty_page
 
 RUN = pytest.StashKey[str]()
 NOW = pytest.StashKey[dict[str, str]]()
@@ -129,10 +129,10 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
 
 @pytest.fixture(autouse=True)
 def reports_on_paper(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Typeset a report where a test looks at the PDF, ``with_reports``, and for the examples of all methods.
+    """Typeset a report only where a test looks at the PDF: ``with_reports``.
 
-    What it says stands in the HTML as well, which is always written. A release that many tests share is
-    made before any of them, with everything.
+    What it says stands in the HTML as well, which is always written. A release that a module makes once for
+    its tests is made before any of them, with everything.
     """
     from engine.report import pdf
 
@@ -140,17 +140,6 @@ def reports_on_paper(request: pytest.FixtureRequest) -> Iterator[None]:
         if not {"with_reports", "benchmark"} & {mark.name for mark in request.node.iter_markers()}:
             patch.setattr(pdf, "render", empty_page)
         yield
-
-
-def empty_page(_: Any, *, evidence: bytes, **__: Any) -> bytes:
-    """Return a PDF with nothing on its page and the evidence inside."""
-    from pypdf import PdfWriter
-
-    writer, written = PdfWriter(), BytesIO()
-    writer.add_blank_page(595, 842)
-    writer.add_attachment("evidence.json", evidence)
-    writer.write(written)
-    return written.getvalue()
 
 
 # --- measuring ------------------------------------------------------------------------------------

@@ -157,6 +157,7 @@ def held_to_a_time(tree: ast.Module) -> list[str]:
     return found
 
 
+@pytest.mark.guarantee
 def test_only_what_is_marked_is_held_to_a_time() -> None:
     """A limit on times is missed now and then on a busy computer: such tests run alone, with --ratios."""
     found = [

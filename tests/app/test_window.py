@@ -149,6 +149,7 @@ def test_who_develops_the_program_sees_what_went_wrong_where_it_was_asked_for(
     assert printed.out == "" and "broken slot" not in window.notice.words()
 
 
+@pytest.mark.at_once
 def test_the_draft_holds_the_plan_and_no_cell(window: Window, qtbot: Any, tmp_path: Path) -> None:
     open_table(qtbot, window, write_people(tmp_path / "people.csv"))
     window.study.decide(purpose=Purpose(title="Stays"))
@@ -160,6 +161,7 @@ def test_the_draft_holds_the_plan_and_no_cell(window: Window, qtbot: Any, tmp_pa
     assert "plan only, no rows" in window.footer.saved.text()
 
 
+@pytest.mark.at_once
 def test_no_cell_in_anything_that_is_written(window: Window, qtbot: Any, tmp_path: Path) -> None:
     open_table(qtbot, window, write_people(tmp_path / "people.csv"))
     window.go("columns")
