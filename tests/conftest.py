@@ -118,6 +118,9 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
         more = {"commit": ".ci/run runs more of them, packaging/check.py --before-release all"}
         hint = more.get(tier, "packaging/check.py --before-release runs them")
         terminalreporter.write_line(f"left out: {count} tests that take {seconds} s in all; {hint}")
+    passed = [one for one in terminalreporter.getreports("passed") if one.when == "call"]
+    for line in tiers.never_measured((one.nodeid, one.duration) for one in passed):
+        terminalreporter.write_line(line)
     if (
         is_whole(config)
         and NOW in config.stash
