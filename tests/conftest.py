@@ -9,11 +9,12 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
@@ -130,33 +131,24 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
         tiers.keep(config.stash[NOW])
 
 
-@pytest.fixture(autouse=True)
-def reports_on_paper(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Typeset a report only where a test looks at the PDF: ``with_reports``.
-
-    What it says stands in the HTML as well, which is always written. A release that a module makes once for
-    its tests is made before any of them, with everything.
-    """
-    from engine.report import pdf
-
-    with pytest.MonkeyPatch.context() as patch:
-        if not {"with_reports", "benchmark"} & {mark.name for mark in request.node.iter_markers()}:
-            patch.setattr(pdf, "render", empty_page)
-        yield
-
-
-# --- measuring ------------------------------------------------------------------------------------
+# --- each test ------------------------------------------------------------------------------------
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Write down what a test took of the processor, with what it started."""
-    if not item.config.option.costs:
-        return (yield)
-    before = spent()
-    done = yield
-    with open(item.config.option.costs, "a", encoding="utf-8") as file:
-        file.write(f"{item.nodeid}\t{spent() - before:.3f}\n")
+    """Typeset reports where a test looks at one, and write down what it took, with what it started.
+
+    What a report says stands in the HTML as well, which is always written; only for tests that are marked
+    ``with_reports``, and for what is first made for them, it is made a PDF.
+    """
+    from engine.report import pdf
+
+    before, looked_at = spent(), {"with_reports", "benchmark"} & {mark.name for mark in item.iter_markers()}
+    with nullcontext() if looked_at else patch.object(pdf, "render", empty_page):
+        done = yield
+    if item.config.option.costs:
+        with open(item.config.option.costs, "a", encoding="utf-8") as file:
+            file.write(f"{item.nodeid}\t{spent() - before:.3f}\n")
     return done
 
 
