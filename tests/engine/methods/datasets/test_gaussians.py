@@ -256,6 +256,7 @@ def test_rows_that_are_all_alike_come_out_alike():
     assert found["age"].nunique() <= 5 and found["ill"].nunique() == 1
 
 
+@pytest.mark.guarantee
 def test_the_number_of_rows_is_not_the_true_one_unless_declared():
     assert len(table_of(some_rows(500), {"rows": 321})) == 321
     assert {len(table_of(some_rows(n))) for n in (2000, 2001)} != {2000, 2001}
