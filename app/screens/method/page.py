@@ -341,6 +341,9 @@ class MethodPage(Page):
         self.offers = found
         self.enter()
         self.frame.update_frame()
+        first = self.first_focus()
+        if self.search.hasFocus() and not self.search.text() and first is not None:
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def first_focus(self) -> QWidget | None:
         if not self.choosing:
@@ -768,7 +771,7 @@ class MethodPage(Page):
         if topic == "trial":
             return three("app.trying.help", words.say("app.trying.heading"))
         if topic == "off":
-            return self._about_off(super().explain(topic))
+            return self._about_off()
         kind, _, name = topic.partition(".")
         if kind == "thing" and self.offers:
             thing = self._thing(Held(name))
@@ -785,10 +788,13 @@ class MethodPage(Page):
             return self.explain(f"thing.{self.things.current}")
         return super().explain(topic)
 
-    def _about_off(self, found: Explanation) -> Explanation:
+    def _about_off(self) -> Explanation:
         """Return what the figures of the second glance mean, with the level at which ways were tried."""
-        said = words.say("app.method.help.off.part1.body", epsilon=level(self._level()))
-        return replace(found, parts=(Part(body=said), *found.parts[1:]))
+        base = "app.method.help.off"
+        parts = [Part(body=words.say(f"{base}.part1.body", epsilon=level(self._level())))]
+        for name in ("part2", "part3"):
+            parts.append(Part(words.say(f"{base}.{name}.heading"), words.say(f"{base}.{name}.body")))
+        return Explanation(words.say(f"{base}.title"), tuple(parts))
 
 
 PAGE = MethodPage

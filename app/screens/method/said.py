@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -88,9 +89,9 @@ def cost(offer: Offer, known: Known) -> str:
         epsilon = "" if offer.epsilon is None else level(offer.epsilon)
         return words.say(f"app.method.spends.{_spends(method)}.cost_example", epsilon=epsilon)
     if known.epsilon is None:
-        asked = words.say(f"{BASE}.no_level")
-        left = words.say(f"{BASE}.left", left=level(known.left, down=True)) if known.left else ""
-        return f"{asked} {left}".strip()
+        if not known.left:
+            return words.say(f"{BASE}.no_level")
+        return words.say(f"{BASE}.left", left=level(known.left, down=True))
     said = words.say(f"{BASE}.level", epsilon=level(known.epsilon))
     if known.money is not None:
         said += f" · {money(known.money, known.currency)}"
@@ -315,7 +316,8 @@ def explanation(offer: Offer, see: Callable[[], None]) -> Explanation:
     """Return what the right-hand side says about a way; ``see`` shows its example."""
     method = offer.method
     base, source = f"methods.{method.id}", method.published
-    where = ", ".join(part for part in (source.document, source.place, source.identifier) if part)
+    identifier = re.sub(r"([/.:_])", "\\1\u200b", source.identifier)  # may go on in the next line
+    where = ", ".join(part for part in (source.document, source.place, identifier) if part)
     parts = [
         Part(body=words.say(f"{base}.summary")),
         Part(words.say("app.method.guarantee"), words.say(f"promises.{offer.kind}.sentence")),

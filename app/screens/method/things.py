@@ -18,6 +18,12 @@ from engine.methods.kinds import Held
 
 WIDE, SPACING = 190, 12  # pixels: the least width of a card, and the air between two
 MOST_ACROSS = 4
+ARROWS = {
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Down: (0, 1),
+    Qt.Key.Key_Up: (0, -1),
+}  # across and down
 CAP = 20
 
 
@@ -60,9 +66,13 @@ class CapButton(QPushButton):
 
 
 class ThingCard(QFrame):
-    """``chosen`` when it gets the focus or a press; ``used`` takes its way; ``opened`` shows its ways."""
+    """``chosen`` when it gets the focus or a press; ``used`` takes its way; ``opened`` shows its ways.
+
+    ``stepped`` tells an arrow that was pressed.
+    """
 
     chosen = Signal()
+    stepped = Signal(int)
     used = Signal()
     opened = Signal()
 
@@ -132,9 +142,11 @@ class ThingCard(QFrame):
         super().mousePressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        is_focus = isinstance(event, QFocusEvent) and event.gotFocus()
-        if is_focus:
+        if isinstance(event, QFocusEvent) and event.gotFocus():
             self.chosen.emit()
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in ARROWS:
+            self.stepped.emit(event.key())  # a button would go to the next one that it knows of
+            return True
         return False
 
 
@@ -155,6 +167,7 @@ class Things(QWidget):
         for number, held in enumerate(Held, start=1):
             card = ThingCard(held, number)
             card.chosen.connect(lambda held=held: self._choose(held))
+            card.stepped.connect(self._step)
             card.used.connect(lambda held=held: self.used.emit(held))
             card.opened.connect(lambda held=held: self.opened.emit(held))
             self.cards[held] = card
@@ -179,23 +192,14 @@ class Things(QWidget):
         """Bring the focus to a card."""
         self.cards[held].first.setFocus(Qt.FocusReason.TabFocusReason)
 
-    def step(self, key: int) -> bool:
-        """Go to a neighbour by an arrow; say whether there is one."""
-        across = self._across
-        steps = {
-            Qt.Key.Key_Right: 1,
-            Qt.Key.Key_Left: -1,
-            Qt.Key.Key_Down: across,
-            Qt.Key.Key_Up: -across,
-        }
+    def _step(self, key: int) -> None:
+        """Go to a neighbour by an arrow, where there is one."""
+        across, down = ARROWS[Qt.Key(key)]
         shown = [held for held, card in self.cards.items() if not card.isHidden()]
-        step = steps.get(Qt.Key(key), 0)
-        if not step or self.current not in shown:
-            return False
-        place = shown.index(self.current) + step
-        if 0 <= place < len(shown):
-            self.focus(shown[place])
-        return True
+        if self.current in shown:
+            place = shown.index(self.current) + across + down * self._across
+            if 0 <= place < len(shown):
+                self.focus(shown[place])
 
     def _choose(self, held: Held) -> None:
         if held is not self.current:
@@ -218,7 +222,3 @@ class Things(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(WIDE, super().minimumSizeHint().height())  # fewer side by side ask for less
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self.step(event.key()):
-            super().keyPressEvent(event)
