@@ -488,8 +488,8 @@ class MethodPage(Page):
         if not self._picked or self.selected not in {one.id for one in shown}:
             before, self._picked = self.selected, False
             self.selected = next((one.id for one in fitting), "")
-            if self.selected and self.selected != before and self.isVisible():
-                self.refresh_explanation(f"method.{self.selected}")
+            if self.selected != before and self.isVisible():
+                self.refresh_explanation(f"method.{self.selected}" if self.selected else "search")
         self.ways.show_ways(shown, self.selected)
         self.ways.setVisible(bool(shown))
         self._name_list(wanted, thing, shown)
@@ -503,7 +503,7 @@ class MethodPage(Page):
             self.none.say(none_fits(found, answers))
         else:
             self.none.hide()
-        self.sorts.setVisible(not listed)
+        self.sorts.setVisible(not listed and len(shown) > 1)
         self.answers.setVisible(listed)
         self._fold_search()
         self.why.setVisible(not listed and len(fitting) > 1)
@@ -522,8 +522,8 @@ class MethodPage(Page):
             name = words.say(f"{base}.title{'' if len(shown) > 1 else '_one'}", thing=said, count=len(shown))
         self.title.setText(name)
         same = what_is_the_same(shown)
-        listed = wanted or thing is None
-        self.subtitle.say(words.say(f"{base}.subtitle{'_all' if listed else ''}", same=same).strip())
+        which = "_all" if wanted or thing is None else "_one" if len(shown) == 1 else ""
+        self.subtitle.say(words.say(f"{base}.subtitle{which}", same=same).strip())
         self.setAccessibleName(name)
 
     def _try_ways(self) -> None:

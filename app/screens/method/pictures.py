@@ -24,6 +24,9 @@ from engine.table.schema import Column, Kind, Role, Schema
 
 HIGH, AIR = 84, 9
 ROWS, ACROSS = 4, 3
+LETTERS = ("A", "B", "C")  # for what was not declared yet
+YEARS = (1935, 1960)
+LEVEL, NUMBER, DAY = "level", "number", "day"
 READABLE = 9  # letters that have room in a column of three
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 MIDDLE = Qt.AlignmentFlag.AlignCenter
@@ -39,7 +42,7 @@ class Shown:
     name: str
     values: tuple[str, ...]
     coarse: tuple[str, ...]
-    is_number: bool = False
+    kind: str = LEVEL
 
     @property
     def letters(self) -> int:
@@ -55,16 +58,18 @@ def shown_columns(schema: Schema) -> tuple[Shown, ...]:
     """Return the columns that pictures show, those that tell most of a person first."""
     order = (Role.IDENTIFYING, Role.TIME, Role.PLACE, Role.OTHER, Role.SENSITIVE)
     found = sorted(usable(schema), key=lambda one: order.index(one.role) if one.role in order else len(order))
-    return tuple(_shown(column) for column in found)
+    declared = {one.name for one in schema.columns if one.is_declared}
+    return tuple(_shown(column, declared=column.name in declared) for column in found)
 
 
-def _shown(column: Column) -> Shown:
+def _shown(column: Column, *, declared: bool) -> Shown:
     domain = column.domain
     if column.kind is Kind.DATE:
-        years = [int(str(end)[:4]) for end in (domain.minimum, domain.maximum) if end] if domain else []
-        first, last = (years[0], years[-1]) if years else (2020, 2020)
+        ends = [int(str(end)[:4]) for end in (domain.minimum, domain.maximum) if end] if domain else []
+        first, last = (ends[0], ends[-1]) if declared and ends else YEARS
         seen = [first + (last - first) * step // 4 for step in (1, 3, 0, 2)]
-        return Shown(column.name, tuple(map(str, seen)), tuple(f"{year // 10 * 10}s" for year in seen))
+        years = tuple(map(str, seen))
+        return Shown(column.name, years, tuple(f"{year // 10 * 10}s" for year in seen), kind=DAY)
     if column.kind in NUMBERS and domain is not None and domain.maximum is not None:
         low, high = float(Fraction(domain.minimum or 0)), float(Fraction(domain.maximum))
         wide = _round_step((high - low) / 6)
@@ -75,9 +80,9 @@ def _shown(column: Column) -> Shown:
             column.name,
             tuple(f"{one:.0f}" if whole else f"{one:.3g}" for one in numbers),
             tuple(f"{one:g}–{one + wide - 1:g}" if whole and wide > 1 else f"{one:g}+" for one in bands),
-            is_number=True,
+            kind=NUMBER,
         )
-    listed = domain.values if domain is not None and domain.values else ("A", "B")
+    listed = domain.values if declared and domain is not None and domain.values else LETTERS
     values = tuple(column.labels.get(value, value) for value in listed)
     either = words.say("app.method.things.coarser.any")
     coarse = (_together(values[0], values[1]), either) if len(values) > 2 else values
@@ -133,10 +138,12 @@ class ThingPicture(Painted):
             self.update()
 
     def _levels(self) -> list[Shown]:
-        return [one for one in self.columns if not one.is_number] or [Shown("A", ("A", "B"), ("A", "B"))]
+        """Return columns with few values, those that can be read in little room first."""
+        found = [one for one in self.columns if one.kind == LEVEL] or [Shown("A", LETTERS, LETTERS)]
+        return sorted(found, key=lambda one: one.letters > READABLE)  # stable
 
     def _numbers(self) -> list[Shown]:
-        return [one for one in self.columns if one.is_number]
+        return [one for one in self.columns if one.kind == NUMBER]
 
     def paint(self, painter: QPainter) -> None:
         tokens = theme.tokens()
@@ -160,11 +167,9 @@ class ThingPicture(Painted):
 
     def _counts(self, painter: QPainter, room: QRectF) -> None:
         levels = self._levels()
-        across = next((one for one in levels if len(one.values) == 2), None)
-        down = next((one for one in levels if one is not across), None)
-        if down is None:
-            down, across = levels[0], None
-        heads = across.values if across else (words.say("app.method.things.counts.picture"),)
+        down = next((one for one in levels if len(one.values) > 2), levels[0])
+        across = next((one for one in levels if one is not down and len(one.values) <= 3), None)
+        heads = across.values[:2] if across else (words.say("app.method.things.counts.picture"),)
         lines = [
             (down.values[row], *(str(COUNTS[row][at]) for at in range(len(heads))))
             for row in range(min(ROWS, len(down.values)))
