@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QFrame, QPushButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QFrame, QLabel, QPushButton, QWidget
 
 from app import words
 from app.frame.window import Window
@@ -347,7 +347,8 @@ def test_an_example_is_made_and_shown_without_spending(at: Any, window: Window, 
     entries = len(Ledger(ledger).entries()) if ledger.exists() else 0
     plan = replace(window.study.plan)
     page.things.focus(Held.COARSER)
-    qtbot.waitUntil(lambda: window.panel.findChild(QPushButton) is not None)
+    title = words.say("app.method.things.coarser.title")
+    qtbot.waitUntil(lambda: title in [one.text() for one in window.panel.findChildren(QLabel)])
     see = words.say("app.method.example.see")
     next(one for one in window.panel.findChildren(QPushButton) if one.text() == see).click()
     settle(qtbot, window, timeout=60_000)

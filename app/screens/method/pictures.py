@@ -177,7 +177,8 @@ class ThingPicture(Painted):
         _table(painter, room, (down.name, *heads), lines, numbers=True)
 
     def _averages(self, painter: QPainter, room: QRectF) -> None:
-        tokens, by = theme.tokens(), self._levels()[0]
+        tokens, levels = theme.tokens(), self._levels()
+        by = next((one for one in levels if len(one.values) > 2), levels[0])
         numbers = self._numbers()
         name = numbers[0].name if numbers else words.say("app.method.things.counts.picture")
         _say(
