@@ -19,6 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from engine.methods import option
 from engine.methods.cheaper import Cheaper as Cheaper
 from engine.methods.earlier import NOTHING, Earlier
 from engine.methods.examples import example_plans
@@ -428,10 +429,20 @@ class Method(Triable, Leaving, ABC):
     """Distributions whose versions belong in the evidence, beyond those that every release uses."""
     variants: ClassVar[tuple[Mapping[str, Any], ...]] = ()  # worth comparing with what was chosen
 
+    Options: ClassVar[type[option.Options]] = option.Options
+    """What it asks; ``parameters`` are its declarations. A method has a nested class of this name."""
+
     request: Request
+    options: option.Options
+    """What was chosen, as typed attributes."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.parameters = cls.Options.parameters
 
     def __init__(self, request: Request) -> None:
         object.__setattr__(self, "request", request)
+        object.__setattr__(self, "options", self.Options(request.values))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"a design is decided: {name} cannot be set")

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
+from engine.methods import option
 from engine.methods.datasets.buckets import buckets, guessed
 from engine.methods.datasets.solution import figures_view
 from engine.methods.kinds import Changes
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
     DictionaryEntry,
@@ -59,46 +60,53 @@ class Anatomy(Method):
         "section 3",
         "https://www.vldb.org/conf/2006/p139-xiao.pdf",
     )
-    parameters = (
-        Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=200),
-        Parameter("sensitive", ParameterKind.COLUMN, column_roles=(Role.SENSITIVE,)),
-        Parameter("l", ParameterKind.INTEGER, minimum=2, maximum=1000),
-        Parameter("bucket", ParameterKind.TEXT, default="bucket"),
-    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(minimum=1, maximum=200)
+        sensitive: str = option.column(column_roles=(Role.SENSITIVE,))
+        l: int = option.integer(minimum=2, maximum=1000)  # noqa: E741 - the privacy level's name
+        bucket: str = option.text(default="bucket")
+
+    options: Options
 
     @once
     def further_problems(self) -> list[Problem]:
-        values, schema = self.values, self.request.schema
-        if values["bucket"] in (*values["columns"], values["sensitive"]):
-            return [Problem(f"{ID}.name_taken", {"column": values["bucket"]}, "bucket")]
-        if values["sensitive"] in values["columns"]:
-            return [Problem(f"{ID}.in_both", {"column": values["sensitive"]}, "columns")]
-        for name in values["columns"]:
+        options, schema = self.options, self.request.schema
+        if options.bucket in (*options.columns, options.sensitive):
+            return [Problem(f"{ID}.name_taken", {"column": options.bucket}, "bucket")]
+        if options.sensitive in options.columns:
+            return [Problem(f"{ID}.in_both", {"column": options.sensitive}, "columns")]
+        for name in options.columns:
             if schema.column(name).role is Role.SENSITIVE:
                 return [Problem(f"{ID}.another_sensitive", {"column": name}, "columns")]
         return [Problem(f"{ID}.several_rows", {})] if self.request.rows_per_person > 1 else []
 
     @once
     def cost(self) -> Promise:
-        terms = {"l": self.values["l"], "sensitive": self.values["sensitive"]}
-        return unbounded(self.request, "l_diversity", assumptions=("buckets_alone_known",), **terms)
+        return unbounded(
+            self.request,
+            "l_diversity",
+            assumptions=("buckets_alone_known",),
+            l=self.options.l,
+            sensitive=self.options.sensitive,
+        )
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
-        rows, values = next(iter(tables.values())).rows(), self.values
-        columns = [self.schema.column(name) for name in values["columns"]]
-        sensitive = self.schema.column(values["sensitive"])
-        if len(rows) < values["l"]:
-            raise InputRefused("grouping.too_few", k=values["l"])
+        rows, options = next(iter(tables.values())).rows(), self.options
+        columns = [self.schema.column(name) for name in options.columns]
+        sensitive = self.schema.column(options.sensitive)
+        if len(rows) < options.l:
+            raise InputRefused("grouping.too_few", k=options.l)
         assert context.chance is not None  # nothing bounds the loss
         encoded = encode_column(rows[sensitive.name], sensitive)
         value = encoded.codes.astype(np.int64)
         if encoded.size == 1:
             raise InputRefused("grouping.one_value", column=sensitive.name)
-        found = buckets(value, l_values=values["l"], chance=context.chance, progress=context.progress)
+        found = buckets(value, l_values=options.l, chance=context.chance, progress=context.progress)
         if found is None:
-            raise InputRefused(f"{ID}.too_frequent", column=sensitive.name, l=values["l"])
+            raise InputRefused(f"{ID}.too_frequent", column=sensitive.name, l=options.l)
         number = context.chance.permutation(int(found.max()) + 1)[found]
-        name = values["bucket"]
+        name = options.bucket
         cells = {column.name: written_cells(rows[column.name], column) for column in columns}
         labels = [str(one + 1) for one in number.tolist()]
         own = pd.DataFrame({**cells, name: labels}, dtype="str")

@@ -13,11 +13,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.errors import InputRefused
+from engine.methods import option
 from engine.methods.datasets.linear_machine import Machine, machine, unseen_noise
 from engine.methods.datasets.noise_shapes import Floats, Shape, bounded, unbounded
 from engine.methods.kinds import Changes
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
     DictionaryEntry,
@@ -28,7 +29,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     Spends,
 )
@@ -73,77 +73,51 @@ class ClassifierNoise(Method):
         "theorems 2.4, 2.6 and 2.10",
         "doi:10.1109/TBDATA.2019.2963391",
     )
-    parameters = (
-        Parameter(
-            "columns",
-            ParameterKind.COLUMNS,
-            minimum=1,
-            maximum=200,
-            column_kinds=(Kind.INTEGER, Kind.NUMBER),
-            needs_domain=True,
-        ),
-        Parameter(
-            "label",
-            ParameterKind.COLUMN,
-            column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER),
-            needs_domain=True,
-        ),
-        Parameter("form", ParameterKind.CHOICE, default=NORMAL, choices=(NORMAL, BOUNDED, SAME)),
-        Parameter("rho", ParameterKind.NUMBER, minimum=0, maximum=10**12, when=_DRAWN),
-        Parameter(
-            "reach",
-            ParameterKind.NUMBER,
-            minimum=Fraction(1, 1000),
-            maximum=100,
-            when=("form", (BOUNDED,)),
-        ),
-        Parameter(
-            "weights",
-            ParameterKind.NUMBER,
-            optional=True,
-            minimum=Fraction(1, 10**6),
-            maximum=10**6,
-            each=True,
-            when=_DRAWN,
-        ),
-        Parameter("size", ParameterKind.NUMBER, minimum=0, maximum=10**6, when=("form", (SAME,))),
-        Parameter("penalty", ParameterKind.NUMBER, default=1, minimum=Fraction(1, 10**4), maximum=10**4),
-        Parameter(
-            "kappa",
-            ParameterKind.NUMBER,
-            default=Fraction(1, 1000),
-            minimum=Fraction(1, 10**6),
-            maximum=10**3,
-        ),
-        Parameter(
-            "delta",
-            ParameterKind.NUMBER,
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(
+            minimum=1, maximum=200, column_kinds=(Kind.INTEGER, Kind.NUMBER), needs_domain=True
+        )
+        label: str = option.column(
+            column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER), needs_domain=True
+        )
+        form: str = option.choice(NORMAL, BOUNDED, SAME, default=NORMAL)
+        rho: Fraction = option.number(minimum=0, maximum=10**12, when=_DRAWN)
+        reach: Fraction = option.number(minimum=Fraction(1, 1000), maximum=100, when=("form", (BOUNDED,)))
+        weights: Mapping[str, Fraction] = option.number(
+            optional=True, minimum=Fraction(1, 10**6), maximum=10**6, each=True, when=_DRAWN
+        )
+        size: Fraction = option.number(minimum=0, maximum=10**6, when=("form", (SAME,)))
+        penalty: Fraction = option.number(default=1, minimum=Fraction(1, 10**4), maximum=10**4)
+        kappa: Fraction = option.number(default=Fraction(1, 1000), minimum=Fraction(1, 10**6), maximum=10**3)
+        delta: Fraction = option.number(
             default=Fraction(1, 10**5),
             minimum=Fraction(1, 10**12),
             maximum=Fraction(1, 10),
             when=("form", (NORMAL,)),
-        ),
-    )
+        )
+
+    options: Options
 
     @once
     def further_problems(self) -> list[Problem]:
-        values, label = self.values, self.values["label"]
-        if label in values["columns"]:
+        options, label = self.options, self.options.label
+        if label in options.columns:
             return [Problem(f"{ID}.label_twice", {"column": label}, "label")]
         found = len(coding.levels(self.schema.column(label)))
         if found != 2:
             return [Problem(f"{ID}.two_classes", {"column": label, "found": found}, "label")]
-        for name in values["columns"]:
+        for name in options.columns:
             if bounds(self.schema.column(name)) is None:
                 return [Problem(f"{ID}.no_bounds", {"column": name}, "columns")]
-        if values["form"] == NORMAL and values["rho"] == 0:
+        if options.form == NORMAL and options.rho == 0:
             return [Problem(f"{ID}.rho", {}, "rho")]
-        strange = [name for name in values["weights"] or {} if name not in values["columns"]]
+        strange = [name for name in options.weights or {} if name not in options.columns]
         return [Problem(f"{ID}.strange_weight", {"column": strange[0]}, "weights")] if strange else []
 
     @once
     def keeps(self) -> tuple[str, ...]:
-        return (self.values["label"],)  # all others get noise
+        return (self.options.label,)  # all others get noise
 
     @once
     def cost(self) -> Promise:
@@ -151,41 +125,41 @@ class ClassifierNoise(Method):
 
     @once
     def forecast(self) -> Forecast:
-        return Forecast(notes=_notes(self.request))
+        return Forecast(notes=_notes(self))
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
-        found = _scaled(next(iter(tables.values())), self.request)
+        found = _scaled(next(iter(tables.values())), self)
         assert context.chance is not None  # nothing bounds the loss
-        values, shapes = self.values, shapes_of(self.request)
-        learn = {"penalty": float(values["penalty"]), "kappa": float(values["kappa"])}
+        options, shapes = self.options, shapes_of(self)
+        learn = {"penalty": float(options.penalty), "kappa": float(options.kappa)}
         context.progress.step(0.2, "datasets.classifier")
         original = machine(found.rows, found.classes, **learn)
         if shapes is None and not original.exact:
             raise InputRefused(f"{ID}.not_exact")
         noise = (
-            unseen_noise(original, found.classes, size=float(values["size"]), chance=context.chance)
+            unseen_noise(original, found.classes, size=float(options.size), chance=context.chance)
             if shapes is None
             else np.column_stack([shape.draw(len(found.rows), context.chance) for shape in shapes])
         )
         released = found.written(found.rows + noise, exact=shapes is None)
         context.progress.step(0.6, "datasets.classifier")
         seen = machine((released - found.low) / found.width, found.classes, **learn)
-        cells = {name: released[:, place] for place, name in enumerate(values["columns"])}
+        cells = {name: released[:, place] for place, name in enumerate(options.columns)}
         texts = {name: coding.texts_of(column) for name, column in cells.items()}
-        frame = pd.DataFrame({**texts, values["label"]: found.labels}, index=found.origin, dtype="str")
-        columns = [self.schema.column(name) for name in values["columns"]]
+        frame = pd.DataFrame({**texts, options.label: found.labels}, index=found.origin, dtype="str")
+        columns = [self.schema.column(name) for name in options.columns]
         entries = [
-            DictionaryEntry(column.name, Text(f"{WORDS}.done.{values['form']}"), str(Kind.NUMBER))
+            DictionaryEntry(column.name, Text(f"{WORDS}.done.{options.form}"), str(Kind.NUMBER))
             for column in columns
         ]
-        entries.append(entry(self.schema.column(values["label"]), "as_it_is"))
+        entries.append(entry(self.schema.column(options.label), "as_it_is"))
         table = leaving("table", frame, tuple(entries), context.chance)
-        views = () if shapes is None else (_view(self.request, shapes),)
+        views = () if shapes is None else (_view(self, shapes),)
         return Release(
-            (table, _record(self.request, shapes)),
+            (table, _record(self, shapes)),
             self.cost,
             views,
-            _notes(self.request),
+            _notes(self),
             inside=_inside(found, original, seen),
         )
 
@@ -237,16 +211,16 @@ def bounds(column: Column) -> tuple[float, float] | None:
     return float(domain.minimum), float(domain.maximum)
 
 
-def shapes_of(request: Request) -> list[Shape] | None:
+def shapes_of(design: ClassifierNoise) -> list[Shape] | None:
     """Return the noise of each column, in shares of its range; None where it depends on the rows."""
-    values = request.values
-    if values["form"] == SAME:
+    options = design.options
+    if options.form == SAME:
         return None
-    weights = [float((values["weights"] or {}).get(name, 1)) for name in values["columns"]]
-    rho = float(values["rho"])
-    if values["form"] == NORMAL:
+    weights = [float((options.weights or {}).get(name, 1)) for name in options.columns]
+    rho = float(options.rho)
+    if options.form == NORMAL:
         return [unbounded(rho, weight) for weight in weights]
-    reach = float(values["reach"])
+    reach = float(options.reach)
     made = {weight: bounded(rho, reach, weight) for weight in set(weights)}
     return [made[weight] for weight in weights]
 
@@ -269,12 +243,12 @@ def level_of(shapes: list[Shape], *, rows: int, delta: float) -> float:
     return 0.0 if beyond(0.0) <= 0 else float(brentq(beyond, 0.0, distance * (distance + 20.0)))
 
 
-def _scaled(table: Table, request: Request) -> Scaled:
-    rows, schema, names = table.rows(), request.schema, request.values["columns"]
+def _scaled(table: Table, design: ClassifierNoise) -> Scaled:
+    rows, schema, names = table.rows(), design.schema, design.options.columns
     ends = np.array([bounds(schema.column(name)) for name in names], dtype=np.float64)
     low, width = ends[:, 0], ends[:, 1] - ends[:, 0]
     values = np.column_stack([coding.numbers(rows[name], schema.column(name)) for name in names])
-    label = schema.column(request.values["label"])
+    label = schema.column(design.options.label)
     codes = coding.codes(rows[label.name], label)
     whole = ~np.isnan(values).any(axis=1) & (codes < 2)
     classes = np.where(codes[whole] == 1, 1.0, -1.0)
@@ -285,11 +259,11 @@ def _scaled(table: Table, request: Request) -> Scaled:
     return Scaled(inside, classes, labels, low, width, np.flatnonzero(whole), int((~whole).sum()))
 
 
-def _view(request: Request, shapes: list[Shape]) -> TableView:
+def _view(design: ClassifierNoise, shapes: list[Shape]) -> TableView:
     """Say how wide the noise of each column is, and how wrong a guess of a value is at least."""
-    rows = []
-    for name, shape in zip(request.values["columns"], shapes, strict=True):
-        low, high = bounds(request.schema.column(name)) or (0.0, 1.0)
+    rows: list[tuple[str | float, ...]] = []
+    for name, shape in zip(design.options.columns, shapes, strict=True):
+        low, high = bounds(design.schema.column(name)) or (0.0, 1.0)
         wide = high - low
         errors = (shape.variance**0.5, shape.information**-0.5)
         rows.append((name, *(float(f"{wide * error:.4g}") for error in errors)))
@@ -299,31 +273,29 @@ def _view(request: Request, shapes: list[Shape]) -> TableView:
     )
 
 
-def _notes(request: Request) -> tuple[Text, ...]:
-    values = request.values
-    if values["form"] == SAME:
+def _notes(design: ClassifierNoise) -> tuple[Text, ...]:
+    options = design.options
+    if options.form == SAME:
         return (Text(f"{WORDS}.notes.projection"),)
-    if values["form"] == BOUNDED:
+    if options.form == BOUNDED:
         return (Text(f"{WORDS}.notes.bounded"),)
-    level = level_of(shapes_of(request) or [], rows=request.rows_per_person, delta=float(values["delta"]))
-    return (Text(f"{WORDS}.notes.level", {"epsilon": float(f"{level:.3g}"), "delta": values["delta"]}),)
+    level = level_of(shapes_of(design) or [], rows=design.request.rows_per_person, delta=float(options.delta))
+    return (Text(f"{WORDS}.notes.level", {"epsilon": float(f"{level:.3g}"), "delta": options.delta}),)
 
 
-def _record(request: Request, shapes: list[Shape] | None) -> FileArtefact:
+def _record(design: ClassifierNoise, shapes: list[Shape] | None) -> FileArtefact:
     """Return what a program of the recipient needs: how values were scaled, and their noise."""
-    values = request.values
+    options = design.options
     tree: dict[str, Any] = {
         "version": 2,
-        "form": values["form"],
-        "columns": [
-            {"name": name, "bounds": bounds(request.schema.column(name))} for name in values["columns"]
-        ],
-        "classes": list(coding.levels(request.schema.column(values["label"]))),
-        "penalty": float(values["penalty"]),
-        "kappa": float(values["kappa"]),
+        "form": options.form,
+        "columns": [{"name": name, "bounds": bounds(design.schema.column(name))} for name in options.columns],
+        "classes": list(coding.levels(design.schema.column(options.label))),
+        "penalty": float(options.penalty),
+        "kappa": float(options.kappa),
     }
     if shapes is None:
-        tree["size"] = float(values["size"])
+        tree["size"] = float(options.size)
     else:
         tree["variance_of_scaled"] = [shape.variance for shape in shapes]
         tree["information_of_scaled"] = [shape.information for shape in shapes]

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.datasets.ascending import ascending
 from engine.methods.datasets.attacks import downcoded, given_away, refinement
 from engine.methods.datasets.conditions import Condition
@@ -17,6 +18,8 @@ from engine.methods.datasets.grouping import (
     LEAST_STEPS,
     STEPS,
     WEIGHTS,
+    Conditions,
+    Grouped,
     Grouping,
     conditions,
     grouping_problems,
@@ -36,14 +39,13 @@ from engine.methods.datasets.solution import figures_view, finer_view, left_out_
 from engine.methods.datasets.solution_map import exactly, solution_map
 from engine.methods.kinds import Changes
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
     Family,
     Inside,
     Method,
     Release,
-    Request,
     Rows,
     Spends,
 )
@@ -59,17 +61,19 @@ COLUMNS, GROUPS = "whole_columns", "groups"
 ELSEWHERE = ("given_away", "population", "refinement", "downcoding")  # figures with a view of their own
 
 
-WHOLE_COLUMNS = (
-    Parameter(
-        "most_left_out", ParameterKind.NUMBER, default=0.05, minimum=Fraction(0), maximum=Fraction(1, 2)
-    ),
-    Parameter("loss", ParameterKind.CHOICE, default=Loss.CERTAINTY.value, choices=tuple(Loss)),
-    Parameter("target", ParameterKind.COLUMN, when=("loss", (Loss.TARGET.value,))),
-    WEIGHTS,
-    LEAST_STEPS,
-    STEPS,
-)
-"""What the search for the coarseness of whole columns asks."""
+MOST_LEFT_OUT = option.number(default=0.05, minimum=Fraction(0), maximum=Fraction(1, 2))
+LOSS = option.choice(*Loss, default=Loss.CERTAINTY.value)
+
+
+class WholeColumns(option.Options):
+    """What the search for the coarseness of whole columns asks."""
+
+    most_left_out: Fraction = MOST_LEFT_OUT
+    loss: str = LOSS
+    target: str | None = option.column(when=("loss", (Loss.TARGET.value,)))
+    weights: Mapping[str, Fraction] = WEIGHTS
+    least_steps: Mapping[str, int] = LEAST_STEPS
+    steps: Mapping[str, int] = STEPS
 
 
 class CoarserRows(Method):
@@ -80,12 +84,17 @@ class CoarserRows(Method):
     rows = Rows.COARSER
     changes = (Changes.COARSER,)
 
+    class Options(Grouped, WholeColumns, Conditions):
+        pass
+
+    options: Options
+
     @once
     def further_problems(self) -> list[Problem]:
         if wrong := grouping_problems(self.request):
             return wrong
-        if self.values["target"] is not None and self.values["target"] not in self.values["columns"]:
-            return [Problem("grouping.not_released", {"column": self.values["target"]}, "target")]
+        if self.options.target is not None and self.options.target not in self.options.columns:
+            return [Problem("grouping.not_released", {"column": self.options.target}, "target")]
         combinations = 1
         for column in identifying_columns(self.request):
             combinations *= hierarchy_of(column).height + 1
@@ -104,16 +113,16 @@ class CoarserRows(Method):
         grouping, population = self.read(tables)
         asked = conditions(grouping, table, self.request)
         progress = context.progress.part(0.1, 0.9)
-        enough = grouping.members.people >= self.values["k"]
+        enough = grouping.members.people >= self.options.k
         target = target_of(grouping, table, self.request)
-        made = _made(grouping, asked, target, population, self.request, progress) if enough else None
+        made = _made(grouping, asked, target, population, self, progress) if enough else None
         if made is None:
             wrong = population.refuse(grouping) if enough and population is not None else None
-            raise wrong or refuse(grouping, asked, k=self.values["k"])
+            raise wrong or refuse(grouping, asked, k=self.options.k)
         made = replace(made, steps=np.maximum(made.steps, least_steps(self.request)[:, None]))
         written, kept = grouping.on_steps(made.group, made.steps), made.group >= 0
         alike = grouping.alike(written, kept)
-        refuse_broken(grouping, asked, alike, k=self.values["k"], method=self.id)
+        refuse_broken(grouping, asked, alike, k=self.options.k, method=self.id)
         if population is not None:
             population.refuse_broken(grouping, written, alike, made.steps[:, 0], method=self.id)
         coarse = grouping.coarser(written, kept)
@@ -138,16 +147,14 @@ class CoarserRows(Method):
         table = next(iter(tables.values()))
         grouping, population = self.read(tables)
         asked = conditions(grouping, table, self.request)
-        lattice = _lattice(
-            grouping, asked, target_of(grouping, table, self.request), population, self.request
-        )
+        lattice = _lattice(grouping, asked, target_of(grouping, table, self.request), population, self)
         found = search(lattice, seconds=MOST_SECONDS, progress=progress.part(0.05, 0.3))
         if found is None:
             wrong = None if population is None else population.refuse(grouping)
-            raise wrong or refuse(grouping, asked, k=self.values["k"])
+            raise wrong or refuse(grouping, asked, k=self.options.k)
         least = tuple(int(one) for one in least_steps(self.request))
         names = [column.name for column in grouping.identifying]
-        share = Loss(self.values["loss"]) is Loss.CERTAINTY
+        share = Loss(self.options.loss) is Loss.CERTAINTY
         taken = taken_steps(self.request)
         return (
             solution_map(
@@ -183,19 +190,19 @@ def _lattice(
     asked: Sequence[Condition],
     target: Condition | None,
     population: AgainstPopulation | None,
-    request: Request,
+    design: CoarserRows,
 ) -> Lattice:
     return Lattice(
         grouping.codes,
         grouping.members,
         grouping.ladders,
-        k=request.values["k"],
-        most_left_out=int(grouping.members.people * request.values["most_left_out"]),
-        loss=Loss(request.values["loss"]),
+        k=design.options.k,
+        most_left_out=int(grouping.members.people * design.options.most_left_out),
+        loss=Loss(design.options.loss),
         conditions=asked,
         target=target,
         population=None if population is None else population.people,
-        most_average_risk=request.values.get("average_risk") or Fraction(1),
+        most_average_risk=design.values.get("average_risk") or Fraction(1),
     )
 
 
@@ -204,12 +211,12 @@ def _made(
     asked: Sequence[Condition],
     target: Condition | None,
     population: AgainstPopulation | None,
-    request: Request,
+    design: CoarserRows,
     progress: Progress,
 ) -> Made | None:
-    if request.values.get("recoding") == GROUPS:
-        return _of_groups(grouping, asked, request, progress)
-    lattice, taken = _lattice(grouping, asked, target, population, request), taken_steps(request)
+    if design.values.get("recoding") == GROUPS:
+        return _of_groups(grouping, asked, design, progress)
+    lattice, taken = _lattice(grouping, asked, target, population, design), taken_steps(design.request)
     found = (
         search(lattice, seconds=MOST_SECONDS, progress=progress) if taken is None else exactly(lattice, taken)
     )
@@ -237,13 +244,13 @@ def _made(
 
 
 def _of_groups(
-    grouping: Grouping, asked: Sequence[Condition], request: Request, progress: Progress
+    grouping: Grouping, asked: Sequence[Condition], design: CoarserRows, progress: Progress
 ) -> Made | None:
     found = ascending(
         grouping.codes,
         grouping.members,
         grouping.ladders,
-        k=request.values["k"],
+        k=design.options.k,
         conditions=asked,
         progress=progress,
     )
@@ -251,7 +258,7 @@ def _of_groups(
         return None
     attack = refinement(grouping, found.group, found.steps, sensitive_cells(grouping))
     told = {name: round(value, 4) for name, value in asdict(attack).items()}
-    least = least_steps(request)
+    least = least_steps(design.request)
     read = grouping.on_steps(found.group, np.maximum(found.steps, least[:, None]))
     finer = downcoded(grouping, read, least)
     figures = {

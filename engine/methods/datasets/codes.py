@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from engine.methods import option
 from engine.methods.datasets.seeds.boxes import Boxes, Declared
 from engine.methods.datasets.seeds.foreseeing import passing_boxes
-from engine.methods.datasets.seeds.method import FIRST, SeedMethod
+from engine.methods.datasets.seeds.method import COLUMNS, SeedMethod
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
 from engine.methods.shared.column_cells import BINS, NUMBERS, OWN_EDGES
 from engine.views import Text
@@ -40,13 +42,14 @@ class Codes(SeedMethod):
         "chapter 10, mechanism 3.1, corollary 4.1",
         "hdl:2142/101478",
     )
-    parameters = (
-        replace(FIRST[0], maximum=MOST_CODES, column_kinds=NUMBERS),
-        *FIRST[1:],
-        Parameter("reach", ParameterKind.INTEGER, default=2, minimum=1, maximum=WIDEST),
-        BINS,
-        OWN_EDGES,
-    )
+
+    class Options(SeedMethod.Options):
+        columns: option.Names = replace(COLUMNS, maximum=MOST_CODES, column_kinds=NUMBERS)
+        reach: int = option.integer(default=2, minimum=1, maximum=WIDEST)
+        bins: int = BINS
+        edges: Mapping[str, option.Edges] = OWN_EDGES
+
+    options: Options
 
     @once
     def own_problems(self) -> list[Problem]:
@@ -55,7 +58,7 @@ class Codes(SeedMethod):
     @once
     def learning(self) -> Declared:
         sizes = tuple(one.size for one in self.cells)
-        return Declared(Boxes(sizes, self.values["reach"]))
+        return Declared(Boxes(sizes, self.options.reach))
 
     def passing(self, crowd: float) -> tuple[float, float]:
         boxes = self.learning.boxes
@@ -63,4 +66,4 @@ class Codes(SeedMethod):
 
     @once
     def note(self) -> Text:
-        return Text(f"{WORDS}.notes.reach", {"reach": self.values["reach"]})
+        return Text(f"{WORDS}.notes.reach", {"reach": self.options.reach})

@@ -8,6 +8,7 @@ from math import sqrt
 import numpy as np
 
 from engine import arrays
+from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.datasets.gaussian_cells.counted import Rows as Read
 from engine.methods.datasets.gaussian_cells.learning import learn
@@ -24,7 +25,7 @@ from engine.methods.datasets.marginal_model.sampling import uniform
 from engine.methods.datasets.synthesis.invented import invented_entry, written_rows
 from engine.methods.filling import Judged
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
@@ -34,7 +35,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     TableArtefact,
 )
@@ -91,57 +91,43 @@ class Gaussians(Method):
         "section 6.4, with groups, sensitivities and order of rows made private",
         "isbn:9781617298042",
     )
-    parameters = (
-        Parameter(
-            "columns", ParameterKind.COLUMNS, minimum=1, maximum=40, column_kinds=NUMBERS, needs_domain=True
-        ),
-        Parameter(
-            "label",
-            ParameterKind.COLUMN,
-            optional=True,
-            column_kinds=(Kind.CATEGORY, Kind.ORDINAL, *NUMBERS),
-            needs_domain=True,
-        ),
-        Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
-        Parameter("group_rows", ParameterKind.INTEGER, default=50, minimum=5, maximum=10**6),
-        Parameter(
-            "sets",
-            ParameterKind.RECORDS,
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(minimum=1, maximum=40, column_kinds=NUMBERS, needs_domain=True)
+        label: str | None = option.column(
+            optional=True, column_kinds=(Kind.CATEGORY, Kind.ORDINAL, *NUMBERS), needs_domain=True
+        )
+        about_rows: int = option.integer(minimum=10, maximum=10**9)
+        group_rows: int = option.integer(default=50, minimum=5, maximum=10**6)
+        sets: option.Records = option.records(
+            option.columns(name="together", minimum=1, maximum=MOST_TOGETHER, column_kinds=NUMBERS),
             optional=True,
             maximum=40,
-            fields=(
-                Parameter(
-                    "together",
-                    ParameterKind.COLUMNS,
-                    minimum=1,
-                    maximum=MOST_TOGETHER,
-                    column_kinds=NUMBERS,
-                ),
-            ),
-        ),
-        Parameter("noise", ParameterKind.CHOICE, default=FITTING, choices=(FITTING, LAPLACE, GAUSSIAN)),
-        Parameter("rows", ParameterKind.INTEGER, optional=True, minimum=1, maximum=MOST_ROWS),
-    )
+        )
+        noise: str = option.choice(FITTING, LAPLACE, GAUSSIAN, default=FITTING)
+        rows: int | None = option.integer(optional=True, minimum=1, maximum=MOST_ROWS)
+
+    options: Options
 
     # --- declarations ------------------------------------------------------------------------------
 
     @once
     def further_problems(self) -> list[Problem]:
-        names, label = self.values["columns"], self.values["label"]
+        names, label = self.options.columns, self.options.label
         for column in self.columns:
             if bounds_of(column) is None or not _has_steps(column):
                 return [Problem(f"{ID}.no_bounds", {"column": column.name}, "columns")]
         found = self._label_problems if label is not None else []
-        together = [name for one in self.values["sets"] or () for name in one["together"]]
+        together = [name for one in self.options.sets or () for name in one["together"]]
         for name in together:
             if name not in names or together.count(name) > 1:
                 found.append(Problem(f"{ID}.sets", {"column": name}, "sets"))
-        return found or budget_problems(self.request, uses_delta=_is_gaussian(self.request))
+        return found or budget_problems(self.request, uses_delta=_is_gaussian(self))
 
     @once
     def _label_problems(self) -> list[Problem]:
-        label = self.schema.column(self.values["label"])
-        if label.name in self.values["columns"]:
+        label = self.schema.column(str(self.options.label))
+        if label.name in self.options.columns:
             return [Problem(f"{ID}.label_twice", {"column": label.name}, "label")]
         found = level_problems([label], parameter="label")
         if not found and len(coding.levels(label)) > MOST_CLASSES:
@@ -152,21 +138,21 @@ class Gaussians(Method):
     @once
     def columns(self) -> list[Column]:
         """Return the numbers."""
-        return [self.schema.column(name) for name in self.values["columns"]]
+        return [self.schema.column(name) for name in self.options.columns]
 
     @once
     def label(self) -> Named | None:
         """Return the cells of the column that says the class."""
-        name = self.values["label"]
+        name = self.options.label
         return None if name is None else Named(self.schema.column(name))
 
     @once
     def sets(self) -> Sets | None:
         """Return the declared sets, a column in none as one of its own; None where none is declared."""
-        given = self.values["sets"]
+        given = self.options.sets
         if not given:
             return None
-        places = {name: place for place, name in enumerate(self.values["columns"])}
+        places = {name: place for place, name in enumerate(self.options.columns)}
         sets = [tuple(sorted(places[name] for name in one["together"])) for one in given]
         named = {place for one in sets for place in one}
         return (*sets, *((place,) for place in places.values() if place not in named))
@@ -176,20 +162,20 @@ class Gaussians(Method):
         """Return which noise everything gets."""
         budget, label = required(self.request), self.label
         return Plan(
-            len(self.values["columns"]),
+            len(self.options.columns),
             1 if label is None else label.size,
             self.sets,
             budget.epsilon,
             budget.delta,
             self.request.rows_per_person,
             is_replace_one(self.request),
-            self.values["about_rows"],
-            self.values["group_rows"],
+            self.options.about_rows,
+            self.options.group_rows,
         )
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if _is_gaussian(self.request) else "pure_dp"
+        kind = "approximate_dp" if _is_gaussian(self) else "pure_dp"
         return promise(self.request, self.plan.event, kind=kind)
 
     # --- forecast ----------------------------------------------------------------------------------
@@ -237,9 +223,9 @@ class Gaussians(Method):
         model = learn(rows, plan, noise=context.noise, progress=context.progress.part(0.1, 0.9))
         # nothing after this line has seen a row
         most = min(MOST_ROWS, MOST_TIMES * plan.about_rows)
-        n = self.values["rows"] or min(most, max(1, round(model.total)))
+        n = self.options.rows or min(most, max(1, round(model.total)))
         artefact = self._table(model, n, context.noise)
-        names = self.values["columns"]
+        names = self.options.columns
         notes = _noise_notes(model, names, plan.deviation(CELLS))
         return Release((artefact,), self.cost, (_sets_view(model, names),), notes)
 
@@ -258,9 +244,9 @@ class Gaussians(Method):
         return TableArtefact("table", (frame,), tuple(map(invented_entry, cells)))
 
 
-def _is_gaussian(request: Request) -> bool:
+def _is_gaussian(design: Gaussians) -> bool:
     """Whether noise is Gaussian: asked for, or a δ is there, with which it is less for most tables."""
-    kind, budget = request.values["noise"], request.budget
+    kind, budget = design.options.noise, design.request.budget
     return bool(kind == GAUSSIAN or (kind == FITTING and budget is not None and budget.delta > 0))
 
 

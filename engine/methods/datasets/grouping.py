@@ -11,6 +11,7 @@ import pandas as pd
 
 from engine import arrays
 from engine.errors import InputRefused
+from engine.methods import option
 from engine.methods.datasets.conditions import (
     Condition,
     Demand,
@@ -25,7 +26,7 @@ from engine.methods.datasets.conditions import (
 from engine.methods.datasets.recoding import Codes, Ladder, Members, combined
 from engine.methods.datasets.rollup import Cells
 from engine.methods.datasets.row_sets import one_entry_each, parted
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import DictionaryEntry, Request
 from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import coarser_entry, entry, hierarchy_of, read_as, written_cells
@@ -43,53 +44,45 @@ Written = dict[str, arrays.Objects]  # column → what every combination reads
 IDENTIFYING = (Role.IDENTIFYING, Role.TIME, Role.PLACE)
 MOST_UNKNOWN = 20  # values of a column that its hierarchy does not know, listed inside
 
-ALL_COLUMNS = Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=200)
-SMALLEST = Parameter("k", ParameterKind.INTEGER, minimum=2, maximum=100_000)
 ONCE, AS_A_SET = "once", "as_a_set"
-SEVERAL_ROWS = Parameter("several_rows", ParameterKind.CHOICE, default=ONCE, choices=(ONCE, AS_A_SET))
+SEVERAL_ROWS = option.choice(ONCE, AS_A_SET, name="several_rows", default=ONCE)
 """Whether a group counts everybody who has a row in it, or only those who share the set of all their rows."""
 AGAINST_POPULATION = frozenset({"most_presence", "population_k", "population_risk"})
 """Terms that are counted in the population table."""
 _ABOVE_0 = Fraction(1, 10_000)
-CONDITIONS = (
-    Parameter("sensitive", ParameterKind.COLUMNS, optional=True, column_roles=(Role.SENSITIVE,)),
-    Parameter("distinct_l", ParameterKind.INTEGER, optional=True, minimum=2, maximum=1000),
-    Parameter(
-        "entropy_l", ParameterKind.NUMBER, optional=True, minimum=Fraction(101, 100), maximum=Fraction(1000)
-    ),
-    Parameter("recursive_l", ParameterKind.INTEGER, optional=True, minimum=2, maximum=1000),
-    Parameter(
-        "recursive_c",
-        ParameterKind.NUMBER,
-        default=Fraction(3),
-        minimum=_ABOVE_0,
-        maximum=1000,
-        beside="recursive_l",
-    ),
-    Parameter("t", ParameterKind.NUMBER, optional=True, minimum=_ABOVE_0, maximum=1),
-    Parameter(
-        "distance", ParameterKind.CHOICE, default="declared", choices=("declared", "equal"), beside="t"
-    ),
-    Parameter("beta", ParameterKind.NUMBER, optional=True, minimum=_ABOVE_0, maximum=1000),
-)
-"""What the sensitive values of every group have to fulfil; nothing where nothing is filled in."""
-WEIGHTS = Parameter(
-    "weights",
-    ParameterKind.NUMBER,
-    optional=True,
-    each=True,
-    minimum=Fraction(1, 100),
-    maximum=100,
-    column_roles=IDENTIFYING,
+
+
+class Grouped(option.Options):
+    """What every method asks first that lets rows leave in groups of people who look alike."""
+
+    columns: option.Names = option.columns(minimum=1, maximum=200)
+    k: int = option.integer(minimum=2, maximum=100_000)
+
+
+class Conditions(option.Options):
+    """What the sensitive values of every group have to fulfil; nothing where nothing is filled in."""
+
+    sensitive: option.Names = option.columns(optional=True, column_roles=(Role.SENSITIVE,))
+    distinct_l: int | None = option.integer(optional=True, minimum=2, maximum=1000)
+    entropy_l: Fraction | None = option.number(optional=True, minimum=Fraction(101, 100), maximum=1000)
+    recursive_l: int | None = option.integer(optional=True, minimum=2, maximum=1000)
+    recursive_c: Fraction = option.number(
+        default=Fraction(3), minimum=_ABOVE_0, maximum=1000, beside="recursive_l"
+    )
+    t: Fraction | None = option.number(optional=True, minimum=_ABOVE_0, maximum=1)
+    distance: str = option.choice("declared", "equal", default="declared", beside="t")
+    beta: Fraction | None = option.number(optional=True, minimum=_ABOVE_0, maximum=1000)
+
+
+WEIGHTS = option.number(
+    name="weights", optional=True, each=True, minimum=Fraction(1, 100), maximum=100, column_roles=IDENTIFYING
 )
 """How much the detail of each column counts; 1 where nothing is said."""
-LEAST_STEPS = Parameter(
-    "least_steps", ParameterKind.INTEGER, optional=True, each=True, minimum=1, column_roles=IDENTIFYING
+LEAST_STEPS = option.integer(
+    name="least_steps", optional=True, each=True, minimum=1, column_roles=IDENTIFYING
 )
 """The step of its hierarchy below which no value of a column leaves; 0 where nothing is said."""
-STEPS = Parameter(
-    "steps", ParameterKind.INTEGER, optional=True, each=True, minimum=0, column_roles=IDENTIFYING
-)
+STEPS = option.integer(name="steps", optional=True, each=True, minimum=0, column_roles=IDENTIFYING)
 """The very step that each column takes, 0 where it is not named; the best ones where nothing is said."""
 _ASKED: Mapping[str, Callable[[EncodedColumn, Request], Demand]] = {
     "distinct_l": lambda column, request: distinct(request.values["distinct_l"]),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from engine.errors import InputRefused
+from engine.methods import option
 from engine.methods.datasets.synthesis.chain import Chain, few_levels_first, fit
 from engine.methods.datasets.synthesis.combined import Rule, estimates_view
 from engine.methods.datasets.synthesis.models import Learn, Synthesiser, learning
@@ -25,7 +27,7 @@ from engine.methods.datasets.synthesis.variables import (
     written,
 )
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
     DictionaryEntry,
@@ -34,7 +36,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     Spends,
     TableArtefact,
@@ -106,76 +107,53 @@ class Imputation(Method):
         "section 3",
         "Journal of Official Statistics 21",
     )
-    parameters = (
-        Parameter("columns", ParameterKind.COLUMNS, minimum=2, maximum=200, column_kinds=DRAWABLE),
-        Parameter("synthesis", ParameterKind.CHOICE, default=FULL, choices=(FULL, PARTIAL)),
-        Parameter(
-            "replaced",
-            ParameterKind.COLUMNS,
-            optional=True,
-            when=("synthesis", (PARTIAL,)),
-            column_kinds=DRAWABLE,
-        ),
-        Parameter("masks", ParameterKind.CONDITION, optional=True, each=True, when=("synthesis", (PARTIAL,))),
-        Parameter(
-            "training",
-            ParameterKind.CHOICE,
-            default=INSIDE,
-            choices=(INSIDE, EVERY_ROW, OUTSIDE),
-            when=("synthesis", (PARTIAL,)),
-        ),
-        Parameter(
-            "synthesiser",
-            ParameterKind.CHOICE,
-            default=Synthesiser.TREE.value,
-            choices=tuple(Synthesiser),
-            withdrawn=(("kernel", f"{ID}.kernel"),),
-        ),
-        Parameter(
-            "trees",
-            ParameterKind.INTEGER,
-            default=10,
-            minimum=2,
-            maximum=500,
-            when=("synthesiser", (Synthesiser.FOREST.value,)),
-        ),
-        Parameter(
-            "smallest_leaf",
-            ParameterKind.INTEGER,
-            default=20,
-            minimum=2,
-            maximum=10_000,
-            presets=(20, 50),
-        ),
-        Parameter("copies", ParameterKind.INTEGER, default=5, minimum=1, maximum=50),
-        Parameter("least_people", ParameterKind.INTEGER, default=5, minimum=1, maximum=1_000),
-        Parameter("order", ParameterKind.COLUMNS, optional=True, column_kinds=DRAWABLE),
-        IN_ORDER,
-        NEVER,
-        SUMS,
-        Parameter(
-            "estimates",
-            ParameterKind.COLUMNS,
-            optional=True,
-            column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER),
-        ),
-    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(minimum=2, maximum=200, column_kinds=DRAWABLE)
+        synthesis: str = option.choice(FULL, PARTIAL, default=FULL)
+        replaced: option.Names = option.columns(
+            optional=True, when=("synthesis", (PARTIAL,)), column_kinds=DRAWABLE
+        )
+        masks: Mapping[str, Mapping[str, Any]] = option.condition(
+            optional=True, each=True, when=("synthesis", (PARTIAL,))
+        )
+        training: str = option.choice(
+            INSIDE, EVERY_ROW, OUTSIDE, default=INSIDE, when=("synthesis", (PARTIAL,))
+        )
+        synthesiser: str = option.choice(
+            *Synthesiser, default=Synthesiser.TREE.value, withdrawn=(("kernel", f"{ID}.kernel"),)
+        )
+        trees: int = option.integer(
+            default=10, minimum=2, maximum=500, when=("synthesiser", (Synthesiser.FOREST.value,))
+        )
+        smallest_leaf: int = option.integer(default=20, minimum=2, maximum=10_000, presets=(20, 50))
+        copies: int = option.integer(default=5, minimum=1, maximum=50)
+        least_people: int = option.integer(default=5, minimum=1, maximum=1_000)
+        order: option.Names = option.columns(optional=True, column_kinds=DRAWABLE)
+        in_order: option.Records = IN_ORDER
+        never: option.Records = NEVER
+        sums: option.Records = SUMS
+        estimates: option.Names = option.columns(
+            optional=True, column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER)
+        )
+
+    options: Options
 
     @once
     def keeps(self) -> tuple[str, ...]:
-        if self.values["synthesis"] == FULL:
+        if self.options.synthesis == FULL:
             return ()
-        replaced = self.values["replaced"] or ()  # of a column under a mask some cells stay
-        return tuple(name for name in self.values["columns"] if name not in replaced)
+        replaced = self.options.replaced or ()  # of a column under a mask some cells stay
+        return tuple(name for name in self.options.columns if name not in replaced)
 
     @once
     def further_problems(self) -> list[Problem]:
-        values = self.values
-        released = set(values["columns"])
-        drawn = set(_drawn(self.request))
+        options = self.options
+        released = set(options.columns)
+        drawn = set(_drawn(self))
         problems = [
             Problem(f"{ID}.not_released", {"column": name}, parameter)
-            for parameter, names in _mentioned(self.request)
+            for parameter, names in _mentioned(self)
             for name in names
             if name not in released
         ]
@@ -183,9 +161,9 @@ class Imputation(Method):
             problems.append(Problem(f"{ID}.name_taken", {"column": NUMBERED}, "columns"))
         if not drawn:
             problems.append(Problem(f"{ID}.nothing_replaced", {}, "replaced"))
-        if values["order"] and set(values["order"]) != drawn:
+        if options.order and set(options.order) != drawn:
             problems.append(Problem(f"{ID}.order", {"columns": ", ".join(sorted(drawn))}, "order"))
-        if values["training"] == EVERY_ROW and _read_by_masks(self.request) & drawn:
+        if options.training == EVERY_ROW and _read_by_masks(self) & drawn:
             problems.append(Problem(f"{ID}.every_row", {}, "training"))
         problems += rule_problems(self.request, method=ID)
         return problems
@@ -197,32 +175,32 @@ class Imputation(Method):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
         assert context.chance is not None  # nothing bounds the loss
-        work = _prepared(table, self.request)
+        work = _prepared(table, self)
         chain = fit(
             work.variables,
             work.order,
-            smallest=self.values["smallest_leaf"],
-            learn=_learning(self.request, context.chance),
+            smallest=self.options.smallest_leaf,
+            learn=_learning(self, context.chance),
             given=work.given,
             inside=work.training,
             progress=context.progress.part(0.0, 0.5),
         )
         copies, origins, counts = [], list[npt.NDArray[np.int64] | None](), []
-        for place in range(self.values["copies"]):
-            context.progress.step(0.5 + 0.5 * place / self.values["copies"], "synthesis.draw")
+        for place in range(self.options.copies):
+            context.progress.step(0.5 + 0.5 * place / self.options.copies, "synthesis.draw")
             frame, origin, count = _copy(work, chain.redrawn(context.chance), context.chance)
             copies.append(_numbered(frame))
             origins.append(origin)
             counts.append(count)
-        names = self.values["estimates"] or ()
+        names = self.options.estimates or ()
         columns = [self.schema.column(name) for name in names]
-        rule = _rule(self.request)
+        rule = _rule(self)
         views = (estimates_view(copies, columns, rows=work.rows, rule=rule),) if columns else ()
         first, *further = origins
         table_made = TableArtefact(
             "table",
             tuple(copies),
-            _dictionary(work, self.request),
+            _dictionary(work, self),
             first,
             tuple(o for o in further if o is not None),
             redrawn=rule is Rule.FULL_REDRAWN,
@@ -271,37 +249,37 @@ class Work:
         return len(self.cells)
 
 
-def _prepared(table: Table, request: Request) -> Work:
-    values, schema = request.values, request.schema
-    if table.n_rows < 2 * values["smallest_leaf"]:
-        raise InputRefused(f"{ID}.too_few", rows=2 * values["smallest_leaf"])
-    columns = {name: schema.column(name) for name in values["columns"]}
+def _prepared(table: Table, design: Imputation) -> Work:
+    options, schema = design.options, design.schema
+    if table.n_rows < 2 * options.smallest_leaf:
+        raise InputRefused(f"{ID}.too_few", rows=2 * options.smallest_leaf)
+    columns = {name: schema.column(name) for name in options.columns}
     cells = pd.DataFrame(
         {name: written_cells(table.rows()[name], column) for name, column in columns.items()}, dtype="str"
     )
-    rules = rules_of(request)
+    rules = rules_of(design.request)
     people = numbered_people(table, schema.person_key)
-    drawn = _drawn(request)
+    drawn = _drawn(design)
     variables = {
-        name: variable(table.rows()[name], column, people=people, least_people=values["least_people"])
+        name: variable(table.rows()[name], column, people=people, least_people=options.least_people)
         for name, column in columns.items()
         if name not in rules.totals
     }
     for name, one in variables.items():
-        most = MOST_CLASSES if name in drawn and values["synthesiser"] in CLASSIFYING else MOST_LEVELS
+        most = MOST_CLASSES if name in drawn and options.synthesiser in CLASSIFYING else MOST_LEVELS
         if isinstance(one, Levels) and one.size > most:
             raise InputRefused(f"{ID}.too_many_levels", column=name, most=most)
-    _check_variety({name: variables[name] for name in drawn}, values["least_people"])
-    replaced = {name: _where(table, request, name) for name in drawn}
+    _check_variety({name: variables[name] for name in drawn}, options.least_people)
+    replaced = {name: _where(table, design, name) for name in drawn}
     if rules.broken(cells).mean() > MOST_BROKEN:
         raise InputRefused(f"{ID}.contradicted")
     given = tuple(name for name in variables if name not in drawn)
-    order = values["order"] or few_levels_first({name: variables[name] for name in drawn})
-    training = {name: _training(rows, values["training"]) for name, rows in replaced.items()}
+    order = options.order or few_levels_first({name: variables[name] for name in drawn})
+    training = {name: _training(rows, options.training) for name, rows in replaced.items()}
     for name, learnt in training.items():
-        if learnt.sum() < values["smallest_leaf"]:  # a value would be drawn from itself and few others
-            raise InputRefused(f"{ID}.mask_few", column=name, rows=values["smallest_leaf"])
-    is_full = values["synthesis"] == FULL
+        if learnt.sum() < options.smallest_leaf:  # a value would be drawn from itself and few others
+            raise InputRefused(f"{ID}.mask_few", column=name, rows=options.smallest_leaf)
+    is_full = options.synthesis == FULL
     return Work(cells, variables, tuple(order), given, replaced, training, rules, is_full)
 
 
@@ -314,10 +292,10 @@ def _check_variety(variables: Mapping[str, Variable], least: int) -> None:
             raise InputRefused(f"{ID}.{code}", columns=", ".join(names), least=least)
 
 
-def _learning(request: Request, chance: np.random.Generator) -> Learn:
-    values = request.values
-    kind, smallest = Synthesiser(values["synthesiser"]), values["smallest_leaf"]
-    return learning(kind, smallest=smallest, chance=chance, trees=values["trees"])
+def _learning(design: Imputation, chance: np.random.Generator) -> Learn:
+    options = design.options
+    kind, smallest = Synthesiser(options.synthesiser), options.smallest_leaf
+    return learning(kind, smallest=smallest, chance=chance, trees=options.trees)
 
 
 def _copy(
@@ -370,44 +348,44 @@ def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _rule(request: Request) -> Rule:
+def _rule(design: Imputation) -> Rule:
     """Return the rule that the recipient combines by."""
-    if request.values["synthesis"] == PARTIAL:
+    if design.options.synthesis == PARTIAL:
         return Rule.PARTIAL
-    return Rule.FULL_REDRAWN if Synthesiser(request.values["synthesiser"]).is_proper else Rule.FULL
+    return Rule.FULL_REDRAWN if Synthesiser(design.options.synthesiser).is_proper else Rule.FULL
 
 
-def _drawn(request: Request) -> tuple[str, ...]:
+def _drawn(design: Imputation) -> tuple[str, ...]:
     """Return the columns of which cells are drawn."""
-    values = request.values
-    totals = {rule["total"] for rule in values["sums"] or ()}
-    if values["synthesis"] == FULL:
-        return tuple(name for name in values["columns"] if name not in totals)
-    named = (*(values["replaced"] or ()), *(values["masks"] or {}))
+    options = design.options
+    totals = {rule["total"] for rule in options.sums or ()}
+    if options.synthesis == FULL:
+        return tuple(name for name in options.columns if name not in totals)
+    named = (*(options.replaced or ()), *(options.masks or {}))
     return tuple(dict.fromkeys(name for name in named if name not in totals))
 
 
-def _mentioned(request: Request) -> list[tuple[str, tuple[str, ...]]]:
+def _mentioned(design: Imputation) -> list[tuple[str, tuple[str, ...]]]:
     """Return the columns that must be among those that leave, by the parameter that names them."""
-    values = request.values
-    found = [(name, tuple(values[name] or ())) for name in ("replaced", "masks", "order", "estimates")]
-    found += rule_columns(request)
-    found.append(("masks", tuple(_read_by_masks(request))))
+    asked = ("replaced", "masks", "order", "estimates")
+    found = [(name, tuple(design.values[name] or ())) for name in asked]
+    found += rule_columns(design.request)
+    found.append(("masks", tuple(_read_by_masks(design))))
     return found
 
 
-def _read_by_masks(request: Request) -> set[str]:
-    return {str(condition["column"]) for condition in (request.values["masks"] or {}).values()}
+def _read_by_masks(design: Imputation) -> set[str]:
+    return {str(condition["column"]) for condition in (design.options.masks or {}).values()}
 
 
-def _where(table: Table, request: Request, name: str) -> npt.NDArray[np.bool_]:
+def _where(table: Table, design: Imputation, name: str) -> npt.NDArray[np.bool_]:
     """Return the rows in which a column is replaced."""
     from engine.table.preparation.prepare import mask  # on first use: it brings the readers of files along
 
-    condition = (request.values["masks"] or {}).get(name)
+    condition = (design.options.masks or {}).get(name)
     if condition is None:
         return np.ones(table.n_rows, dtype=bool)
-    rows = mask(table, [condition], request.schema)
+    rows = mask(table, [condition], design.schema)
     if rows.all() or not rows.any():
         raise InputRefused(f"{ID}.mask", column=name)
     return rows
@@ -419,7 +397,7 @@ def _training(replaced: npt.NDArray[np.bool_], training: str | None) -> npt.NDAr
     return np.ones_like(replaced) if training == EVERY_ROW else replaced
 
 
-def _dictionary(work: Work, request: Request) -> tuple[DictionaryEntry, ...]:
+def _dictionary(work: Work, design: Imputation) -> tuple[DictionaryEntry, ...]:
     def of(column: Column) -> DictionaryEntry:
         if column.name in work.rules.totals:
             return entry(column, "computed")
@@ -430,7 +408,7 @@ def _dictionary(work: Work, request: Request) -> tuple[DictionaryEntry, ...]:
 
     kind = "" if work.is_full else "partly_"
     numbered = DictionaryEntry(NUMBERED, Text(f"datasets.{kind}synthetic_row"), "text")
-    return (numbered, *(of(request.schema.column(name)) for name in request.values["columns"]))
+    return (numbered, *(of(design.schema.column(name)) for name in design.options.columns))
 
 
 def _inside(work: Work, chain: Chain, counts: list[dict[str, int]]) -> Inside:

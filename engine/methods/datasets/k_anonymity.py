@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from engine.methods.datasets.coarser_rows import COLUMNS, GROUPS, WHOLE_COLUMNS, CoarserRows
-from engine.methods.datasets.grouping import ALL_COLUMNS, CONDITIONS, SEVERAL_ROWS, SMALLEST, promise
+from engine.methods import option
+from engine.methods.datasets.coarser_rows import COLUMNS, GROUPS, LOSS, MOST_LEFT_OUT, CoarserRows
+from engine.methods.datasets.grouping import SEVERAL_ROWS, STEPS, Grouped, promise
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import Reference
 from engine.privacy.promise import Promise
 
 ID = "datasets.k_anonymity"
 _OF_COLUMNS = ("recoding", (COLUMNS,))
+
+
+class _Recoding(Grouped):
+    several_rows: str = SEVERAL_ROWS
+    recoding: str = option.choice(COLUMNS, GROUPS, default=COLUMNS)
 
 
 class KAnonymity(CoarserRows):
@@ -44,27 +50,18 @@ class KAnonymity(CoarserRows):
         "definition 3",
         "doi:10.1142/S0218488502001648",
     )
-    parameters = (
-        ALL_COLUMNS,
-        SMALLEST,
-        SEVERAL_ROWS,
-        Parameter("recoding", ParameterKind.CHOICE, default=COLUMNS, choices=(COLUMNS, GROUPS)),
-        *(
-            replace(one, when=_OF_COLUMNS) if one.name in ("most_left_out", "loss", "steps") else one
-            for one in WHOLE_COLUMNS
-        ),
-        *CONDITIONS,
-        Parameter(
-            "average_risk",
-            ParameterKind.NUMBER,
-            optional=True,
-            minimum=Fraction(1, 10_000),
-            maximum=1,
-            when=_OF_COLUMNS,
-        ),
-    )
+
+    class Options(_Recoding, CoarserRows.Options):
+        most_left_out: Fraction = replace(MOST_LEFT_OUT, when=_OF_COLUMNS)
+        loss: str = replace(LOSS, when=_OF_COLUMNS)
+        steps: Mapping[str, int] = replace(STEPS, when=_OF_COLUMNS)
+        average_risk: Fraction | None = option.number(
+            optional=True, minimum=Fraction(1, 10_000), maximum=1, when=_OF_COLUMNS
+        )
+
+    options: Options
 
     @once
     def cost(self) -> Promise:
-        risk = self.values["average_risk"]
+        risk = self.options.average_risk
         return promise(self.request) if risk is None else promise(self.request, average_risk=risk)

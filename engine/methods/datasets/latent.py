@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 
+from engine.methods import option
 from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.latent_model.teaching import Teaching
 from engine.methods.datasets.seeds.foreseeing import passing_points
 from engine.methods.datasets.seeds.learning import PAIRS, Learning
-from engine.methods.datasets.seeds.method import FIRST, MODEL_SHARE, RATIO, SeedMethod, level_of, model_rows
+from engine.methods.datasets.seeds.method import COLUMNS, MODEL_SHARE, RATIO, SeedMethod, level_of, model_rows
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
 from engine.methods.shared.column_cells import BINS, OWN_EDGES
 from engine.views import Text
@@ -49,16 +52,17 @@ class Latent(SeedMethod):
         "sections 6.3.2 and 6.3.4, privacy test 4.2",
         "hdl:2142/101478",
     )
-    parameters = (
-        replace(FIRST[0], maximum=MOST_COLUMNS),
-        *FIRST[1:],
-        Parameter("model", ParameterKind.CHOICE, default=AUTOENCODER, choices=(AUTOENCODER, COMPONENTS)),
-        Parameter("dimensions", ParameterKind.INTEGER, default=3, minimum=1, maximum=50),
-        MODEL_SHARE,
-        RATIO,
-        BINS,
-        OWN_EDGES,
-    )
+
+    class Options(SeedMethod.Options):
+        columns: option.Names = replace(COLUMNS, maximum=MOST_COLUMNS)
+        model: str = option.choice(AUTOENCODER, COMPONENTS, default=AUTOENCODER)
+        dimensions: int = option.integer(default=3, minimum=1, maximum=50)
+        model_share: Fraction = MODEL_SHARE
+        ratio: Fraction = RATIO
+        bins: int = BINS
+        edges: Mapping[str, option.Edges] = OWN_EDGES
+
+    options: Options
 
     @once
     def own_problems(self) -> list[Problem]:
@@ -72,19 +76,19 @@ class Latent(SeedMethod):
         cells = self.cells
         sizes, level, people = (
             tuple(one.size for one in cells),
-            level_of(self.request),
-            model_rows(self.request),
+            level_of(self),
+            model_rows(self),
         )
-        dimensions = self.values["dimensions"]
-        if self.values["model"] == COMPONENTS:
+        dimensions = self.options.dimensions
+        if self.options.model == COMPONENTS:
             return Moments(sizes, *level, dimensions, people)
         source = Learning(PAIRS, sizes, tuple(one.ordered for one in cells), *level, people)
         return Teaching(source, dimensions)
 
     def passing(self, crowd: float) -> tuple[float, float]:
-        flatter = 1.0 if self.values["model"] == COMPONENTS else FLATTER
-        return passing_points(len(self.values["columns"]), self.values["dimensions"], crowd, flatter=flatter)
+        flatter = 1.0 if self.options.model == COMPONENTS else FLATTER
+        return passing_points(len(self.options.columns), self.options.dimensions, crowd, flatter=flatter)
 
     @once
     def note(self) -> Text:
-        return Text(f"{WORDS}.notes.dimensions", {"dimensions": self.values["dimensions"]})
+        return Text(f"{WORDS}.notes.dimensions", {"dimensions": self.options.dimensions})

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.datasets.marginal_model.codes import MOST_GROUPS, SEEN, Coded, as_coded, with_shares
 from engine.methods.datasets.marginal_model.frequent import (
@@ -45,7 +46,7 @@ from engine.methods.datasets.synthesis.invented import entry_with_values, invent
 from engine.methods.datasets.synthesis.misplaced import expected, misplaced
 from engine.methods.filling import USELESS, Judged
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
@@ -55,7 +56,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     TableArtefact,
 )
@@ -126,42 +126,33 @@ class Marginals(Method):
         "algorithm 2",
         "arXiv:2201.12677",
     )
-    parameters = (
-        Parameter(
-            "columns",
-            ParameterKind.COLUMNS,
-            minimum=1,
-            maximum=100,
-            column_kinds=CELL_KINDS,
-            needs_domain=True,
-        ),
-        Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
-        Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
-        BINS,
-        OWN_EDGES,
-        TABLES,
-        NAMED_TABLES,
-        Parameter("frequent", ParameterKind.BOOLEAN, default=True, when=(TABLES.name, (CHOSEN, SINGLE))),
-        Parameter(
-            "target",
-            ParameterKind.COLUMN,
-            optional=True,
-            column_kinds=CELL_KINDS,
-            when=(TABLES.name, (CHOSEN,)),
-        ),
-        IN_ORDER,
-        NEVER,
-        SUMS,
-        DERIVED,
-        Parameter("rows", ParameterKind.INTEGER, optional=True, minimum=1, maximum=MOST_ROWS),
-    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(
+            minimum=1, maximum=100, column_kinds=CELL_KINDS, needs_domain=True
+        )
+        about_rows: int = option.integer(minimum=10, maximum=10**9)
+        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        bins: int = BINS
+        edges: Mapping[str, option.Edges] = OWN_EDGES
+        tables: str = TABLES
+        named: option.Records = NAMED_TABLES
+        frequent: bool = option.boolean(default=True, when=("tables", (CHOSEN, SINGLE)))
+        target: str | None = option.column(optional=True, column_kinds=CELL_KINDS, when=("tables", (CHOSEN,)))
+        in_order: option.Records = IN_ORDER
+        never: option.Records = NEVER
+        sums: option.Records = SUMS
+        derived: option.Records = DERIVED
+        rows: int | None = option.integer(optional=True, minimum=1, maximum=MOST_ROWS)
+
+    options: Options
 
     # --- declarations ------------------------------------------------------------------------------
 
     @once
     def further_problems(self) -> list[Problem]:
-        columns = [self.schema.column(name) for name in self.values["columns"]]
-        found = _not_released(self.request) + rule_problems(self.request, method=ID)
+        columns = [self.schema.column(name) for name in self.options.columns]
+        found = _not_released(self) + rule_problems(self.request, method=ID)
         found += derived_problems(self.request, totals=rules_of(self.request).totals, method=ID)
         found += level_problems([one for one in columns if is_listed(one)], parameter="columns")
         found += edge_problems(self.request, columns, method=ID, parameter="columns")
@@ -175,16 +166,16 @@ class Marginals(Method):
             found += named_problems(self.request, self.cells, method=ID)
         if not found and not self._leaves_rows:
             found.append(Problem(f"{ID}.rules_leave_nothing", {}, "never"))
-        gaussian = self.values["noise"] == GAUSSIAN
+        gaussian = self.options.noise == GAUSSIAN
         return found + budget_problems(self.request, uses_delta=gaussian)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every column that is drawn: from declarations alone."""
         computed = rules_of(self.request).computed
-        names = [name for name in self.values["columns"] if name not in computed]
+        names = [name for name in self.options.columns if name not in computed]
         own = self.values[OWN_EDGES.name] or {}
-        searched = [name for name in names if self.values["frequent"] and name not in own]
+        searched = [name for name in names if self.options.frequent and name not in own]
         return tuple(
             as_apart(cells) if cells.column.name in searched else cells
             for cells in map(as_coded, columns_as_cells(self.request, names))
@@ -193,7 +184,7 @@ class Marginals(Method):
     @once
     def _leaves_rows(self) -> bool:
         columns, rules = self.cells, rules_of(self.request)
-        return not rules.any or is_possible(columns, rules, _impossible(self.request, columns))
+        return not rules.any or is_possible(columns, rules, _impossible(self, columns))
 
     @once
     def schedule(self) -> Schedule:
@@ -209,7 +200,7 @@ class Marginals(Method):
             budget.delta,
             self.request.units_moved,
             self.request.rows_per_person**2 * (2 if is_replace_one(self.request) else 1),
-            self.values["about_rows"],
+            self.options.about_rows,
             named_tables(self.request, columns),
             sum(isinstance(cells, Coded) for cells in columns),
             frequent=sum(isinstance(cells, FrequentApart) for cells in columns),
@@ -284,13 +275,13 @@ class Marginals(Method):
         schedule = schedule.found(tuple(cells.size for cells in columns))
         codes = np.array([cells.codes(rows[cells.column.name]).astype(CODE) for cells in columns])
         names = [cells.column.name for cells in columns]
-        target = self.values["target"]
+        target = self.options.target
         learnt = learn(
             codes,
             schedule,
             ordered=[cells.ordered for cells in columns],
             noise=context.noise,
-            impossible=_impossible(self.request, columns),
+            impossible=_impossible(self, columns),
             target=names.index(target) if target in names else None,
             progress=context.progress.part(0.1, 0.9),
         )
@@ -309,9 +300,9 @@ class Marginals(Method):
         context: Context,
     ) -> Release:
         """Make the artefact from the model: nothing after this line has seen a row."""
-        about = self.values["about_rows"]  # much noise could make any number of rows out of none
+        about = self.options.about_rows  # much noise could make any number of rows out of none
         most = min(MOST_ROWS, MOST_TIMES * about)
-        n = self.values["rows"] or min(most, max(1, round(learnt.model.total)))
+        n = self.options.rows or min(most, max(1, round(learnt.model.total)))
         rules = rules_of(self.request)
 
         def draw(count: int) -> pd.DataFrame:
@@ -319,7 +310,7 @@ class Marginals(Method):
             return invented_rows(columns, codes, context.noise)
 
         frame = kept_rows(draw, n, rules) if rules.any else draw(n)
-        frame = frame[list(self.values["columns"])]
+        frame = frame[list(self.options.columns)]
         entries = {
             cells.column.name: entry_with_values(
                 cells.column, "invented_in_group" if isinstance(cells, Coded) else "invented"
@@ -335,15 +326,15 @@ class Marginals(Method):
         return Release((artefact,), self.cost, views, (*light, *drawn))
 
 
-def _not_released(request: Request) -> list[Problem]:
+def _not_released(design: Marginals) -> list[Problem]:
     """Find columns that a rule or the target names, and that do not leave or are computed."""
-    released, rules = set(request.values["columns"]), rules_of(request)
-    target = tuple(name for name in [request.values["target"]] if name is not None)
-    named = tuple(name for table in named_columns(request) for name in table)
+    released, rules = set(design.options.columns), rules_of(design.request)
+    target = tuple(name for name in [design.options.target] if name is not None)
+    named = tuple(name for table in named_columns(design.request) for name in table)
     drawn = [("target", target), (NAMED_TABLES.name, named)]
     found = [
         Problem(f"{ID}.not_released", {"column": name}, parameter)
-        for parameter, names in [*rule_columns(request), *_derived_columns(rules), *drawn]
+        for parameter, names in [*rule_columns(design.request), *_derived_columns(rules), *drawn]
         for name in dict.fromkeys(names)
         if name not in released or (parameter in dict(drawn) and name in rules.computed)
     ]
@@ -356,10 +347,10 @@ def _derived_columns(rules: Rules) -> list[tuple[str, tuple[str, str]]]:
     return [(DERIVED.name, (one.column.name, one.source.name)) for one in rules.derived]
 
 
-def _impossible(request: Request, columns: tuple[ColumnCells, ...]) -> dict[Attributes, Mask]:
-    pairs = pairs_of(named_tables(request, columns))
+def _impossible(design: Marginals, columns: tuple[ColumnCells, ...]) -> dict[Attributes, Mask]:
+    pairs = pairs_of(named_tables(design.request, columns))
     most = MOST_TOGETHER if pairs else MOST_IN_RULES
-    return impossible_pairs(columns, rules_of(request), most_cells=most, beside=pairs)
+    return impossible_pairs(columns, rules_of(design.request), most_cells=most, beside=pairs)
 
 
 def _searched(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
+from engine.methods import option
 from engine.methods.datasets.grouping import (
-    ALL_COLUMNS,
-    SMALLEST,
     WEIGHTS,
+    Grouped,
     grouping_problems,
     identifying_columns,
     promise,
@@ -22,7 +23,7 @@ from engine.methods.datasets.recoding import Codes, Ladder
 from engine.methods.datasets.solution import figures_view
 from engine.methods.kinds import Changes
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
     DictionaryEntry,
@@ -73,12 +74,12 @@ class Microaggregation(Method):
         "section 3",
         "doi:10.1007/s10618-005-0007-5",
     )
-    parameters = (
-        ALL_COLUMNS,
-        SMALLEST,
-        Parameter("grouping", ParameterKind.CHOICE, default=TOGETHER, choices=(TOGETHER, RANKING)),
-        WEIGHTS,
-    )
+
+    class Options(Grouped):
+        grouping: str = option.choice(TOGETHER, RANKING, default=TOGETHER)
+        weights: Mapping[str, Fraction] = WEIGHTS
+
+    options: Options
 
     @once
     def further_problems(self) -> list[Problem]:
@@ -88,18 +89,18 @@ class Microaggregation(Method):
 
     @once
     def cost(self) -> Promise:
-        if self.values["grouping"] == TOGETHER:
+        if self.options.grouping == TOGETHER:
             return promise(self.request)
         return unbounded(self.request, "none")
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         rows = next(iter(tables.values())).rows()
         blocks: float | None = None
-        k, together = self.values["k"], self.values["grouping"] == TOGETHER
+        k, together = self.options.k, self.options.grouping == TOGETHER
         if len(rows) < k:
             raise InputRefused("grouping.too_few", k=k)
-        columns = [self.schema.column(name) for name in self.values["columns"]]
-        weights = self.values["weights"]
+        columns = [self.schema.column(name) for name in self.options.columns]
+        weights = self.options.weights
         parts = [
             _part(encode_column(rows[column.name], column), float(weights.get(column.name, 1)))
             for column in identifying_columns(self.request)

@@ -7,6 +7,7 @@ from math import sqrt
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.budget import budget_problems, required
 from engine.methods.datasets.bayes_network.correlation import CorrelationShares
 from engine.methods.datasets.bayes_network.learning import Network as Learnt
@@ -16,7 +17,7 @@ from engine.methods.datasets.synthesis.invented import invented_table
 from engine.methods.datasets.synthesis.misplaced import expected, misplaced
 from engine.methods.filling import USELESS, Judged
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
@@ -83,27 +84,24 @@ class Network(Method):
         "algorithms 2 and 4",
         "doi:10.1145/3134428",
     )
-    parameters = (
-        Parameter(
-            "columns",
-            ParameterKind.COLUMNS,
-            minimum=1,
-            maximum=60,
-            column_kinds=CELL_KINDS,
-            needs_domain=True,
-        ),
-        Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
-        Parameter("structure", ParameterKind.CHOICE, default=CHOSEN, choices=(CHOSEN, CORRELATION)),
-        BINS,
-        OWN_EDGES,
-        Parameter("rows", ParameterKind.INTEGER, optional=True, minimum=1, maximum=MOST_ROWS),
-    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(
+            minimum=1, maximum=60, column_kinds=CELL_KINDS, needs_domain=True
+        )
+        about_rows: int = option.integer(minimum=10, maximum=10**9)
+        structure: str = option.choice(CHOSEN, CORRELATION, default=CHOSEN)
+        bins: int = BINS
+        edges: Mapping[str, option.Edges] = OWN_EDGES
+        rows: int | None = option.integer(optional=True, minimum=1, maximum=MOST_ROWS)
+
+    options: Options
 
     # --- declarations ------------------------------------------------------------------------------
 
     @once
     def further_problems(self) -> list[Problem]:
-        columns = [self.schema.column(name) for name in self.values["columns"]]
+        columns = [self.schema.column(name) for name in self.options.columns]
         found = level_problems([one for one in columns if is_listed(one)], parameter="columns")
         found += edge_problems(self.request, columns, method=ID, parameter="columns")
         if not found:
@@ -116,15 +114,15 @@ class Network(Method):
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every column: from declarations alone."""
-        return columns_as_cells(self.request, self.values["columns"])
+        return columns_as_cells(self.request, self.options.columns)
 
     @once
     def shares(self) -> Shares:
         """Return which noise everything gets."""
         sizes = tuple(one.size for one in self.cells)
         epsilon, moved = required(self.request).epsilon, self.request.units_moved
-        if self.values["structure"] == CORRELATION:
-            return CorrelationShares(sizes, epsilon, moved, self.values["about_rows"])
+        if self.options.structure == CORRELATION:
+            return CorrelationShares(sizes, epsilon, moved, self.options.about_rows)
         return Shares(sizes, epsilon, moved)
 
     @once
@@ -140,13 +138,13 @@ class Network(Method):
         accuracy = laplace_accuracy(noise.scale, count=1)
         label, unit = Text(f"{WORDS}.numbers.count.label"), counted_unit(self.request)
         error = Expected(label, "invented", None, accuracy.median, accuracy.limit, unit)
-        off = expected(Text(f"{WORDS}.numbers.share.label"), _off(shares, self.values["about_rows"]))
-        verdict, cells = _verdict(shares, self.values["about_rows"])
+        off = expected(Text(f"{WORDS}.numbers.share.label"), _off(shares, self.options.about_rows))
+        verdict, cells = _verdict(shares, self.options.about_rows)
         note = Text(f"{WORDS}.notes.{verdict}", {"cells": cells})
         return Forecast((error, off), notes=(*cap_notes(self.request), note))
 
     def judged(self, people: int | None) -> Judged:
-        shares, rows = self.shares, self.values["about_rows"]
+        shares, rows = self.shares, self.options.about_rows
         off = _off(shares, rows)[0]
         verdict = "nothing" if 1 - off < USELESS else _verdict(shares, rows)[0]
         told = {"rows": rows, "epsilon": float(shares.epsilon), "off": 100 * off}
@@ -166,11 +164,11 @@ class Network(Method):
             progress=context.progress.part(0.1, 0.9),
         )
         # nothing after this line has seen a row
-        most = min(MOST_ROWS, MOST_TIMES * self.values["about_rows"])
-        n = self.values["rows"] or min(most, max(1, round(learnt.total)))
+        most = min(MOST_ROWS, MOST_TIMES * self.options.about_rows)
+        n = self.options.rows or min(most, max(1, round(learnt.total)))
         drawn = learnt.rows(n, context.noise)[:, context.noise.shuffled(n)]
         artefact = invented_table(columns, drawn, context.noise)
-        views = (_parents_view(learnt, self.values["columns"], self.shares),)
+        views = (_parents_view(learnt, self.options.columns, self.shares),)
         return Release((artefact,), self.cost, views)
 
 

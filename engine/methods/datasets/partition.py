@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.datasets.attacks import downcoded
 from engine.methods.datasets.grouping import (
-    ALL_COLUMNS,
-    CONDITIONS,
-    SMALLEST,
     WEIGHTS,
+    Conditions,
+    Grouped,
     Grouping,
     Written,
     conditions,
@@ -29,7 +30,7 @@ from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.solution import figures_view, losses_view
 from engine.methods.kinds import Changes
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
     Family,
@@ -49,6 +50,11 @@ ID = "datasets.partition"
 RANGES, NODES = "ranges", "nodes"
 _BAND = re.compile(r"(?P<begin>[\[(][^\[\](),;]+-)(?P<end>[^\[\](),;-]+[\])])")
 """A value that is a range itself, as ``[40-50)``: two of them join to one."""
+
+
+class _Written(Grouped):
+    written: str = option.choice(RANGES, NODES, default=RANGES)
+    weights: Mapping[str, Fraction] = WEIGHTS
 
 
 class Partition(Method):
@@ -76,13 +82,11 @@ class Partition(Method):
         "section 4",
         "doi:10.1109/ICDE.2006.101",
     )
-    parameters = (
-        ALL_COLUMNS,
-        SMALLEST,
-        Parameter("written", ParameterKind.CHOICE, default=RANGES, choices=(RANGES, NODES)),
-        WEIGHTS,
-        *CONDITIONS,
-    )
+
+    class Options(_Written, Conditions):
+        pass
+
+    options: Options
 
     @once
     def further_problems(self) -> list[Problem]:
@@ -94,23 +98,23 @@ class Partition(Method):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
-        grouping = read(table, self.request, in_order=self.values["written"] == RANGES)
+        grouping = read(table, self.request, in_order=self.options.written == RANGES)
         asked = conditions(grouping, table, self.request)
         group = mondrian(
             grouping.codes,
             grouping.members,
             grouping.ladders,
-            k=self.values["k"],
+            k=self.options.k,
             ordered=[column.name in grouping.ranged for column in grouping.identifying],
             conditions=asked,
             progress=context.progress.part(0.1, 0.9),
         )
         if group is None:
-            raise refuse(grouping, asked, k=self.values["k"])
+            raise refuse(grouping, asked, k=self.options.k)
         low, high = ends(group, grouping.codes)
         steps = between(grouping.ladders, low, high)
         written, kept = _written(grouping, group, steps, low, high), group >= 0
-        refuse_broken(grouping, asked, grouping.alike(written, kept), k=self.values["k"], method=ID)
+        refuse_broken(grouping, asked, grouping.alike(written, kept), k=self.options.k, method=ID)
         assert context.chance is not None  # nothing bounds the loss
         rows = grouping.coarser(written, kept)
         artefact = leaving("table", rows, grouping.entries(steps, rows), context.chance)

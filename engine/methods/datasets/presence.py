@@ -8,11 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from engine.errors import InputRefused
-from engine.methods.datasets.coarser_rows import WHOLE_COLUMNS, CoarserRows
+from engine.methods import option
+from engine.methods.datasets.coarser_rows import CoarserRows
 from engine.methods.datasets.grouping import (
-    ALL_COLUMNS,
-    CONDITIONS,
-    SMALLEST,
     Grouping,
     identifying_columns,
     members_of,
@@ -23,7 +21,7 @@ from engine.methods.datasets.population import AgainstPopulation, Asked, Populat
 from engine.methods.datasets.recoding import combined
 from engine.methods.kinds import Shape
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, Reference, Source
 from engine.methods.shared.rows import written_cells
 from engine.privacy.promise import Promise
@@ -56,19 +54,15 @@ class Presence(CoarserRows):
         "doi:10.1145/1247480.1247554",
     )
     sources = (Source(), Source(POPULATION, Shape.PUBLIC))
-    parameters = (
-        ALL_COLUMNS,
-        SMALLEST,
-        *WHOLE_COLUMNS,
-        *CONDITIONS,
-        Parameter(
-            "most_presence", ParameterKind.NUMBER, optional=True, minimum=Fraction(1, 10_000), maximum=1
-        ),
-        Parameter("population_k", ParameterKind.INTEGER, optional=True, minimum=2, maximum=1_000_000),
-        Parameter(
-            "population_risk", ParameterKind.NUMBER, optional=True, minimum=Fraction(1, 1_000_000), maximum=1
-        ),
-    )
+
+    class Options(CoarserRows.Options):
+        most_presence: Fraction | None = option.number(optional=True, minimum=Fraction(1, 10_000), maximum=1)
+        population_k: int | None = option.integer(optional=True, minimum=2, maximum=1_000_000)
+        population_risk: Fraction | None = option.number(
+            optional=True, minimum=Fraction(1, 1_000_000), maximum=1
+        )
+
+    options: Options
 
     @once
     def further_problems(self) -> list[Problem]:
@@ -106,11 +100,11 @@ class Presence(CoarserRows):
         theirs, number = combined(np.column_stack(codes), grouping.ladders)
         schema = self.request.schemas.get(POPULATION)
         key = None if schema is None else schema.person_key
-        values = self.values
+        options = self.options
         asked = Asked(
-            values["most_presence"] or Fraction(1),
-            values["population_k"] or 1,
-            values["population_risk"] or Fraction(1),
+            options.most_presence or Fraction(1),
+            options.population_k or 1,
+            options.population_risk or Fraction(1),
         )
         people = Population(grouping.codes, theirs, members_of(number, others, key), grouping.ladders, asked)
         return grouping, AgainstPopulation(people, cells, people_of_rows(others, key))

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
+from engine.methods import option
 from engine.methods.keeping import KEY_FILE, KeyKeeper, person_texts
 from engine.methods.kinds import Changes
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
     DictionaryEntry,
@@ -58,19 +59,21 @@ class Pseudonyms(KeyKeeper):
     published = Reference(
         "Krawczyk, Bellare, Canetti: HMAC, RFC 2104 (1997)", "section 2", "doi:10.17487/RFC2104"
     )
-    parameters = (
-        Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=500),
-        Parameter("pseudonym", ParameterKind.TEXT, default="pseudonym"),
-        Parameter("key", ParameterKind.CHOICE, default=OWN, choices=(OWN, EARLIER, NONE)),
-        Parameter("form", ParameterKind.CHOICE, default=LETTERS, choices=(LETTERS, NUMBERS)),
-    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(minimum=1, maximum=500)
+        pseudonym: str = option.text(default="pseudonym")
+        key: str = option.choice(OWN, EARLIER, NONE, default=OWN)
+        form: str = option.choice(LETTERS, NUMBERS, default=LETTERS)
+
+    options: Options
 
     @once
     def further_problems(self) -> list[Problem]:
-        name = self.values["pseudonym"]
-        if name in self.values["columns"]:
+        name = self.options.pseudonym
+        if name in self.options.columns:
             return [Problem(f"{ID}.name_taken", {"column": name}, "pseudonym")]
-        if self.values["key"] == NONE:
+        if self.options.key == NONE:
             return [Problem(f"{ID}.no_key", {}, "key")]
         return []
 
@@ -80,10 +83,10 @@ class Pseudonyms(KeyKeeper):
 
     @once
     def uses_earlier_key(self) -> bool:
-        return bool(self.values["key"] == EARLIER)
+        return bool(self.options.key == EARLIER)
 
     def stand_ins(self, texts: Sequence[str], *, key: bytes) -> list[str]:
-        if self.values["form"] == LETTERS:
+        if self.options.form == LETTERS:
             return pseudonyms(texts, key=key)
         if not all(map(fits, texts)) or len({padded(text) for text in texts}) < len(texts):
             raise InputRefused(f"{ID}.no_numbers", longest=LONGEST)
@@ -92,7 +95,7 @@ class Pseudonyms(KeyKeeper):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
         rows = table.rows()
-        columns = [self.schema.column(name) for name in self.values["columns"]]
+        columns = [self.schema.column(name) for name in self.options.columns]
         cells = {column.name: written_cells(rows[column.name], column) for column in columns}
         entries = [entry(column, "as_it_is") for column in columns]
         inside = Inside()
@@ -101,7 +104,7 @@ class Pseudonyms(KeyKeeper):
             key = new_key() if context.key is None else context.key
             places = pd.factorize(rows[person.name])[0]
             stand_ins = self.stand_ins(person_texts(rows[person.name]), key=key)
-            name = self.values["pseudonym"]
+            name = self.options.pseudonym
             cells = {name: np.array([*stand_ins, ""], dtype=object)[places].tolist(), **cells}
             meaning = "pseudonym" if context.key is None else "pseudonym_again"
             entries.insert(0, DictionaryEntry(name, Text(f"datasets.{meaning}"), "text"))

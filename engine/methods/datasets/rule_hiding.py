@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
+from engine.methods import option
 from engine.methods.conditions import All, Comparison, parse, written
 from engine.methods.datasets.association_rules import MOST_SETS, Baskets, Found, Items, Rule, rules
 from engine.methods.datasets.hidden_rules import Hidden, Thresholds, hidden
 from engine.methods.kinds import Changes
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
     DictionaryEntry,
@@ -24,7 +25,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     Spends,
 )
@@ -66,36 +66,29 @@ class RuleHiding(Method):
         "section 4",
         "doi:10.1109/TKDE.2004.1269668",
     )
-    parameters = (
-        Parameter(
-            "columns",
-            ParameterKind.COLUMNS,
-            minimum=2,
-            maximum=50,
-            column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER),
-        ),
-        Parameter("support", ParameterKind.NUMBER, **_SHARE),
-        Parameter("confidence", ParameterKind.NUMBER, **_SHARE),
-        Parameter(
-            "rules",
-            ParameterKind.RECORDS,
-            minimum=1,
-            maximum=100,
-            inside=True,
-            fields=(Parameter("when", ParameterKind.WHERE), Parameter("then", ParameterKind.WHERE)),
-        ),
-        Parameter("longest", ParameterKind.INTEGER, default=3, minimum=2, maximum=5),
-        Parameter("margin", ParameterKind.NUMBER, default=0, minimum=0, maximum=Fraction(9, 10)),
-    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(
+            minimum=2, maximum=50, column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER)
+        )
+        support: Fraction = option.number(**_SHARE)
+        confidence: Fraction = option.number(**_SHARE)
+        rules: option.Records = option.records(
+            option.where(name="when"), option.where(name="then"), minimum=1, maximum=100, inside=True
+        )
+        longest: int = option.integer(default=3, minimum=2, maximum=5)
+        margin: Fraction = option.number(default=0, minimum=0, maximum=Fraction(9, 10))
+
+    options: Options
 
     @once
     def further_problems(self) -> list[Problem]:
-        longest = self.values["longest"]
-        for place, (when, then) in enumerate(_named(self.request), 1):
+        longest = self.options.longest
+        for place, (when, then) in enumerate(_named(self), 1):
             if when is None or then is None:
                 return [Problem(f"{ID}.no_values", {"place": place}, "rules")]
             columns = [column for column, _ in (*when, *then)]
-            absent = [column for column in columns if column not in self.values["columns"]]
+            absent = [column for column in columns if column not in self.options.columns]
             if absent:
                 return [Problem(f"{ID}.not_leaving", {"place": place, "column": absent[0]}, "rules")]
             if len(set(columns)) < len(columns):
@@ -109,16 +102,16 @@ class RuleHiding(Method):
         return unbounded(self.request, "rules_hidden")
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
-        rows, names = next(iter(tables.values())).rows(), list(self.values["columns"])
+        rows, names = next(iter(tables.values())).rows(), list(self.options.columns)
         codes, texts = _coded([written_cells(rows[name], self.schema.column(name)) for name in names])
-        sensitive = [Rule(*one) for one in _placed(self.request, names, texts)]
+        sensitive = [Rule(*one) for one in _placed(self, names, texts)]
         context.progress.step(0.2, "datasets.rules")
         assert context.chance is not None  # nothing bounds the loss
         limits = Thresholds(
-            float(self.values["support"]),
-            float(self.values["confidence"]),
-            self.values["longest"],
-            float(self.values["margin"]),
+            float(self.options.support),
+            float(self.options.confidence),
+            self.options.longest,
+            float(self.options.margin),
         )
         found = hidden(codes, sensitive, limits, chance=context.chance)
         if found is None:
@@ -141,11 +134,11 @@ class RuleHiding(Method):
         chance: np.random.Generator,
         progress: Progress = SILENT,
     ) -> tuple[Tried, ...]:
-        rows, names = next(iter(tables.values())).rows(), list(self.values["columns"])
+        rows, names = next(iter(tables.values())).rows(), list(self.options.columns)
         codes, texts = _coded([written_cells(rows[name], self.schema.column(name)) for name in names])
         baskets = Baskets(codes)
-        confidence, longest = float(self.values["confidence"]), self.values["longest"]
-        limits = Thresholds(float(self.values["support"]), confidence, longest, 0.0)
+        confidence, longest = float(self.options.confidence), self.options.longest
+        limits = Thresholds(float(self.options.support), confidence, longest, 0.0)
         progress.step(0.2, "datasets.rules")
         counts = baskets.frequent(limits.least_rows(baskets.total), longest)
         if counts is None:
@@ -182,9 +175,9 @@ class _Named:
 Named = list[tuple[str, str]]
 
 
-def _named(request: Request) -> Iterator[tuple[Named | None, Named | None]]:
+def _named(design: RuleHiding) -> Iterator[tuple[Named | None, Named | None]]:
     """Give the values of each rule, as column and text; None where a side says something else."""
-    for record in request.values["rules"]:
+    for record in design.options.rules:
         yield _values(record["when"]), _values(record["then"])
 
 
@@ -235,10 +228,12 @@ def _coded(cells: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[list[str]]]
     return np.column_stack(codes).astype(np.int64), texts
 
 
-def _placed(request: Request, names: Sequence[str], texts: list[list[str]]) -> Iterator[tuple[Items, Items]]:
+def _placed(
+    design: RuleHiding, names: Sequence[str], texts: list[list[str]]
+) -> Iterator[tuple[Items, Items]]:
     """Give each rule by places; a value that no row has gets a place of its own, which no row has."""
     places = [{text: place for place, text in enumerate(column)} for column in texts]
-    for rule in _named(request):
+    for rule in _named(design):
         sides = []
         for side in rule:
             items = []

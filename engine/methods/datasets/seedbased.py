@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
+from engine.methods import option
 from engine.methods.datasets.seeds.foreseeing import passing_kept
 from engine.methods.datasets.seeds.learning import KINDS, NOBODY, PAIRS, Learning
 from engine.methods.datasets.seeds.method import (
     BINNED,
-    FIRST,
     LOT,
     MODEL_SHARE,
     RATIO,
@@ -21,7 +22,7 @@ from engine.methods.datasets.seeds.method import (
     model_rows,
 )
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
 from engine.methods.shared.column_cells import BINS, OWN_EDGES
 from engine.views import Text
@@ -64,26 +65,27 @@ class Seedbased(SeedMethod):
         "mechanism 3.1, privacy tests 3.2 and 4.2",
         "hdl:2142/101478",
     )
-    parameters = (
-        *FIRST,
-        Parameter("model", ParameterKind.CHOICE, default=PAIRS, choices=KINDS),
-        replace(MODEL_SHARE, when=("model", tuple(kind for kind in KINDS if kind != NOBODY))),
-        Parameter("fewest_drawn", ParameterKind.INTEGER, optional=True, minimum=0, maximum=100),
-        Parameter("most_drawn", ParameterKind.INTEGER, optional=True, minimum=0, maximum=100),
-        Parameter(
-            "anew_share", ParameterKind.NUMBER, default=0, minimum=Fraction(0), maximum=Fraction(19, 20)
-        ),
-        Parameter("crowd", ParameterKind.CHOICE, default=WEIGHTED, choices=(WEIGHTED, BINNED)),
-        replace(RATIO, when=("crowd", (BINNED,))),
-        Parameter("test", ParameterKind.CHOICE, default=LOT, choices=tuple(TESTS)),
-        BINS,
-        OWN_EDGES,
-    )
+
+    class Options(SeedMethod.Options):
+        model: str = option.choice(*KINDS, default=PAIRS)
+        model_share: Fraction = replace(
+            MODEL_SHARE, when=("model", tuple(kind for kind in KINDS if kind != NOBODY))
+        )
+        fewest_drawn: int | None = option.integer(optional=True, minimum=0, maximum=100)
+        most_drawn: int | None = option.integer(optional=True, minimum=0, maximum=100)
+        anew_share: Fraction = option.number(default=0, minimum=Fraction(0), maximum=Fraction(19, 20))
+        crowd: str = option.choice(WEIGHTED, BINNED, default=WEIGHTED)
+        ratio: Fraction = replace(RATIO, when=("crowd", (BINNED,)))
+        test: str = option.choice(*TESTS, default=LOT)
+        bins: int = BINS
+        edges: Mapping[str, option.Edges] = OWN_EDGES
+
+    options: Options
 
     @once
     def own_problems(self) -> list[Problem]:
-        columns = len(self.values["columns"])
-        fewest, most = drawn_anew(self.request)
+        columns = len(self.options.columns)
+        fewest, most = drawn_anew(self)
         if 0 <= fewest <= most <= columns:
             return []
         told = {"fewest": fewest, "most": most, "columns": columns}
@@ -93,22 +95,22 @@ class Seedbased(SeedMethod):
     def learning(self) -> Learning:
         cells = self.cells
         return Learning(
-            self.values["model"],
+            self.options.model,
             tuple(one.size for one in cells),
             tuple(one.ordered for one in cells),
-            *level_of(self.request),
-            model_rows(self.request),
-            Fraction(self.values["anew_share"]),
+            *level_of(self),
+            model_rows(self),
+            Fraction(self.options.anew_share),
         )
 
     def passing(self, crowd: float) -> tuple[float, float]:
         sizes = [one.size for one in self.cells]
-        anew = float(self.values["anew_share"])
-        low, high = passing_kept(sizes, drawn_anew(self.request), crowd)
+        anew = float(self.options.anew_share)
+        low, high = passing_kept(sizes, drawn_anew(self), crowd)
         return anew + (1 - anew) * low, anew + (1 - anew) * high
 
     @once
     def note(self) -> Text:
-        if drawn_anew(self.request)[1] == 0 and not self.values["anew_share"]:
+        if drawn_anew(self)[1] == 0 and not self.options.anew_share:
             return Text(f"{WORDS}.notes.copies")
-        return Text(f"{WORDS}.notes.model_{self.values['model']}")
+        return Text(f"{WORDS}.notes.model_{self.options.model}")

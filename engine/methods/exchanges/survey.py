@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from engine.errors import InputRefused
+from engine.methods import option
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.responses import (
     NORMAL_50,
@@ -23,7 +24,7 @@ from engine.methods.exchanges.responses import (
 )
 from engine.methods.filling import Judged
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
     DictionaryEntry,
@@ -34,7 +35,6 @@ from engine.methods.protocol import (
     Inside,
     Reference,
     Release,
-    Request,
     Service,
     Shape,
     Source,
@@ -80,34 +80,26 @@ class Survey(Service):
         "doi:10.1080/01621459.1965.10480775",
     )
     sources = ()
-    parameters = (
-        Parameter("title", ParameterKind.TEXT),
-        Parameter("intro", ParameterKind.TEXT, optional=True),
-        Parameter(
-            "questions",
-            ParameterKind.RECORDS,
+
+    class Options(option.Options):
+        title: str = option.text()
+        intro: str | None = option.text(optional=True)
+        questions: option.Records = option.records(
+            option.text(name="text"),
+            option.texts(name="levels", minimum=2, maximum=100),
+            option.number(name="epsilon", optional=True, minimum=Fraction(1, 100), maximum=10),
+            option.number(name="truth", optional=True, minimum=0, maximum=1),
             minimum=1,
             maximum=50,
-            fields=(
-                Parameter("text", ParameterKind.TEXT),
-                Parameter("levels", ParameterKind.TEXTS, minimum=2, maximum=100),
-                Parameter(
-                    "epsilon", ParameterKind.NUMBER, optional=True, minimum=Fraction(1, 100), maximum=10
-                ),
-                Parameter("truth", ParameterKind.NUMBER, optional=True, minimum=0, maximum=1),
-            ),
-        ),
-        Parameter("respondents", ParameterKind.INTEGER, minimum=1, maximum=10**9),
-    )
+        )
+        respondents: int = option.integer(minimum=1, maximum=10**9)
+
+    options: Options
     steps = (
         Step(
             COLLECT,
             (Source(REPORTS, Shape.RECEIVED, many=True),),
-            (
-                Parameter(
-                    "report", ParameterKind.COLUMN, column_kinds=(Kind.TEXT, Kind.CATEGORY), source=REPORTS
-                ),
-            ),
+            (option.column(name="report", column_kinds=(Kind.TEXT, Kind.CATEGORY), source=REPORTS),),
         ),
     )
 
@@ -120,7 +112,7 @@ class Survey(Service):
     @once
     def cost(self) -> Promise:
         """Promise the same for a kit and for what is made of its reports."""
-        questions = _kit(self.request).questions
+        questions = _kit(self).questions
         loss = Loss(
             sum((one.epsilon for one in questions), Fraction(0)),
             Fraction(0),
@@ -134,7 +126,7 @@ class Survey(Service):
         """Say how exact the shares will be with as many reports as expected, not with those that came."""
         if self.request.step:
             return Forecast()
-        kit = _kit(self.request)
+        kit = _kit(self)
         errors = [(one.widest_error(kit.respondents), one) for one in kit.questions]
         median = max(NORMAL_50 * error for error, _ in errors)
         limit = max(one.margin(error, kit.respondents) for error, one in errors)
@@ -145,12 +137,12 @@ class Survey(Service):
         """Judge by the answers that are expected, whoever is in a table."""
         if self.request.step:
             return None
-        limit, respondents = self.forecast.errors[0].limit, _kit(self.request).respondents
+        limit, respondents = self.forecast.errors[0].limit, _kit(self).respondents
         values = {"respondents": respondents, "limit": 100 * limit}
         return Judged(max(0.0, 1 - limit / HALF), Text(f"{WORDS}.judged", values))
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
-        kit = _kit(self.request)
+        kit = _kit(self)
         artefact = FileArtefact("survey.html", "text/html", page(kit), Text(f"{WORDS}.files.kit"))
         notes = (
             *(Text(f"{WORDS}.notes.{name}") for name in ("send_page", "collect_later")),
@@ -159,7 +151,7 @@ class Survey(Service):
         return Release((artefact,), self.cost, (_kit_view(kit),), notes, state=kit.dumps())
 
     def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
-        kit, column = _kit(self.request), self.values["report"]
+        kit, column = _kit(self), self.values["report"]
         found = received(tables[REPORTS].rows()[column].tolist(), kit, heading=column)
         if not found.reports:
             raise InputRefused(f"{ID}.no_reports")
@@ -191,19 +183,19 @@ def _question(record: Mapping[str, Any]) -> Question | None:
     return question_at(text, levels, record["epsilon"])
 
 
-def _kit(request: Request) -> Kit:
+def _kit(design: Survey) -> Kit:
     """Return the kit that the parameters describe; in a step, the one that was given out."""
-    if request.step:
-        kit = Kit.loads(request.state or b"")
+    if design.request.step:
+        kit = Kit.loads(design.request.state or b"")
         assert kit is not None  # `further_problems` looked
         return kit
-    values = request.values
-    questions = (_question(record) for record in values["questions"])
+    options = design.options
+    questions = (_question(record) for record in options.questions)
     return Kit(
-        values["title"].strip(),
-        values["intro"] or "",
+        options.title.strip(),
+        options.intro or "",
         tuple(one for one in questions if one),
-        values["respondents"],
+        options.respondents,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.filling import Judged, judged_by_need
 from engine.methods.models.additive_model import content, effects, predict
@@ -21,7 +22,7 @@ from engine.methods.models.monotone import FALLING, RISING, monotone, monotone_p
 from engine.methods.models.residuals import WHOLE
 from engine.methods.models.targets import CLASSES, Target, privacy_told, target_problems
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     LOG_ODDS,
     MAIN,
@@ -87,30 +88,24 @@ class Additive(ScoredModel):
         "algorithm 2, with whole histograms and declared bins",
         "arXiv:2106.09680",
     )
-    parameters = (
-        Parameter(
-            "target",
-            ParameterKind.COLUMN,
-            column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER),
-            needs_domain=True,
-        ),
-        Parameter(
-            "predictors",
-            ParameterKind.COLUMNS,
-            minimum=1,
-            maximum=200,
-            column_kinds=CELL_KINDS,
-            needs_domain=True,
-        ),
-        Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
-        Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
-        BINS,
-        OWN_EDGES,
-        RISING,
-        FALLING,
-        PAIRS,
-        PERCENT,
-    )
+
+    class Options(ScoredModel.Options):
+        target: str = option.column(
+            column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER), needs_domain=True
+        )
+        predictors: option.Names = option.columns(
+            minimum=1, maximum=200, column_kinds=CELL_KINDS, needs_domain=True
+        )
+        about_rows: int = option.integer(minimum=10, maximum=10**9)
+        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        bins: int = BINS
+        edges: Mapping[str, option.Edges] = OWN_EDGES
+        rising: option.Names = RISING
+        falling: option.Names = FALLING
+        pairs: option.Records = PAIRS
+        held_out_percent: int = PERCENT
+
+    options: Options
 
     # --- declarations ------------------------------------------------------------------------------
 
@@ -119,7 +114,7 @@ class Additive(ScoredModel):
         found = target_problems(self.request, method=ID)
         if found:
             return found
-        names = self.values["predictors"]
+        names = self.options.predictors
         columns = [self.schema.column(name) for name in names]
         found = level_problems([one for one in columns if is_listed(one)], parameter="predictors")
         found += edge_problems(self.request, columns, method=ID, parameter="predictors")
@@ -129,8 +124,8 @@ class Additive(ScoredModel):
                 found.append(Problem(f"{ID}.too_many_cells", values, "predictors"))
         found += [] if found else monotone_problems(self.request, self.cells, method=ID)
         found += [] if found else pair_problems(self.request, self.cells, method=ID)
-        found += budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
-        if not found and 2 * self.schedule.needed_rows > self.values["about_rows"]:
+        found += budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
+        if not found and 2 * self.schedule.needed_rows > self.options.about_rows:
             needed = round(self.schedule.needed_rows)
             found.append(Problem(f"{ID}.nothing_left", {"rows": needed}, "budget"))
         return found
@@ -138,7 +133,7 @@ class Additive(ScoredModel):
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every predictor: from declarations alone."""
-        return columns_as_cells(self.request, self.values["predictors"])
+        return columns_as_cells(self.request, self.options.predictors)
 
     @once
     def pairs(self) -> tuple[Pair, ...]:
@@ -156,7 +151,7 @@ class Additive(ScoredModel):
             budget.delta,
             self.request.rows_per_person,
             is_replace_one(self.request),
-            self.values["about_rows"],
+            self.options.about_rows,
             self.target.is_classes,
         ).borne_out()
 
@@ -189,7 +184,7 @@ class Additive(ScoredModel):
         return Forecast(tuple(errors), notes=(*cap_notes(self.request), *notes))
 
     def judged(self, people: int | None) -> Judged:
-        schedule, rows = self.schedule, self.values["about_rows"]
+        schedule, rows = self.schedule, self.options.about_rows
         return judged_by_need(
             schedule.rows_at(schedule.expected_parts), schedule.sizes, rows, f"{WORDS}.judged"
         )
@@ -229,7 +224,7 @@ class Additive(ScoredModel):
     @once
     def target(self) -> Target:
         """Return what is predicted."""
-        return Target(self.schema.column(self.values["target"]))
+        return Target(self.schema.column(self.options.target))
 
     @once
     def unit_of(self) -> str:

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from engine import arrays
+from engine.methods import option
 from engine.methods.models.additive_grids import Grid
 from engine.methods.models.additive_steps import Curve
 from engine.methods.models.linear_model import WITHIN_95
 from engine.methods.models.monotone import FALLING, RISING
 from engine.methods.models.written_cells import LEVELS, cell_labels, read_cells
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
 from engine.methods.shared.blocks import read, small
 from engine.methods.shared.column_cells import ColumnCells
@@ -23,13 +24,13 @@ from engine.views import HeatmapView, Label, TableView, Text, weak
 
 Floats = arrays.Floats
 
-PAIRS = Parameter(
-    "pairs",
-    ParameterKind.RECORDS,
+PAIRS = option.records(
+    option.column(name="first"),
+    option.column(name="second"),
+    name="pairs",
     default=[],
     optional=True,
     maximum=20,
-    fields=(Parameter("first", ParameterKind.COLUMN), Parameter("second", ParameterKind.COLUMN)),
 )
 MOST_GROUPS = 8
 """Neighbouring cells that have an order are put together until at most so many groups of them are left."""

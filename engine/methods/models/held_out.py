@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from engine.methods import option
 from engine.methods.budget import is_replace_one, required
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.held_out_told import FULL, LIMIT, ROW, guess_of, score_errors, told
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import MAIN, Budget, Context, Expected, Method, Request
 from engine.methods.shared.column_cells import is_listed
 from engine.methods.shared.division import Division, Query
@@ -30,7 +30,7 @@ from engine.privacy.promise import Promise
 from engine.table import coding
 from engine.table.schema import Column
 
-PERCENT = Parameter("held_out_percent", ParameterKind.INTEGER, default=0, minimum=0, maximum=50, unit="%")
+PERCENT = option.integer(name="held_out_percent", default=0, minimum=0, maximum=50, unit="%")
 """Part of the privacy level that the score gets: of ε for Laplace noise, of μ² for Gaussian noise."""
 SCORE = "score"
 COMPOSED = Fraction(1, 10**12)
@@ -134,6 +134,12 @@ class ScoredModel(Method):
     Whoever derives from it offers `PERCENT`, and lets the fit spend `fit_budget`.
     """
 
+    class Options(option.Options):
+        noise: str
+        held_out_percent: int
+
+    options: Options
+
     @once
     @abstractmethod
     def fit_events(self) -> Event:
@@ -141,7 +147,7 @@ class ScoredModel(Method):
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if self.values["noise"] == "gaussian" else "pure_dp"
+        kind = "approximate_dp" if self.options.noise == "gaussian" else "pure_dp"
         events = self.fit_events
         if is_scored(self.request):
             events = Sequential((events, score_division(self.request, events).events))

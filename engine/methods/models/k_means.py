@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.design import Bounds, bounds_of
@@ -15,7 +16,7 @@ from engine.methods.models.leaving import described, number_views, privacy_text
 from engine.methods.models.nearest_centres import PER_SIDE, CentresPlan, fit
 from engine.methods.models.targets import privacy_told
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
@@ -63,26 +64,23 @@ class KMeans(Method):
         "the grid and the steps together, sums about the centre",
         "doi:10.1145/2857705.2857708",
     )
-    parameters = (
-        Parameter(
-            "columns",
-            ParameterKind.COLUMNS,
-            minimum=1,
-            maximum=6,
-            column_kinds=(Kind.INTEGER, Kind.NUMBER),
-            needs_domain=True,
-        ),
-        Parameter("groups", ParameterKind.INTEGER, default=4, minimum=2, maximum=20),
-        Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
-        Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
-    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(
+            minimum=1, maximum=6, column_kinds=(Kind.INTEGER, Kind.NUMBER), needs_domain=True
+        )
+        groups: int = option.integer(default=4, minimum=2, maximum=20)
+        about_rows: int = option.integer(minimum=10, maximum=10**9)
+        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+
+    options: Options
 
     @once
     def further_problems(self) -> list[Problem]:
-        for name in self.values["columns"]:
+        for name in self.options.columns:
             if bounds_of(self.schema.column(name)) is None:
                 return [Problem(f"{ID}.no_bounds", {"column": name}, "columns")]
-        found = budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
+        found = budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
         if found:
             return found
         plan = self.plan
@@ -96,18 +94,18 @@ class KMeans(Method):
         """Return the grid, the steps and their noise."""
         budget = required(self.request)
         return CentresPlan(
-            len(self.values["columns"]),
-            self.values["groups"],
+            len(self.options.columns),
+            self.options.groups,
             budget.epsilon,
             budget.delta,
             self.request.rows_per_person,
             is_replace_one(self.request),
-            self.values["about_rows"],
+            self.options.about_rows,
         )
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if self.values["noise"] == GAUSSIAN else "pure_dp"
+        kind = "approximate_dp" if self.options.noise == GAUSSIAN else "pure_dp"
         return promise(self.request, self.plan.division.events, kind=kind)
 
     @once
@@ -127,7 +125,7 @@ class KMeans(Method):
         return Forecast(errors, notes=tuple(cap_notes(self.request)))
 
     def judged(self, people: int | None) -> Judged:
-        rows, groups = self.values["about_rows"], self.values["groups"]
+        rows, groups = self.options.about_rows, self.options.groups
         # A centre that may lie anywhere in the half of a range says nothing.
         limit = 1.96 * self.plan.sum_noise
         return judged_by_margin(limit, rows, f"{WORDS}.judged", groups=groups)
@@ -174,7 +172,7 @@ class KMeans(Method):
 
     @once
     def _bounds(self) -> list[tuple[str, Bounds]]:
-        found = [(name, bounds_of(self.schema.column(name))) for name in self.values["columns"]]
+        found = [(name, bounds_of(self.schema.column(name))) for name in self.options.columns]
         return [(name, bounds) for name, bounds in found if bounds is not None]
 
     def _released(self, model: dict[str, Any]) -> Release:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from math import ceil, floor, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.filling import Judged
 from engine.methods.models.descent import (
@@ -26,7 +28,7 @@ from engine.methods.models.monomials import Monomials, largest_change, largest_s
 from engine.methods.models.quadratic import Solution, centred, solve
 from engine.methods.models.targets import privacy_told
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
@@ -84,31 +86,29 @@ class Linear(ScoredModel):
         "algorithm 1, with exact sensitivities",
         "doi:10.14778/2350229.2350253",
     )
-    parameters = (
-        Parameter(
-            "target", ParameterKind.COLUMN, column_kinds=(Kind.INTEGER, Kind.NUMBER), needs_domain=True
-        ),
-        Parameter(
-            "predictors",
-            ParameterKind.COLUMNS,
+
+    class Options(ScoredModel.Options):
+        target: str = option.column(column_kinds=(Kind.INTEGER, Kind.NUMBER), needs_domain=True)
+        predictors: option.Names = option.columns(
             minimum=1,
             maximum=200,
             column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER),
             needs_domain=True,
-        ),
-        Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
-        Parameter("fit", ParameterKind.CHOICE, default=STEPS, choices=(STEPS, SUMS)),
-        Parameter("noise", ParameterKind.CHOICE, default="laplace", choices=("laplace", "gaussian")),
-        Parameter("penalty", ParameterKind.NUMBER, default=0, minimum=0, maximum=10**12),
-        Parameter("absolute", ParameterKind.NUMBER, default=0, minimum=0, maximum=1),
-        PERCENT,
-    )
+        )
+        about_rows: int = option.integer(minimum=10, maximum=10**9)
+        fit: str = option.choice(STEPS, SUMS, default=STEPS)
+        noise: str = option.choice("laplace", "gaussian", default="laplace")
+        penalty: Fraction = option.number(default=0, minimum=0, maximum=10**12)
+        absolute: Fraction = option.number(default=0, minimum=0, maximum=1)
+        held_out_percent: int = PERCENT
+
+    options: Options
 
     # --- declarations ------------------------------------------------------------------------------
 
     @once
     def further_problems(self) -> list[Problem]:
-        target, names = self.values["target"], self.values["predictors"]
+        target, names = self.options.target, self.options.predictors
         if target in names:
             return [Problem(f"{self.id}.predicts_itself", {"column": target}, "predictors")]
         places = {target: "target"} | dict.fromkeys(names, "predictors")
@@ -119,17 +119,17 @@ class Linear(ScoredModel):
         if size > MOST_COEFFICIENTS:
             values = {"coefficients": size, "most": MOST_COEFFICIENTS}
             return [Problem(f"{self.id}.too_many", values, "predictors")]
-        found = budget_problems(self.request, uses_delta=self.values["noise"] == "gaussian")
+        found = budget_problems(self.request, uses_delta=self.options.noise == "gaussian")
         if found or not self.takes_steps:
             return found
-        if self.values["penalty"]:
+        if self.options.penalty:
             return [Problem(f"{self.id}.no_penalty", parameter="penalty")]
         return weak_problems(self.plan, method=self.id)
 
     @once
     def takes_steps(self) -> bool:
         """Whether noisy gradients are asked for, else the sums of all products once."""
-        return bool(self.values["fit"] == STEPS)
+        return bool(self.options.fit == STEPS)
 
     @once
     def plan(self) -> DescentPlan:
@@ -139,8 +139,8 @@ class Linear(ScoredModel):
     @once
     def design(self) -> Design:
         """Return what the coordinates of a row are."""
-        schema, values = self.request.schema, self.values
-        return Design(schema.column(values["target"]), tuple(map(schema.column, values["predictors"])))
+        schema, options = self.request.schema, self.options
+        return Design(schema.column(options.target), tuple(map(schema.column, options.predictors)))
 
     @once
     def per_side(self) -> int:
@@ -152,7 +152,7 @@ class Linear(ScoredModel):
     def mechanism(self) -> CountNoise:
         """Return the noise that the budget buys, in whole steps of a product."""
         budget, rows, square = fit_budget(self.request), self.request.rows_per_person, self.per_side**2
-        if self.values["noise"] == "gaussian":
+        if self.options.noise == "gaussian":
             squared = largest_squared_change(**self._shape) * (rows * square) ** 2
             return GaussianCounts(squared, budget.epsilon, budget.delta)
         return LaplaceCounts(largest_change(**self._shape) * rows * square, budget.epsilon)
@@ -180,7 +180,7 @@ class Linear(ScoredModel):
         steps = self.takes_steps
         deviation = self.plan.product_noise if steps else self.spread
         # P(|X| ≤ t) = .95: at 1.96 s of normal noise, at b ln 20 with b = s/√2 of Laplace's.
-        return deviation * (1.96 if self.values["noise"] == "gaussian" else log(20) / sqrt(2))
+        return deviation * (1.96 if self.options.noise == "gaussian" else log(20) / sqrt(2))
 
     @once
     def fit_events(self) -> Event:
@@ -191,7 +191,7 @@ class Linear(ScoredModel):
 
     @once
     def forecast(self) -> Forecast:
-        target = bounds_of(self.schema.column(self.values["target"]))
+        target = bounds_of(self.schema.column(self.options.target))
         assert target is not None
         found = [(size, self._foreseen(size)) for size in self.request.sizes]
         errors = [
@@ -278,8 +278,8 @@ class Linear(ScoredModel):
             "fit": SUMS,
             "eigenvalues_lifted": found.lifted,
             "eigenvalue_floor": found.floor,
-            "penalty": str(self.values["penalty"]),
-            "penalty_on_absolute_values": str(self.values["absolute"]),
+            "penalty": str(self.options.penalty),
+            "penalty_on_absolute_values": str(self.options.absolute),
             "noise": {
                 "distribution": mechanism.event.word,
                 "scale": str(mechanism.scale),
@@ -305,7 +305,7 @@ class Linear(ScoredModel):
         if "eigenvalues_lifted" in model:
             numbers["lifted"] = found.lifted
         axis = Text(f"{WORDS}.views.axis", {"target": model["target"]["name"]})
-        unit = self.schema.column(self.values["target"]).unit
+        unit = self.schema.column(self.options.target).unit
         views: tuple[View, ...] = (
             effects_picture(shown, f"{WORDS}.views", axis),
             effects_table(shown, f"{WORDS}.views", unit=unit),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import floor
 from typing import TYPE_CHECKING, Any
 
+from engine.methods import option
 from engine.methods.budget import budget_problems
 from engine.methods.filling import Judged
 from engine.methods.models.descent import (
@@ -22,7 +23,7 @@ from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
 from engine.methods.models.targets import privacy_told, target_problems
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     LOG_ODDS,
     MAIN,
@@ -75,29 +76,27 @@ class Logistic(ScoredModel):
         "algorithm 1, with whole passes and weighted residuals",
         "doi:10.1145/2976749.2978318",
     )
-    parameters = (
-        Parameter(
-            "target", ParameterKind.COLUMN, column_kinds=(Kind.CATEGORY, Kind.ORDINAL), needs_domain=True
-        ),
-        Parameter(
-            "predictors",
-            ParameterKind.COLUMNS,
+
+    class Options(ScoredModel.Options):
+        target: str = option.column(column_kinds=(Kind.CATEGORY, Kind.ORDINAL), needs_domain=True)
+        predictors: option.Names = option.columns(
             minimum=1,
             maximum=200,
             column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER),
             needs_domain=True,
-        ),
-        Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
-        Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
-        PERCENT,
-    )
+        )
+        about_rows: int = option.integer(minimum=10, maximum=10**9)
+        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        held_out_percent: int = PERCENT
+
+    options: Options
 
     # --- declarations ------------------------------------------------------------------------------
 
     @once
     def further_problems(self) -> list[Problem]:
         found = target_problems(self.request, method=ID)
-        columns = [self.schema.column(name) for name in self.values["predictors"]]
+        columns = [self.schema.column(name) for name in self.options.predictors]
         listed = [column for column in columns if bounds_of(column) is None]
         found = found or level_problems(listed, parameter="predictors")
         if found:
@@ -105,14 +104,14 @@ class Logistic(ScoredModel):
         if self.design.size > MOST_COEFFICIENTS:
             values = {"coefficients": self.design.size, "most": MOST_COEFFICIENTS}
             return [Problem(f"{ID}.too_many", values, "predictors")]
-        found = budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
+        found = budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
         return found or weak_problems(self.plan, method=ID)
 
     @once
     def design(self) -> Design:
         """Return what the coordinates of a row are."""
-        schema, values = self.request.schema, self.values
-        return Design(schema.column(values["target"]), tuple(map(schema.column, values["predictors"])))
+        schema, options = self.request.schema, self.options
+        return Design(schema.column(options.target), tuple(map(schema.column, options.predictors)))
 
     @once
     def plan(self) -> DescentPlan:

@@ -8,14 +8,15 @@ from fractions import Fraction
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.models.additive_steps import Curve, Fitted
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
 from engine.methods.shared.column_cells import ColumnCells
 from engine.table.schema import Column, Kind
 
-RISING = Parameter("rising", ParameterKind.COLUMNS, default=[], optional=True, maximum=200)
-FALLING = Parameter("falling", ParameterKind.COLUMNS, default=[], optional=True, maximum=200)
+RISING = option.columns(name="rising", default=[], optional=True, maximum=200)
+FALLING = option.columns(name="falling", default=[], optional=True, maximum=200)
 
 
 def monotone_problems(request: Request, predictors: Sequence[ColumnCells], *, method: str) -> list[Problem]:

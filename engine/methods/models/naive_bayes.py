@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import ClassTables, Rows, TablesPlan, fit, normal, shares
@@ -18,7 +19,7 @@ from engine.methods.models.naive_bayes_model import FORMAT, NORMAL, predict
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, written_cells
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     POINTS,
@@ -77,24 +78,19 @@ class NaiveBayes(ScoredModel):
         "section III, with one sensitivity for all counts together",
         "doi:10.1109/WI-IAT.2013.80",
     )
-    parameters = (
-        Parameter(
-            "target", ParameterKind.COLUMN, column_kinds=(Kind.CATEGORY, Kind.ORDINAL), needs_domain=True
-        ),
-        Parameter(
-            "predictors",
-            ParameterKind.COLUMNS,
-            minimum=1,
-            maximum=200,
-            column_kinds=CELL_KINDS,
-            needs_domain=True,
-        ),
-        Parameter("numbers", ParameterKind.CHOICE, default=BY_BINS, choices=(BY_BINS, BY_NORMAL)),
-        Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
-        BINS,
-        OWN_EDGES,
-        PERCENT,
-    )
+
+    class Options(ScoredModel.Options):
+        target: str = option.column(column_kinds=(Kind.CATEGORY, Kind.ORDINAL), needs_domain=True)
+        predictors: option.Names = option.columns(
+            minimum=1, maximum=200, column_kinds=CELL_KINDS, needs_domain=True
+        )
+        numbers: str = option.choice(BY_BINS, BY_NORMAL, default=BY_BINS)
+        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        bins: int = BINS
+        edges: Mapping[str, option.Edges] = OWN_EDGES
+        held_out_percent: int = PERCENT
+
+    options: Options
 
     # --- declarations ------------------------------------------------------------------------------
 
@@ -103,27 +99,27 @@ class NaiveBayes(ScoredModel):
         found = class_problems(self.request, method=ID)
         if found:
             return found
-        classes = len(coding.levels(self.schema.column(self.values["target"])))
+        classes = len(coding.levels(self.schema.column(self.options.target)))
         counts = classes * sum(cells.size for cells in self.cells)
         if counts > MOST_COUNTS:
             values = {"counts": counts, "most": MOST_COUNTS}
             return [Problem(f"{ID}.too_many_counts", values, "predictors")]
-        return budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
 
     @once
     def numbers(self) -> tuple[Column, ...]:
         """Return the predictors that get a normal density."""
-        if self.values["numbers"] == BY_BINS:
+        if self.options.numbers == BY_BINS:
             return ()
         own = self.values[OWN_EDGES.name] or {}
-        columns = (self.schema.column(name) for name in self.values["predictors"] if name not in own)
+        columns = (self.schema.column(name) for name in self.options.predictors if name not in own)
         return tuple(one for one in columns if not is_listed(one) and bounds_of(one) is not None)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every other predictor: from declarations alone."""
         normal_ones = {column.name for column in self.numbers}
-        names = [name for name in self.values["predictors"] if name not in normal_ones]
+        names = [name for name in self.options.predictors if name not in normal_ones]
         return columns_as_cells(self.request, names)
 
     @once
@@ -131,7 +127,7 @@ class NaiveBayes(ScoredModel):
         """Return what is counted, and with how much noise."""
         budget = fit_budget(self.request)
         return TablesPlan(
-            len(coding.levels(self.schema.column(self.values["target"]))),
+            len(coding.levels(self.schema.column(self.options.target))),
             tuple(cells.size for cells in self.cells),
             len(self.numbers),
             budget.epsilon,
@@ -166,7 +162,7 @@ class NaiveBayes(ScoredModel):
     def judged(self, people: int | None) -> Judged | None:
         if people is None:
             return None
-        classes = len(coding.levels(self.schema.column(self.values["target"])))
+        classes = len(coding.levels(self.schema.column(self.options.target)))
         limit = 1.96 * self.plan.count_noise
         return judged_by_margin(limit, people, f"{WORDS}.judged", groups=classes)
 
@@ -182,7 +178,7 @@ class NaiveBayes(ScoredModel):
         return self._released(model)
 
     def _read(self, frame: pd.DataFrame) -> Rows:
-        target = self.schema.column(self.values["target"])
+        target = self.schema.column(self.options.target)
         return Rows(
             coding.codes(frame[target.name], target),
             [cells.codes(frame[cells.column.name]) for cells in self.cells],
@@ -191,7 +187,7 @@ class NaiveBayes(ScoredModel):
 
     def content(self, found: ClassTables) -> dict[str, Any]:
         """Return the model as JSON values: everything that predicts, made from noisy sums alone."""
-        target, noise = self.schema.column(self.values["target"]), self.plan.count_noise
+        target, noise = self.schema.column(self.options.target), self.plan.count_noise
         by_name: dict[str, dict[str, Any]] = {}
         for cells, counts in zip(self.cells, found.cells, strict=True):
             one = written_cells(cells) | {"shares": shares(counts).tolist()}
@@ -204,7 +200,7 @@ class NaiveBayes(ScoredModel):
             "target": {"name": target.name, "kind": CLASSES, "values": list(coding.levels(target))},
             "shares": shares(found.rows).tolist(),
             "rows": [round(float(max(value, 0.0))) for value in found.rows],
-            "predictors": [by_name[name] for name in self.values["predictors"]],
+            "predictors": [by_name[name] for name in self.options.predictors],
             "noise": {
                 "distribution": "discrete_gaussian" if self.plan.delta else "discrete_laplace",
                 "deviation_of_counts": f"{noise:.6g}",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine import arrays
+from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.models.design import bounds_of
 from engine.methods.models.leaving import described, number_views, privacy_text
@@ -19,7 +20,7 @@ from engine.methods.models.noisy_power import MEANS, ROUNDS, SQUARES, TURNS, Pow
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.models.targets import privacy_told
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     POINTS,
@@ -116,18 +117,18 @@ class PrincipalComponents(Method):
         "algorithm 1, with the sensitivity of distinct products",
         "doi:10.1145/2591796.2591883",
     )
-    parameters = (
-        Parameter(
-            "columns",
-            ParameterKind.COLUMNS,
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(
             minimum=2,
             maximum=200,
             column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER),
             needs_domain=True,
-        ),
-        Parameter("components", ParameterKind.INTEGER, default=2, minimum=1, maximum=20),
-        Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
-    )
+        )
+        components: int = option.integer(default=2, minimum=1, maximum=20)
+        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+
+    options: Options
 
     # --- declarations ------------------------------------------------------------------------------
 
@@ -139,18 +140,18 @@ class PrincipalComponents(Method):
         if found:
             return found
         size = sum(self.widths[1])
-        if not self.values["components"] <= size <= MOST_BY_POWER:
+        if not self.options.components <= size <= MOST_BY_POWER:
             values = {"coordinates": size, "most": MOST_BY_POWER}
             return [Problem(f"{ID}.coordinates", values, "columns")]
-        if self.takes_steps and self.values["noise"] != GAUSSIAN:
+        if self.takes_steps and self.options.noise != GAUSSIAN:
             values = {"coordinates": size, "most": MOST_COORDINATES}
             return [Problem(f"{ID}.needs_gaussian", values, "noise")]
-        return budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
 
     @once
     def columns(self) -> list[Column]:
         """Return the columns that have a part."""
-        return [self.schema.column(name) for name in self.values["columns"]]
+        return [self.schema.column(name) for name in self.options.columns]
 
     @once
     def widths(self) -> tuple[tuple[int, ...], list[int]]:
@@ -169,7 +170,7 @@ class PrincipalComponents(Method):
         budget = required(self.request)
         return PowerPlan(
             self.widths[0],
-            self.values["components"],
+            self.options.components,
             budget.epsilon,
             budget.delta,
             self.request.rows_per_person,
@@ -200,7 +201,7 @@ class PrincipalComponents(Method):
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if self.values["noise"] == GAUSSIAN else "pure_dp"
+        kind = "approximate_dp" if self.options.noise == GAUSSIAN else "pure_dp"
         return promise(self.request, self.division.events, kind=kind)
 
     @once
@@ -269,7 +270,7 @@ class PrincipalComponents(Method):
         covariance = products[1:, 1:] / rows - np.outer(mean, mean)
         cell = self.division.deviation(PRODUCTS) / PER_SIDE**2 / 2 / rows
         values, vectors = np.linalg.eigh(less_noisy(covariance, self.widths[0], noise=cell))
-        order = np.argsort(-values, kind="stable")[: self.values["components"]]
+        order = np.argsort(-values, kind="stable")[: self.options.components]
         directions = vectors[:, order].T
         signs = np.sign(directions[np.arange(len(order)), np.abs(directions).argmax(axis=1)])
         total = max(float(np.trace(covariance)), 0.0)

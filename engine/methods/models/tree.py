@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine import arrays
+from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import shares
@@ -17,7 +18,7 @@ from engine.methods.models.noisy_tree import LEAVES, Question, Tree, TreePlan, f
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     POINTS,
@@ -74,52 +75,47 @@ class DecisionTree(ScoredModel):
         "section 3, with all tables of a level asked for at once",
         "doi:10.1145/1835804.1835868",
     )
-    parameters = (
-        Parameter(
-            "target", ParameterKind.COLUMN, column_kinds=(Kind.CATEGORY, Kind.ORDINAL), needs_domain=True
-        ),
-        Parameter(
-            "predictors",
-            ParameterKind.COLUMNS,
-            minimum=1,
-            maximum=50,
-            column_kinds=CELL_KINDS,
-            needs_domain=True,
-        ),
-        Parameter("depth", ParameterKind.INTEGER, default=3, minimum=1, maximum=4),
-        Parameter("noise", ParameterKind.CHOICE, default=LAPLACE, choices=(LAPLACE, GAUSSIAN)),
-        BINS,
-        OWN_EDGES,
-        PERCENT,
-    )
+
+    class Options(ScoredModel.Options):
+        target: str = option.column(column_kinds=(Kind.CATEGORY, Kind.ORDINAL), needs_domain=True)
+        predictors: option.Names = option.columns(
+            minimum=1, maximum=50, column_kinds=CELL_KINDS, needs_domain=True
+        )
+        depth: int = option.integer(default=3, minimum=1, maximum=4)
+        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        bins: int = BINS
+        edges: Mapping[str, option.Edges] = OWN_EDGES
+        held_out_percent: int = PERCENT
+
+    options: Options
 
     @once
     def further_problems(self) -> list[Problem]:
         found = class_problems(self.request, method=ID)
         if found:
             return found
-        classes = len(coding.levels(self.schema.column(self.values["target"])))
+        classes = len(coding.levels(self.schema.column(self.options.target)))
         cells = sum(one.size for one in self.cells)
-        counts = classes * cells * 2 ** (self.values["depth"] - 1)
+        counts = classes * cells * 2 ** (self.options.depth - 1)
         if counts > MOST_COUNTS:
             values = {"counts": counts, "most": MOST_COUNTS}
             return [Problem(f"{ID}.too_many_counts", values, "predictors")]
-        return budget_problems(self.request, uses_delta=self.values["noise"] == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every predictor: from declarations alone."""
-        return columns_as_cells(self.request, self.values["predictors"])
+        return columns_as_cells(self.request, self.options.predictors)
 
     @once
     def plan(self) -> TreePlan:
         """Return what is counted, and with how much noise."""
         budget, cells = fit_budget(self.request), self.cells
         return TreePlan(
-            len(coding.levels(self.schema.column(self.values["target"]))),
+            len(coding.levels(self.schema.column(self.options.target))),
             tuple(one.size for one in cells),
             tuple(one.ordered for one in cells),
-            self.values["depth"],
+            self.options.depth,
             budget.epsilon,
             budget.delta,
             self.request.rows_per_person,
@@ -148,7 +144,7 @@ class DecisionTree(ScoredModel):
         return Forecast(errors, notes=tuple(cap_notes(self.request)))
 
     def judged(self, people: int | None) -> Judged | None:
-        leaves = 2 ** self.values["depth"]
+        leaves = 2**self.options.depth
         if people is None:
             return None
         limit = 1.96 * self.plan.division.deviation(LEAVES)
@@ -157,7 +153,7 @@ class DecisionTree(ScoredModel):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         frame, cells = tables[MAIN].rows(), self.cells
-        target = self.schema.column(self.values["target"])
+        target = self.schema.column(self.options.target)
         classes = read(
             frame, small(len(coding.cells(target))), lambda rows: coding.codes(rows[target.name], target)
         )
@@ -169,7 +165,7 @@ class DecisionTree(ScoredModel):
 
     def content(self, found: Tree) -> dict[str, Any]:
         """Return the tree as JSON values."""
-        target, division = self.schema.column(self.values["target"]), self.plan.division
+        target, division = self.schema.column(self.options.target), self.plan.division
         questions = [
             [None if one is None else {"predictor": one.predictor, "first": list(one.first)} for one in level]
             for level in found.questions

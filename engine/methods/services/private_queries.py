@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
+from engine.methods import option
 from engine.methods.budget import SMALLEST, budget_problems, required
 from engine.methods.conditions import parse
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     Budget,
@@ -85,27 +86,26 @@ class PrivateQueries(Service):
         "basic composition with levels chosen on the way, for δ = 0",
         "arXiv:1605.08294",
     )
-    parameters = (
-        Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=500, needs_domain=True),
-        Parameter("questions", ParameterKind.INTEGER, default=20, minimum=1, maximum=10_000),
-    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(minimum=1, maximum=500, needs_domain=True)
+        questions: int = option.integer(default=20, minimum=1, maximum=10_000)
+
+    options: Options
     same_tables = True
     steps = (
         Step(
             VISIT,
             (Source(),),
             (
-                Parameter(
-                    "questions",
-                    ParameterKind.RECORDS,
+                option.records(
+                    option.where(name="where", optional=True),
+                    option.column(name="by", optional=True),
+                    option.number(name="epsilon", optional=True, minimum=SMALLEST),
+                    option.integer(name="margin", optional=True, minimum=1, maximum=10**9),
+                    name="questions",
                     minimum=1,
                     maximum=100,
-                    fields=(
-                        Parameter("where", ParameterKind.WHERE, optional=True),
-                        Parameter("by", ParameterKind.COLUMN, optional=True),
-                        Parameter("epsilon", ParameterKind.NUMBER, optional=True, minimum=SMALLEST),
-                        Parameter("margin", ParameterKind.INTEGER, optional=True, minimum=1, maximum=10**9),
-                    ),
                 ),
             ),
         ),
@@ -122,7 +122,7 @@ class PrivateQueries(Service):
 
     @once
     def _column_problems(self) -> list[Problem]:
-        for name in self.values["columns"]:
+        for name in self.options.columns:
             try:
                 _ = axis_of(self.request.schema, name).described  # refuses a code list that nobody knows
             except InputRefused as refused:
@@ -243,30 +243,30 @@ class PrivateQueries(Service):
             found = [self.mechanism(epsilon).accuracy() for epsilon in levels]
             errors = tuple(Expected(label, "whole", None, one.median, one.limit, unit) for one in found)
             return Forecast(errors, notes=tuple(cap_notes(self.request)))
-        share = required(self.request).epsilon / self.values["questions"]
+        share = required(self.request).epsilon / self.options.questions
         one = LaplaceCounts(self.request.units_moved, share).accuracy()
         errors = tuple(
             Expected(label, "group", size, one.median, one.limit, unit) for size in self.request.sizes
         )
-        note = Text(f"methods.{ID}.notes.shared", {"questions": self.values["questions"]})
+        note = Text(f"methods.{ID}.notes.shared", {"questions": self.options.questions})
         return Forecast(errors, notes=(note, *cap_notes(self.request)))
 
     def judged(self, people: int | None) -> Judged | None:
         if people is None or self.request.step:
             return None
-        limit, questions = self.forecast.errors[0].limit, self.values["questions"]
+        limit, questions = self.forecast.errors[0].limit, self.options.questions
         return judged_by_margin(limit, people, f"methods.{ID}.judged", questions=questions)
 
     # --- rows ---------------------------------------------------------------------------------------
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         """Open the desk: nothing is drawn, and no row decides anything."""
-        columns, budget = self.values["columns"], required(self.request)
+        columns, budget = self.options.columns, required(self.request)
         desk = Desk(
             declared(self.request, columns),
             budget.epsilon,
             budget.neighbours,
-            int(self.values["questions"]),
+            self.options.questions,
         )
         notes = (_left(desk), Text(f"methods.{ID}.notes.adds_up"), *cap_notes(self.request))
         return Release((_columns(self.request, columns),), self.cost, notes=notes, state=desk.dumps())

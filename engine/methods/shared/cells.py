@@ -15,7 +15,8 @@ import pandas as pd
 
 from engine import arrays
 from engine.errors import InputRefused
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods import option
+from engine.methods.parameters import Problem
 from engine.methods.protocol import DictionaryEntry, Request
 from engine.table import coding
 from engine.table.code_lists import code_list
@@ -37,18 +38,10 @@ class Extra(StrEnum):
     LEFT_OUT = "left_out"
 
 
-EXTRA_CELLS = Parameter(
-    "extra_cells", ParameterKind.CHOICE, default=Extra.MISSING.value, choices=tuple(Extra)
-)
+EXTRA_CELLS = option.choice(*Extra, name="extra_cells", default=Extra.MISSING.value)
 LEVEL_KINDS = (Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER)
-BY = Parameter(
-    "by",
-    ParameterKind.COLUMNS,
-    default=[],
-    optional=True,
-    maximum=3,
-    column_kinds=LEVEL_KINDS,
-    needs_domain=True,
+BY = option.columns(
+    name="by", default=[], optional=True, maximum=3, column_kinds=LEVEL_KINDS, needs_domain=True
 )
 
 

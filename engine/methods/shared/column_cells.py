@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from engine import arrays
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods import option
+from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
 from engine.methods.shared.blocks import read, small
 from engine.methods.values import edge_number
@@ -25,8 +26,8 @@ Floats = arrays.Floats
 
 NUMBERS = (Kind.INTEGER, Kind.NUMBER)
 CELL_KINDS = (Kind.CATEGORY, Kind.ORDINAL, *NUMBERS, Kind.DATE)
-BINS = Parameter("bins", ParameterKind.INTEGER, default=16, minimum=2, maximum=64)
-OWN_EDGES = Parameter("edges", ParameterKind.EDGES, optional=True, each=True, minimum=2, maximum=200)
+BINS = option.integer(name="bins", default=16, minimum=2, maximum=64)
+OWN_EDGES = option.edges(name="edges", optional=True, each=True, minimum=2, maximum=200)
 Span = tuple[int, int, tuple[int, ...]]
 """Of a cell of numbers: its first and its last step, and steps in between that are not its own."""
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.filling import Counted
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
@@ -42,10 +43,10 @@ from engine.views import Text
 if TYPE_CHECKING:
     from engine.table.table import Table
 
-NOISE = Parameter("noise", ParameterKind.CHOICE, default="laplace", choices=("laplace", "gaussian"))
-NO_NEGATIVES = Parameter("no_negatives", ParameterKind.BOOLEAN, default=False)
-TOTALS = Parameter("totals", ParameterKind.BOOLEAN, default=False)
-PEOPLE = Parameter("people", ParameterKind.INTEGER, optional=True, minimum=1, maximum=10**10)
+NOISE = option.choice("laplace", "gaussian", name="noise", default="laplace")
+NO_NEGATIVES = option.boolean(name="no_negatives", default=False)
+TOTALS = option.boolean(name="totals", default=False)
+PEOPLE = option.integer(name="people", optional=True, minimum=1, maximum=10**10)
 
 
 class CountsMethod(Method):
@@ -62,6 +63,15 @@ class CountsMethod(Method):
     family = Family.STATISTICS
     promises = ("pure_dp", "approximate_dp")
 
+    class Options(option.Options):
+        extra_cells: str
+        noise: str
+        no_negatives: bool
+        totals: bool
+        people: int | None
+
+    options: Options
+
     @once
     @abstractmethod
     def cells(self) -> Cells:
@@ -71,7 +81,7 @@ class CountsMethod(Method):
     def mechanism(self) -> CountNoise:
         """Return the noise that the budget buys."""
         budget = required(self.request)
-        if self.values["noise"] == "gaussian":
+        if self.options.noise == "gaussian":
             squared = self.request.rows_per_person**2 * (2 if is_replace_one(self.request) else 1)
             return GaussianCounts(squared, budget.epsilon, budget.delta)
         return LaplaceCounts(self.request.units_moved, budget.epsilon)
@@ -79,7 +89,7 @@ class CountsMethod(Method):
     @once
     def noise_problems(self) -> list[Problem]:
         """Say what is wrong with the budget."""
-        return budget_problems(self.request, uses_delta=self.values["noise"] == "gaussian")
+        return budget_problems(self.request, uses_delta=self.options.noise == "gaussian")
 
     @once
     def cost(self) -> Promise:
@@ -98,13 +108,13 @@ class CountsMethod(Method):
             Expected(quantity, "group", size, one.median, one.limit, unit) for size in self.request.sizes
         ]
         view = size_view(self.id, errors, axis=quantity)
-        if self.values["totals"]:
+        if self.options.totals:
             total = mechanism.accuracy(summed=self.cells.size)
             label = Text(f"methods.{self.id}.numbers.total.label")
             errors.append(Expected(label, "whole", None, total.median, total.limit, unit))
         views = (*forecast_views(self.id, errors), view)
         counted = Counted(self.cells.size, one.limit, self.request.rows_per_person)
-        notes = (*cap_notes(self.request), *filling_notes(counted, self.values["people"]))
+        notes = (*cap_notes(self.request), *filling_notes(counted, self.options.people))
         return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
@@ -119,7 +129,7 @@ class CountsMethod(Method):
     def released(self, noisy: Integers, cells: Cells, mechanism: CountNoise) -> Release:
         """Make the artefacts from noisy counts: nothing after this line has seen a row."""
         unit = counted_unit(self.request)
-        shown = np.maximum(noisy, 0) if self.values["no_negatives"] else noisy
+        shown = np.maximum(noisy, 0) if self.options.no_negatives else noisy
         frame = result_frame(cells, {"count": shown, "within_95": mechanism.accuracy().limit})
         dictionary = (
             *cells.entries,
@@ -127,13 +137,13 @@ class CountsMethod(Method):
             number_entry(self.id, "within_95", cells, kind="integer", unit=unit),
         )
         artefacts = [TableArtefact("counts", (frame,), dictionary)]
-        if self.values["totals"]:
+        if self.options.totals:
             artefacts.append(self.totals(noisy, cells, mechanism, unit))
         views = result_views(self.id, frame, cells, value="count", within="within_95")
         if len(artefacts) > 1:
             views = (totals_view(self.id, artefacts[1].frame), *views)
-        names = ["extra_" + self.values["extra_cells"]]
-        names += ["no_negatives"] if self.values["no_negatives"] else []
+        names = ["extra_" + self.options.extra_cells]
+        names += ["no_negatives"] if self.options.no_negatives else []
         notes = (*cap_notes(self.request), *(Text(f"statistics.notes.{name}") for name in names))
         return Release(tuple(artefacts), self.cost, views, notes)
 

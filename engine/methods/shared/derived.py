@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods import option
+from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
 from engine.methods.shared.column_cells import CELL_KINDS, is_listed
 from engine.table import coding
@@ -20,15 +21,12 @@ from engine.table.hierarchies import MISSING
 from engine.table.schema import Column, Kind
 
 DAY = len("2020-01-01")
-DERIVED = Parameter(
-    "derived",
-    ParameterKind.RECORDS,
+DERIVED = option.records(
+    option.column(name="column", column_kinds=CELL_KINDS),
+    option.column(name="follows", column_kinds=CELL_KINDS),
+    name="derived",
     optional=True,
     maximum=20,
-    fields=(
-        Parameter("column", ParameterKind.COLUMN, column_kinds=CELL_KINDS),
-        Parameter("follows", ParameterKind.COLUMN, column_kinds=CELL_KINDS),
-    ),
 )
 
 

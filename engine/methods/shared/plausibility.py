@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from engine import arrays
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods import option
+from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
 from engine.methods.shared.derived import Derived, derived_of
 from engine.table import coding
@@ -22,32 +23,22 @@ Floats = arrays.Floats
 
 NUMBERS = (Kind.INTEGER, Kind.NUMBER)
 AMOUNTS = (*NUMBERS, Kind.DATE)
-IN_ORDER = Parameter(
-    "in_order",
-    ParameterKind.RECORDS,
+IN_ORDER = option.records(
+    option.column(name="first", column_kinds=AMOUNTS),
+    option.column(name="second", column_kinds=AMOUNTS),
+    name="in_order",
     optional=True,
     maximum=20,
-    fields=(
-        Parameter("first", ParameterKind.COLUMN, column_kinds=AMOUNTS),
-        Parameter("second", ParameterKind.COLUMN, column_kinds=AMOUNTS),
-    ),
 )
-NEVER = Parameter(
-    "never",
-    ParameterKind.RECORDS,
-    optional=True,
-    maximum=20,
-    fields=(Parameter("one", ParameterKind.CONDITION), Parameter("other", ParameterKind.CONDITION)),
+NEVER = option.records(
+    option.condition(name="one"), option.condition(name="other"), name="never", optional=True, maximum=20
 )
-SUMS = Parameter(
-    "sums",
-    ParameterKind.RECORDS,
+SUMS = option.records(
+    option.column(name="total", column_kinds=NUMBERS),
+    option.columns(name="parts", minimum=1, column_kinds=NUMBERS),
+    name="sums",
     optional=True,
     maximum=20,
-    fields=(
-        Parameter("total", ParameterKind.COLUMN, column_kinds=NUMBERS),
-        Parameter("parts", ParameterKind.COLUMNS, minimum=1, column_kinds=NUMBERS),
-    ),
 )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from engine.methods import option
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
 from engine.methods.shared.cells import (
     EXTRA_CELLS,
@@ -32,29 +33,26 @@ class Counts(CountsMethod):
         "example 3, histograms",
         "doi:10.1007/11681878_14",
     )
-    parameters = (
-        Parameter(
-            "columns",
-            ParameterKind.COLUMNS,
-            minimum=1,
-            maximum=4,
-            column_kinds=LEVEL_KINDS,
-            needs_domain=True,
-        ),
-        EXTRA_CELLS,
-        NOISE,
-        NO_NEGATIVES,
-        TOTALS,
-        PEOPLE,
-    )
+
+    class Options(CountsMethod.Options):
+        columns: option.Names = option.columns(
+            minimum=1, maximum=4, column_kinds=LEVEL_KINDS, needs_domain=True
+        )
+        extra_cells: str = EXTRA_CELLS
+        noise: str = NOISE
+        no_negatives: bool = NO_NEGATIVES
+        totals: bool = TOTALS
+        people: int | None = PEOPLE
+
+    options: Options
 
     @once
     def further_problems(self) -> list[Problem]:
-        columns = [self.schema.column(name) for name in self.values["columns"]]
+        columns = [self.schema.column(name) for name in self.options.columns]
         found = level_problems(columns, parameter="columns")
         found = found or size_problems(self.cells, method=self.id, parameter="columns")
         return found + self.noise_problems
 
     @once
     def cells(self) -> Cells:
-        return Cells(level_axes(self.request, self.values["columns"]))
+        return Cells(level_axes(self.request, self.options.columns))

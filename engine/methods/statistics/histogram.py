@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
+from engine.methods import option
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
 from engine.methods.shared.cells import (
     BY,
@@ -44,23 +45,25 @@ class Histogram(CountsMethod):
         "example 3, histograms",
         "doi:10.1007/11681878_14",
     )
-    parameters = (
-        Parameter("column", ParameterKind.COLUMN, column_kinds=(Kind.INTEGER, Kind.NUMBER, Kind.DATE)),
-        Parameter("edges", ParameterKind.EDGES, minimum=2, maximum=1001),
-        Parameter("outside", ParameterKind.CHOICE, default=Outside.SEPARATE.value, choices=tuple(Outside)),
-        BY,
-        EXTRA_CELLS,
-        NOISE,
-        NO_NEGATIVES,
-        TOTALS,
-        PEOPLE,
-    )
+
+    class Options(CountsMethod.Options):
+        column: str = option.column(column_kinds=(Kind.INTEGER, Kind.NUMBER, Kind.DATE))
+        edges: option.Edges = option.edges(minimum=2, maximum=1001)
+        outside: str = option.choice(*Outside, default=Outside.SEPARATE.value)
+        by: option.Names = BY
+        extra_cells: str = EXTRA_CELLS
+        noise: str = NOISE
+        no_negatives: bool = NO_NEGATIVES
+        totals: bool = TOTALS
+        people: int | None = PEOPLE
+
+    options: Options
 
     @once
     def further_problems(self) -> list[Problem]:
         by = [self.schema.column(name) for name in self.names]
         found = self.edge_problems
-        if self.values["column"] in self.names:
+        if self.options.column in self.names:
             found.append(Problem(f"{self.id}.column_twice", {}, "by"))
         found += level_problems(by, parameter="by")
         found = found or size_problems(self.cells, method=self.id, parameter="edges")
@@ -69,8 +72,8 @@ class Histogram(CountsMethod):
     @once
     def edge_problems(self) -> list[Problem]:
         """Say when edges are days and the column numbers, or the other way round."""
-        is_date = self.schema.column(self.values["column"]).kind is Kind.DATE
-        days = [isinstance(edge, date) for edge in self.values["edges"]]
+        is_date = self.schema.column(self.options.column).kind is Kind.DATE
+        days = [isinstance(edge, date) for edge in self.options.edges]
         if is_date and not all(days):
             return [Problem(f"{self.id}.edges_not_days", {}, "edges")]
         if not is_date and any(days):
@@ -80,18 +83,18 @@ class Histogram(CountsMethod):
     @once
     def names(self) -> list[str]:
         """Return the columns to group by."""
-        return list(self.values["by"])
+        return list(self.options.by)
 
     @once
     def cells(self) -> Cells:
-        extra = Extra(self.values["extra_cells"])
-        edges = self.values["edges"]
+        extra = Extra(self.options.extra_cells)
+        edges = self.options.edges
         exact = tuple(edge_number(edge) for edge in edges)
         between = EdgeAxis(
-            self.schema.column(self.values["column"]),
+            self.schema.column(self.options.column),
             written_edges(to_json(edges)),
             exact,
-            Outside(self.values["outside"]),
+            Outside(self.options.outside),
             missing=extra is not Extra.LEFT_OUT,
         )
         return Cells((*level_axes(self.request, self.names), between))

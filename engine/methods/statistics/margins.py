@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from engine.methods import option
 from engine.methods.budget import budget_problems, required
 from engine.methods.filling import Counted
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
@@ -85,26 +86,23 @@ class Margins(Method):
         "section 6.3, strategies of marginals",
         "arXiv:1808.03537",
     )
-    parameters = (
-        Parameter(
-            "columns",
-            ParameterKind.COLUMNS,
-            minimum=2,
-            maximum=6,
-            column_kinds=LEVEL_KINDS,
-            needs_domain=True,
-        ),
-        Parameter("tables", ParameterKind.CHOICE, default=Asked.TOTALS.value, choices=tuple(Asked)),
-        EXTRA_CELLS,
-        NO_NEGATIVES,
-        PEOPLE,
-    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(
+            minimum=2, maximum=6, column_kinds=LEVEL_KINDS, needs_domain=True
+        )
+        tables: str = option.choice(*Asked, default=Asked.TOTALS.value)
+        extra_cells: str = EXTRA_CELLS
+        no_negatives: bool = NO_NEGATIVES
+        people: int | None = PEOPLE
+
+    options: Options
 
     # --- declarations ------------------------------------------------------------------------------
 
     @once
     def further_problems(self) -> list[Problem]:
-        columns = [self.schema.column(name) for name in self.values["columns"]]
+        columns = [self.schema.column(name) for name in self.options.columns]
         found = level_problems(columns, parameter="columns")
         if not found:
             cells = self.cells
@@ -117,13 +115,13 @@ class Margins(Method):
     @once
     def cells(self) -> Cells:
         """Return the table over all columns."""
-        return Cells(level_axes(self.request, self.values["columns"]))
+        return Cells(level_axes(self.request, self.options.columns))
 
     @once
     def asked(self) -> tuple[Columns, ...]:
         """Return the tables that are released."""
-        places = range(len(self.values["columns"]))
-        wanted = Asked(self.values["tables"])
+        places = range(len(self.options.columns))
+        wanted = Asked(self.options.tables)
         single = tuple((place,) for place in places)
         if wanted is Asked.PAIRS:
             return tuple(combinations(places, 2))
@@ -160,7 +158,7 @@ class Margins(Method):
         largest = max(self.asked, key=self.strategy.cells)
         limit = self._accuracy(largest).limit
         counted = Counted(self.strategy.cells(largest), limit, self.request.rows_per_person)
-        notes = (self._measured_note, *filling_notes(counted, self.values["people"]))
+        notes = (self._measured_note, *filling_notes(counted, self.options.people))
         views = forecast_views(self.id, errors)
         return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
 
@@ -168,7 +166,7 @@ class Margins(Method):
         return self.strategy.accuracy(table, scale=self.request.units_moved / required(self.request).epsilon)
 
     def _named(self, table: Columns) -> str:
-        return " × ".join(self.values["columns"][place] for place in table) or ALL
+        return " × ".join(self.options.columns[place] for place in table) or ALL
 
     @once
     def _measured_note(self) -> Text:
@@ -208,7 +206,7 @@ class Margins(Method):
         for table in self.asked:
             one = Cells(tuple(cells.axes[place] for place in table))
             counts = np.rint(strategy.estimate(measured, table)).astype(np.int64).ravel()
-            shown = np.maximum(counts, 0) if self.values["no_negatives"] else counts
+            shown = np.maximum(counts, 0) if self.options.no_negatives else counts
             limit = self._accuracy(table).limit
             frame = one.frame().assign(**{headings[-2]: shown, headings[-1]: limit})
             for name in set(cells.names) - set(one.names):
@@ -216,9 +214,9 @@ class Margins(Method):
             parts.append(frame[headings])
         frame = pd.concat(parts, ignore_index=True)
         dictionary = (*(self._entry(axis.entry, overall[axis.name]) for axis in cells.axes), *numbers)
-        notes = [Text(f"statistics.notes.extra_{self.values['extra_cells']}")]
+        notes = [Text(f"statistics.notes.extra_{self.options.extra_cells}")]
         notes += [self._measured_note, Text(f"methods.{self.id}.notes.consistent")]
-        notes += [Text("statistics.notes.no_negatives")] if self.values["no_negatives"] else []
+        notes += [Text("statistics.notes.no_negatives")] if self.options.no_negatives else []
         views = result_views(self.id, frame, cells, value="count", within=None)
         return Release((TableArtefact("tables", (frame,), dictionary),), self.cost, views, tuple(notes))
 

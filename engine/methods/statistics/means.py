@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.filling import Counted
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
@@ -84,58 +86,43 @@ class Means(Method):
         "S. Srivastava: Utility and privacy guarantees of differential privacy (2016)",
         "chapter 5, composite statistics",
     )
-    parameters = (
-        Parameter("statistic", ParameterKind.CHOICE, choices=(SUM, *RATIOS)),
-        Parameter(
-            "value",
-            ParameterKind.COLUMN,
-            when=("statistic", (SUM, MEAN)),
-            column_kinds=(Kind.INTEGER, Kind.NUMBER),
-            needs_domain=True,
-        ),
-        Parameter(
-            "answer",
-            ParameterKind.COLUMN,
+
+    class Options(option.Options):
+        statistic: str = option.choice(SUM, *RATIOS)
+        value: str = option.column(
+            when=("statistic", (SUM, MEAN)), column_kinds=(Kind.INTEGER, Kind.NUMBER), needs_domain=True
+        )
+        answer: str = option.column(
             when=("statistic", (PROPORTION,)),
             column_kinds=(Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER),
             needs_domain=True,
-        ),
-        Parameter(
-            "counted",
-            ParameterKind.RECORDS,
-            minimum=1,
-            maximum=1000,
-            when=("statistic", (PROPORTION,)),
-            fields=(Parameter("value", ParameterKind.TEXT),),
-        ),
-        BY,
-        Parameter(
-            "strategy",
-            ParameterKind.CHOICE,
-            default=TWO_SUMS,
-            choices=(TWO_SUMS, PERTURB, COMPOSE),
-            when=("statistic", RATIOS),
-        ),
-        Parameter("shares", ParameterKind.SHARES, default=["3/5", "2/5"], when=("strategy", (PERTURB,))),
-        Parameter(
-            "weight",
-            ParameterKind.COLUMN,
+        )
+        counted: option.Records = option.records(
+            option.text(name="value"), minimum=1, maximum=1000, when=("statistic", (PROPORTION,))
+        )
+        by: option.Names = BY
+        strategy: str = option.choice(
+            TWO_SUMS, PERTURB, COMPOSE, default=TWO_SUMS, when=("statistic", RATIOS)
+        )
+        shares: tuple[Fraction, ...] = option.shares(default=["3/5", "2/5"], when=("strategy", (PERTURB,)))
+        weight: str | None = option.column(
             optional=True,
             column_kinds=(Kind.INTEGER, Kind.NUMBER),
             column_roles=(Role.WEIGHT,),
             needs_domain=True,
-        ),
-        Parameter("declared_number", ParameterKind.INTEGER, optional=True, minimum=1, maximum=MOST_DECLARED),
-        EXTRA_CELLS,
-    )
+        )
+        declared_number: int | None = option.integer(optional=True, minimum=1, maximum=MOST_DECLARED)
+        extra_cells: str = EXTRA_CELLS
+
+    options: Options
 
     # --- declarations ------------------------------------------------------------------------------
 
     @once
     def further_problems(self) -> list[Problem]:
-        by = [self.schema.column(name) for name in self.values["by"]]
+        by = [self.schema.column(name) for name in self.options.by]
         found = level_problems(by, parameter="by") + self._quantity_problems
-        if self.values["strategy"] == PERTURB and len(self.values["shares"]) != 2:
+        if self.options.strategy == PERTURB and len(self.options.shares) != 2:
             found.append(Problem(f"{self.id}.two_shares", {}, "shares"))
         found = found or size_problems(self.cells, method=self.id, parameter="by")
         found += budget_problems(self.request, uses_delta=False)
@@ -147,10 +134,10 @@ class Means(Method):
     @once
     def _number_problems(self) -> list[Problem]:
         """Say when a declared number of rows contradicts what else was chosen."""
-        if self.values["declared_number"] is None:
+        if self.options.declared_number is None:
             return []
         together = [name for name in ("by", "weight") if self.values[name]]
-        together += ["strategy"] if self.values["strategy"] not in (None, TWO_SUMS) else []
+        together += ["strategy"] if self.options.strategy not in (None, TWO_SUMS) else []
         if together:
             return [Problem(f"{self.id}.number_of_everyone", {}, together[0])]
         if is_replace_one(self.request):
@@ -160,19 +147,19 @@ class Means(Method):
     @once
     def _quantity_problems(self) -> list[Problem]:
         found = []
-        if self.values["statistic"] == PROPORTION:
-            answer = self.schema.column(self.values["answer"])
+        if self.options.statistic == PROPORTION:
+            answer = self.schema.column(self.options.answer)
             problems = level_problems([answer], parameter="answer")
             if problems:
                 return problems
             if None in self._places:
                 found.append(Problem(f"{self.id}.not_a_level", {"column": answer.name}, "counted"))
-        elif grid_of(self.schema.column(self.values["value"])) is None:
-            found.append(Problem(f"{self.id}.no_bounds", {"column": self.values["value"]}, "value"))
-        if self.values["weight"]:
-            weight = grid_of(self.schema.column(self.values["weight"]), digits=3)
+        elif grid_of(self.schema.column(self.options.value)) is None:
+            found.append(Problem(f"{self.id}.no_bounds", {"column": self.options.value}, "value"))
+        if self.options.weight:
+            weight = grid_of(self.schema.column(self.options.weight), digits=3)
             if weight is None or weight.low < 0:
-                found.append(Problem(f"{self.id}.weight_bounds", {"column": self.values["weight"]}, "weight"))
+                found.append(Problem(f"{self.id}.weight_bounds", {"column": self.options.weight}, "weight"))
         if found:
             return found
         quantity = self.quantity
@@ -183,30 +170,30 @@ class Means(Method):
 
     @once
     def _column(self) -> str:
-        return "answer" if self.values["statistic"] == PROPORTION else "value"
+        return "answer" if self.options.statistic == PROPORTION else "value"
 
     @once
     def _places(self) -> list[int | None]:
         """Return where each counted value stands among the declared levels."""
-        answer = self.schema.column(self.values["answer"])
+        answer = self.schema.column(self.options.answer)
         places = {coding.text_of(level): place for place, level in enumerate(coding.levels(answer))}
-        return [places.get(coding.text_of(record["value"])) for record in self.values["counted"]]
+        return [places.get(coding.text_of(record["value"])) for record in self.options.counted]
 
     @once
     def cells(self) -> Cells:
         """Return the declared groups."""
-        return Cells(level_axes(self.request, self.values["by"]))
+        return Cells(level_axes(self.request, self.options.by))
 
     @once
     def quantity(self) -> Quantity:
         """Return what is summed, on its grid."""
-        weight_name = self.values["weight"]
+        weight_name = self.options.weight
         weight = grid_of(self.schema.column(weight_name), digits=3) if weight_name else None
-        if self.values["statistic"] == PROPORTION:
+        if self.options.statistic == PROPORTION:
             counted = frozenset(place for place in self._places if place is not None)
-            answer = self.schema.column(self.values["answer"])
+            answer = self.schema.column(self.options.answer)
             return Quantity(answer=answer, counted=counted, weight=weight)
-        return Quantity(value=grid_of(self.schema.column(self.values["value"])), weight=weight)
+        return Quantity(value=grid_of(self.schema.column(self.options.value)), weight=weight)
 
     @once
     def form(self) -> Form:
@@ -218,7 +205,7 @@ class Means(Method):
             "replace_one": is_replace_one(self.request),
             "groups": self.cells.size,
         }
-        strategy, number = self.values["strategy"], self.values["declared_number"]
+        strategy, number = self.options.strategy, self.options.declared_number
         if number is not None:
             return DeclaredNumber(**common, number=number, is_sum=strategy is None)
         if strategy is None:
@@ -226,7 +213,7 @@ class Means(Method):
         if strategy == COMPOSE:
             return WholeMean(**common)
         if strategy == PERTURB:
-            return SumAndCount(**common, shares=tuple(self.values["shares"]))
+            return SumAndCount(**common, shares=(self.options.shares[0], self.options.shares[1]))
         return TwoSums(**common)
 
     @once
@@ -240,7 +227,7 @@ class Means(Method):
 
     @once
     def forecast(self) -> Forecast:
-        form, name, sizes = self.form, self.values["statistic"], self.request.sizes
+        form, name, sizes = self.form, self.options.statistic, self.request.sizes
         label = Text(f"methods.{self.id}.numbers.{name}.label")
         errors = [
             Expected(label, "group", size, median, limit)
@@ -271,11 +258,11 @@ class Means(Method):
         return self.form.numbers(sums, counts, noise)
 
     def _published(self, numbers: dict[str, Any]) -> Release:
-        name, cells, form = self.values["statistic"], self.cells, self.form
+        name, cells, form = self.options.statistic, self.cells, self.form
         shown = {name if key == VALUE else key: values for key, values in numbers.items()}
         frame = result_frame(cells, shown)
         kinds = {True: "integer", False: "number"}
-        measured = self.values["value"] if form.quantity.value is not None else None
+        measured = self.options.value if form.quantity.value is not None else None
         unit = self.schema.column(measured).unit if measured is not None else ""
         entries = [
             number_entry(
@@ -289,7 +276,7 @@ class Means(Method):
         ]
         bounds = form.ends if form.is_clamped else None
         views = result_views(self.id, frame, cells, value=name, within=WITHIN, bounds=bounds)
-        notes = [Text(f"statistics.notes.extra_{self.values['extra_cells']}")] if cells.axes else []
+        notes = [Text(f"statistics.notes.extra_{self.options.extra_cells}")] if cells.axes else []
         notes += cap_notes(self.request) + self._numbers_said(form)
         if form.quantity.value is not None:
             values = {"step": float(form.quantity.step), "column": form.quantity.value.column.name}

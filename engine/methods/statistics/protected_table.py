@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
+from engine.methods import option
 from engine.methods.earlier import Earlier, EarlierRelease
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
@@ -98,142 +99,102 @@ class ProtectedTable(Method):
         "5.4.3; changes by keys: Marley and Leaver (2011)",
         "doi:10.1287/mnsc.47.7.1008.9805",
     )
-    parameters = (
-        Parameter(
-            "columns",
-            ParameterKind.COLUMNS,
-            minimum=1,
-            maximum=4,
-            column_kinds=LEVEL_KINDS,
-            needs_domain=True,
-        ),
-        Parameter(
-            "form",
-            ParameterKind.CHOICE,
-            default=HIDDEN,
-            choices=(HIDDEN, CONTROLLED_ROUNDING, RANDOM_ROUNDING, CELL_KEYS),
-        ),
-        Parameter(
-            "of",
-            ParameterKind.COLUMN,
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(
+            minimum=1, maximum=4, column_kinds=LEVEL_KINDS, needs_domain=True
+        )
+        form: str = option.choice(HIDDEN, CONTROLLED_ROUNDING, RANDOM_ROUNDING, CELL_KEYS, default=HIDDEN)
+        of: str | None = option.column(
             optional=True,
             column_kinds=(Kind.INTEGER, Kind.NUMBER),
             needs_domain=True,
             when=("form", (HIDDEN,)),
-        ),
-        Parameter("tables", ParameterKind.CHOICE, default=WHOLE, choices=(WHOLE, PAIRS)),
-        EXTRA_CELLS,
-        Parameter(
-            "base",
-            ParameterKind.INTEGER,
-            default=5,
-            minimum=2,
-            maximum=100,
-            when=("form", (CONTROLLED_ROUNDING, RANDOM_ROUNDING)),
-        ),
-        Parameter(
-            "largest", ParameterKind.INTEGER, default=5, minimum=1, maximum=100, when=("form", (CELL_KEYS,))
-        ),
-        Parameter(
-            "variance",
-            ParameterKind.NUMBER,
-            default=4,
-            minimum=Fraction(1, 10),
-            maximum=2_500,
-            when=("form", (CELL_KEYS,)),
-        ),
-        Parameter(
-            "none_to", ParameterKind.INTEGER, default=2, minimum=0, maximum=99, when=("form", (CELL_KEYS,))
-        ),
-        Parameter("threshold", ParameterKind.INTEGER, minimum=2, maximum=10_000, when=("form", (HIDDEN,))),
-        Parameter(
-            "rule",
-            ParameterKind.CHOICE,
-            default=THRESHOLD,
-            choices=(THRESHOLD, DOMINANCE, P_PERCENT),
-            when=("form", (HIDDEN,)),
-        ),
-        Parameter("n", ParameterKind.INTEGER, default=1, minimum=1, maximum=20, when=("rule", (DOMINANCE,))),
-        Parameter("k", ParameterKind.NUMBER, default=75, minimum=1, maximum=99, when=("rule", (DOMINANCE,))),
-        Parameter("p", ParameterKind.NUMBER, default=10, minimum=1, maximum=100, when=("rule", (P_PERCENT,))),
-        Parameter(
-            "zeros",
-            ParameterKind.CHOICE,
-            default="printed",
-            choices=("printed", "hidden"),
-            when=("form", (HIDDEN,)),
-        ),
-        Parameter("alone", ParameterKind.BOOLEAN, default=True, when=("form", (HIDDEN,))),
-        Parameter(
-            "few",
-            ParameterKind.CHOICE,
-            default="people",
-            choices=("people", "cells"),
-            when=("form", (HIDDEN,)),
-        ),
-        Parameter("totals", ParameterKind.BOOLEAN, default=True),
-        Parameter("seconds", ParameterKind.INTEGER, default=10, minimum=1, maximum=3600, unit="s"),
-    )
+        )
+        tables: str = option.choice(WHOLE, PAIRS, default=WHOLE)
+        extra_cells: str = EXTRA_CELLS
+        base: int = option.integer(
+            default=5, minimum=2, maximum=100, when=("form", (CONTROLLED_ROUNDING, RANDOM_ROUNDING))
+        )
+        largest: int = option.integer(default=5, minimum=1, maximum=100, when=("form", (CELL_KEYS,)))
+        variance: Fraction = option.number(
+            default=4, minimum=Fraction(1, 10), maximum=2_500, when=("form", (CELL_KEYS,))
+        )
+        none_to: int = option.integer(default=2, minimum=0, maximum=99, when=("form", (CELL_KEYS,)))
+        threshold: int = option.integer(minimum=2, maximum=10_000, when=("form", (HIDDEN,)))
+        rule: str = option.choice(
+            THRESHOLD, DOMINANCE, P_PERCENT, default=THRESHOLD, when=("form", (HIDDEN,))
+        )
+        n: int = option.integer(default=1, minimum=1, maximum=20, when=("rule", (DOMINANCE,)))
+        k: Fraction = option.number(default=75, minimum=1, maximum=99, when=("rule", (DOMINANCE,)))
+        p: Fraction = option.number(default=10, minimum=1, maximum=100, when=("rule", (P_PERCENT,)))
+        zeros: str = option.choice("printed", "hidden", default="printed", when=("form", (HIDDEN,)))
+        alone: bool = option.boolean(default=True, when=("form", (HIDDEN,)))
+        few: str = option.choice("people", "cells", default="people", when=("form", (HIDDEN,)))
+        totals: bool = option.boolean(default=True)
+        seconds: int = option.integer(default=10, minimum=1, maximum=3600, unit="s")
+
+    options: Options
 
     # --- declarations ------------------------------------------------------------------------------
 
     @once
     def further_problems(self) -> list[Problem]:
-        columns = [self.schema.column(name) for name in self.values["columns"]]
+        columns = [self.schema.column(name) for name in self.options.columns]
         found = level_problems(columns, parameter="columns")
         if found:
             return found
         size = self.additive.size
         if size > MOST_CELLS:
             return [Problem(f"{ID}.too_many_cells", {"cells": size, "most": MOST_CELLS}, "columns")]
-        if self.values["tables"] == PAIRS and len(columns) < 3:
+        if self.options.tables == PAIRS and len(columns) < 3:
             return [Problem(f"{ID}.no_pairs", {}, "tables")]
         return self.sum_problems + self.key_problems
 
     @once
     def key_problems(self) -> list[Problem]:
         """Say what cell keys need and do not have."""
-        values = self.values
-        if values["form"] != CELL_KEYS:
+        options = self.options
+        if options.form != CELL_KEYS:
             return []
         if self.schema.person_key is None:
             return [Problem(f"{ID}.no_person_key", {}, "form")]
-        if values["none_to"] >= values["largest"]:
-            return [Problem(f"{ID}.none_to", {"largest": values["largest"]}, "none_to")]
-        if values["variance"] > values["largest"] ** 2:
-            return [Problem(f"{ID}.variance", {"most": values["largest"] ** 2}, "variance")]
+        if options.none_to >= options.largest:
+            return [Problem(f"{ID}.none_to", {"largest": options.largest}, "none_to")]
+        if options.variance > options.largest**2:
+            return [Problem(f"{ID}.variance", {"most": options.largest**2}, "variance")]
         return []
 
     @once
     def sum_problems(self) -> list[Problem]:
         """Say what a sum needs and does not have."""
-        of, rule = self.values["of"], self.values["rule"]
+        of, rule = self.options.of, self.options.rule
         if of is None:
             return [] if rule in (THRESHOLD, None) else [Problem(f"{ID}.no_sum", {}, "rule")]
-        if of in self.values["columns"]:
+        if of in self.options.columns:
             return [Problem(f"{ID}.column_twice", {"column": of}, "of")]
         grid = self.grid
         if grid is None or grid.low < 0 or grid.high > WIDEST:
             return [Problem(f"{ID}.no_amounts", {"column": of}, "of")]
-        if self.values["zeros"] == "hidden":
+        if self.options.zeros == "hidden":
             return [Problem(f"{ID}.sums_of_nobody", {}, "zeros")]
         return []
 
     @once
     def grid(self) -> Grid | None:
         """Return the declared steps of the column that is added up; None where people are counted."""
-        of = self.values["of"]
+        of = self.options.of
         return None if of is None else grid_of(self.schema.column(of))
 
     @once
     def quantity(self) -> str:
         """Return what the table shows: ``count`` or ``sum``."""
-        return "count" if self.values["of"] is None else "sum"
+        return "count" if self.options.of is None else "sum"
 
     @once
     def cells(self) -> Cells:
         """Return the table over all columns, without totals."""
-        return Cells(level_axes(self.request, self.values["columns"]))
+        return Cells(level_axes(self.request, self.options.columns))
 
     @once
     def additive(self) -> Additive:
@@ -243,47 +204,45 @@ class ProtectedTable(Method):
     @once
     def rules(self) -> Rules:
         """Return what was declared about small cells."""
-        values = self.values
-        return Rules(
-            values["threshold"], values["zeros"] == "hidden", values["alone"], values["few"] == "people"
-        )
+        options = self.options
+        return Rules(options.threshold, options.zeros == "hidden", options.alone, options.few == "people")
 
     @once
     def sum_rules(self) -> SumRules:
         """Return what was declared about sums."""
-        values = self.values
-        rule = values["rule"]
+        options = self.options
+        rule = options.rule
         return SumRules(
-            values["threshold"],
-            dominance=(values["n"], values["k"]) if rule == DOMINANCE else None,
-            p_percent=values["p"] if rule == P_PERCENT else None,
-            alone=values["alone"],
-            by_people=values["few"] == "people",
+            options.threshold,
+            dominance=(options.n, options.k) if rule == DOMINANCE else None,
+            p_percent=options.p if rule == P_PERCENT else None,
+            alone=options.alone,
+            by_people=options.few == "people",
         )
 
     @once
     def printed(self) -> Mask:
         """Say which cells with totals the tables have."""
-        places = range(len(self.values["columns"]))
-        asked = tuple(combinations(places, 2)) if self.values["tables"] == PAIRS else (tuple(places),)
-        return self.additive.tables(asked, totals=self.values["totals"])
+        places = range(len(self.options.columns))
+        asked = tuple(combinations(places, 2)) if self.options.tables == PAIRS else (tuple(places),)
+        return self.additive.tables(asked, totals=self.options.totals)
 
     @once
     def cost(self) -> Promise:
-        values = self.values
-        terms: dict[str, Term] = {"threshold": values["threshold"]}
-        kind = "small_cells" if values["of"] is None else "small_sums"
-        if values["form"] != HIDDEN:
-            kind, terms = "rounded", {"base": values["base"]}
-        if values["form"] == CELL_KEYS:
-            kind, terms = "cell_keys", {"largest": values["largest"]}
-        if values["of"] is not None:
+        options = self.options
+        terms: dict[str, Term] = {"threshold": options.threshold}
+        kind = "small_cells" if options.of is None else "small_sums"
+        if options.form != HIDDEN:
+            kind, terms = "rounded", {"base": options.base}
+        if options.form == CELL_KEYS:
+            kind, terms = "cell_keys", {"largest": options.largest}
+        if options.of is not None:
             told = {
                 THRESHOLD: "",
-                DOMINANCE: f"(n, k) = ({values['n']}, {values['k']})",
-                P_PERCENT: f"p = {values['p']} %",
+                DOMINANCE: f"(n, k) = ({options.n}, {options.k})",
+                P_PERCENT: f"p = {options.p} %",
             }
-            terms["rule"] = told[values["rule"]] or f"≥ {values['threshold']}"
+            terms["rule"] = told[options.rule] or f"≥ {options.threshold}"
         return Promise(
             kind,
             None,
@@ -301,7 +260,7 @@ class ProtectedTable(Method):
         context.progress.step(0.0, "run.reading")
         found = self._contributions(tables[MAIN])
         printed = self.printed
-        if self.values["form"] != HIDDEN:
+        if self.options.form != HIDDEN:
             return self._changed(found.values, printed, tables[MAIN], context)
         done = self._audited(found, printed, context.progress)
         compared = self._refuse_differences(done.frame, context)
@@ -317,11 +276,11 @@ class ProtectedTable(Method):
     ) -> tuple[Tried, ...]:
         from engine.methods.shared.suppression import shown
 
-        if self.values["form"] != HIDDEN:
+        if self.options.form != HIDDEN:
             return ()
         found = self._contributions(tables[MAIN])
         done = self._audited(found, self.printed, progress)
-        return (shown.tables(done, self._totals, self.values["threshold"]),)
+        return (shown.tables(done, self._totals, self.options.threshold),)
 
     def _audited(self, found: Contributions, printed: Mask, progress: Progress) -> Audited:
         """Return the table with its pattern, tried from outside."""
@@ -334,14 +293,14 @@ class ProtectedTable(Method):
                 task,
                 lambda hidden: self._frame(found.values, printed, hidden),
                 self._totals,
-                seconds=float(self.values["seconds"]),
+                seconds=float(self.options.seconds),
                 scale=scale,
                 tell=lambda share: search.step(share, "statistics.cells"),
             )
         except InputRefused as refused:
             if refused.code != "suppression.impossible":
                 raise
-            raise InputRefused(f"{ID}.impossible", threshold=self.values["threshold"]) from refused
+            raise InputRefused(f"{ID}.impossible", threshold=self.options.threshold) from refused
 
     def _changed(self, values: Integers, printed: Mask, table: Table, context: Context) -> Release:
         """Return the table with every cell rounded, or changed by its key."""
@@ -349,13 +308,13 @@ class ProtectedTable(Method):
         from engine.methods.shared.suppression.rounding import Rounded, controlled_rounding, random_rounding
 
         assert context.chance is not None  # nothing bounds the loss
-        base, chance = self.values["base"], context.chance
-        if self.values["form"] == CELL_KEYS:
+        base, chance = self.options.base, context.chance
+        if self.options.form == CELL_KEYS:
             made = Rounded(self._by_keys(values, table, context.earlier.secret or chance.bytes(32)), 0)
-        elif self.values["form"] == RANDOM_ROUNDING:
+        elif self.options.form == RANDOM_ROUNDING:
             made = random_rounding(values, base=base, chance=chance)
         else:
-            seconds = float(self.values["seconds"])
+            seconds = float(self.options.seconds)
             made = controlled_rounding(self.additive, values, base=base, chance=chance, seconds=seconds)
         frame = self._frame(made.values, printed, np.zeros(len(values), dtype=bool))
         compared = self._refuse_differences(frame, context)
@@ -374,9 +333,9 @@ class ProtectedTable(Method):
         return changed(
             values,
             cell_keys(self.additive, cells.codes(frame), keys),
-            largest=self.values["largest"],
-            variance=float(self.values["variance"]),
-            none_to=self.values["none_to"],
+            largest=self.options.largest,
+            variance=float(self.options.variance),
+            none_to=self.options.none_to,
         )
 
     def _refuse_differences(self, frame: pd.DataFrame, context: Context) -> Earlier:
@@ -402,11 +361,11 @@ class ProtectedTable(Method):
         """Refuse a table beside one other; False where both are of forms that are not compared."""
         from engine.methods.shared.suppression.differencing import Told, again, exposed, hidden_numbers
 
-        form, before = self.values["form"], one.parameters.get("form", HIDDEN)
+        form, before = self.options.form, one.parameters.get("form", HIDDEN)
         is_hidden = before == HIDDEN
         if CELL_KEYS in (form, before):
             return False  # the same cell has the same change, so that nothing can be averaged
-        if one.parameters.get("of") != self.values["of"] or is_hidden != (form == HIDDEN):
+        if one.parameters.get("of") != self.options.of or is_hidden != (form == HIDDEN):
             return False
         new = Told(frame, self._totals, *self._told(self.values))
         other = next(iter(one.frames.values()))
@@ -481,20 +440,20 @@ class ProtectedTable(Method):
         cells, words, quantity = self.cells, self._totals, self.quantity
         grid = self.grid
         unit = counted_unit(self.request) if grid is None else grid.column.unit
-        shows = {HIDDEN: quantity, CELL_KEYS: "changed"}.get(self.values["form"], "rounded")
+        shows = {HIDDEN: quantity, CELL_KEYS: "changed"}.get(self.options.form, "rounded")
         meaning = Text(
             f"methods.{ID}.numbers.{shows}.what",
-            {"base": self.values["base"], "largest": self.values["largest"]},
+            {"base": self.options.base, "largest": self.options.largest},
         )
         kind = "integer" if grid is None or grid.step.denominator == 1 else "number"
         dictionary = (
             *(replace(axis.entry, values=(*axis.entry.values, words[axis.name])) for axis in cells.axes),
             DictionaryEntry(free_name(quantity, cells.names), meaning, kind, unit),
         )
-        form = self.values["form"]
-        note = "zeros_sum" if grid is not None else f"zeros_{self.values['zeros']}"
+        form = self.options.form
+        note = "zeros_sum" if grid is not None else f"zeros_{self.options.zeros}"
         notes = (
-            Text(f"statistics.notes.extra_{self.values['extra_cells']}"),
+            Text(f"statistics.notes.extra_{self.options.extra_cells}"),
             Text(f"methods.{ID}.notes.{note if form == HIDDEN else form}"),
             *shown.cap_notes(ID, self.request),
         )

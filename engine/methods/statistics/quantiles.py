@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.filling import Counted
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
@@ -88,19 +89,21 @@ class Quantiles(Method):
         "algorithm 1 and theorem 2",
         "arXiv:2010.12603",
     )
-    parameters = (
-        Parameter("value", ParameterKind.COLUMN, column_kinds=(Kind.INTEGER, Kind.NUMBER), needs_domain=True),
-        Parameter("quantiles", ParameterKind.EDGES, default=["1/4", "1/2", "3/4"], minimum=1, maximum=20),
-        BY,
-        EXTRA_CELLS,
-    )
+
+    class Options(option.Options):
+        value: str = option.column(column_kinds=(Kind.INTEGER, Kind.NUMBER), needs_domain=True)
+        quantiles: option.Edges = option.edges(default=["1/4", "1/2", "3/4"], minimum=1, maximum=20)
+        by: option.Names = BY
+        extra_cells: str = EXTRA_CELLS
+
+    options: Options
 
     # --- declarations ------------------------------------------------------------------------------
 
     @once
     def further_problems(self) -> list[Problem]:
-        column = self.schema.column(self.values["value"])
-        by = [self.schema.column(name) for name in self.values["by"]]
+        column = self.schema.column(self.options.value)
+        by = [self.schema.column(name) for name in self.options.by]
         found = level_problems(by, parameter="by")
         grid = self._grid
         if grid is None:
@@ -121,16 +124,16 @@ class Quantiles(Method):
 
     @once
     def _wanted(self) -> tuple[Fraction, ...]:
-        return tuple(edge_number(each) for each in self.values["quantiles"])
+        return tuple(edge_number(each) for each in self.options.quantiles)
 
     @once
     def _grid(self) -> Grid | None:
-        return grid_of(self.schema.column(self.values["value"]), digits=3)
+        return grid_of(self.schema.column(self.options.value), digits=3)
 
     @once
     def cells(self) -> Cells:
         """Return the declared groups."""
-        return Cells(level_axes(self.request, self.values["by"]))
+        return Cells(level_axes(self.request, self.options.by))
 
     @once
     def choices(self) -> tuple[RankChoice, ...]:
@@ -230,7 +233,7 @@ class Quantiles(Method):
         frame[names["value"]] = values
         for name, limits in zip(LIMITS, self.limits(candidates), strict=True):
             frame[names[name]] = np.tile(limits, cells.size)
-        unit = self.schema.column(self.values["value"]).unit
+        unit = self.schema.column(self.options.value).unit
         dictionary = (
             *cells.entries,
             DictionaryEntry(
@@ -246,7 +249,7 @@ class Quantiles(Method):
             ),
         )
         views = result_views(self.id, frame, cells, value="value", within=None)
-        notes = [Text(f"statistics.notes.extra_{self.values['extra_cells']}")] if cells.axes else []
+        notes = [Text(f"statistics.notes.extra_{self.options.extra_cells}")] if cells.axes else []
         notes += cap_notes(self.request)
         notes += map(self._note, ("missing", "ordered", "rank", "even", self._way(self.choices)))
         notes.append(

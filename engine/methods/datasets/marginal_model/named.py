@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from itertools import combinations
 from math import prod
 
+from engine.methods import option
 from engine.methods.datasets.marginal_model.junction_tree import Attributes, junction_tree
 from engine.methods.datasets.marginal_model.schedule import Schedule
 from engine.methods.datasets.synthesis.misplaced import misplaced
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
 from engine.methods.shared.column_cells import CELL_KINDS, ColumnCells
 from engine.views import TableView, Text
 
 CHOSEN, SINGLE, NAMED = "chosen", "single", "named"
-TABLES = Parameter("tables", ParameterKind.CHOICE, default=CHOSEN, choices=(CHOSEN, SINGLE, NAMED))
-NAMED_TABLES = Parameter(
-    "named",
-    ParameterKind.RECORDS,
+TABLES = option.choice(CHOSEN, SINGLE, NAMED, name="tables", default=CHOSEN)
+NAMED_TABLES = option.records(
+    option.columns(name="columns", minimum=2, maximum=4, column_kinds=CELL_KINDS),
+    name="named",
     minimum=1,
     maximum=100,
-    when=(TABLES.name, (NAMED,)),
-    fields=(Parameter("columns", ParameterKind.COLUMNS, minimum=2, maximum=4, column_kinds=CELL_KINDS),),
+    when=("tables", (NAMED,)),
 )
 MOST_TOGETHER = 200_000
 """Cells of a table that is named, or that the model needs to make several agree."""

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import InputRefused
+from engine.methods import option
 from engine.methods.datasets.masking.catalogue import STEPS, fields, problems
 from engine.methods.datasets.masking.step import ID, WORDS, Told
 from engine.methods.datasets.masking.working import Working
 from engine.methods.kinds import Changes
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
     DictionaryEntry,
@@ -25,7 +26,6 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
-    Request,
     Rows,
     Spends,
 )
@@ -65,19 +65,21 @@ class Masking(Method):
         "chapter 3",
         "doi:10.1002/9781118348239",
     )
-    parameters = (
-        Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=500),
-        Parameter("steps", ParameterKind.RECORDS, minimum=1, maximum=200, fields=fields()),
-    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(minimum=1, maximum=500)
+        steps: option.Records = option.records(*fields(), minimum=1, maximum=200)
+
+    options: Options
 
     @once
     def further_problems(self) -> list[Problem]:
-        return list(problems(self.values["steps"], self.request.schema, self.values["columns"]))
+        return list(problems(self.options.steps, self.request.schema, self.options.columns))
 
     @once
     def keeps(self) -> tuple[str, ...]:
-        leaves = self.values["columns"]
-        steps = [(STEPS[options["step"]], options) for options in self.values["steps"]]
+        leaves = self.options.columns
+        steps = [(STEPS[options["step"]], options) for options in self.options.steps]
         changed = {
             name
             for step, options in steps
@@ -93,11 +95,11 @@ class Masking(Method):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table, schema = next(iter(tables.values())), self.request.schema
         assert context.chance is not None  # nothing bounds the loss
-        working = Working(table, schema, self.values["columns"], context.chance)
+        working = Working(table, schema, self.options.columns, context.chance)
         alone = [alone_in(working)]
         done: dict[str, list[Text]] = {name: [] for name in working.columns}
         told: list[Told] = []
-        steps = self.values["steps"]
+        steps = self.options.steps
         for place, options in enumerate(steps):
             context.progress.step(place / len(steps), "datasets.masking")
             step = STEPS[options["step"]]
@@ -110,7 +112,7 @@ class Masking(Method):
         if not len(working):
             raise InputRefused(f"{ID}.no_rows")
         alone.append(alone_in(working))
-        entries = tuple(_entry(self.request, name, done[name]) for name in working.columns)
+        entries = tuple(_entry(self, name, done[name]) for name in working.columns)
         frame = working.written().set_axis(working.places)
         artefact = leaving("table", frame, entries, context.chance)
         views = tuple(view for one in told for view in one.views)
@@ -125,7 +127,7 @@ class Masking(Method):
         chance: np.random.Generator,
         progress: Progress = SILENT,
     ) -> tuple[Tried, ...]:
-        working = Working(next(iter(tables.values())), self.request.schema, self.values["columns"], chance)
+        working = Working(next(iter(tables.values())), self.request.schema, self.options.columns, chance)
         people, before = len(np.unique(working.people)), alone_in(working)
         names = tuple(working.identifying())
         steps = self.values.get("steps") or ()
@@ -133,14 +135,14 @@ class Masking(Method):
         for place, options in enumerate(steps):
             progress.step(place / len(steps), "datasets.masking")
             STEPS[options["step"]].apply(working, options)
-            after.append((_step_words(options, self.request), alone_in(working)))
+            after.append((_step_words(options, self), alone_in(working)))
         return (Standing(names, people, before, tuple(after)),)
 
 
-def _step_words(options: Mapping[str, Any], request: Request) -> Text:
+def _step_words(options: Mapping[str, Any], design: Masking) -> Text:
     """Return a step with its columns, for the custodian."""
     step = STEPS[options["step"]]
-    columns = step.columns(options, request.schema, request.values["columns"])
+    columns = step.columns(options, design.schema, design.options.columns)
     name = Text(f"{WORDS}.parameters.steps.fields.step.choices.{step.id}")
     return Text(f"{WORDS}.trial.{'step' if columns else 'rows'}", {"step": name, "columns": columns})
 
@@ -159,8 +161,8 @@ def alone_in(working: Working) -> int:
     return len(np.unique(pairs[sizes[pairs[:, 0]] == 1, 1]))
 
 
-def _entry(request: Request, name: str, done: list[Text]) -> DictionaryEntry:
-    column = request.schema.column(name)
+def _entry(design: Masking, name: str, done: list[Text]) -> DictionaryEntry:
+    column = design.schema.column(name)
     if not done:
         return entry(column, "as_it_is")
     meaning = done[0]

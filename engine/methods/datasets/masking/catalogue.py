@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import engine.methods.datasets.masking.steps as every_step
 from engine.discovery import instances
+from engine.methods import option
 from engine.methods.datasets.masking.step import ID, Before, MaskingStep, Options, Values
 from engine.methods.datasets.masking.working import declared_values, form_of
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Parameter, Problem
 from engine.table.schema import Kind, Schema
 
 STEPS: dict[str, MaskingStep] = {step.id: step for step in instances(every_step, MaskingStep)}
@@ -24,7 +25,7 @@ def fields() -> tuple[Parameter, ...]:
             if found.setdefault(one.name, one) != one:
                 raise ValueError(f"two declarations of the field {one.name}")
             asked.setdefault(one.name, []).append(step.id)
-    chosen = Parameter("step", ParameterKind.CHOICE, choices=tuple(STEPS))
+    chosen = option.choice(*STEPS, name="step")
     return (chosen, *(replace(one, when=("step", tuple(asked[name]))) for name, one in found.items()))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from engine.methods import option
 from engine.methods.datasets.masking.working import Form, Working
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.table.schema import Column, Schema
@@ -21,8 +22,8 @@ WORDS = f"methods.{ID}"
 Options = Mapping[str, Any]
 Values = tuple[str, ...]
 
-COLUMN = Parameter("column", ParameterKind.COLUMN)
-COLUMNS = Parameter("columns", ParameterKind.COLUMNS, minimum=1, maximum=100)
+COLUMN = option.column(name="column")
+COLUMNS = option.columns(name="columns", minimum=1, maximum=100)
 
 
 @dataclass(frozen=True)

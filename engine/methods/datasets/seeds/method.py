@@ -10,6 +10,7 @@ from math import ceil, floor, isfinite, sqrt
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required
 from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.latent_model.teaching import Teaching
@@ -22,7 +23,7 @@ from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_n
 from engine.methods.datasets.synthesis.invented import invented_rows, invented_table
 from engine.methods.filling import Judged
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
     Context,
@@ -32,7 +33,6 @@ from engine.methods.protocol import (
     Inside,
     Method,
     Release,
-    Request,
     Rows,
 )
 from engine.methods.shared.cells import level_problems
@@ -69,27 +69,11 @@ MOST_ALONE = 0.5
 ALL_ALONE = 0.75
 """Where at best this share of the rows would be from the model alone, no seeds are taken."""
 
-# What every method of rows from seeds asks first
-FIRST = (
-    Parameter(
-        "columns",
-        ParameterKind.COLUMNS,
-        minimum=1,
-        maximum=100,
-        column_kinds=CELL_KINDS,
-        needs_domain=True,
-    ),
-    Parameter("about_rows", ParameterKind.INTEGER, minimum=10, maximum=10**9),
-    Parameter("rows", ParameterKind.INTEGER, minimum=1, maximum=MOST_ROWS),
+COLUMNS = option.columns(minimum=1, maximum=100, column_kinds=CELL_KINDS, needs_domain=True)
+MODEL_SHARE = option.number(
+    name="model_share", default="1/2", minimum=Fraction(1, 20), maximum=Fraction(19, 20)
 )
-MODEL_SHARE = Parameter(
-    "model_share",
-    ParameterKind.NUMBER,
-    default="1/2",
-    minimum=Fraction(1, 20),
-    maximum=Fraction(19, 20),
-)
-RATIO = Parameter("ratio", ParameterKind.NUMBER, default=2, minimum=Fraction(101, 100), maximum=100)
+RATIO = option.number(name="ratio", default=2, minimum=Fraction(101, 100), maximum=100)
 
 
 class SeedMethod(Method):
@@ -103,6 +87,13 @@ class SeedMethod(Method):
     family = Family.DATASET
     rows = Rows.SYNTHETIC
     libraries = ()
+
+    class Options(option.Options):
+        columns: option.Names = COLUMNS
+        about_rows: int = option.integer(minimum=10, maximum=10**9)
+        rows: int = option.integer(minimum=1, maximum=MOST_ROWS)
+
+    options: Options
     refuses_idle_seeds = False
     """Whether what is foreseen is sure enough to take no seeds where hardly a row would have one: it is not
     where it hangs on how many people are alike in what is kept."""
@@ -111,8 +102,8 @@ class SeedMethod(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        values = self.values
-        columns = [self.schema.column(name) for name in values["columns"]]
+        options = self.options
+        columns = [self.schema.column(name) for name in options.columns]
         found = level_problems([one for one in columns if is_listed(one)], parameter="columns")
         found += edge_problems(self.request, columns, method=ID, parameter="columns")
         if not found:
@@ -126,7 +117,7 @@ class SeedMethod(Method):
         if is_replace_one(self.request):
             found.append(Problem(f"{ID}.replace_one", {}, "budget"))
         found += budget_problems(self.request, uses_delta=True)
-        return found or _crowd_problems(self.request) or self._alone_problems
+        return found or _crowd_problems(self) or self._alone_problems
 
     @once
     def _alone_problems(self) -> list[Problem]:
@@ -151,8 +142,8 @@ class SeedMethod(Method):
     @once
     def foreseen(self) -> tuple[float, float]:
         """Return between which shares of the rows are from the model alone, before anything is read."""
-        test = _test(self.request)
-        low, high = self.passing(test.threshold / max(1, _seeds(self.request)))
+        test = _test(self)
+        low, high = self.passing(test.threshold / max(1, _seeds(self)))
         return alone_of(high, float(test.alone)), alone_of(low, float(test.alone))
 
     @once
@@ -163,7 +154,7 @@ class SeedMethod(Method):
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every column: from declarations alone."""
-        return columns_as_cells(self.request, self.values["columns"])
+        return columns_as_cells(self.request, self.options.columns)
 
     @once
     @abstractmethod
@@ -172,10 +163,10 @@ class SeedMethod(Method):
 
     @once
     def cost(self) -> Promise:
-        test = _test(self.request)
+        test = _test(self)
         learnt = self.learning.event
         events: Event = test if learnt is None else Parallel((test, learnt))
-        if _ratio(self.request) == 1 or _kind(self.request) is not SeededRows:  # no crowd is certain
+        if _ratio(self) == 1 or _kind(self) is not SeededRows:  # no crowd is certain
             return promise(self.request, events, kind="approximate_dp", further=("parts_by_lot",))
         found = promise(self.request, events, kind="plausible_deniability", further=("parts_by_lot",))
         return replace(found, terms={"k": test.least, "gamma": test.ratio})
@@ -185,15 +176,15 @@ class SeedMethod(Method):
     @once
     def forecast(self) -> Forecast:
         """State the error of a share under the model: noise of its counts, and the lot of the rows."""
-        test, learning = _planned(self.request), self.learning
+        test, learning = _planned(self), self.learning
         noise = learning.deviation / learning.about_rows
-        deviation = 100 * sqrt(noise**2 + 0.25 / self.values["rows"])
+        deviation = 100 * sqrt(noise**2 + 0.25 / self.options.rows)
         label = Text(f"{WORDS}.numbers.share.label")
         error = Expected(label, "tested", None, 0.6745 * deviation, 1.96 * deviation)
         known = (error,) if learning.deviation else ()
         foreseen = () if test is None else (self._foreseen,)
         notes = (*cap_notes(self.request), *foreseen, self.note)
-        views = () if test is None else (_plan_view(test, self.request),)
+        views = () if test is None else (_plan_view(test, self),)
         return Forecast(known, views=views, notes=notes)
 
     @once
@@ -204,7 +195,7 @@ class SeedMethod(Method):
 
     def judged(self, people: int | None) -> Judged | None:
         """Say how many rows will have a seed at all: half of what is foreseen at best and at worst."""
-        if _planned(self.request) is None:
+        if _planned(self) is None:
             return None
         low, high = self.foreseen
         verdict = "mostly_alone" if low + high > 2 * MOST_ALONE else "seeds"
@@ -219,14 +210,14 @@ class SeedMethod(Method):
     # --- release -----------------------------------------------------------------------------------
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
-        columns, learning, test = self.cells, self.learning, _test(self.request)
+        columns, learning, test = self.cells, self.learning, _test(self)
         context.progress.step(0.0, "run.reading")
         rows = tables[MAIN].rows()
         codes = np.array([cells.codes(rows[cells.column.name]) for cells in columns])
-        share = _model_share(self.request)
+        share = _model_share(self)
         apart = context.noise.bernoulli(share, codes.shape[1])  # one coin for each person
         learnt = learning.learnt(codes[:, apart], context.noise, progress=context.progress.part(0.1, 0.7))
-        fewest, most = drawn_anew(self.request)
+        fewest, most = drawn_anew(self)
         model = learnt.model(fewest=fewest, most=most)
         found = made(
             model,
@@ -239,8 +230,8 @@ class SeedMethod(Method):
         artefact = invented_table(columns, model.finished(found.rows).T[order], context.noise)
         untested = invented_rows(columns, model.finished(found.untested).T[order], context.noise)
         inside = replace(_inside(found, test, codes, apart), untested=untested)
-        notes = (_alone_note(share_alone(model, found.rows, _seeds(self.request), test, context.noise)),)
-        return Release((artefact,), self.cost, (_plan_view(test, self.request),), notes, inside=inside)
+        notes = (_alone_note(share_alone(model, found.rows, _seeds(self), test, context.noise)),)
+        return Release((artefact,), self.cost, (_plan_view(test, self),), notes, inside=inside)
 
 
 def _alone_note(share: float) -> Text:
@@ -250,86 +241,91 @@ def _alone_note(share: float) -> Text:
     return Text(f"{WORDS}.notes.{name}", {"percent": round(100 * share), "highest": round(100 * highest)})
 
 
-def _model_share(request: Request) -> Fraction:
+def _model_share(design: SeedMethod) -> Fraction:
     """Return the share of the people that the model is learnt from: of none where nobody is asked for one."""
-    share = request.values.get("model_share")
-    return Fraction(0) if share is None or request.values.get("model") == NOBODY else Fraction(share)
+    share = design.values.get("model_share")
+    return Fraction(0) if share is None or design.values.get("model") == NOBODY else Fraction(share)
 
 
-def model_rows(request: Request) -> int:
+def model_rows(design: SeedMethod) -> int:
     """Return roughly how many rows the model is learnt from."""
-    return max(10, round(request.values["about_rows"] * _model_share(request)))
+    return max(10, round(design.options.about_rows * _model_share(design)))
 
 
-def level_of(request: Request) -> tuple[Fraction, Fraction]:
+def level_of(design: SeedMethod) -> tuple[Fraction, Fraction]:
     """Return (ε, δ) that learning may cost: no more than the seeds pay, who are other people."""
-    test, budget = _planned(request), required(request)
+    test, budget = _planned(design), required(design.request)
     if test is None:
         return budget.epsilon, budget.delta
     level, failure = test.stated()
     return level * (1 - Fraction(1, 2**20)), failure * (1 - Fraction(1, 2**20))
 
 
-def drawn_anew(request: Request) -> tuple[int, int]:
+def drawn_anew(design: SeedMethod) -> tuple[int, int]:
     """Return how many columns are drawn anew: by default all, or up to a third fewer."""
-    columns = len(request.values["columns"])
-    fewest, most = request.values.get("fewest_drawn"), request.values.get("most_drawn")
+    columns = len(design.options.columns)
+    fewest, most = design.values.get("fewest_drawn"), design.values.get("most_drawn")
     most = columns if most is None else most
     return min(most, ceil(2 * columns / 3)) if fewest is None else fewest, most
 
 
-def _ratio(request: Request) -> Fraction:
-    ratio = request.values.get("ratio")
-    return Fraction(1) if ratio is None or request.values.get("crowd") == WEIGHTED else Fraction(ratio)
+def _ratio(design: SeedMethod) -> Fraction:
+    ratio = design.values.get("ratio")
+    return Fraction(1) if ratio is None or design.values.get("crowd") == WEIGHTED else Fraction(ratio)
 
 
-def _kind(request: Request) -> type[SeededRows]:
+def _kind(design: SeedMethod) -> type[SeededRows]:
     """Return how crowds near the threshold pass."""
-    return TESTS[request.values.get("test") or LOT]
+    return TESTS[design.values.get("test") or LOT]
 
 
-def _test(request: Request) -> SeededRows:
-    """Return the test of a request that has been checked."""
-    found = _planned(request)
+def _test(design: SeedMethod) -> SeededRows:
+    """Return the test of a design.request that has been checked."""
+    found = _planned(design)
     assert found is not None, "problems() reports a crowd that is impossible"
     return found
 
 
-def _planned(request: Request) -> SeededRows | None:
-    budget = required(request)
+def _planned(design: SeedMethod) -> SeededRows | None:
+    budget = required(design.request)
     return planned(
-        request.values["rows"],
+        design.options.rows,
         epsilon=budget.epsilon,
         delta=budget.delta,
-        ratio=_ratio(request),
-        kind=_kind(request),
+        ratio=_ratio(design),
+        kind=_kind(design),
     )
 
 
-def _seeds(request: Request) -> int:
+def _seeds(design: SeedMethod) -> int:
     """Return how many seeds there may be counted on, from the number of rows that was stated."""
-    return floor(SURE * request.values["about_rows"] * (1 - _model_share(request)))
+    return floor(SURE * design.options.about_rows * (1 - _model_share(design)))
 
 
-def _crowd_problems(request: Request) -> list[Problem]:
+def _crowd_problems(design: SeedMethod) -> list[Problem]:
     """Refuse what hardly a row could pass, with the ways out: fewer rows, a larger ε, the model alone."""
-    test, seeds, budget, rows = _planned(request), _seeds(request), required(request), request.values["rows"]
+    test, seeds, budget, rows = (
+        _planned(design),
+        _seeds(design),
+        required(design.request),
+        design.options.rows,
+    )
     if test is not None and test.threshold <= seeds:
         return []
-    ratio, kind = _ratio(request), _kind(request)
+    ratio, kind = _ratio(design), _kind(design)
     most = most_rows(seeds, epsilon=budget.epsilon, delta=budget.delta, ratio=ratio, kind=kind)
     level = level_needed(rows, seeds, delta=budget.delta, ratio=ratio, kind=kind)
     told = {"rows": rows, "seeds": seeds, "most": most, "epsilon": "" if level is None else float(level)}
     return [Problem(f"{ID}.{'crowd' if most and level is not None else 'no_crowd'}", told, "rows")]
 
 
-def _plan_view(test: SeededRows, request: Request) -> TableView:
+def _plan_view(test: SeededRows, design: SeedMethod) -> TableView:
     """Show what was planned: the guarantee of the table first, that of one row beside it, never alone."""
-    budget, (level, failure) = required(request), test.each()
+    budget, (level, failure) = required(design.request), test.each()
     table = {"epsilon": float(budget.epsilon), "delta": float(budget.delta), "rows": test.count}
     each = {"epsilon": float(level), "delta": float(f"{float(failure):.2g}")}
     others = by_other_ways(test) if test.count > 1 else {}
-    form = "" if _kind(request) is SeededRows else "_noisy"
+    form = "" if _kind(design) is SeededRows else "_noisy"
     rows: tuple[tuple[str, Cell], ...] = (
         ("table", Text(f"{WORDS}.views.plan.level", table)),
         ("each", Text(f"{WORDS}.views.plan.level", each)),
@@ -338,7 +334,7 @@ def _plan_view(test: SeededRows, request: Request) -> TableView:
             for name, epsilon in others.items()
             if isfinite(epsilon)
         ),
-        ("expected", _seeds(request)),
+        ("expected", _seeds(design)),
         (f"threshold{form}", test.threshold),
         (f"least{form}", test.least),
         (f"blur{form}", brief(float(test.rate))),

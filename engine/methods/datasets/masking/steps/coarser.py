@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.datasets.masking.step import COLUMN, Before, MaskingStep, Options, Told, Values, Wrong
 from engine.methods.datasets.masking.working import Floats, Form, Texts, Working, form_of
-from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.shared.rows import hierarchy_of
 from engine.methods.values import edge_of
 from engine.table.schema import Column
@@ -35,7 +35,7 @@ class Generalise(MaskingStep):
     """Every value becomes its group on one step of the column's hierarchy."""
 
     id = "generalise"
-    fields = (COLUMN, Parameter("level", ParameterKind.INTEGER, minimum=1, maximum=13))
+    fields = (COLUMN, option.integer(name="level", minimum=1, maximum=13))
     leaves = Form.TEXTS
 
     def wrong(self, options: Options, before: Before) -> Wrong | None:
@@ -65,7 +65,7 @@ class Truncate(MaskingStep):
     """Only the first signs of a code stay."""
 
     id = "truncate"
-    fields = (COLUMN, Parameter("keep", ParameterKind.INTEGER, minimum=1, maximum=50))
+    fields = (COLUMN, option.integer(name="keep", minimum=1, maximum=50))
     leaves = Form.TEXTS
 
     def declared(self, values: Values | None, options: Options, column: Column) -> Values | None:
@@ -83,7 +83,7 @@ class FreeText(MaskingStep):
     id = "free_text"
     fields = (
         COLUMN,
-        Parameter("treatment", ParameterKind.CHOICE, default=REMOVED, choices=(REMOVED, FLAGGED)),
+        option.choice(REMOVED, FLAGGED, name="treatment", default=REMOVED),
     )
     leaves = Form.TEXTS
 
@@ -113,8 +113,8 @@ class RoundTo(MaskingStep):
     id = "round_to"
     fields = (
         COLUMN,
-        Parameter("base", ParameterKind.NUMBER, minimum=Fraction(1, 10**9), maximum=10**12),
-        Parameter("way", ParameterKind.CHOICE, default=NEAREST, choices=(NEAREST, RANDOM)),
+        option.number(name="base", minimum=Fraction(1, 10**9), maximum=10**12),
+        option.choice(NEAREST, RANDOM, name="way", default=NEAREST),
     )
     reads = (Form.NUMBERS,)
 
@@ -141,8 +141,8 @@ class CodeEnds(MaskingStep):
     keeps_values = True
     fields = (
         COLUMN,
-        Parameter("lowest", ParameterKind.TEXT, optional=True),
-        Parameter("highest", ParameterKind.TEXT, optional=True),
+        option.text(name="lowest", optional=True),
+        option.text(name="highest", optional=True),
     )
     reads = (Form.NUMBERS, Form.DAYS)
 
@@ -175,8 +175,8 @@ class CodeEndsAtPercentiles(MaskingStep):
     keeps_values = True
     fields = (
         COLUMN,
-        Parameter("below", ParameterKind.NUMBER, default=0, minimum=0, maximum=HUNDRED),
-        Parameter("above", ParameterKind.NUMBER, default=HUNDRED, minimum=0, maximum=HUNDRED),
+        option.number(name="below", default=0, minimum=0, maximum=HUNDRED),
+        option.number(name="above", default=HUNDRED, minimum=0, maximum=HUNDRED),
     )
     reads = (Form.NUMBERS, Form.DAYS)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.datasets.masking.step import COLUMNS, Before, MaskingStep, Options, Told, Wrong
 from engine.methods.datasets.masking.working import Form, Working
-from engine.methods.parameters import Parameter, ParameterKind
 
 
 class ShiftDates(MaskingStep):
@@ -21,8 +21,8 @@ class ShiftDates(MaskingStep):
     id = "shift_dates"
     fields = (
         COLUMNS,
-        Parameter("most_days", ParameterKind.INTEGER, minimum=1, maximum=36_500),
-        Parameter("whole_weeks", ParameterKind.BOOLEAN, default=False),
+        option.integer(name="most_days", minimum=1, maximum=36_500),
+        option.boolean(name="whole_weeks", default=False),
     )
     reads = (Form.DAYS,)
 

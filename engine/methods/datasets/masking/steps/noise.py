@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.methods import option
 from engine.methods.datasets.masking.estimators import (
     DISTRIBUTIONS,
     LAPLACE,
@@ -31,7 +32,6 @@ from engine.methods.datasets.masking.step import (
     Values,
 )
 from engine.methods.datasets.masking.working import Floats, Form, Working
-from engine.methods.parameters import Parameter, ParameterKind
 from engine.table.schema import Column, Kind
 from engine.views import TableView, Text
 
@@ -51,8 +51,8 @@ class Noise(MaskingStep):
     id = "noise"
     fields = (
         COLUMN,
-        Parameter("distribution", ParameterKind.CHOICE, default=NORMAL, choices=DISTRIBUTIONS),
-        Parameter("standard_deviation", ParameterKind.NUMBER, minimum=_SMALLEST, maximum=10**12),
+        option.choice(*DISTRIBUTIONS, name="distribution", default=NORMAL),
+        option.number(name="standard_deviation", minimum=_SMALLEST, maximum=10**12),
     )
     reads = (Form.NUMBERS,)
 
@@ -97,7 +97,7 @@ class CorrelatedNoise(MaskingStep):
     id = "correlated_noise"
     fields = (
         COLUMNS,
-        Parameter("relative_variance", ParameterKind.NUMBER, minimum=_SMALLEST, maximum=100),
+        option.number(name="relative_variance", minimum=_SMALLEST, maximum=100),
     )
     reads = (Form.NUMBERS,)
 
@@ -137,7 +137,7 @@ class MultiplicativeNoise(MaskingStep):
     id = "multiplicative_noise"
     fields = (
         COLUMN,
-        Parameter("relative_deviation", ParameterKind.NUMBER, minimum=_SMALLEST, maximum=2),
+        option.number(name="relative_deviation", minimum=_SMALLEST, maximum=2),
     )
     reads = (Form.NUMBERS,)
 

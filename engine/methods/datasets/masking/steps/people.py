@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import InputRefused
+from engine.methods import option
 from engine.methods.datasets.ascending import ascending
 from engine.methods.datasets.masking.fewest_cells import fewest
 from engine.methods.datasets.masking.step import ID, Before, MaskingStep, Options, Told, Values, Wrong
 from engine.methods.datasets.masking.working import Form, Places, Texts, Working, identifying
 from engine.methods.datasets.recoding import Ladder, Members, combined
-from engine.methods.parameters import Parameter, ParameterKind
 from engine.table.hierarchies import ALL, Hierarchy
 from engine.table.schema import Column, Schema
 
@@ -25,9 +25,7 @@ class Sample(MaskingStep):
 
     id = "sample"
     keeps_values = True
-    fields = (
-        Parameter("share", ParameterKind.NUMBER, minimum=Fraction(1, 10**6), maximum=Fraction(999, 1000)),
-    )
+    fields = (option.number(name="share", minimum=Fraction(1, 10**6), maximum=Fraction(999, 1000)),)
 
     def columns(self, options: Options, schema: Schema, leaving: Values) -> Values:
         return ()
@@ -56,7 +54,7 @@ class SuppressCells(MaskingStep):
 
     id = "suppress_cells"
     keeps_values = True
-    fields = (Parameter("k", ParameterKind.INTEGER, minimum=2, maximum=100_000),)
+    fields = (option.integer(name="k", minimum=2, maximum=100_000),)
     leaves = Form.TEXTS
 
     def columns(self, options: Options, schema: Schema, leaving: Values) -> Values:

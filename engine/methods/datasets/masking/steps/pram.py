@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from engine.methods import option
 from engine.methods.datasets.masking.estimators import Floats, counts_before
 from engine.methods.datasets.masking.step import (
     COLUMN,
@@ -19,7 +20,6 @@ from engine.methods.datasets.masking.step import (
     Wrong,
 )
 from engine.methods.datasets.masking.working import Form, Places, Texts, Working
-from engine.methods.parameters import Parameter, ParameterKind
 from engine.views import TableView, Text
 
 MOST_VALUES = 500
@@ -39,8 +39,8 @@ class Pram(MaskingStep):
     keeps_values = True
     fields = (
         COLUMN,
-        Parameter("stay", ParameterKind.NUMBER, minimum=Fraction(1, 1000), maximum=Fraction(999, 1000)),
-        Parameter("invariant", ParameterKind.BOOLEAN, default=False),
+        option.number(name="stay", minimum=Fraction(1, 1000), maximum=Fraction(999, 1000)),
+        option.boolean(name="invariant", default=False),
     )
     leaves = Form.TEXTS
 

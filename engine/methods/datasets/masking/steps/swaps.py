@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine.methods import option
 from engine.methods.datasets.masking.step import COLUMN, COLUMNS, Before, MaskingStep, Options, Told, Wrong
 from engine.methods.datasets.masking.working import Form, Places, Working
-from engine.methods.parameters import Parameter, ParameterKind
 from engine.table.schema import Kind
 
 _COARSE = 65_535
@@ -32,7 +32,7 @@ class RankSwap(MaskingStep):
     keeps_values = True
     fields = (
         COLUMN,
-        Parameter("distance", ParameterKind.NUMBER, minimum=Fraction(1, 10**6), maximum=1),
+        option.number(name="distance", minimum=Fraction(1, 10**6), maximum=1),
     )
 
     def wrong(self, options: Options, before: Before) -> Wrong | None:
@@ -70,8 +70,8 @@ class SwapSimilar(MaskingStep):
     keeps_values = True
     fields = (
         COLUMNS,
-        Parameter("alike", ParameterKind.COLUMNS, optional=True),
-        Parameter("rate", ParameterKind.NUMBER, minimum=Fraction(1, 10**6), maximum=1),
+        option.columns(name="alike", optional=True),
+        option.number(name="rate", minimum=Fraction(1, 10**6), maximum=1),
     )
 
     def wrong(self, options: Options, before: Before) -> Wrong | None:
