@@ -250,9 +250,12 @@ class Ways(Card):
     def _make_some(self) -> None:
         for way in self._waiting[:MADE_AT_ONCE]:
             row = self._row(way)
-            row.hide()
+            self._put(len(self.rows), row)  # in its place already: to show many lines takes long, too
+            self.rows.append(row)
+            row.lay(("promise", "slack", "keeps"), ())
             for part in (row, *row.findChildren(QWidget)):
                 part.ensurePolished()
+            row.heightForWidth(self.contentsRect().width())  # its texts remember it
         self._waiting = self._waiting[MADE_AT_ONCE:]
         if self._waiting:
             QTimer.singleShot(PAUSE, self, self._make_some)
