@@ -156,6 +156,20 @@ def test_no_key_of_the_page_is_taken_from_who_types(page: Any, qtbot: Any) -> No
     assert page.search.text() == "1O5" and page.things.current is Held.COUNTS
 
 
+def test_without_a_word_again_the_eight_things_are_back(page: Any, window: Window, qtbot: Any) -> None:
+    page.search.setFocus()
+    qtbot.keyClicks(page.search, "me")
+    assert page.lists_ways and page.ways.isVisible()
+    for _ in range(2):
+        qtbot.keyClick(page.search, Qt.Key.Key_Backspace)
+    assert page.things.isVisible() and not page.lists_ways and page.search.hasFocus()
+    assert page.title.text() == words.say("app.method.title")
+    page.all.click()
+    page.search.setText("mean")
+    page.search.setText("")
+    assert page.lists_ways and len(page.ways.rows) == len(methods()), "all were asked for"
+
+
 def order_of_tab(first: QWidget, inside: QWidget) -> list[QWidget]:
     """Return what Tab reaches from a widget on, inside another one."""
     found, now = [first], first.nextInFocusChain()

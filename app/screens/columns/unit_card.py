@@ -374,6 +374,8 @@ class UnitCard(Card):
         self.denied.say(sentence)
         for part in (self.denied, self.reason):
             part.setVisible(bool(sentence))
+        self.reason.setPlaceholderText(words.say("app.columns.unit.reason"))  # in the words of today
+        self.reason.setAccessibleName(words.say("app.columns.unit.reason_name"))
         if not (self.reason.hasFocus() and self.reason.isModified()):
             self.reason.setText(reason)
 

@@ -150,6 +150,7 @@ class MethodPage(Page):
         self.choosing = True
         self.selected = ""
         self._picked = False  # by a person
+        self._by_search = False  # the second glance was opened by a word
         self.held: Held | None = None  # the thing whose ways are in view
         self.lists_ways = False  # the second glance: of `held`, or of all
         self.by = "usual"
@@ -446,6 +447,7 @@ class MethodPage(Page):
 
     def _open_ways(self, held: Held | None) -> None:
         self.held, self.lists_ways, self.selected, self._picked = held, True, "", False
+        self._by_search = False
         self._show_choice()
         self.verticalScrollBar().setValue(0)
         if self.ways.rows:
@@ -454,6 +456,7 @@ class MethodPage(Page):
     def _close_ways(self) -> None:
         self.runner.cancel(SLOT_TRIED)
         held, self.lists_ways, self.selected = self.held, False, ""
+        self._by_search = False
         self.search.blockSignals(True)
         self.search.clear()
         self.search.blockSignals(False)
@@ -565,10 +568,14 @@ class MethodPage(Page):
             self.topic(widget, f"method.{row.way.id}")
 
     def _searched(self) -> None:
-        if self.search.text().strip() and not self.lists_ways:
-            self.held, self.lists_ways = None, True
+        """Show what is found; without a word again, what was there before."""
+        wanted = bool(self.search.text().strip())
+        if wanted and not self.lists_ways:
+            self.held, self.lists_ways, self._by_search = None, True, True
+        elif not wanted and self._by_search:
+            self.lists_ways = self._by_search = False
         if self.choosing:
-            self._show_choice()
+            self.enter()
 
     def _answered(self) -> None:
         self._picked = False
