@@ -37,6 +37,11 @@ class Shares(NamedTuple):
         """p − q."""
         return self.own - self.other
 
+    @property
+    def moved(self) -> Fraction:
+        """How far a share moves, at most, for each part of the reports that is made up."""
+        return max(1 - self.other, self.own) / self.gap
+
     def variance(self, share: Fraction | float, *, population: bool) -> float:
         """Return n times the variance of an estimated share, given the true one.
 

@@ -20,6 +20,8 @@ LARGEST_PRIME = 2000
 BIT_BELOW = Fraction(12, 10)
 """ε below which one bit tells a mean better than a square wave does: 4.68 against 5.07 at 1."""
 MOST_LEVELS = 100
+ROBUST = 5
+"""Points."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ def for_ticks(answers: int, most: int, epsilon: Fraction) -> Chosen:
 
     Notes
     -----
-    By the variance of one share where people tick half of what they may.
+    By the variance of one share where people tick half of what they may, among the forms in which one made-up
+    report in a hundred moves it by at most `ROBUST` points, if there are any.
 
     Examples
     --------
@@ -114,12 +117,19 @@ def for_ticks(answers: int, most: int, epsilon: Fraction) -> Chosen:
         shares = _ticks_shares(universe, most, size, math.exp(epsilon))
         return shares.variance(share, population=True) if shares.gap > 0 else math.inf
 
+    def weak(size: int) -> bool:
+        shares = _ticks_shares(universe, most, size, math.exp(epsilon))
+        return shares.gap <= 0 or shares.moved > ROBUST
+
     short = [d for d in range(1, universe - most + 1) if math.log2(comb(universe, d)) <= LONGEST]
-    sets = Sets.at(universe, most, min(short, key=variance), epsilon)
+    sets = Sets.at(universe, most, min(short, key=lambda size: (weak(size), variance(size))), epsilon)
     option = Option.at(answers, epsilon)
     together = sets.shares().variance(share, population=True) if sets.odds > 1 else math.inf
     drawn = answers * option.shares().variance(share, population=True)
-    return Chosen(sets, "ticks", together) if together <= drawn else Chosen(option, "option", drawn)
+    moved = sets.shares().moved, answers * option.shares().moved
+    if (moved[0] > ROBUST, together) <= (moved[1] > ROBUST, drawn):
+        return Chosen(sets, "ticks", together)
+    return Chosen(option, "option", drawn)
 
 
 def _ticks_shares(universe: int, most: int, size: int, odds: float) -> Shares:

@@ -145,7 +145,6 @@ def test_ticks_have_the_variances_that_were_worked_out():
         for k, c, share in ((8, 3, 0.3), (30, 3, 0.1), (8, 8, 0.3))
     ]
     assert [(round(a, 1), round(b, 1)) for a, b in found] == [(7.5, 9.0), (10.6, 30.3), (14.5, 9.0)]
-    assert [for_ticks(k, c, ONE).reason for k, c in ((8, 3), (30, 3), (8, 8))] == ["ticks", "ticks", "option"]
 
 
 @pytest.mark.parametrize("channel", CHANNELS, ids=str)
