@@ -15,12 +15,15 @@ from engine.methods.exchanges.kit import (
     MEAN,
     MEASURED,
     ONE,
+    ONE_OF,
     PAIR,
     SEVERAL,
     Kit,
     Question,
     labels,
 )
+from engine.methods.exchanges.paper import MOST_ANSWERS as MOST_SIDES
+from engine.methods.exchanges.paper import TWICE, channel_of
 from engine.methods.parameters import Problem
 from engine.methods.values import edge_number
 from engine.privacy.channels import RANGE, Channel, Sets, for_choice, for_mean, for_number, for_ticks
@@ -33,15 +36,15 @@ BEST = "best"
 
 def question_problems(values: Mapping[str, Any], method: str) -> Iterator[Problem]:
     """Give what is wrong with the questions, each by its number."""
-    whole = values["epsilon"] is not None
+    whole, device = values["epsilon"] is not None, values["device"] or ""
     for number, record in enumerate(values["questions"], start=1):
         named = {"number": number}
-        code, more = _wrong(record, values["title"], whole)
+        code, more = _wrong(record, values["title"], whole, device)
         if code:
             yield Problem(f"{method}.{code}", named | more, "questions")
 
 
-def _wrong(record: Mapping[str, Any], title: str, whole: bool) -> tuple[str, dict[str, Any]]:
+def _wrong(record: Mapping[str, Any], title: str, whole: bool, device: str) -> tuple[str, dict[str, Any]]:
     """Return the code of what is wrong with a question, and its values; an empty code for nothing."""
     lists = [[one.strip() for one in record.get(name) or ()] for name in ("levels", "second_levels")]
     texts = [record["text"], record.get("second_text") or "", *lists[0], *lists[1]]
@@ -57,6 +60,8 @@ def _wrong(record: Mapping[str, Any], title: str, whole: bool) -> tuple[str, dic
         return "too_many", {"answers": count}
     if record["kind"] == SEVERAL and record["most"] > count:
         return "ticks", {"answers": count}
+    if device:
+        return _wrong_on_paper(record, count, whole, device)
     own = [record.get("epsilon") is not None, record.get("truth") is not None]
     if whole and any(own):
         return "level_twice", {}
@@ -64,6 +69,16 @@ def _wrong(record: Mapping[str, Any], title: str, whole: bool) -> tuple[str, dic
         return "level_open", {}
     if own[1] and _direct(count, record["truth"]) is None:
         return "truth", {"answers": count}
+    return "", {}
+
+
+def _wrong_on_paper(
+    record: Mapping[str, Any], count: int, whole: bool, device: str
+) -> tuple[str, dict[str, Any]]:
+    if whole or record.get("epsilon") is not None or record.get("truth") is not None:
+        return "device_level", {}
+    if record["kind"] != ONE_OF or channel_of(device, count) is None:
+        return "device", {"most": MOST_SIDES if device == TWICE else 2}
     return "", {}
 
 
@@ -107,11 +122,15 @@ def _channel(record: Mapping[str, Any], epsilon: Fraction) -> Channel:
     return chosen.channel
 
 
-def _question(record: Mapping[str, Any], epsilon: Fraction) -> Question:
-    if record.get("truth") is not None:
+def _question(record: Mapping[str, Any], epsilon: Fraction, device: str) -> Question:
+    on_paper = channel_of(device, len(record["levels"])) if device else None
+    if on_paper is not None:
+        channel: Channel = on_paper
+        epsilon = Fraction(0)
+    elif record.get("truth") is not None:
         sets = _direct(len(record["levels"]), record["truth"])
         assert sets is not None
-        channel: Channel = sets
+        channel = sets
         epsilon = Fraction(0)
     else:
         channel = _channel(record, epsilon)
@@ -137,15 +156,16 @@ def make_kit(values: Mapping[str, Any]) -> Kit:
     of it: where nobody decides, what has the smaller largest error with as many people as are expected.
     """
     records, whole = values["questions"], values["epsilon"]
+    device = values["device"] or ""
     kinds = {BEST: (ALL, ONE), ALL: (ALL,), ONE: (ONE,)}[values["asked"]]
     if (whole is None and values["asked"] == BEST) or len(records) == 1:
         kinds = (ALL,)
 
     def made(asked: str) -> Kit:
         each = whole / (len(records) if asked == ALL else 1) if whole is not None else None
-        questions = tuple(_question(record, each or record.get("epsilon")) for record in records)
+        questions = tuple(_question(record, each or record.get("epsilon"), device) for record in records)
         title, intro = values["title"].strip(), values["intro"] or ""
-        return Kit(title, intro, questions, values["respondents"], asked, values["waves"])
+        return Kit(title, intro, questions, values["respondents"], asked, values["waves"], device)
 
     return min((made(asked) for asked in kinds), key=largest_error)
 
@@ -154,14 +174,3 @@ def largest_error(kit: Kit) -> float:
     """Return the largest half-width of its questions, with as many people as are expected."""
     people = kit.people_for(kit.respondents)
     return max(half_width(one, people) for one in kit.questions)
-
-
-def reason_of(question: Question) -> str:
-    """Return the word of why a question has its channel."""
-    channel = question.channel
-    if channel.kind != "sets":
-        return channel.kind
-    assert isinstance(channel, Sets)
-    if question.kind == SEVERAL:
-        return "ticks"
-    return "direct" if channel.size == 1 else "set"

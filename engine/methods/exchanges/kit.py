@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -12,6 +13,7 @@ from typing import Any
 
 from engine import strict_json
 from engine.numbers import written
+from engine.pricing.posterior import posterior
 from engine.privacy.channels import (
     Bit,
     Channel,
@@ -117,6 +119,14 @@ class Question:
             right = isinstance(channel, Wave | Bit) and channel.levels == k
         return k > 1 and self.kind in KINDS and right and channel.fits and self.event_level() <= self.epsilon
 
+    @property
+    def reason(self) -> str:
+        """The word of why the channel is this one."""
+        channel = self.channel
+        if not isinstance(channel, Sets) or self.kind == SEVERAL:
+            return "ticks" if isinstance(channel, Sets) else channel.kind
+        return "direct" if channel.size == 1 else "set"
+
     def event_level(self) -> Fraction:
         """Return the ε of the channel, rounded up."""
         level = self.event.epsilon()
@@ -161,7 +171,8 @@ def labels(kind: str, lowest: Fraction, step: Fraction, count: int) -> tuple[str
 class Kit:
     """What a kit and the collection of its reports have to agree on.
 
-    ``asked`` is `ALL` or `ONE`. Kits of ``version`` 1 have randomised response alone, and no check digits.
+    ``asked`` is `ALL` or `ONE`; ``device`` is what people draw with on paper, empty for a page. Kits of
+    ``version`` 1 have randomised response alone, and no check digits.
     """
 
     title: str
@@ -170,6 +181,7 @@ class Kit:
     respondents: int
     asked: str = ALL
     waves: int = 1
+    device: str = ""
     version: int = field(default=VERSION, repr=False)
 
     @property
@@ -182,7 +194,7 @@ class Kit:
             seen: list[Any] = [self.title, self.intro, asked]
         else:
             tree = [one.to_json() for one in self.questions]
-            seen = [self.title, self.intro, self.asked, self.waves, tree]
+            seen = [self.title, self.intro, self.asked, self.waves, self.device, tree]
         return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
 
     @property
@@ -196,6 +208,14 @@ class Kit:
     def epsilon(self) -> Fraction:
         """The ε of one report, all its answers together."""
         return sum((one.epsilon for one in self.told), Fraction(0))
+
+    @property
+    def sure(self) -> float:
+        """How sure, in 100, one report can make somebody who was half sure: rounded up to a tenth.
+
+        For all answers at once: between any two sets of answers the odds change by at most e^ε of the whole.
+        """
+        return math.ceil(1000 * posterior(0.5, float(self.epsilon))) / 10
 
     @property
     def length(self) -> int:
@@ -221,6 +241,7 @@ class Kit:
             "respondents": self.respondents,
             "asked": self.asked,
             "waves": self.waves,
+            "device": self.device,
         }
         return (json.dumps(tree, ensure_ascii=False, indent=1) + "\n").encode()
 
@@ -262,7 +283,7 @@ def _first_question(value: Any, where: str) -> Question:
 
 
 def _second(value: Mapping[str, Any]) -> Kit:
-    names = ["version", "title", "intro", "questions", "respondents", "asked", "waves"]
+    names = ["version", "title", "intro", "questions", "respondents", "asked", "waves", "device"]
     tree = strict_json.members(value, "", must=names)
     if strict_json.whole(tree["version"], "version") != VERSION:
         raise ValueError("another version")
@@ -273,6 +294,7 @@ def _second(value: Mapping[str, Any]) -> Kit:
         strict_json.whole(tree["respondents"], "respondents"),
         strict_json.text(tree["asked"], "asked"),
         strict_json.whole(tree["waves"], "waves"),
+        strict_json.text(tree["device"], "device"),
     )
 
 

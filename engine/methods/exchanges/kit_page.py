@@ -14,13 +14,10 @@ from importlib.resources import files
 from typing import Any
 
 from engine import texts
-from engine.methods.exchanges.asking import reason_of
 from engine.methods.exchanges.kit import ALL, PAIR, SEVERAL, Kit, Question
-from engine.pricing.posterior import posterior
 from engine.privacy.channels import Geometry, Option, Sets, Wave, channel_to_json
 
 TEMPLATE = ("kits", "survey.html")
-HALF_SURE = 0.5
 MOST_RADIOS = 12
 """Longer lists are opened and searched by typing."""
 WORDS = "methods.exchanges.survey.page."
@@ -45,7 +42,7 @@ def page(kit: Kit) -> bytes:
         "intro": _paragraphs(kit.intro),
         "questions": "\n".join(_fieldset(place, one, kit) for place, one in enumerate(kit.questions)),
         "exactly": "\n".join(_exactly(place, one) for place, one in enumerate(kit.questions)),
-        "whole": escape(_say("whole", sure=sure_at_most(kit.epsilon))),
+        "whole": escape(_say("whole", sure=kit.sure)),
         "asked": "\n".join(f"<p>{escape(line)}</p>" for line in (asked, *waves)),
         "total": escape(_say("total", epsilon=_up(kit.epsilon))),
     }
@@ -54,14 +51,6 @@ def page(kit: Kit) -> bytes:
         f"say_{name.removeprefix(WORDS)}": escape(words[name]) for name in words if name.startswith(WORDS)
     }
     return _filled(template, values | said).encode()
-
-
-def sure_at_most(epsilon: Fraction) -> float:
-    """Return how sure, in 100, one report can make somebody who was half sure: rounded up to a tenth.
-
-    For all answers at once: between any two sets of answers the odds change by at most e^ε of the whole.
-    """
-    return math.ceil(1000 * posterior(HALF_SURE, float(epsilon))) / 10
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:
@@ -153,7 +142,7 @@ def _chance(question: Question) -> str:
         values |= {"of": len(question.answers)}
     elif isinstance(channel, Wave):
         values |= {"near": question.written_distance(channel.reach)}
-    return _say(f"chance.{reason_of(question)}", **values)
+    return _say(f"chance.{question.reason}", **values)
 
 
 def _exactly(place: int, question: Question) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.methods.exchanges.kit import ALL, PLACES, Kit
+from engine.methods.exchanges.paper import strip_code
 
 LEFT_OUT = ("malformed", "mistyped", "other_kit", "impossible", "repeated", "contradicting")
 NUMBER, CHECK = 16, 4  # hexadecimal digits: of the number of a report, and of its check
@@ -21,6 +22,7 @@ MOST_EXACT = 480
 
 _FIRST = re.compile(r"survey-([0-9a-f]{16})-([0-9a-f]{16})((?:-[1-9][0-9]{0,2})+)")
 _SECOND = re.compile(r"survey2-([0-9a-f]{16})-[0-9a-f]{16}-[0-9a-f]+-[0-9a-f]{4}")
+_STRIP = re.compile(r"([0-9a-f]{4})((?:\s+[1-6])+)")
 _DIGITS = np.full(256, NO_DIGIT, dtype=np.uint8)
 _DIGITS[[ord(one) for one in "0123456789abcdef"]] = np.arange(16)
 _POWERS = np.uint64(16) ** np.arange(NUMBER - 1, -1, -1, dtype=np.uint64)
@@ -65,7 +67,7 @@ def received(cells: Iterable[object], kit: Kit, *, heading: str = "") -> Receive
     out, since nobody can tell which one is right: the result does not depend on the order of the rows.
     """
     left_out: Counter[str] = Counter(dict.fromkeys(LEFT_OUT, 0))
-    read = _first if kit.version == 1 else _second
+    read = _strips if kit.device else _first if kit.version == 1 else _second
     numbers, said, outcomes, rows = read(cells, kit, left_out, heading)
     # The same number with another row of digits contradicts the first
     _, first, back, came = np.unique(numbers, return_index=True, return_inverse=True, return_counts=True)
@@ -123,6 +125,30 @@ def _first(cells: Iterable[object], kit: Kit, left_out: Counter[str], heading: s
     said = np.array(found, dtype=np.int64).reshape(-1, len(kit.questions))
     outcomes = [said[:, [place]] - 1 for place in range(len(kit.questions))]
     return np.array(numbers, dtype=np.uint64), said, outcomes, [np.arange(len(said))] * len(outcomes)
+
+
+def _strips(cells: Iterable[object], kit: Kit, left_out: Counter[str], heading: str) -> Read:
+    """Read strips of paper as they are typed: the code of the form, and the number of each answer.
+
+    A strip has no number of its own: what is typed twice counts twice.
+    """
+    found = []
+    for line in _lines(cells, heading):
+        match = _STRIP.fullmatch(line.lower())
+        answers = [int(answer) for answer in match[2].split()] if match else []
+        if match is None:
+            left_out["malformed"] += 1
+        elif match[1] != strip_code(kit):
+            left_out["other_kit"] += 1
+        elif len(answers) != len(kit.questions) or any(
+            answer > len(question.levels) for answer, question in zip(answers, kit.questions, strict=True)
+        ):
+            left_out["impossible"] += 1
+        else:
+            found.append(answers)
+    said = np.array(found, dtype=np.int64).reshape(-1, len(kit.questions))
+    every = np.arange(len(said))
+    return every, said, [said[:, [place]] - 1 for place in range(len(kit.questions))], [every] * said.shape[1]
 
 
 def _strange(line: str, kit: Kit) -> str:

@@ -23,6 +23,7 @@ from engine.methods.exchanges.kit import (
     Kit,
 )
 from engine.methods.exchanges.kit_page import page
+from engine.methods.exchanges.paper import DEVICES, DIE, form
 from engine.methods.exchanges.reading import received
 from engine.methods.exchanges.told import ID, WORDS, Results, expected_view, forged, inside, kit_view, label
 from engine.methods.filling import Judged
@@ -49,6 +50,7 @@ from engine.table.table import Table
 from engine.views import Text
 
 COLLECT, REPORTS = "collect", "reports"
+PAGE, PAPER = "page", "paper"
 HALF = 0.5  # a share that is off by so much says nothing
 LISTED = (ONE_OF, SEVERAL, PAIR, SCALE)
 SPACED = (NUMBER, DATE, MEAN)
@@ -96,6 +98,8 @@ class Survey(Service):
         )
         epsilon: Fraction | None = option.number(optional=True, minimum=Fraction(1, 10), maximum=20)
         asked: str = option.choice(BEST, ALL, ONE, default=BEST)
+        form: str = option.choice(PAGE, PAPER, default=PAGE)
+        device: str = option.choice(*DEVICES, default=DIE, when=("form", (PAPER,)))
         waves: int = option.integer(default=1, minimum=1, maximum=100)
         respondents: int = option.integer(minimum=1, maximum=10**9)
 
@@ -150,8 +154,12 @@ class Survey(Service):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         kit = self.kit
-        artefact = FileArtefact("survey.html", "text/html", page(kit), Text(f"{WORDS}.files.kit"))
-        names = ["send_page", "collect_later", *(["drawn_question"] if kit.asked == ONE else [])]
+        if kit.device:
+            artefact = FileArtefact("survey.pdf", "application/pdf", form(kit), Text(f"{WORDS}.files.form"))
+        else:
+            artefact = FileArtefact("survey.html", "text/html", page(kit), Text(f"{WORDS}.files.kit"))
+        names = ["send_form"] if kit.device else ["send_page", "collect_later"]
+        names += ["drawn_question"] if kit.asked == ONE else []
         notes = (*(Text(f"{WORDS}.notes.{name}") for name in names), forged(kit, "forged"))
         return Release((artefact,), self.cost, (kit_view(kit),), notes, state=kit.dumps())
 

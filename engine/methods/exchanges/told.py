@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from engine.methods.exchanges.asking import reason_of
 from engine.methods.exchanges.estimating import (
     Estimate,
     Mean,
@@ -49,7 +48,7 @@ def kit_view(kit: Kit) -> TableView:
     """Return how each answer is changed, and why so."""
     rows: list[tuple[Cell, ...]] = []
     for one in kit.questions:
-        reason = Text(f"{WORDS}.reasons.{reason_of(one)}")
+        reason = Text(f"{WORDS}.reasons.{one.reason}")
         chance = math.floor(10**6 * one.channel.hit / one.channel.tickets) / 10**6
         rows.append((one.text, len(one.answers), float(one.epsilon), chance, _points(kit, one), reason))
     names = ("answers", "epsilon", "truth", "forged")

@@ -19,6 +19,7 @@ from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.exchanges.kit import Kit, Question
 from engine.methods.exchanges.kit_page import page
+from engine.methods.exchanges.paper import channel_of
 from engine.methods.protocol import Budget
 from engine.privacy.channels import Sets, for_choice
 from engine.release.check import check
@@ -470,3 +471,77 @@ def test_the_command_line_needs_no_table(tmp_path, capsys):
     assert main(["run", str(plan), f"--out={kit_folder}", book]) == 0
     assert main(["verify", str(kit_folder), book]) == 0
     assert Page((kit_folder / "release" / "survey.html").read_bytes()).texts["h1"] == [kit_of(OPENING).title]
+
+
+# --- on paper ---------------------------------------------------------------------------------------
+
+
+def paper(device="twice"):
+    """Return the example on paper: without levels, which are those of the die."""
+    asked = [
+        {name: value for name, value in one.items() if name not in ("epsilon", "truth")}
+        for one in OPENING.parameters["questions"]
+    ]
+    given = {**OPENING.parameters, "questions": asked, "form": "paper", "device": device}
+    return replace(OPENING, parameters=given)
+
+
+# What a person does with a throw: by the words of the form, throw by throw
+THROWS = {
+    "die": lambda truth, one, _: {1: 0, 6: 1}.get(one, truth),
+    "lie": lambda truth, one, _: 1 - truth if one <= 2 else truth,
+    "coins": lambda truth, one, two: truth if one % 2 else two % 2,
+}
+
+
+@pytest.mark.parametrize("device", THROWS)
+def test_every_throw_leads_to_the_declared_channel(device):
+    channel = channel_of(device, 2)
+    for truth in (0, 1):
+        said = [THROWS[device](truth, one, two) for one in range(1, 7) for two in range(1, 7)]
+        for answer in (0, 1):
+            assert Fraction(said.count(answer), 36) == channel.chance((truth,), (answer,))
+
+
+@pytest.mark.parametrize("answers", range(2, 7))
+def test_two_throws_lead_to_the_declared_channel(answers):
+    """The second throw is repeated above the last answer, so that it is any answer alike."""
+    channel = channel_of("twice", answers)
+    for truth in range(answers):
+        for answer in range(answers):
+            found = Fraction(1, 2) * (answer == truth) + Fraction(1, 2) * Fraction(1, answers)
+            assert found == channel.chance((truth,), (answer,))
+    assert channel.odds == 1 + answers and channel_of("twice", 7) is None and channel_of("die", 3) is None
+
+
+def test_a_form_is_printed_alike_and_its_strips_come_back(tmp_path, ledger):
+    plan = paper()
+    kit_bundle = opened(tmp_path, ledger, plan)
+    content = (kit_bundle.folder / "release" / "survey.pdf").read_bytes()
+    assert content == SURVEY(plan.request).run({}, None).artefacts[0].content and content[:5] == b"%PDF-"
+    kit = kit_of(plan)
+    assert float(check(plan).cost.loss.epsilon) == pytest.approx(math.log(3) * 2 + math.log(5))
+    code = kit.id[:4]
+    other = "0000" if code != "0000" else "1111"
+    strips = [f"{code} 1 {place % 4 + 1} 2" for place in range(400)]
+    odd = [f"{code} 3 1 1", f"{code} 1 1", f"{other} 1 1 1", "one", f" {code.upper()}  2 2 2 "]
+    frame, bundle = collected(
+        tmp_path, ledger, collecting(tmp_path, kit_bundle.entry, [*strips, *odd]), "all"
+    )
+    assert (frame["reports"] == 401).all() and frame["given"].tolist() == [400, 1, 100, 101, 100, 100, 0, 401]
+    inside = json.loads((bundle.folder / "internal" / "evidence.json").read_text())["internal"]["inside"]
+    assert {name: count for name, count in inside["left_out"].items() if count} == {
+        "malformed": 1, "other_kit": 1, "impossible": 2,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "code"), [
+    ({"device": "coins"}, f"{ID}.device"),
+    ({"epsilon": 1}, f"{ID}.device_level"),
+    ({"questions": [QUESTION]}, f"{ID}.device_level"),
+    ({"questions": [{"text": "Q", "kind": "number", "range": [0, 5]}]}, f"{ID}.device"),
+])  # fmt: skip
+def test_what_no_die_can_do_is_refused(changed, code):
+    with pytest.raises(InputRefused) as refused:
+        check(replace(paper(), parameters={**paper().parameters, **changed}))
+    assert refused.value.code == code
