@@ -69,9 +69,15 @@ def for_choice(answers: int, epsilon: Fraction) -> Chosen:
     if math.log2(comb(answers, size)) <= LONGEST:
         sets = Sets.at(answers, 1, size, epsilon)
         return Chosen(sets, "direct" if size == 1 else "set", risk(sets.shares(), answers))
-    prime, dimension, near = min(_geometries(answers), key=lambda one: _geometry_risk(answers, one, odds))
-    geometry = Geometry.at(answers, prime, dimension, near, epsilon)
+    geometry = best_geometry(answers, epsilon)
     return Chosen(geometry, "geometry", risk(geometry.shares(), answers))
+
+
+def best_geometry(answers: int, epsilon: Fraction) -> Geometry:
+    """Return the geometry with the least error for so many answers."""
+    odds = math.exp(epsilon)
+    prime, dimension, near = min(_geometries(answers), key=lambda one: _geometry_risk(answers, one, odds))
+    return Geometry.at(answers, prime, dimension, near, epsilon)
 
 
 def _geometries(answers: int) -> list[tuple[int, int, int]]:

@@ -20,7 +20,6 @@ from engine.privacy.channels import (
     for_choice,
     for_mean,
     for_number,
-    for_ticks,
     level,
 )
 from engine.privacy.channels.choosing import bound, risk
