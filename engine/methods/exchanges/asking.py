@@ -37,8 +37,12 @@ BEST = "best"
 def question_problems(values: Mapping[str, Any], method: str) -> Iterator[Problem]:
     """Give what is wrong with the questions, each by its number."""
     whole, device = values["epsilon"] is not None, values["device"] or ""
+    texts = [record["text"].strip() for record in values["questions"]]
     for number, record in enumerate(values["questions"], start=1):
         named = {"number": number}
+        if record["text"].strip() in texts[: number - 1]:
+            yield Problem(f"{method}.same_text", named, "questions")
+            continue
         code, more = _wrong(record, values["title"], whole, device)
         if code:
             yield Problem(f"{method}.{code}", named | more, "questions")

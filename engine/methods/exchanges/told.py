@@ -19,7 +19,8 @@ from engine.methods.exchanges.estimating import (
 )
 from engine.methods.exchanges.kit import ALL, DATE, MEASURED, PAIR, Kit, Question
 from engine.methods.exchanges.reading import Received
-from engine.methods.protocol import DictionaryEntry, Inside, TableArtefact
+from engine.methods.exchanges.recipients import counts, programs
+from engine.methods.protocol import Artefact, DictionaryEntry, Inside, TableArtefact
 from engine.methods.shared.tables import marked_weak, with_weak
 from engine.privacy.channels import Wave
 from engine.views import BarsView, Cell, HeatmapView, IntervalsView, NumberView, TableView, Text, View
@@ -27,6 +28,7 @@ from engine.views import BarsView, Cell, HeatmapView, IntervalsView, NumberView,
 ID = "exchanges.survey"
 WORDS = f"methods.{ID}"
 NUMBERS = ("reports", "given", "share", "standard_error", "within_95", "low", "high", "shown")
+COUNTED = ("reports", "given", "zero", "slope")
 MEANS = ("reports", "mean", "standard_error", "within_95", "low", "high")
 
 
@@ -92,9 +94,9 @@ class Results:
         )
 
     @property
-    def artefacts(self) -> tuple[TableArtefact, ...]:
-        """The tables that leave."""
-        found = []
+    def artefacts(self) -> tuple[Artefact, ...]:
+        """The tables that leave, and what recipients need to estimate for themselves."""
+        found: list[Artefact] = []
         if self.shares:
             rows = [(question.text, *_row(one)) for question, answers in self.shares for one in answers]
             frame = pd.DataFrame(rows, columns=["question", "answer", *NUMBERS])
@@ -111,7 +113,9 @@ class Results:
             ]
             frame = pd.DataFrame(rows, columns=["question", "answer", "likely"])
             found.append(TableArtefact("distributions", (frame,), self._dictionary(("answer",), ("likely",))))
-        return tuple(found)
+        told = counts(list(zip(self.kit.questions, self.found.outcomes, strict=True)))
+        found.append(TableArtefact("counts", (told,), self._dictionary(("estimates", "answer"), COUNTED)))
+        return (*found, *programs(told))
 
     def _dictionary(self, words: tuple[str, ...], numbers: tuple[str, ...]) -> tuple[DictionaryEntry, ...]:
         questions = tuple(one.text for one in self.kit.questions)

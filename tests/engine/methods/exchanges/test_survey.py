@@ -164,6 +164,7 @@ DAY = {"text": "Q", "kind": "date", "range": ["2026-01-01", "2026-01-31"], "epsi
 WRONG = {
     "no question": ({"questions": []}, "parameters.unfilled"),
     "one level": ({"questions": [QUESTION | {"levels": ["a"]}]}, "parameters.too_small"),
+    "a question twice": ({"questions": [QUESTION, QUESTION]}, f"{ID}.same_text"),
     "an unknown kind": ({"questions": [QUESTION | {"kind": "essay"}]}, "parameters.not_a_choice"),
     "a level twice over": ({"epsilon": 1}, f"{ID}.level_twice"),
     "no whole steps": ({"questions": [NUMBER | {"step": 3}]}, f"{ID}.range"),
