@@ -97,6 +97,22 @@ def test_reports_are_collected_without_a_table_of_people(window: Window, qtbot: 
     assert window.findChild(QAbstractButton, "step-load").isHidden()
 
 
+def test_reports_of_a_folder_are_gathered_into_one_table(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = opened(window, qtbot, "exchanges.survey", tmp_path)
+    lines = (SAMPLE / "survey_reports.csv").read_text().splitlines()[1:]
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    for number, line in enumerate(lines):
+        (folder / f"survey-report ({number}).csv").write_text(f"report\n{line}\n")
+    card = page.findChild(SourceCard, "source-reports")
+    assert not card.folder.isHidden()
+    card.chosen.emit(str(folder))
+    settle(qtbot, window)
+    gathered = (tmp_path / "inbox.gathered.csv").read_text().splitlines()
+    assert gathered == ["report", *sorted(line for line in lines if line != "report")]
+    assert page._plan.files["reports"].path.endswith("inbox.gathered.csv")
+
+
 def choose(combo: QComboBox, data: str) -> None:
     """Choose from a list as a person does."""
     place = combo.findData(data) if combo.findData(data) >= 0 else combo.findText(data)

@@ -19,6 +19,8 @@ RANGE = 2**32
 Truth = tuple[int, ...]
 """What a person chose: one place, or several of them."""
 Array = np.ndarray
+KINDS: dict[str, type[Channel]] = {}
+"""Every channel by its kind."""
 
 
 class Shares(NamedTuple):
@@ -63,6 +65,9 @@ class Channel(ABC):
 
     hit: int
     tickets: int
+
+    def __init_subclass__(cls) -> None:
+        KINDS[cls.kind] = cls
 
     @property
     @abstractmethod
@@ -149,13 +154,7 @@ def channel_from_json(tree: Mapping[str, Any]) -> Channel:
     ValueError
         It is no channel, or one whose numbers protect nobody.
     """
-    from engine.privacy import channels
-
-    kinds: dict[str, type[Channel]] = {
-        kind.kind: kind
-        for kind in (channels.Sets, channels.Option, channels.Geometry, channels.Wave, channels.Bit)
-    }
-    kind = kinds.get(tree.get("kind", ""))
+    kind = KINDS.get(tree.get("kind", ""))
     if kind is None or set(tree) != {"kind", *(part.name for part in fields(kind))}:
         raise ValueError("no such channel")
     made = kind(**{name: value for name, value in tree.items() if name != "kind"})

@@ -8,11 +8,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from engine.errors import InputRefused
 from engine.methods.exchanges.kit import ALL, ONE, Kit, Question
 from engine.methods.exchanges.reading import CHECKED_BELOW, check_digits, received
 from engine.privacy.channels import Geometry, Option, Sets, Wave
+from engine.table.reading.gathering import gather
 from tests.engine.methods.exchanges.respondents import reports, written
 
 EPSILON = Fraction(1)
@@ -177,6 +180,29 @@ def test_a_kit_is_read_back_and_every_change_names_another():
 )  # fmt: skip
 def test_what_is_no_kit_is_none(content):
     assert Kit.loads(content) is None
+
+
+def test_a_folder_is_gathered_without_names_and_order(tmp_path):
+    lines = [report(number=number) for number in range(30)]
+    texts = {
+        "survey-report (7).csv": f"report\n{lines[0]}\n",
+        "b.txt": "\ufeff" + "\r\n".join(lines[1:]),
+        "c": b'\xff\xfe, "\n',
+        ".hidden": lines[0],
+        "large.csv": "x" * (2**20 + 1),
+    }
+    folder = tmp_path / "inbox"
+    (folder / "further").mkdir(parents=True)
+    for name, text in texts.items():
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    (folder / "link.csv").symlink_to(folder / "b.txt")
+    found = gather(folder)
+    assert (found.files, found.odd, found.path) == (3, 1, tmp_path / "inbox.gathered.csv")
+    cells = pd.read_csv(found.path)["report"].tolist()
+    assert cells == sorted(cells) and received(cells, KIT).reports == 30
+    assert received(cells, KIT).left_out["malformed"] == 1
+    with pytest.raises(InputRefused):
+        gather(folder / "further")
 
 
 @pytest.mark.benchmark
