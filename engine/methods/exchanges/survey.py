@@ -25,7 +25,7 @@ from engine.methods.exchanges.kit import (
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import DEVICES, DIE, form
 from engine.methods.exchanges.reading import received
-from engine.methods.exchanges.told import ID, WORDS, Results, expected_view, forged, inside, kit_view, label
+from engine.methods.exchanges.told import ID, WORDS, Results, expected_view, forged, inside, kit_views, label
 from engine.methods.filling import Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -161,7 +161,7 @@ class Survey(Service):
         names = ["send_form"] if kit.device else ["send_page", "collect_later"]
         names += ["drawn_question"] if kit.asked == ONE else []
         notes = (*(Text(f"{WORDS}.notes.{name}") for name in names), forged(kit, "forged"))
-        return Release((artefact,), self.cost, (kit_view(kit),), notes, state=kit.dumps())
+        return Release((artefact,), self.cost, kit_views(kit), notes, state=kit.dumps())
 
     def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
         kit, column = self.kit, self.values["report"]
@@ -175,4 +175,6 @@ class Survey(Service):
             raise InputRefused(f"{ID}.too_few", reports=found.reports, needed=needed)
         names = ("unbiased", "margin")
         notes = (*(Text(f"{WORDS}.notes.{name}") for name in names), forged(kit, "honest"))
-        return Release(results.artefacts, self.cost, results.views, notes, inside=inside(found), state=state)
+        return Release(
+            results.artefacts, self.cost, results.views, notes, inside=inside(kit, found), state=state
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pandas as pd
 
@@ -29,6 +30,8 @@ ID = "exchanges.survey"
 WORDS = f"methods.{ID}"
 NUMBERS = ("reports", "given", "share", "standard_error", "within_95", "low", "high", "shown")
 COUNTED = ("reports", "given", "zero", "slope")
+TOO_MANY = 5
+"""Standard deviations: lots alone reach them once in 3.5 million questions."""
 MEANS = ("reports", "mean", "standard_error", "within_95", "low", "high")
 
 
@@ -46,8 +49,8 @@ def _points(kit: Kit, question: Question) -> float:
     return math.ceil(10 * kit.moved_by_forged(question)) / 10
 
 
-def kit_view(kit: Kit) -> TableView:
-    """Return how each answer is changed, and why so."""
+def kit_views(kit: Kit) -> tuple[View, ...]:
+    """Return what one report can tell, how each answer is changed, and why so."""
     rows: list[tuple[Cell, ...]] = []
     for one in kit.questions:
         reason = Text(f"{WORDS}.reasons.{one.reason}")
@@ -60,7 +63,11 @@ def kit_view(kit: Kit) -> TableView:
         Text(f"{WORDS}.views.reason"),
     )
     note = Text(f"{WORDS}.views.kit.{kit.asked}", {"questions": len(kit.questions)})
-    return TableView(Text(f"{WORDS}.views.kit.title"), headings, tuple(rows), note)
+    views: list[View] = [NumberView(label("sure"), kit.sure, Text(f"{WORDS}.numbers.sure"), "%")]
+    if kit.waves > 1:
+        every = replace(kit, questions=kit.told * kit.waves, asked=ALL)
+        views.append(NumberView(label("sure_of_all"), every.sure, Text(f"{WORDS}.numbers.sure_of_all"), "%"))
+    return (*views, TableView(Text(f"{WORDS}.views.kit.title"), headings, tuple(rows), note))
 
 
 def expected_view(kit: Kit) -> TableView:
@@ -243,10 +250,36 @@ def _drawing(title: str, said: list[Estimate]) -> IntervalsView:
     )
 
 
-def inside(found: Received) -> Inside:
-    """Say to the custodian alone what was left out."""
+def uneven(kit: Kit, found: Received) -> tuple[float, ...]:
+    """Return for each question by how many standard deviations its reports are more than lots explain.
+
+    Where one question is drawn for each person, every question gets its part: who makes reports up to move
+    one question cannot hide that there are more of them. Empty where all are asked.
+    """
+    if kit.asked == ALL:
+        return ()
+    part = 1 / len(kit.questions)
+    spread = math.sqrt(found.reports * part * (1 - part))
+    return tuple((len(one) - found.reports * part) / spread if spread else 0.0 for one in found.outcomes)
+
+
+def inside(kit: Kit, found: Received) -> Inside:
+    """Say to the custodian alone what was left out, and where more came than lots explain."""
     figures = {"reports": found.reports, "left_out": dict(found.left_out)}
+    views: list[View] = []
+    off = uneven(kit, found)
+    if off:
+        figures["uneven"] = [round(one, 3) for one in off]
+        said = [Text(f"{WORDS}.views.asked.{'more' if one > TOO_MANY else 'even'}") for one in off]
+        asked = tuple(
+            (question.text, len(outcomes), word)
+            for question, outcomes, word in zip(kit.questions, found.outcomes, said, strict=True)
+        )
+        names = tuple(Text(f"{WORDS}.views.{name}") for name in ("question", "asked.reports", "asked.said"))
+        views.append(
+            TableView(Text(f"{WORDS}.views.asked.title"), names, asked, Text(f"{WORDS}.views.asked.note"))
+        )
     headings = (Text(f"{WORDS}.views.left_out.reason"), Text(f"{WORDS}.views.left_out.count"))
     rows = tuple((Text(f"{WORDS}.views.left_out.{name}"), count) for name, count in found.left_out.items())
     title, note = (Text(f"{WORDS}.views.left_out.{name}") for name in ("title", "note"))
-    return Inside((TableView(title, headings, rows, note),), figures)
+    return Inside((TableView(title, headings, rows, note), *views), figures)

@@ -92,6 +92,13 @@ def test_what_is_no_report_is_left_out_and_counted(name):
     assert {name for name, count in found.left_out.items() if count} == {reason}
 
 
+def test_reports_are_read_as_people_and_scanners_type_them():
+    good = report()
+    typed = [good.upper(), f" {good[:20]} {good[20:40]}\t{good[40:]} ", f'"{report(number=11)}"\r']
+    found = received(typed, KIT)
+    assert found.reports == 2 and found.left_out["repeated"] == 1
+
+
 def test_any_one_letter_that_is_changed_shows():
     good = report()
     for place in range(len(good)):

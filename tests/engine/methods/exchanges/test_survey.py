@@ -20,6 +20,8 @@ from engine.methods.catalogue import method
 from engine.methods.exchanges.kit import Kit, Question
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import channel_of
+from engine.methods.exchanges.reading import received
+from engine.methods.exchanges.told import inside, uneven
 from engine.methods.protocol import Budget
 from engine.privacy.channels import Sets, for_choice
 from engine.release.check import check
@@ -28,7 +30,10 @@ from engine.release.plan import FileReference
 from engine.release.preview import preview, preview_json
 from engine.release.run import run
 from engine.release.verify import verify
-from tests.engine.methods.exchanges.respondents import reports
+from engine.table.reading.options import ReadOptions
+from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.table import Table
+from tests.engine.methods.exchanges.respondents import reports, written
 
 ID = "exchanges.survey"
 SURVEY = method(ID)
@@ -325,6 +330,52 @@ def test_every_kind_of_question_comes_back(tmp_path, ledger):
         truth = np.isin(np.arange(len(shares)), true).astype(float)
         assert (np.abs(shares["share"] - truth) < 4 * shares["standard_error"]).all(), question
         assert (shares["low"] <= truth + 1e-9).mean() > 0.8 and (shares["shown"] >= 0).all()
+
+
+def test_reports_that_were_made_up_for_one_question_show():
+    kit = check(WIDE).kit
+    answers = [[0] * 7000 if one.kind != "several_of" else [(0,)] * 7000 for one in kit.questions]
+    honest = reports(kit, answers, 7)
+    assert max(map(abs, uneven(kit, received(honest, kit)))) < 5
+    forged = [written(kit, number, [(3, (0,))]) for number in range(400)]
+    found = received([*honest, *forged], kit)
+    assert [place for place, one in enumerate(uneven(kit, found)) if one > 5] == [3]
+    (_, table) = inside(kit, found).views
+    assert [row[2].id.rsplit(".", 1)[1] for row in table.rows].count("more") == 1
+    assert uneven(kit_of(OPENING), received([], kit_of(OPENING))) == ()
+
+
+def test_a_series_says_the_sum_before_it_begins():
+    plan = replace(OPENING, parameters={**OPENING.parameters, "waves": 3})
+    release = SURVEY(plan.request).run({}, None)
+    one, every = release.views[:2]
+    kit = kit_of(plan)
+    odds = math.exp(3 * kit.epsilon)
+    assert every.value == math.ceil(1000 * odds / (1 + odds)) / 10 > one.value == kit.sure
+    assert "made 3 times" in release.artefacts[0].content.decode()
+
+
+def test_a_survey_of_the_first_version_is_collected_to_the_end():
+    """Its state and reports, as they were written then."""
+    asked = [("?", ("yes", "no"), 3, 1), ("Which?", ("a", "b", "c"), 4, 2)]
+    tree = {
+        "title": "Title", "intro": "", "respondents": 100,
+        "questions": [
+            {"text": text, "levels": levels, "true": true, "other": other, "epsilon": "6/5"}
+            for text, levels, true, other in asked
+        ],
+    }  # fmt: skip
+    state = json.dumps(tree).encode()
+    kit = Kit.loads(state)
+    lines = [f"survey-{kit.id}-{number:016x}-{1 + number % 2}-{1 + number % 3}" for number in range(600)]
+    rows = Table(pd.DataFrame({"report": lines}, dtype="str"), source="reports.csv", options=ReadOptions())
+    schemas = {"reports": Schema((Column("report", Role.OTHER, Kind.TEXT),))}
+    design = SURVEY(SURVEY.make_request(schemas, {"report": "report"}, step="collect", state=state))
+    assert design.problems == [] and design.cost.loss.epsilon == Fraction(12, 5)
+    release = design.step("collect", {"reports": rows}, state, None)
+    frame = release.artefacts[0].frame
+    assert release.state == state and frame["given"].tolist() == [300, 300, 200, 200, 200]
+    assert frame["share"].tolist() == pytest.approx([0.5, 0.5, 1 / 3, 1 / 3, 1 / 3])
 
 
 def test_reports_come_in_several_files(tmp_path, ledger):
