@@ -169,8 +169,8 @@ def _second(cells: Iterable[object], kit: Kit, left_out: Counter[str], heading: 
         if type(cell) is str and len(cell) == length and cell.startswith(begin):
             right.append(cell)
             continue
-        for said in _lines([cell], heading):
-            line = "".join(said.split()).lower()  # as people type it, or a scanner
+        for typed in _lines([cell], heading):
+            line = "".join(typed.split()).lower()  # as people type it, or a scanner
             if len(line) == length and line.startswith(begin):
                 right.append(line)
             else:

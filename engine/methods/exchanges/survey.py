@@ -173,7 +173,7 @@ class Survey(Service):
             each = 1 if kit.asked == ALL else len(kit.questions)
             needed = min(people_needed(one, each, SAYS_NOTHING) for one in kit.questions)
             raise InputRefused(f"{ID}.too_few", reports=found.reports, needed=needed)
-        names = ("unbiased", "margin")
+        names = ["unbiased", "margin", *(["classifier_small"] if results.is_too_small else [])]
         notes = (*(Text(f"{WORDS}.notes.{name}") for name in names), forged(kit, "honest"))
         return Release(
             results.artefacts, self.cost, results.views, notes, inside=inside(kit, found), state=state

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 
 import pandas as pd
 
+from engine.methods.exchanges.classifying import LEAST_REPORTS, Classifier, classifier, crossed
 from engine.methods.exchanges.estimating import (
     Estimate,
     Mean,
@@ -101,6 +103,19 @@ class Results:
         )
 
     @property
+    def is_too_small(self) -> bool:
+        """Whether a classifier could be made of pairs, but would gain nothing with so few reports."""
+        return bool(crossed(self.kit.questions)) and self.found.reports < LEAST_REPORTS
+
+    @cached_property
+    def classifier(self) -> Classifier | None:
+        """What pairs with one question say about it; None without such pairs, or with too few reports."""
+        pairs = [(one, found) for one, found in self.shares if one in crossed(self.kit.questions)]
+        if not pairs or self.is_too_small or not all(found[0].reports for _, found in pairs):
+            return None
+        return classifier(pairs)
+
+    @property
     def artefacts(self) -> tuple[Artefact, ...]:
         """The tables that leave, and what recipients need to estimate for themselves."""
         found: list[Artefact] = []
@@ -120,6 +135,12 @@ class Results:
             ]
             frame = pd.DataFrame(rows, columns=["question", "answer", "likely"])
             found.append(TableArtefact("distributions", (frame,), self._dictionary(("answer",), ("likely",))))
+        if self.classifier is not None:
+            frame = pd.DataFrame(
+                self.classifier.rows(), columns=["question", "answer", "class", "probability"]
+            )
+            words = self._dictionary(("answer", "class"), ("probability",))
+            found.append(TableArtefact("classifier", (frame,), words))
         told = counts(list(zip(self.kit.questions, self.found.outcomes, strict=True)))
         found.append(TableArtefact("counts", (told,), self._dictionary(("estimates", "answer"), COUNTED)))
         return (*found, *programs(told))
@@ -143,6 +164,7 @@ class Results:
             NumberView(label("reports"), self.found.reports, Text(f"{WORDS}.numbers.reports")),
             *self._tables(),
             *self._pictures(),
+            *self._classifier(),
         )
 
     def _tables(self) -> Iterator[View]:
@@ -167,6 +189,17 @@ class Results:
             headings = (Text(f"{WORDS}.views.question"), *(label(name) for name in MEANS))
             note = Text(f"{WORDS}.views.means.note")
             yield TableView(Text(f"{WORDS}.views.means.title"), headings, cells, note)
+
+    def _classifier(self) -> Iterator[View]:
+        made = self.classifier
+        if made is None:
+            return
+        rows: list[tuple[Cell, ...]] = [(Text(f"{WORDS}.views.classifier.majority"), made.majority)]
+        rows += [(question, made.alone(place)) for place, (question, _, _) in enumerate(made.tables)]
+        rows.append((Text(f"{WORDS}.views.classifier.together"), made.together))
+        headings = (Text(f"{WORDS}.views.classifier.by"), label("right"))
+        note = Text(f"{WORDS}.views.classifier.note", {"target": made.target})
+        yield TableView(Text(f"{WORDS}.views.classifier.title"), headings, tuple(rows), note)
 
     def _pictures(self) -> Iterator[View]:
         for question, answers in self.shares:
