@@ -169,7 +169,16 @@ def make_kit(values: Mapping[str, Any]) -> Kit:
         each = whole / (len(records) if asked == ALL else 1) if whole is not None else None
         questions = tuple(_question(record, each or record.get("epsilon"), device) for record in records)
         title, intro = values["title"].strip(), values["intro"] or ""
-        return Kit(title, intro, questions, values["respondents"], asked, values["waves"], device)
+        return Kit(
+            title,
+            intro,
+            questions,
+            values["respondents"],
+            asked,
+            values["waves"],
+            device,
+            bool(values["shared"]),
+        )
 
     return min((made(asked) for asked in kinds), key=largest_error)
 

@@ -171,8 +171,9 @@ def labels(kind: str, lowest: Fraction, step: Fraction, count: int) -> tuple[str
 class Kit:
     """What a kit and the collection of its reports have to agree on.
 
-    ``asked`` is `ALL` or `ONE`; ``device`` is what people draw with on paper, empty for a page. Kits of
-    ``version`` 1 have randomised response alone, and no check digits.
+    ``asked`` is `ALL` or `ONE`; ``device`` is what people draw with on paper, empty for a page; ``shared``
+    says that many answer on one page. Kits of ``version`` 1 have randomised response alone, and no check
+    digits.
     """
 
     title: str
@@ -182,6 +183,7 @@ class Kit:
     asked: str = ALL
     waves: int = 1
     device: str = ""
+    shared: bool = False
     version: int = field(default=VERSION, repr=False)
 
     @property
@@ -194,7 +196,7 @@ class Kit:
             seen: list[Any] = [self.title, self.intro, asked]
         else:
             tree = [one.to_json() for one in self.questions]
-            seen = [self.title, self.intro, self.asked, self.waves, self.device, tree]
+            seen = [self.title, self.intro, self.asked, self.waves, self.device, self.shared, tree]
         return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
 
     @property
@@ -242,6 +244,7 @@ class Kit:
             "asked": self.asked,
             "waves": self.waves,
             "device": self.device,
+            "shared": self.shared,
         }
         return (json.dumps(tree, ensure_ascii=False, indent=1) + "\n").encode()
 
@@ -283,7 +286,7 @@ def _first_question(value: Any, where: str) -> Question:
 
 
 def _second(value: Mapping[str, Any]) -> Kit:
-    names = ["version", "title", "intro", "questions", "respondents", "asked", "waves", "device"]
+    names = ["version", "title", "intro", "questions", "respondents", "asked", "waves", "device", "shared"]
     tree = strict_json.members(value, "", must=names)
     if strict_json.whole(tree["version"], "version") != VERSION:
         raise ValueError("another version")
@@ -295,6 +298,7 @@ def _second(value: Mapping[str, Any]) -> Kit:
         strict_json.text(tree["asked"], "asked"),
         strict_json.whole(tree["waves"], "waves"),
         strict_json.text(tree["device"], "device"),
+        strict_json.truth(tree["shared"], "shared"),
     )
 
 

@@ -44,6 +44,8 @@ def page(kit: Kit) -> bytes:
         "exactly": "\n".join(_exactly(place, one) for place, one in enumerate(kit.questions)),
         "whole": escape(_say("whole", sure=kit.sure)),
         "asked": "\n".join(f"<p>{escape(line)}</p>" for line in (asked, *waves)),
+        "alone": " hidden" if kit.shared else "",
+        "shared": "" if kit.shared else " hidden",
         "total": escape(_say("total", epsilon=_up(kit.epsilon))),
     }
     words = texts.catalogue("en")

@@ -100,6 +100,7 @@ class Survey(Service):
         asked: str = option.choice(BEST, ALL, ONE, default=BEST)
         form: str = option.choice(PAGE, PAPER, default=PAGE)
         device: str = option.choice(*DEVICES, default=DIE, when=("form", (PAPER,)))
+        shared: bool = option.boolean(default=False, when=("form", (PAGE,)))
         waves: int = option.integer(default=1, minimum=1, maximum=100)
         respondents: int = option.integer(minimum=1, maximum=10**9)
 

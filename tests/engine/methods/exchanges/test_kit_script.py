@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -82,7 +83,8 @@ function leaves(run) {
 # As much of a browser as the page asks for; anything else that it reached for would fail.
 BROWSER = """
 const element = (more = {}) => Object.assign({ dataset: {}, textContent: "", hidden: false, disabled: false,
-  children: [], focus() {}, append(one) { this.children.push(one); }, setAttribute() {}, removeAttribute() {},
+  children: [], focus() {}, append(one) { this.children.push(one); },
+  replaceChildren() { this.children.length = 0; }, setAttribute() {}, removeAttribute() {},
   addEventListener(kind, act) { this[kind] = act; } }, more);
 const list = (levels) => { const inputs = levels.map(() => ({ checked: false, focus() {} }));
   return element({ tagName: "DIV", inputs, querySelectorAll: (what) => what === "input" ? inputs
@@ -290,6 +292,32 @@ def test_one_question_is_drawn_before_it_is_answered_and_alone_reported():
         assert [len(one) for one in read.outcomes] == [int(place == found["shown"][0]) for place in range(4)]
         seen.add(found["shown"][0])
     assert len(seen) > 1  # all alike once in 4 million
+
+
+def test_on_a_device_for_many_reports_are_kept_without_an_order():
+    kit = replace(KIT, asked="one", shared=True)
+    shown = page(kit).decode()
+    assert '<p><button type="button" id="next">' in shown
+    assert '<p hidden><button type="button" id="save">' in shown
+    code = f"""{browser(kit, LEVELS, hidden=True)}{SCRIPTS[0]}{SCRIPTS[1]}
+    const codes = [], clean = [], asked = [], part = document.getElementById;
+    const inputs = fields.flatMap((one) => one.groups).flatMap((one) => one.inputs);
+    for (let person = 0; person < 30; person++) {{
+      clean.push(inputs.every((input) => !input.checked) && part("report").textContent === ""
+        && part("reported").children.length === 0 && !part("questions").hidden);
+      asked.push(fields.findIndex((one) => !one.hidden));
+      for (const group of fields[asked[person]].groups) group.inputs[0].checked = true;
+      part("make").click();
+      codes.push(part("report").textContent);
+      part("next").click();
+    }}
+    part("all").click();
+    {said("{ codes, clean, asked, saved, count: parts.count.textContent }")}"""
+    found = node(code)
+    assert all(found["clean"]) and found["count"] == 30 and len(set(found["asked"])) > 1
+    assert found["saved"] == ["report\n" + "\n".join(sorted(found["codes"])) + "\n"]
+    assert sorted(found["codes"]) != found["codes"]  # in order once in 30 factorial
+    assert received(found["saved"][0].splitlines(), kit, heading="report").reports == 30
 
 
 def test_without_safe_randomness_no_report_is_made():
