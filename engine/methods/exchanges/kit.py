@@ -140,10 +140,6 @@ class Question:
             return (date(1970, 1, 1) + timedelta(days=round(value))).isoformat()
         return f"{float(value):.4g}"
 
-    def written_distance(self, steps: int) -> str:
-        """Return a distance of measured answers as people read it: in days of a date."""
-        return f"{float(steps * self.step):.4g}"
-
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         return {
@@ -204,12 +200,13 @@ class Kit:
         """The questions whose ε add up for one person: all, or the most telling where one is drawn."""
         if self.asked == ALL:
             return self.questions
-        return (max(self.questions, key=lambda one: one.epsilon),)
+        return (max(self.questions, key=Question.event_level),)
 
     @property
     def epsilon(self) -> Fraction:
         """The ε of one report, all its answers together."""
-        return sum((one.epsilon for one in self.told), Fraction(0))
+        levels = [one.epsilon for one in self.questions]
+        return sum(levels, Fraction(0)) if self.asked == ALL else max(levels)
 
     @property
     def sure(self) -> float:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from engine import texts
-from engine.methods.exchanges.kit import ALL, PAIR, SEVERAL, Kit, Question
+from engine.methods.exchanges.kit import ALL, DATE, PAIR, SCALE, SEVERAL, Kit, Question
 from engine.privacy.channels import Geometry, Option, Sets, Wave, channel_to_json
 
 TEMPLATE = ("kits", "survey.html")
@@ -143,7 +143,9 @@ def _chance(question: Question) -> str:
         values |= {"named": round(len(question.answers) * channel.marked / channel.points)}
         values |= {"of": len(question.answers)}
     elif isinstance(channel, Wave):
-        values |= {"near": question.written_distance(channel.reach)}
+        values |= {"near": question.step * channel.reach}
+        if question.kind in (SCALE, DATE):
+            return _say(f"chance.{question.kind}", **values)
     return _say(f"chance.{question.reason}", **values)
 
 
