@@ -45,9 +45,10 @@ from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts, Stated
 from engine.privacy.promise import Promise
 from engine.texts import plainly
-from engine.views import BarsView, TableView, Text, View, share
+from engine.views import BarsView, TableView, Text, View, aside, share
 
 if TYPE_CHECKING:
+    from engine.table.schema import Schema
     from engine.table.table import Table
 
 VISIT, CLOSE = "visit", "close"
@@ -297,7 +298,7 @@ class PrivateQueries(Service):
             *_short(asked, table.frame),
             *cap_notes(self.request),
         )
-        return Release((table,), self.cost, _views(table.frame), notes, state=desk.dumps())
+        return Release((table,), self.cost, _views(table.frame, desk.schema), notes, state=desk.dumps())
 
     def closed(self, desk: Desk) -> Release:
         """Close the desk: everything that it answered, once more."""
@@ -308,7 +309,7 @@ class PrivateQueries(Service):
             *cap_notes(_opened(self.request)),
         )
         state = replace(desk, closed=True).dumps()
-        return Release((table,), self.cost, _views(table.frame), notes, state=state)
+        return Release((table,), self.cost, _views(table.frame, desk.schema), notes, state=state)
 
     @once
     def offered(self) -> Mapping[str, tuple[str, ...]]:
@@ -333,7 +334,7 @@ class PrivateQueries(Service):
         pairs = zip(frame["count"], frame["within_95"], strict=True)
         parts = [share(within / count if count > 0 else 1) for count, within in pairs]
         frame.insert(list(frame.columns).index("within_95") + 1, "share", parts)
-        return _views(frame)[:1]
+        return _views(frame, _desk(self.request).schema)[:1]
 
     def told(self, answers: Sequence[tuple[str, Answer]]) -> TableArtefact:
         """Return answers as a table, each below the words in which it was asked for."""
@@ -481,10 +482,14 @@ def _short(asked: tuple[Asked, ...], frame: pd.DataFrame) -> tuple[Text, ...]:
     return (Text(f"methods.{ID}.notes.less_exact", {"questions": ", ".join(map(str, places))}),)
 
 
-def _views(frame: pd.DataFrame) -> tuple[View, ...]:
+def _views(frame: pd.DataFrame, schema: Schema) -> tuple[View, ...]:
     headings = tuple(Text(f"methods.{ID}.headings.{name}") for name in frame.columns)
     told = frame.assign(epsilon=[_level(Fraction(one)) for one in frame["epsilon"]])
     shown = marked_weak(told, value="count", taken=())
+    asides = {name: cells_of(schema, name).asides[name] for name in set(frame["by"]) if name}
+    pairs = zip(frame["by"], frame["value"], strict=True)
+    named = [aside(value) if value in asides.get(by, ()) else value for by, value in pairs]
+    shown["value"] = pd.Series(named, shown.index, dtype=object)
     rows = tuple(tuple(row) for row in shown.itertuples(index=False, name=None))
     words = f"methods.{ID}.views"
     note = with_weak(Text(f"{words}.table.note"), rows)
