@@ -345,6 +345,16 @@ def test_reports_that_were_made_up_for_one_question_show():
     assert uneven(kit_of(OPENING), received([], kit_of(OPENING))) == ()
 
 
+def test_a_drawn_question_tells_as_much_as_the_most_telling_one():
+    plan = replace(OPENING, parameters={**OPENING.parameters, "asked": "one"})
+    kit = check(plan).kit
+    levels = [one.epsilon for one in kit.questions]
+    assert check(plan).cost.loss.epsilon == max(levels) > min(levels)
+    assert check(plan).cost.loss.events.epsilon() == max(one.event.epsilon() for one in kit.questions)
+    odds = math.exp(max(levels))
+    assert kit.sure == math.ceil(1000 * odds / (1 + odds)) / 10
+
+
 def test_a_series_says_the_sum_before_it_begins():
     plan = replace(OPENING, parameters={**OPENING.parameters, "waves": 3})
     release = SURVEY(plan.request).run({}, None)
