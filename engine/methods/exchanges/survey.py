@@ -70,6 +70,7 @@ class Survey(Service):
     id = ID
     version = 2
     family = Family.EXCHANGE
+    usual = True
     promises = ("local_dp",)
     spends = Spends.FOLLOWS
     published = Reference(
