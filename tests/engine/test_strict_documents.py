@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine.methods.exchanges.responses import Kit, Question
 
 from app.state.draft import load, path_of
 from app.state.purposes import remembered
 from app.state.settings import Settings
 from engine import texts
 from engine.errors import InputRefused
-from engine.methods.exchanges.responses import Kit, Question
 from engine.methods.services.desk import Answer, Desk
 from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan, Purpose

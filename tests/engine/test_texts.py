@@ -53,7 +53,7 @@ def test_every_error_has_its_sentences_and_gives_what_they_ask_for() -> None:
 
 
 def put_together() -> Iterator[tuple[str, str]]:
-    """Yield (module and line, id) of each error and text of a method that is put together from known parts."""
+    """Yield (module and line, id) of errors and texts of methods whose id is put together of known parts."""
     for one in methods():
         for part in one.__mro__:
             if not part.__module__.startswith("engine.methods.") or part.__module__ == Method.__module__:
