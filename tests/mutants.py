@@ -229,7 +229,7 @@ MUTANTS = (
         MOVED, "means move by half where one is exchanged", "return 2 * n * min(m, g)", "return n * min(m, g)"
     ),
     made(
-        of("engine/methods/statistics/ranks.py", "engine/methods/statistics/test_rank_choices.py"),
+        of("engine/methods/shared/ranks.py", "engine/methods/statistics/test_rank_choices.py"),
         "scores of ranks are thought to lie closer",
         "return 2 * max(wanted, 1 - wanted)",
         "return max(wanted, 1 - wanted)",

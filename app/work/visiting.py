@@ -93,14 +93,15 @@ def visit(
     """Return the plan of a visit: the opening's, with what this step asks and reads."""
     from engine.methods.catalogue import method
 
-    plan = opened.plan
-    read = {source.name for source in method(plan.method).reads(step)}
+    plan, found = opened.plan, method(opened.plan.method)
+    read = {source.name for source in found.reads(step)}
     files = {key: file for key, file in plan.files.items() if key.split(".")[0] in read}
     schemas = {key: schema for key, schema in plan.schemas.items() if key in read}
     for one in further.values():
         files[one.source], schemas[one.source] = one.file, one.schema
     return replace(
         plan,
+        method_version=found.version,  # a service that an earlier version opened is gone on with
         step=step,
         continues=opened.entry,
         state=str(opened.state.absolute()),

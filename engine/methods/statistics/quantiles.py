@@ -38,10 +38,10 @@ from engine.methods.shared.cells import (
 )
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.quantity import Grid, grid_of
+from engine.methods.shared.rank_accuracy import any_limits, even_errors
+from engine.methods.shared.rank_choices import RankChoice, chosen, parts_for
+from engine.methods.shared.rank_choices import choices as choices_for
 from engine.methods.shared.tables import forecast_views, number_entry, result_views
-from engine.methods.statistics.rank_accuracy import any_limits, even_errors
-from engine.methods.statistics.rank_choices import RankChoice, chosen, parts_for
-from engine.methods.statistics.rank_choices import choices as choices_for
 from engine.methods.values import edge_number
 from engine.privacy.mechanisms.permute_and_flip import PermuteAndFlip, written_rates
 from engine.privacy.promise import Promise
@@ -66,7 +66,7 @@ class Quantiles(Method):
     A candidate is accepted with probability exp(−rate · ranks that it is worse than the best), one of the
     accepted is drawn. Of several quantiles the middle one cuts the values, and each half goes on with its
     own quantiles; a person is in one half only. Whether halving or separate choices have the smaller error
-    follows from declarations (`engine.methods.statistics.rank_choices.choices`). Quantiles of one group are
+    follows from declarations (`engine.methods.shared.rank_choices.choices`). Quantiles of one group are
     put in order afterwards, which reads nothing private and, as ranks increase with values, keeps the
     accuracy. That is stated in people: how many stand on the wrong side of the value. Nothing is said of the
     value itself, whose error depends on how far apart the people's values lie.

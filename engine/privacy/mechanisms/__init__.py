@@ -14,6 +14,7 @@ from engine.privacy.mechanisms.laplace import Laplace
 from engine.privacy.mechanisms.permute_and_flip import FlipChoice, PermuteAndFlip
 from engine.privacy.mechanisms.randomised_response import RandomisedResponse
 from engine.privacy.mechanisms.seeded_rows import GeometricThreshold, LaplaceThreshold, SeededRows
+from engine.privacy.mechanisms.sparse_vector import AboveThresholds, SparseVector
 from engine.privacy.mechanisms.staircase import Staircase, StaircaseNumber
 from engine.privacy.mechanisms.stated import Stated
 from engine.privacy.mechanisms.vector import Vector, VectorNoise
@@ -21,6 +22,7 @@ from engine.privacy.mechanisms.vector import Vector, VectorNoise
 CountNoise = LaplaceCounts | GaussianCounts
 
 __all__ = [
+    "AboveThresholds",
     "CountNoise",
     "DiscreteGaussian",
     "DiscreteLaplace",
@@ -36,6 +38,7 @@ __all__ = [
     "PermuteAndFlip",
     "RandomisedResponse",
     "SeededRows",
+    "SparseVector",
     "Staircase",
     "StaircaseNumber",
     "Stated",

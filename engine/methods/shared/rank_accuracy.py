@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from engine import arrays
-from engine.methods.statistics.rank_choices import RankChoice, inherited
+from engine.methods.shared.rank_choices import RankChoice, inherited
 
 Floats = arrays.Floats
 
@@ -26,7 +26,7 @@ def even_errors(
     Parameters
     ----------
     roots
-        Of `engine.methods.statistics.rank_choices.choices`.
+        Of `engine.methods.shared.rank_choices.choices`.
     size
         How many values, at least 1; None for so many that there are always further ones on both sides.
     candidates

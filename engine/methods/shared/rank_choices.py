@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.methods.statistics.ranks import (
+from engine.methods.shared.ranks import (
     SPREAD_WHEN_EXCHANGED,
     Integers,
     cut,
