@@ -1,4 +1,4 @@
-"""Cheaper ways to what a visit asks: not asked where it follows, or less exactly.
+"""Cheaper ways to what a visit asks: together as few tables, not paid for where it follows, less exactly.
 
 Everything here follows from declarations and from released numbers; no row is read.
 """
@@ -6,6 +6,7 @@ Everything here follows from declarations and from released numbers; no row is r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,8 @@ from engine.methods.protocol import Cheaper
 from engine.methods.services.asked import ID, Asked, Terms, level_of
 from engine.methods.services.combining import follow
 from engine.methods.services.desk import Desk, Measurement
+from engine.methods.services.planning import Wanted, plan_for
+from engine.methods.services.planning import is_planned as _is_planned
 from engine.numbers import plain
 from engine.views import Text
 
@@ -22,7 +25,12 @@ MOST_SAID, MOST_LOOKED_AT = 4, 20
 
 
 def ways(
-    asked: Sequence[Asked], records: Sequence[Mapping[str, Any]], desk: Desk, terms: Terms
+    asked: Sequence[Asked],
+    records: Sequence[Mapping[str, Any]],
+    desk: Desk,
+    terms: Terms,
+    *,
+    is_planned: bool,
 ) -> tuple[Cheaper, ...]:
     """Return how the questions of a visit could cost less: not paid for, or less exactly.
 
@@ -34,8 +42,16 @@ def ways(
         What was measured before.
     terms
         What holds for all questions of the desk.
+    is_planned
+        Whether they are asked together already: then there is no other way but to ask for less.
     """
-    return (*_following(asked, records, desk, terms), *_wider(asked, records, terms))
+    if is_planned:
+        return ()
+    return (
+        *_together(asked, records, desk, terms),
+        *_following(asked, records, desk, terms),
+        *_wider(asked, records, terms),
+    )
 
 
 def _way(name: str, left: Sequence[Mapping[str, Any]], epsilon: Fraction, **values: Any) -> Cheaper:
@@ -53,6 +69,20 @@ def _plain(value: Any) -> Any:
 
 def _total(asked: Sequence[Asked]) -> Fraction:
     return sum((one.epsilon for one in asked), Fraction(0))
+
+
+def _together(
+    asked: Sequence[Asked], records: Sequence[Mapping[str, Any]], desk: Desk, terms: Terms
+) -> Iterator[Cheaper]:
+    """Give the questions as few tables that make none of them less exact."""
+    wanted = [Wanted(one.query, one.epsilon) for one in asked if one.epsilon and _is_planned(one.query)]
+    plan = plan_for(wanted, terms, visit=desk.visits + 1)
+    if plan:
+        alone, together = (sum((one.epsilon for one in plan), Fraction(0)), sum(one.alone for one in wanted))
+        way = _way(
+            "together", records, _total(asked) - together + alone, questions=len(wanted), tables=len(plan)
+        )
+        yield replace(way, given={**(way.given or {}), "planned": True})
 
 
 def _following(

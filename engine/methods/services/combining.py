@@ -8,7 +8,7 @@ asked. Weights follow from the questions and the scales of the noise; no row is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from engine import arrays
-from engine.methods.conditions import AnyOf, Comparison, Condition, comparisons
+from engine.methods.conditions import Comparison, Condition, comparisons
 from engine.methods.services.asked import COUNT, MEAN, PEOPLE, QUANTILE, SHARE, SUM, TABLE, Query, Terms
 from engine.methods.services.desk import Measurement
-from engine.methods.services.questions import Line, Question, axis_of
+from engine.methods.services.questions import Line, axis_of, truth
 from engine.methods.shared.ratio import RatioNoise, ratio_and_margin
 from engine.privacy.accuracy import laplace_accuracy, spread_of_sum
 from engine.table import coding
@@ -31,7 +31,7 @@ Integers = arrays.Integers
 
 MOST_ATOMS, MOST_NUMBERS, MOST_ENTRIES = 40_000, 600, 12_000_000
 """So many joint cells, numbers and entries are combined; of what is more, a question keeps its own answer."""
-_TOLERANCE, _NOTHING = 1e-6, 1e-9
+_TOLERANCE, _ROUNDING, _NOTHING = 1e-6, 1e-10, 1e-9
 _PLACES, _FINE = (
     33,
     2049,
@@ -88,6 +88,10 @@ def follow(
     """
     found: list[Follows | None] = [None] * len(queries)
     lots: dict[Any, list[int]] = {}
+
+    def spread(at: int, follows: Follows) -> float:
+        return float(variances(queries[at], follows, measured, terms).mean())
+
     for place, one in enumerate(measured):
         if one.query.is_linear and len(one.queries) == 1:
             lots.setdefault(_lot(one.query, terms, one.visit), []).append(place)
@@ -97,7 +101,8 @@ def follow(
         for at, known in zip(
             wanted, _solved([queries[at] for at in wanted], places, measured, terms), strict=True
         ):
-            if known is not None and (found[at] is None or _is_better(known, found[at], measured, terms)):
+            before = found[at]
+            if known is not None and (before is None or spread(at, known) < spread(at, before) * (1 - 1e-9)):
                 found[at] = known
     for at, query in enumerate(queries):
         if not query.is_linear:
@@ -120,16 +125,12 @@ def _lot(query: Query, terms: Terms, visit: int) -> Any:
     return visit if terms.by_person else 0
 
 
-def _is_better(one: Follows, other: Follows | None, measured: Sequence[Measurement], terms: Terms) -> bool:
-    return other is None or _variance(one, measured, terms) < _variance(other, measured, terms) * (1 - 1e-9)
-
-
-def _variance(follows: Follows, measured: Sequence[Measurement], terms: Terms) -> float:
-    """Return the mean variance of the numbers."""
-    total = 0.0
+def variances(query: Query, follows: Follows, measured: Sequence[Measurement], terms: Terms) -> Floats:
+    """Return the variance of the noise of every number of a question, in squared steps."""
+    total = np.zeros(query.size)
     for place, weights in follows.weights.items():
-        size = 1.0 if weights is None else float((weights**2).sum() / len(weights))
-        total += size * _scale(measured[place], terms) ** 2
+        size = np.ones(query.size) if weights is None else (weights**2).sum(axis=1)
+        total += size * 2 * _scale(measured[place], terms) ** 2
     return total
 
 
@@ -199,9 +200,7 @@ def _combined(
     wanted, known = _matrix(queries, [one.query for one in sources], terms.schema)
     spread = np.concatenate([np.full(one.query.size, _scale(one, terms)) for one in sources])
     base = (known / spread[:, None]).T  # shape (unknowns, numbers)
-    found = np.linalg.lstsq(base, wanted.T, rcond=1e-12)[0]
-    size = np.maximum(1.0, np.abs(wanted).max(axis=1, initial=0.0))
-    off = np.abs(base @ found - wanted.T).max(axis=0, initial=0.0) / size
+    found, off = _least(base, wanted.T)
     weights = (found / spread[:, None]).T
     ends = np.cumsum([0, *(one.query.size for one in sources)])
     result: list[Follows | None] = []
@@ -226,6 +225,35 @@ def _combined(
             kept = {only[0]: None}  # type: ignore[dict-item]
         result.append(Follows(kept))
     return result
+
+
+def spread_at(queries: Sequence[Query], tables: Sequence[Query], terms: Terms) -> Callable[[Floats], Floats]:
+    """Return a function from the scales of tables to the variance of every number of the questions."""
+    wanted, known = _matrix(queries, tables, terms.schema)
+    sizes = [one.size for one in tables]
+
+    def at(scales: Floats) -> Floats:
+        found = _least((known / np.repeat(scales, sizes)[:, None]).T, wanted.T)[0]
+        return np.asarray(2 * (found**2).sum(axis=0))
+
+    return at
+
+
+def _least(base: Floats, wanted: Floats) -> tuple[Floats, Floats]:
+    """Return the shortest u with base·u nearest to what is wanted, and how far it is from that.
+
+    By the eigenvectors of baseᵀ·base, which is small; where noise of very different size makes that inexact,
+    by the singular values of the base.
+    """
+    size = np.maximum(1.0, np.abs(wanted).max(axis=0, initial=0.0))
+    values, vectors = np.linalg.eigh(base.T @ base)
+    inverse = np.where(values > 1e-11 * values.max(initial=0.0), 1 / np.where(values > 0, values, 1.0), 0.0)
+    found = vectors @ (inverse[:, None] * (vectors.T @ (base.T @ wanted)))
+    off = np.abs(base @ found - wanted).max(axis=0, initial=0.0) / size
+    if (off > _ROUNDING).any():
+        found = np.linalg.lstsq(base, wanted, rcond=1e-12)[0]
+        off = np.abs(base @ found - wanted).max(axis=0, initial=0.0) / size
+    return found, off
 
 
 def _is_identity(weights: Floats, query: Query, measurement: Measurement) -> bool:
@@ -253,12 +281,12 @@ def _asked(queries: Sequence[Query]) -> dict[str, tuple[Comparison, ...]]:
             for one in comparisons(condition):
                 found[one.column][one] = None
     for name in {name for query in queries for name in query.by}:
-        for one in _levels(queries[0].schema, name):
+        for one in levels_of(queries[0].schema, name):
             found[name][one] = None
     return {name: tuple(cuts) for name, cuts in found.items()}
 
 
-def _levels(schema: Schema, name: str) -> tuple[Comparison, ...]:
+def levels_of(schema: Schema, name: str) -> tuple[Comparison, ...]:
     """Return comparisons that tell all declared values of a column apart."""
     column = schema.column(name)
     listed = coding.levels(column)
@@ -329,9 +357,7 @@ class Atoms:
 
     def __init__(self, schema: Schema, asked: Mapping[str, tuple[Comparison, ...]]) -> None:
         self.schema = schema
-        cuts = [one for several in asked.values() for one in several]
-        self.question = Question(AnyOf(tuple(cuts)), schema)
-        axes = {name: self.question.axes.get(name) or axis_of(schema, name) for name in asked}
+        axes = {name: axis_of(schema, name, cuts) for name, cuts in asked.items()}
         self.axes = axes
         self.size = int(np.prod([axis.size for axis in axes.values()]))
         self.codes: dict[str, Integers] = {}
@@ -371,7 +397,7 @@ class Atoms:
         return np.concatenate([nothing, nothing if part else rows * query.reach])
 
     def _holds(self, condition: Condition) -> Any:
-        return self.question.truth(condition, self.codes, self.size)
+        return truth(condition, self.axes, self.codes, self.size)
 
     def _groups(self, query: Query) -> Integers:
         flat = np.zeros(self.size, dtype=np.int64)
@@ -465,7 +491,7 @@ def _in_units(number: float | int, step: Fraction) -> float | int:
 
 def _limits(sources: Sources, size: int) -> list[float]:
     """Return what 95 of 100 draws of the noise of every number stay within, in steps."""
-    if all(weights is None for _, weights in sources):
+    if sources and all(weights is None for _, weights in sources):
         return [float(laplace_accuracy(sources[0][0]).limit)] * size
     return [_limit(_terms(sources, at)) for at in range(size)]
 
@@ -482,6 +508,8 @@ def _terms(sources: Sources, at: int) -> tuple[tuple[Fraction, float, int], ...]
 
 @lru_cache(maxsize=4096)
 def _limit(terms: tuple[tuple[Fraction, float, int], ...]) -> float:
+    if not terms:  # a cell in which nobody can be
+        return 0.0
     if len(terms) == 1 and terms[0][1] == 1:
         return float(laplace_accuracy(terms[0][0], count=terms[0][2]).limit)
     return _rounded(spread_of_sum(tuple((float(scale) * weight, times) for scale, weight, times in terms))[1])

@@ -40,6 +40,7 @@ from engine.methods.services.asked import (
     ROWS,
     SHARE,
     SUM,
+    TABLE,
     Asked,
     Query,
     Terms,
@@ -49,6 +50,7 @@ from engine.methods.services.asked import (
 from engine.methods.services.cheaper import ways
 from engine.methods.services.combining import Answer, Follows, answer, follow
 from engine.methods.services.desk import Desk, Measurement, declared
+from engine.methods.services.planning import Wanted, is_planned, plan_for
 from engine.methods.services.questions import Coded, axis_of, digest
 from engine.methods.services.told import (
     answers_table,
@@ -147,6 +149,7 @@ class PrivateQueries(Service):
                     minimum=1,
                     maximum=100,
                 ),
+                option.boolean(name="planned", default=False),
             ),
         ),
         Step(
@@ -277,7 +280,8 @@ class PrivateQueries(Service):
     def new(self) -> tuple[Measurement, ...]:
         """Return what the visit pays for, without its numbers."""
         visit = self.desk.visits + 1
-        paid = [Measurement((one.query,), one.epsilon, visit=visit) for one in self.asked if one.epsilon]
+        apart = [one for one in self.asked if one.epsilon and not (self.plan and is_planned(one.query))]
+        paid = [*self.plan, *(Measurement((one.query,), one.epsilon, visit=visit) for one in apart)]
         told = follow(self.listed, self.desk.measured, self.terms)
         left = {query.key: query for query, known in zip(self.listed, told, strict=True) if known is None}
         if left:
@@ -287,6 +291,15 @@ class PrivateQueries(Service):
             every = tuple(left.values())
             paid.append(Measurement(every, level, (), visit, most=min(most, len(every))))
         return tuple(paid)
+
+    @once
+    def plan(self) -> tuple[Measurement, ...]:
+        """Return the tables that answer the questions of a visit together, where that is wanted and less."""
+        if not self.values.get("planned"):
+            return ()
+        wanted = [Wanted(one.query, one.epsilon) for one in self.asked if one.epsilon]
+        tabled = [one for one in wanted if is_planned(one.query)]
+        return plan_for(tabled, self.terms, visit=self.desk.visits + 1)
 
     @once
     def shown(self) -> tuple[Query, ...]:
@@ -409,7 +422,7 @@ class PrivateQueries(Service):
     def _expected(self, unit: str) -> list[Expected]:
         """Return how far the answers will be from the truth, as far as that does not hang on the truth."""
         found = []
-        for one in self.asked:
+        for one in self.asked:  # a plan makes none of them less exact
             query, level = one.query, one.epsilon
             if not level or (query.is_pair and one.size is None):
                 continue
@@ -507,13 +520,16 @@ class PrivateQueries(Service):
 
     @once
     def takes_each(self) -> tuple[Fraction, ...]:
-        return tuple(one.epsilon for one in self.asked)
+        """Return what each question takes; of a plan its part, as it would be of the sum alone."""
+        tabled = [one.epsilon if is_planned(one.query) else Fraction(0) for one in self.asked]
+        part = _sum(self.plan) / sum(tabled) if self.plan else Fraction(1)
+        return tuple(one.epsilon * (part if is_planned(one.query) else 1) for one in self.asked)
 
     @once
     def cheaper(self) -> tuple[Cheaper, ...]:
         if self.request.step != VISIT:
             return ()
-        return ways(self.asked, self.values["questions"], self.desk, self.terms)
+        return ways(self.asked, self.values["questions"], self.desk, self.terms, is_planned=bool(self.plan))
 
     @once
     def so_far(self) -> tuple[View, ...]:
@@ -537,8 +553,8 @@ def _label(kind: str) -> Text:
 
 
 def _fingerprint(measured: Measurement) -> str:
-    """Return the fingerprint of what is paid for; a list is one of its own in every visit."""
-    if measured.query.kind != ABOVE:
+    """Return the fingerprint of what is paid for; a list or a table is one of its own in every visit."""
+    if measured.query.kind not in (ABOVE, TABLE):
         return measured.query.key
     return digest([measured.visit, sorted(one.key for one in measured.queries)])
 

@@ -413,21 +413,24 @@ class Question:
     def mask(self, rows: Coded) -> Rows:
         """Return which rows fulfil the condition, each decided by that row alone."""
         codes = {name: axis.codes(rows.read(name, axis.read)) for name, axis in self.axes.items()}
-        return self.truth(self.condition, codes, len(rows))
+        return truth(self.condition, self.axes, codes, len(rows))
 
-    def truth(self, condition: Condition, codes: Mapping[str, npt.NDArray[np.int64]], rows: int) -> Rows:
-        """Return where a condition on the question's own comparisons holds, from the cells of its columns."""
-        if isinstance(condition, Comparison):
-            axis = self.axes[condition.column]
-            taken = np.zeros(axis.size, dtype=bool)
-            taken[list(axis.cells(condition))] = True
-            return np.asarray(taken[codes[condition.column]])
-        if isinstance(condition, Not):
-            return ~self.truth(condition.part, codes, rows)
-        parts = [self.truth(part, codes, rows) for part in condition.parts]
-        if isinstance(condition, All):
-            return np.logical_and.reduce([np.ones(rows, dtype=bool), *parts])
-        return np.logical_or.reduce([np.zeros(rows, dtype=bool), *parts])
+
+def truth(
+    condition: Condition, axes: Mapping[str, Axis], codes: Mapping[str, npt.NDArray[np.int64]], rows: int
+) -> Rows:
+    """Return where a condition holds, from the cells of its columns on axes that its comparisons cut."""
+    if isinstance(condition, Comparison):
+        axis = axes[condition.column]
+        taken = np.zeros(axis.size, dtype=bool)
+        taken[list(axis.cells(condition))] = True
+        return np.asarray(taken[codes[condition.column]])
+    if isinstance(condition, Not):
+        return ~truth(condition.part, axes, codes, rows)
+    parts = [truth(part, axes, codes, rows) for part in condition.parts]
+    if isinstance(condition, All):
+        return np.logical_and.reduce([np.ones(rows, dtype=bool), *parts])
+    return np.logical_or.reduce([np.zeros(rows, dtype=bool), *parts])
 
 
 def axis_of(schema: Schema, name: str, asked: tuple[Comparison, ...] = ()) -> Axis:

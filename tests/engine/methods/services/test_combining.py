@@ -226,6 +226,13 @@ def test_people_of_different_visits_are():
     )  # rows are another thing
 
 
+def test_a_group_in_which_nobody_can_be_is_nobody_without_a_margin():
+    query, known = Query(SCHEMA, where="sex is f", by=("sex",)), [exactly(QUERIES["women"], rows_of(3))]
+    (how,) = follow([query], known, TERMS)
+    found = answer(query, how, known, TERMS)
+    assert found.values[1:] == (0, 0, 0) and found.within[1:] == (0, 0, 0) and found.within[0] > 0
+
+
 # --- limits of the work -----------------------------------------------------------------------------
 
 
