@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QCheckBox, QComboBox, QLabel, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit
 
 from app import words
 from app.frame.window import Window
@@ -314,7 +314,7 @@ def test_a_cheaper_way_is_said_and_taken(window: Window, qtbot: Any, tmp_path: P
     note(page)
     said = ways_said(page)
     assert "2 questions can be asked together as 1 table" in said[0] and "instead of 0.30" in said[0]
-    assert "Question 1 follows" in said[1] and "It takes ε 0.20 instead of 0.30." in said[1]
+    assert "Question 1 follows" in said[1] and "It takes ε 0.20 instead of 0.30, and €" in said[1]
     assert "Question 2 follows" in said[2] and "twice as wide" in said[3]
     assert page.cheaper.isVisible() and window.footer.next.text() == "Answer, spend ε 0.30"
     page.cheaper.findChild(QAbstractButton, "take-cheaper-1").click()
@@ -346,7 +346,7 @@ def test_a_list_is_asked_together(window: Window, qtbot: Any, tmp_path: Path) ->
     page.cheaper.findChild(QAbstractButton, "take-cheaper-0").click()
     note(page)
     assert page.given["visit"]["planned"] is True and window.footer.next.text() != alone
-    assert last(page, QCheckBox, "planned").isChecked() if page.findChildren(QCheckBox, "planned") else True
+    assert page.form.lines["planned"].field.value() is True
     go_on(window, qtbot)
     (table,) = [view for view in page._shown if hasattr(view, "rows")]
     assert len(table.rows) == 4 and all(row[5] <= 60 for row in table.rows)
@@ -375,7 +375,7 @@ def test_a_file_of_questions_shows_its_total_and_its_free_ones(
     assert costs == [words.say("app.visit.free")] + ["Costs ε 0.01."] * 9
     (together,) = [one for one in ways_said(page) if "together" in one]
     assert "9 questions can be asked together as 1 table" in together
-    assert "It takes ε 0.01 instead of 0.09." in together
+    assert "It takes ε 0.01 instead of 0.09, and €" in together
     window.footer.next.click()
     settle(qtbot, window, timeout=60_000)
     assert len(page.answers) == 2, (window.notice.words(), page.wrong.plain())

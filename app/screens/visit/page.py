@@ -483,7 +483,8 @@ class VisitPage(Page):
 
 def _is_empty_form(problem: Problem, step: Step) -> bool:
     """Say whether a problem is about a setting of a step, and not about what it goes on from."""
-    return problem.parameter in {one.name for one in step.parameters}
+    asked = {one.name for one in step.parameters}
+    return problem.parameter in asked | {part.name for one in step.parameters for part in one.fields}
 
 
 def _begun(step: Step) -> dict[str, Any]:

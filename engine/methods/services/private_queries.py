@@ -164,8 +164,8 @@ class PrivateQueries(Service):
                     minimum=1,
                     maximum=1000,
                 ),
+                option.number(name="level", minimum=SMALLEST),
                 option.integer(name="most", default=3, minimum=1, maximum=100),
-                option.number(name="level", minimum=SMALLEST, optional=True),
             ),
         ),
         Step(CLOSE),
@@ -286,8 +286,6 @@ class PrivateQueries(Service):
         left = {query.key: query for query, known in zip(self.listed, told, strict=True) if known is None}
         if left:
             level, most = self.values["level"], self.values["most"]
-            if level is None:
-                raise InputRefused(f"{ID}.level_needed")
             every = tuple(left.values())
             paid.append(Measurement(every, level, (), visit, most=min(most, len(every))))
         return tuple(paid)

@@ -75,12 +75,14 @@ def answers_table(told: Told) -> TableArtefact:
                 }
             )
     types = {"integer": "int64", "number": "object"}
+    has_margins = not lines or any(line["within_95"] is not None for line in lines)
+    kinds = {name: kind for name, kind in _COLUMNS.items() if has_margins or name != "within_95"}
     columns = {
         name: pd.Series([line[name] for line in lines], dtype=types.get(kind, "str"))
-        for name, kind in _COLUMNS.items()
+        for name, kind in kinds.items()
     }
     frame = pd.DataFrame(columns)
-    return TableArtefact("answers", (frame,), _entries("answers", _COLUMNS))
+    return TableArtefact("answers", (frame,), _entries("answers", kinds))
 
 
 def paid_table(paid: Sequence[tuple[int, Measurement]]) -> TableArtefact:
@@ -165,19 +167,20 @@ def views_of(told: Told, *, newest_first: bool = False) -> tuple[View, ...]:
 
 
 def _rows(place: int, query: Query, found: Answer | None) -> list[tuple[Any, ...]]:
-    asked = _asked(query)
-    rows = []
+    ranks = int(max(found.within)) if found is not None and query.kind == QUANTILE else 0
+    asked, rows = _asked(query, ranks), []
     for at, group in enumerate(query.cells.labels()):
         value: Any = ""
-        within: Any = ""
-        part: Any = ""
+        within: Any = None
+        part: Any = None
         if found is None:
             value = Text(f"methods.{ID}.above.not_reached")
         elif query.kind == ABOVE:
             value = Text(f"methods.{ID}.above.{'yes' if found.values[0] else 'no'}")
         else:
             number, limit = found.values[at], found.within[at]
-            within = float(f"{limit:.3g}") if limit < 1 else _shown(limit)
+            if query.kind != QUANTILE:
+                within = float(f"{limit:.3g}") if limit < 1 else _shown(limit)
             value = weak(_shown(number)) if _says_nothing(query, number, limit) else _shown(number)
             if query.kind in (COUNT, SUM):
                 part = share(abs(limit / number) if number else 1)
@@ -185,9 +188,9 @@ def _rows(place: int, query: Query, found: Answer | None) -> list[tuple[Any, ...
     return rows
 
 
-def _asked(query: Query) -> Text:
-    """Return what was asked, in words; the condition stands beside."""
-    values = {"value": query.value, "part": query.part, "quantile": str(query.quantile)}
+def _asked(query: Query, ranks: int) -> Text:
+    """Return what was asked, in words; the condition stands beside. The margin of a quantile is in ranks."""
+    values = {"value": query.value, "part": query.part, "quantile": str(query.quantile), "ranks": ranks}
     name = f"{query.kind}_{query.of}" if query.kind in (COUNT, SHARE, ABOVE) else query.kind
     return Text(f"methods.{ID}.asked.{name}", values | {"threshold": query.threshold or 0})
 
