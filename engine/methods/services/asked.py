@@ -20,8 +20,8 @@ import pandas as pd
 from engine import arrays, strict_json
 from engine.errors import InputRefused
 from engine.methods.budget import LARGEST, SMALLEST
-from engine.methods.conditions import All, Comparison, Condition, parse
-from engine.methods.services.questions import NOWHERE, Axis, Coded, Question, axis_of, digest
+from engine.methods.conditions import EVERYBODY, All, Comparison, Condition, parse
+from engine.methods.services.questions import NOWHERE, Axis, Coded, Codes, Question, axis_of, digest
 from engine.methods.shared.cells import LEFT_OUT, Cells, Extra, LevelAxis, level_problems
 from engine.methods.shared.quantity import WIDEST, Grid, grid_of
 from engine.methods.shared.rank_accuracy import any_limits
@@ -107,9 +107,12 @@ class Side:
         """Return which one every cell of an axis is that is cut by these comparisons and others."""
         return np.array([self.classes[truths] for truths in truths_of(axis, self.cuts)], dtype=np.int64)
 
-    def codes(self, rows: Coded) -> Integers:
+    def codes(self, rows: Coded) -> Codes:
         """Return the cell of every row."""
-        return np.asarray(self.places(self.axis)[self.axis.codes(rows.read(self.column, self.axis.read))])
+        codes = self.axis.codes(rows.read(self.column, self.axis.read))
+        places = self.places(self.axis)
+        is_same = np.array_equal(places, np.arange(len(places)))
+        return codes if is_same else np.asarray(places.astype(codes.dtype)[codes])
 
 
 def truths_of(axis: Axis, asked: tuple[Comparison, ...]) -> list[tuple[bool, ...]]:
@@ -351,17 +354,28 @@ class Query:
     def codes(self, rows: Coded) -> Integers:
         """Return the cell of every row, `LEFT_OUT` for those that are not asked about."""
         flat = np.zeros(len(rows), dtype=np.int64)
-        for side in self.sides:
-            flat = flat * side.size + side.codes(rows)
+        if self.sides:
+            kind: Any = np.uint16 if self.groups < 1 << 16 else np.int64
+            small = np.zeros(len(rows), dtype=kind)
+            for side in self.sides:
+                small *= kind(side.size)
+                small += side.codes(rows).astype(kind)
+            flat = small.astype(np.int64)
         for axis in self.cells.axes:
             flat = flat * len(axis.labels) + rows.read(("by", axis.name), axis.codes)
-        flat[~self.question.mask(rows)] = LEFT_OUT
+        if self.question.condition != EVERYBODY:
+            flat[~self.question.mask(rows)] = LEFT_OUT
         return flat
 
     def numbers(self, rows: Coded) -> Integers:
         """Return the exact numbers, shape (size,). For `PEOPLE`, of all rows of everybody."""
         if self.of == PEOPLE:
             return self._people(rows)
+        if self.groups == 1 and not self.value:
+            among = self.question.mask(rows)
+            both = np.count_nonzero(among & self.within.mask(rows)) if self.kind == SHARE else 0
+            whole = np.count_nonzero(among)
+            return np.array([both, whole - both] if self.kind == SHARE else [whole], dtype=np.int64)
         codes, count = self.codes(rows), self.groups
         if self.kind == SHARE:
             inside = self.within.mask(rows)
@@ -439,7 +453,8 @@ def _cut(value: Any, name: str) -> tuple[str, tuple[str, ...]]:
 
 def _count(codes: Integers, among: Any, size: int) -> Integers:
     kept = codes if among is None else np.where(among, codes, LEFT_OUT)
-    return np.bincount(kept + 1, minlength=size + 1)[1:].astype(np.int64)
+    kept = kept[kept >= 0] if kept.size and int(kept.min()) < 0 else kept
+    return np.bincount(kept, minlength=size).astype(np.int64)
 
 
 def query_of(record: Mapping[str, Any], schema: Schema) -> Query:
@@ -450,7 +465,7 @@ def query_of(record: Mapping[str, Any], schema: Schema) -> Query:
         kind,
         record.get("of") or ROWS,
         record["where"] or "",
-        tuple(record.get("by") or ()),
+        tuple(sorted(record.get("by") or ())),  # so that the same question has the same cells
         (record.get("part") or "") if kind == SHARE else "",
         (record.get("value") or "") if kind in (SUM, MEAN, QUANTILE) else "",
         record.get("quantile") if kind == QUANTILE else None,

@@ -31,6 +31,8 @@ Integers = arrays.Integers
 
 MOST_ATOMS, MOST_NUMBERS, MOST_ENTRIES = 40_000, 600, 12_000_000
 """So many joint cells, numbers and entries are combined; of what is more, a question keeps its own answer."""
+FEW_NUMBERS, NEAR = 200, 8
+"""Where all is too much: questions with so few numbers at once, others from so many measurements."""
 _TOLERANCE, _ROUNDING, _NOTHING = 1e-6, 1e-10, 1e-9
 _PLACES, _FINE = (
     33,
@@ -141,20 +143,25 @@ def _scale(measurement: Measurement, terms: Terms) -> float:
 def _solved(
     queries: Sequence[Query], places: Sequence[int], measured: Sequence[Measurement], terms: Terms
 ) -> list[Follows | None]:
-    """Return how questions follow from measurements of the same rows."""
-    own = [
-        next((place for place in places if measured[place].query.key == query.key), None) for query in queries
-    ]
-    if not queries or _is_alone(queries, places, own):
-        return [None if place is None else Follows({place: None}) for place in own]
-    together = _combined(queries, places, measured, terms)
-    if together is None and len(queries) == 1:
-        near = _near(queries[0], places, measured, terms)
-        together = None if near == list(places) else _combined(queries, near, measured, terms)
-    if together is None and len(queries) > 1:  # too much at once
-        return [_solved([one], places, measured, terms)[0] for one in queries]
+    """Return how questions follow from measurements of the same rows.
+
+    All at once where that is not too much; otherwise those with few numbers at once, and each of the others
+    from the few measurements that are nearest to it.
+    """
+    own = [next((at for at in places if _is_same(measured[at].query, query)), None) for query in queries]
+    if len(places) == 1 and None not in own:  # there is nothing to combine
+        return [Follows({place: None}) for place in own if place is not None]
+    together = _combined(queries, places, measured, terms) if queries else []
     if together is None:
-        together = [None]
+        few = [place for place in places if measured[place].query.size <= FEW_NUMBERS]
+        small = [at for at, query in enumerate(queries) if query.size <= FEW_NUMBERS]
+        found = _combined([queries[at] for at in small], few, measured, terms) if small else None
+        together = [None] * len(queries)
+        for at, known in zip(small, found or (), strict=False):
+            together[at] = known
+        for at in [at for at, known in enumerate(together) if known is None]:
+            near = _near(queries[at], places, measured)
+            together[at] = (_combined([queries[at]], near, measured, terms) or [None])[0]
     # what was measured is never lost, whatever rounding says
     return [
         Follows({place: None}) if known is None and place is not None else known
@@ -162,13 +169,13 @@ def _solved(
     ]
 
 
-def _is_alone(queries: Sequence[Query], places: Sequence[int], own: Sequence[int | None]) -> bool:
-    """Say whether there is nothing to combine: one measurement, which is the question."""
-    return len(places) == 1 and all(place is not None for place in own)
+def _is_same(one: Query, other: Query) -> bool:
+    """Say whether two questions have the same numbers in the same order."""
+    return (one.key, one.by, one.cuts) == (other.key, other.by, other.cuts)
 
 
-def _near(query: Query, places: Sequence[int], measured: Sequence[Measurement], terms: Terms) -> list[int]:
-    """Return as many measurements as can be combined, those about the columns of the question first."""
+def _near(query: Query, places: Sequence[int], measured: Sequence[Measurement]) -> list[int]:
+    """Return a few measurements that can be combined, those about the columns of the question first."""
     columns = set(query.columns)
 
     def far(place: int) -> tuple[bool, int, int]:
@@ -176,7 +183,7 @@ def _near(query: Query, places: Sequence[int], measured: Sequence[Measurement], 
         return other.key != query.key, len(set(other.columns) - columns), -place
 
     kept: list[int] = []
-    for place in sorted(places, key=far):
+    for place in sorted(places, key=far)[:NEAR]:
         if _fits([query, *(measured[one].query for one in [*kept, place])], len(kept) + 1):
             kept.append(place)
     return sorted(kept)
@@ -217,11 +224,7 @@ def _combined(
         }
         kept = {place: part for place, part in parts.items() if part.any()}
         only = next(iter(kept.items())) if len(kept) == 1 else None
-        if (
-            only is not None
-            and measured[only[0]].query.key == query.key
-            and _is_identity(only[1], query, measured[only[0]])
-        ):
+        if only is not None and _is_same(measured[only[0]].query, query) and _is_identity(only[1]):
             kept = {only[0]: None}  # type: ignore[dict-item]
         result.append(Follows(kept))
     return result
@@ -248,17 +251,16 @@ def _least(base: Floats, wanted: Floats) -> tuple[Floats, Floats]:
     size = np.maximum(1.0, np.abs(wanted).max(axis=0, initial=0.0))
     values, vectors = np.linalg.eigh(base.T @ base)
     inverse = np.where(values > 1e-11 * values.max(initial=0.0), 1 / np.where(values > 0, values, 1.0), 0.0)
-    found = vectors @ (inverse[:, None] * (vectors.T @ (base.T @ wanted)))
+    found: Floats = vectors @ (inverse[:, None] * (vectors.T @ (base.T @ wanted)))
     off = np.abs(base @ found - wanted).max(axis=0, initial=0.0) / size
     if (off > _ROUNDING).any():
-        found = np.linalg.lstsq(base, wanted, rcond=1e-12)[0]
+        found = np.asarray(np.linalg.lstsq(base, wanted, rcond=1e-12)[0], dtype=np.float64)
         off = np.abs(base @ found - wanted).max(axis=0, initial=0.0) / size
     return found, off
 
 
-def _is_identity(weights: Floats, query: Query, measurement: Measurement) -> bool:
-    same = (query.by, query.cuts) == (measurement.query.by, measurement.query.cuts)
-    return same and np.array_equal(weights, np.eye(len(weights)))
+def _is_identity(weights: Floats) -> bool:
+    return np.array_equal(weights, np.eye(len(weights)))
 
 
 def _cleaned(weights: Floats) -> Floats:

@@ -242,9 +242,12 @@ class PrivateQueries(Service):
         for query in queries:
             query.refuse(desk.columns, self.terms)
         known = {one.key for measurement in desk.measured for one in measurement.queries}
-        told = follow(queries, desk.measured, self.terms)
+        open_ones = [at for at, record in enumerate(records) if record["epsilon"] is None]
+        hows = follow([queries[at] for at in open_ones], desk.measured, self.terms)
+        told = dict(zip(open_ones, hows, strict=True))
         found, left = [], []
-        for query, record, how in zip(queries, records, told, strict=True):
+        for at, (query, record) in enumerate(zip(queries, records, strict=True)):
+            how = told.get(at)
             margin, size = record["margin"], record.get("size")
             is_said = record["epsilon"] is not None or margin is not None
             free = query.key in known or (how is not None and self._is_enough(query, how, record))
@@ -260,8 +263,6 @@ class PrivateQueries(Service):
 
     def _is_enough(self, query: Query, how: Follows, record: Mapping[str, Any]) -> bool:
         """Say whether what follows from earlier answers is as exact as is asked for."""
-        if record["epsilon"] is not None:
-            return False
         margin = record["margin"]
         return margin is None or max(answer(query, how, self.desk.measured, self.terms).within) <= margin
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,6 +42,7 @@ from engine.table import coding
 from engine.table.schema import Column, Kind, Role, Schema
 
 Rows = arrays.Bools
+Codes = npt.NDArray[np.integer]
 Cells = frozenset[int]
 _NAMELESS = (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY, Role.DROPPED)
 _NUMERIC = (Kind.INTEGER, Kind.NUMBER)
@@ -64,12 +65,17 @@ class Axis(Protocol):
     def read(self, frame: pd.DataFrame) -> Any:
         """Return what the rows say of the column, whatever is asked of it: read once for many questions."""
 
-    def codes(self, read: Any) -> npt.NDArray[np.int64]:
-        """Return the cell of every row, from what `read` returned."""
+    def codes(self, read: Any) -> Codes:
+        """Return the cell of every row, from what `read` returned, in as few bytes as hold it."""
 
     @property
     def described(self) -> str:
         """The declared values or bounds, to be read by people; empty where none were declared."""
+
+
+def _small(size: int) -> type[np.unsignedinteger]:
+    """Return the smallest kind of whole number that holds the cells of a column."""
+    return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32
 
 
 def _runs(cells: Iterable[int]) -> list[tuple[int, int]]:
@@ -145,10 +151,10 @@ class Levels:
     def written(self, cells: Iterable[int]) -> list[Any]:
         return [list(run) for run in _runs(cells)]
 
-    def read(self, frame: pd.DataFrame) -> npt.NDArray[np.int64]:
-        return coding.codes(frame[self.column.name], self.column)
+    def read(self, frame: pd.DataFrame) -> Codes:
+        return coding.codes(frame[self.column.name], self.column).astype(_small(self.size))
 
-    def codes(self, read: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def codes(self, read: Codes) -> Codes:
         return read
 
 
@@ -296,9 +302,9 @@ class Line:
     def read(self, frame: pd.DataFrame) -> tuple[npt.NDArray[np.float64], Rows]:
         return self._values(frame[self.column.name])
 
-    def codes(self, read: tuple[npt.NDArray[np.float64], Rows]) -> npt.NDArray[np.int64]:
+    def codes(self, read: tuple[npt.NDArray[np.float64], Rows]) -> Codes:
         values, absent = read
-        found = np.zeros(len(values), dtype=np.int64)
+        found = np.zeros(len(values), dtype=_small(self.size))
         for number, above in self._cuts:
             edge = float(number if self._step is None else (number - self._origin) / self._step)
             found += (values > edge) if above else (values >= edge)
@@ -413,24 +419,28 @@ class Question:
     def mask(self, rows: Coded) -> Rows:
         """Return which rows fulfil the condition, each decided by that row alone."""
         codes = {name: axis.codes(rows.read(name, axis.read)) for name, axis in self.axes.items()}
+        if self.condition == EVERYBODY:
+            return np.ones(len(rows), dtype=bool)
         return truth(self.condition, self.axes, codes, len(rows))
 
 
-def truth(
-    condition: Condition, axes: Mapping[str, Axis], codes: Mapping[str, npt.NDArray[np.int64]], rows: int
-) -> Rows:
+def truth(condition: Condition, axes: Mapping[str, Axis], codes: Mapping[str, Codes], rows: int) -> Rows:
     """Return where a condition holds, from the cells of its columns on axes that its comparisons cut."""
     if isinstance(condition, Comparison):
-        axis = axes[condition.column]
+        axis, found = axes[condition.column], codes[condition.column]
+        cells = axis.cells(condition)
+        runs = _runs(cells)
+        if len(runs) == 1:  # compared in a tenth of the time of looking up
+            return np.asarray((found >= runs[0][0]) & (found <= runs[0][1]))
         taken = np.zeros(axis.size, dtype=bool)
-        taken[list(axis.cells(condition))] = True
-        return np.asarray(taken[codes[condition.column]])
+        taken[list(cells)] = True
+        return np.asarray(taken[found])
     if isinstance(condition, Not):
         return ~truth(condition.part, axes, codes, rows)
     parts = [truth(part, axes, codes, rows) for part in condition.parts]
-    if isinstance(condition, All):
-        return np.logical_and.reduce([np.ones(rows, dtype=bool), *parts])
-    return np.logical_or.reduce([np.zeros(rows, dtype=bool), *parts])
+    if not parts:
+        return np.full(rows, isinstance(condition, All))
+    return np.asarray(reduce(np.logical_and if isinstance(condition, All) else np.logical_or, parts))
 
 
 def axis_of(schema: Schema, name: str, asked: tuple[Comparison, ...] = ()) -> Axis:
