@@ -162,7 +162,7 @@ class Density(Method):
                 return [Problem(f"{self.id}.no_bounds", {"column": name}, "columns")]
         if self.sums > _MOST_SUMS:
             parameter = "parts" if self.options.way == HISTOGRAM else "waves"
-            return [Problem(f"{self.id}.too_many", {"sums": self.sums, "most": _MOST_SUMS}, parameter)]
+            return [Problem(f"{self.id}.too_many", {"features": self.sums, "most": _MOST_SUMS}, parameter)]
         return budget_problems(self.request, uses_delta=self.options.way == COSINES)
 
     @once
