@@ -18,7 +18,9 @@ _TIMES = {
 }
 _FACTOR = re.compile(r"(?<=\d)\s*([A-Za-z]+\.?)$")
 _GROUPED = {mark: re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+") for mark in ".,' "}
-_EXPONENT = re.compile(r"[eE][+-]?([0-9_]+)$")
+_EXPONENT = re.compile(r"[eE][+-]?([0-9]+)$")
+_DECIMAL = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_WRITTEN = re.compile(rf"{_DECIMAL}|[+-]?[0-9]+/[0-9]+")
 
 
 def exact(value: Any) -> Fraction:
@@ -33,6 +35,12 @@ def exact(value: Any) -> Fraction:
     ------
     ValueError
         Not a finite number, or one beyond 1e±999.
+
+    Notes
+    -----
+    The one rule by which a text is a number, here and wherever else one is read: digits 0 to 9 with a point,
+    an exponent, or a fraction of two whole numbers. Python itself would also take ``1_0`` for ten, and the
+    digits of other scripts.
     """
     if isinstance(value, Fraction):
         return value
@@ -42,7 +50,49 @@ def exact(value: Any) -> Fraction:
     exponent = _EXPONENT.search(text)
     if len(text) > _LONGEST or (exponent is not None and len(exponent[1].lstrip("0")) > 3):
         raise ValueError("more digits than any quantity has")  # 1e999999999 would fill the memory
+    if _WRITTEN.fullmatch(text) is None:
+        raise ValueError("not a number as it is written")
     return Fraction(text)
+
+
+def whole(value: Any) -> int:
+    """Return a whole number, by the rule of `exact`.
+
+    Raises
+    ------
+    ValueError
+        Not a whole number.
+
+    Examples
+    --------
+    >>> whole(" 12 "), whole("1e3")
+    (12, 1000)
+    """
+    found = exact(value)
+    if found.denominator != 1:
+        raise ValueError("not a whole number")
+    return found.numerator
+
+
+def nearest(text: str) -> float:
+    """Return the float nearest to a decimal number as it is written, by the rule of `exact`.
+
+    Raises
+    ------
+    ValueError
+        Not a decimal number, or too large for a float.
+
+    Examples
+    --------
+    >>> nearest(" 2.50 "), nearest("1e3")
+    (2.5, 1000.0)
+    """
+    if "/" in text:
+        raise ValueError("a fraction is not written as a decimal number")
+    try:
+        return float(exact(text))
+    except OverflowError as error:
+        raise ValueError("too large for a float") from error
 
 
 def readings(text: str) -> tuple[Fraction, ...]:

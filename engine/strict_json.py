@@ -12,6 +12,7 @@ is told in words of `resources/texts` which place wants what.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -42,7 +43,7 @@ def loads(text: str | bytes) -> Any:
     ValueError: a name stands twice in one object
     """
     try:
-        tree = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_once)
+        tree = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_once)
         json.dumps(tree, ensure_ascii=False).encode()
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
@@ -54,6 +55,14 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(tree) != len(pairs):
         raise ValueError("a name stands twice in one object")
     return tree
+
+
+def _finite(text: str) -> float:
+    """Return the float of a number in JSON; 1e400 would be read as infinity."""
+    found = float(text)
+    if math.isinf(found):
+        raise ValueError("too large for a float")
+    return found
 
 
 def _refuse_constant(word: str) -> None:

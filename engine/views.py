@@ -26,8 +26,28 @@ class Text:
 Label = Text | str
 Cell = str | int | float | Text | None
 WEAK = "views.weak"
+ASIDE = "views.aside"
 HIDDEN = "statistics.labels.hidden"
-"""Ids of cells that say something of a number: it carries no information, or it is not printed."""
+"""Ids of cells that say something of a number (it carries no information, or it is not printed) or a line."""
+
+
+BANDS = (5, 15, 30)
+"""Where a band of what is told of a share outside ends, in per cent."""
+
+
+def band_of(part: int, whole: int) -> tuple[int, Text]:
+    """Return in which wide band a share lies, and how that is said: exact shares stay inside.
+
+    Examples
+    --------
+    >>> band_of(1, 20), band_of(7, 20)[0], band_of(6, 100)[1].values
+    ((0, Text(id='views.bands.most', values={'high': 5})), 3, {'low': 5, 'high': 15})
+    """
+    band = sum(100 * part > end * whole for end in BANDS)
+    name = "most" if not band else "between" if band < len(BANDS) else "above"
+    values = {"low": BANDS[band - 1]} if band else {}
+    values |= {"high": BANDS[band]} if band < len(BANDS) else {}
+    return band, Text(f"views.bands.{name}", values)
 
 
 def weak(value: int | float) -> Text:
@@ -41,6 +61,16 @@ def weak(value: int | float) -> Text:
 def is_weak(cell: Cell) -> bool:
     """Say whether a cell is a number that carries no information."""
     return isinstance(cell, Text) and cell.id == WEAK
+
+
+def aside(label: str) -> Text:
+    """Return the name of a line that stands for completeness only: missing values, and undeclared ones."""
+    return Text(ASIDE, {"label": label})
+
+
+def is_aside(cell: Cell) -> bool:
+    """Say whether a cell names a line that stands for completeness only."""
+    return isinstance(cell, Text) and cell.id == ASIDE
 
 
 def amount(cell: Cell) -> int | float | None:

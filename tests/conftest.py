@@ -9,7 +9,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 import pytest
@@ -37,7 +37,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Find out once, before workers start, what has changed since it last passed."""
+    """Find out once, before workers start, what has changed since it last passed.
+
+    No test remembers a ledger in the folder of whoever runs the tests.
+    """
+    home = TemporaryDirectory(prefix="custos-state-", ignore_cleanup_errors=True)
+    config.add_cleanup(home.cleanup)
+    os.environ["XDG_STATE_HOME"] = home.name
     if config.option.tier and config.option.changed is None and not hasattr(config, "workerinput"):
         config.stash[NOW] = {part: tiers.digest_of(part) for part in tiers.PARTS}
         config.option.changed = ",".join(tiers.changed_parts(config.stash[NOW]))

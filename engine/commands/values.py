@@ -68,9 +68,11 @@ def json_object(written: str, option: str) -> dict[str, Any]:
 
 def sizes(written: str) -> tuple[int, ...]:
     """Return whole numbers that are separated by commas, or refuse in words."""
+    from engine.numbers import whole
+
     try:
-        return tuple(int(one) for one in written.split(","))
-    except ValueError as error:
+        return tuple(whole(one) for one in written.split(","))
+    except (ValueError, ZeroDivisionError) as error:
         raise InputRefused("commands.not_a_number", option="--sizes") from error
 
 

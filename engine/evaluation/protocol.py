@@ -49,6 +49,9 @@ class Released:
     release: Release
     progress: Progress = SILENT
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "release", self.release.leaving)
+
 
 @dataclass(frozen=True)
 class Private:

@@ -9,7 +9,9 @@ from fractions import Fraction
 
 from engine.errors import InputRefused
 
-_NUMBER = re.compile(r"\+?(\d{1,1000}/\d{1,1000}|(\d{1,300}(\.\d{0,300})?|\.\d{1,300})([eE][+-]?\d{1,3})?)")
+_NUMBER = re.compile(
+    r"\+?(\d{1,1000}/\d{1,1000}|(\d{1,300}(\.\d{0,300})?|\.\d{1,300})([eE][+-]?\d{1,3})?)", re.ASCII
+)
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _LONGEST_TEXT = 4000
 _LONGEST = 3000  # bits of a numerator or denominator: far below what Python refuses to write as text

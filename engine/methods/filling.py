@@ -19,7 +19,8 @@ class Counted:
     Parameters
     ----------
     cells
-        Cells (or groups) that share the rows between them: a row is in one of them at most.
+        Declared cells (or groups) that share the rows between them: a row is in one of them at most. Cells
+        for what is missing or was not declared are none: they are expected to be empty.
     limit
         The error that 95 of 100 counts stay within, in rows.
     rows_per_person

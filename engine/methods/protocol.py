@@ -352,6 +352,15 @@ class Release:
     inside: Inside = field(default_factory=Inside)
     state: bytes | None = None
 
+    @property
+    def leaving(self) -> Release:
+        """The release without what stays: nothing inside, no state, no row that a released one is from."""
+        artefacts = tuple(
+            replace(one, origins=None, further=()) if isinstance(one, TableArtefact) else one
+            for one in self.artefacts
+        )
+        return replace(self, artefacts=artefacts, inside=Inside(), state=None)
+
 
 @dataclass(frozen=True)
 class Context:
@@ -526,6 +535,11 @@ class Method(Triable, Leaving, ABC):
     @abstractmethod
     def cost(self) -> Promise:
         """Say exactly what the ledger reserves, from declarations only."""
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        """Return settings as they were taken where that is not what was filled in; None: it had no part."""
+        return {}
 
     @once
     def stated(self) -> Promise:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas.api.types import is_numeric_dtype
 
+from engine import bounded
 from engine.bounded import sha256
 from engine.errors import InputRefused
 from engine.methods.protocol import (
@@ -49,6 +50,16 @@ KEY = "key"
 PRIVATE = 0o600
 STATE = "state"
 _MOST_NAMES = 1000
+EVIDENCE = "evidence.json"
+OWN_FILES = {
+    "public": frozenset(
+        [SUMS, EVIDENCE, "data-dictionary.json", "README.txt", "verify.html"]
+        + [f"report-external.{ending}" for ending in ("pdf", "html")]
+    ),
+    "internal": frozenset((SUMS, EVIDENCE, "report-internal.pdf", "report-internal.html")),
+}
+PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"]) - {SUMS, EVIDENCE}
+_LIMITS = {SUMS: bounded.SUMS, EVIDENCE: bounded.EVIDENCE}
 MOST_LISTED = 40
 """Values of a column that the dictionary lists."""
 
@@ -163,7 +174,13 @@ def write(path: Path, content: bytes) -> str:
     """Write a file to the disk itself and return its SHA-256 in hexadecimal.
 
     What stays is readable by its owner alone, file by file: a copy in another folder is no more open.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.not_checkable``: larger than what `engine.release.verify` reads; nothing is written.
     """
+    refuse_uncheckable(path.name, len(content))
     is_public = path.parent.name == RELEASE
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags, 0o666 if is_public else PRIVATE), "wb") as file:
@@ -171,6 +188,27 @@ def write(path: Path, content: bytes) -> str:
         file.flush()
         os.fsync(file.fileno())
     return hashlib.sha256(content).hexdigest()
+
+
+def most_of(name: str) -> int | None:
+    """Return how many bytes a file of a bundle has at most; None for data, whose sum alone is ever taken."""
+    if name in _LIMITS:
+        return _LIMITS[name]
+    return bounded.PAPER if name in PAPERS or name.endswith(".pdf") else None
+
+
+def refuse_uncheckable(name: str, size: int) -> None:
+    """Refuse a file of a bundle that is larger than whoever checks the bundle reads.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.not_checkable``.
+    """
+    most = most_of(name)
+    if most is not None and size > most:
+        megabytes = {"size": -(-size // 10**6), "most": round(most / 10**6)}
+        raise InputRefused("bundle.not_checkable", file=name[:100], **megabytes)
 
 
 def write_artefact(folder: Path, artefact: Artefact, language: str) -> list[dict[str, Any]]:

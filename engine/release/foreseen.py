@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import Cancelled, EngineError, InputRefused
-from engine.methods.protocol import Forecast, Method
+from engine.methods.protocol import MAIN, Forecast, Method
 from engine.numbers import plain
 from engine.pricing.price import AllowedLevels
 from engine.pricing.statement import price_statement, privacy_statement
@@ -20,6 +20,7 @@ from engine.privacy.promise import Promise
 from engine.release import bundle
 from engine.release.levels import allowed_levels
 from engine.release.plan import Plan
+from engine.table.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ def foresee(plan: Plan, design: Method) -> Foreseen:
     Raises
     ------
     InputRefused
-        ``run.not_computable`` names the part, or whatever that part refuses.
+        ``run.not_computable`` names the part, or whatever that part refuses; ``bundle.not_checkable`` where
+        the evidence would be larger than what is read when it is checked.
     """
     with worked_out("statement"):
         stated = design.stated
@@ -52,11 +54,30 @@ def foresee(plan: Plan, design: Method) -> Foreseen:
     with worked_out("forecast"):
         forecast = design.forecast
     found = Foreseen(stated, statement, price, forecast)
-    trees = {"plan": plan.to_json(), "promise": stated.to_json(), "statement": statement, "price": price}
+    trees: dict[str, Any] = {
+        "plan": plan.to_json(),
+        "promise": stated.to_json(),
+        "statement": statement,
+        "price": price,
+    }
+    trees["columns"] = [line for one in design.sources_read for line in columns_told(plan, design, one.name)]
+    size = 0
     for part, tree in {**trees, "forecast": forecast}.items():
         with worked_out(part):
-            bundle.json_bytes(tree)
+            size += len(bundle.json_bytes(tree))
+    bundle.refuse_uncheckable(bundle.EVIDENCE, size)  # the internal evidence holds all of this, and more
     return found
+
+
+def columns_told(plan: Plan, design: Method, source: str) -> list[dict[str, Any]]:
+    """Return the columns of a source that had a part, as schema JSON; a domain only where it is declared."""
+    used = list(design.uses.get(source, ()))
+    used += [str(step[name]) for step in plan.steps_of(source) for name in ("column", "to") if name in step]
+    prepared = {column.name: column for column in plan.prepared(source).columns}
+    named = {column.name: column for column in plan.schemas.get(source, Schema()).columns} | prepared
+    kept = tuple(named[name].without_copied() for name in dict.fromkeys(used) if name in named)
+    lines: list[dict[str, Any]] = Schema(kept).to_json()["columns"]
+    return lines if source == MAIN else [line | {"source": source} for line in lines]
 
 
 @contextmanager

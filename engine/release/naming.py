@@ -6,16 +6,19 @@ anything that the release would not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 import pandas as pd
 
+from engine.arrays import Floats
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN, Method, Release, TableArtefact
 from engine.privacy.promise import Promise
+from engine.release import reading
 from engine.release.decisions import NAMES_PEOPLE, decision_about
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
@@ -32,7 +35,10 @@ NEARLY_ALL = 0.95
 
 
 STANDS = 0.5
-"""Share of the cells of a masked column from which on it leaves as it was."""
+"""Share of the cells of a masked column that still tell what they were, or of its different values that stand
+in the table, from which on it leaves as it was."""
+_PARTS = re.compile(r"[^\s,;|–\[\](){}]+")
+"""What a cell that stands for several values is made of: ends of a range, members of a set."""
 
 
 class Why(StrEnum):
@@ -123,7 +129,9 @@ def refuse_named(plan: Plan, design: Method, prepared: Mapping[str, PreparedTabl
     """
     if MAIN not in prepared or not is_asked(design, design.cost):
         return
-    _refuse_without_reason(plan, naming(prepared[MAIN].table, design))
+    whole, left = prepared[MAIN].table, reading.filtered(prepared[MAIN])
+    found = (*naming(whole, design), *(naming(left, design) if len(left.rows()) < len(whole.rows()) else ()))
+    _refuse_without_reason(plan, tuple(dict.fromkeys(found)))
 
 
 def refuse_unchanged(
@@ -133,10 +141,13 @@ def refuse_unchanged(
     used: Mapping[str, Table],
     release: Release,
 ) -> None:
-    """Refuse rows in which a column that names people stands as it was, though a step was to change it.
+    """Refuse rows in which a column that names people still tells whose they are, though a step changed it.
 
-    A mask that changes next to nothing (rounding to one, noise far below a unit) is declared as a change;
-    what it leaves is seen in the rows alone. Asked of the rows that were made, before they are written.
+    A mask that changes next to nothing (rounding to one, noise far below a unit, a code without its last
+    sign) is declared as a change; what it leaves is seen in the rows alone. So is a mask that gives a person
+    another one's value, or one for a group (swaps, the most frequent value): most of what then stands in the
+    column is to the letter what names somebody. Of a column that is recognised as an identifier the ends of
+    ranges and the members of sets are no better. Asked of the rows that were made, before they are written.
 
     Raises
     ------
@@ -149,19 +160,67 @@ def refuse_unchanged(
     for artefact in release.artefacts:
         if not isinstance(artefact, TableArtefact) or artefact.origins is None:
             continue
-        before, after = rows.iloc[artefact.origins], artefact.frame
+        theirs = artefact.origins >= 0  # the others were invented
+        before, after = rows.iloc[artefact.origins[theirs]], artefact.frame[theirs]
         masked = [name for name in after.columns if name in rows.columns and name not in design.keeps]
-        stands = [name for name in masked if _share_unchanged(before[name], after[name]) > STANDS]
-        _refuse_without_reason(plan, naming(prepared[MAIN].table, design, stands))
+        stands, within = set(), set()
+        for name in masked:
+            values = _written(after[name])
+            parts = {part for value in values for part in _PARTS.findall(value)}
+            own = _written(rows[name])
+            if max(_share_unchanged(before[name], after[name]), _share_of(values, own)) > STANDS:
+                stands.add(name)
+            elif _share_of(parts, own) > STANDS:
+                within.add(name)
+        found = naming(prepared[MAIN].table, design, [name for name in masked if name in stands | within])
+        kept = tuple(one for one in found if one.column in stands or one.why is Why.RECOGNISED)
+        _refuse_without_reason(plan, kept)
 
 
 def _share_unchanged(before: pd.Series, after: pd.Series) -> float:
-    """Return the share of filled cells that read the same, numbers to a millionth of themselves."""
+    """Return the share of filled cells that still tell what they were.
+
+    A number or a day does to which its own is nearer than any other one of the column; a text that only one
+    text of the column became.
+    """
+    is_day = before.dtype.kind == "M"
+    first, second = (_numbers(one, is_day=is_day) for one in (before, after))
     old, new = before.astype("str").to_numpy(), after.astype("str").to_numpy()
-    first, second = (pd.to_numeric(pd.Series(one), errors="coerce").to_numpy("float64") for one in (old, new))
-    same = (old == new) | (np.abs(first - second) <= np.abs(first) / 1_000_000)
+    if before.dtype.kind in "biufM" and np.isfinite(second).any():
+        known = np.unique(first[np.isfinite(first)])
+        at = np.searchsorted(known, second)
+        low, high = known[np.clip(at - 1, 0, None)], known[np.clip(at, None, len(known) - 1)]
+        own, other = np.abs(second - first), np.where(first == low, high, low)
+        tells = (
+            np.isin(first, known)
+            & ((first == low) | (first == high))
+            & ((own < np.abs(second - other)) | (own == 0))
+        )
+    else:
+        pairs = pd.DataFrame({"old": old, "new": new})
+        tells = (pairs.groupby("new")["old"].transform("nunique") == 1).to_numpy()
     filled = before.notna().to_numpy()
-    return float(same[filled].mean()) if filled.any() else 0.0
+    return float(((old == new) | tells)[filled].mean()) if filled.any() else 0.0
+
+
+def _numbers(cells: pd.Series, *, is_day: bool) -> Floats:
+    if is_day:
+        days = pd.to_datetime(cells, errors="coerce").to_numpy().astype("datetime64[D]")
+        return np.where(np.isnat(days), np.nan, days.astype("int64"))
+    return np.asarray(pd.to_numeric(cells.astype("str"), errors="coerce").to_numpy("float64"))
+
+
+def _written(cells: pd.Series) -> set[str]:
+    """Return the different values of the filled cells, numbers alike however they are written."""
+    texts = cells.dropna().astype("str").unique()
+    numbers = pd.to_numeric(pd.Series(texts, dtype="object"), errors="coerce")
+    return {text if number != number else repr(number) for text, number in zip(texts, numbers, strict=True)}
+
+
+def _share_of(values: Iterable[str], own: set[str]) -> float:
+    """Return the share of different values that are to the letter those of the table."""
+    found = list(values)
+    return sum(value in own for value in found) / len(found) if found else 0.0
 
 
 def _refuse_without_reason(plan: Plan, found: tuple[Naming, ...]) -> None:

@@ -21,7 +21,18 @@ from engine.memory import give_back
 from engine.methods.protocol import Method
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
-from engine.release import bundle, charge, each_row, naming, nearby, promised, pseudonyms, reading, write
+from engine.release import (
+    bundle,
+    charge,
+    each_row,
+    naming,
+    nearby,
+    promised,
+    pseudonyms,
+    reading,
+    remembered,
+    write,
+)
 from engine.release.beside import beside
 from engine.release.bundle import INTERNAL, KEY, RELEASE, Bundle
 from engine.release.check import check, ready, refuse_language
@@ -122,6 +133,7 @@ def run_through(
     bundle.check_target(out)
     places = (out.absolute().parent, *known)
     nearby.refuse_put_back(plan, ledger, places)
+    remembered.refuse_older(plan, ledger)
     key = pseudonyms.opened(design, earlier_key, passphrase)
     prepared = reading.read_all(plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3))
     promised.refuse_other(plan, design, prepared)
@@ -135,7 +147,7 @@ def run_through(
     try:
         with working(folder):
             told = earlier(plan, ledger, holding, type(design), entry=entry, places=places)
-            spend = _once(lambda: ledger.spend(entry))
+            spend = _once(lambda: _spent(ledger, entry))
             noise = _door(door, spend)
             opens = bool(design.steps) and not plan.step
             if opens or not design.cost.drawn():
@@ -186,6 +198,12 @@ def _reserve(
     for table in shown:
         charge.attach(plan, ledger, holding, table)
     return holding, charge.reserve(plan, ledger, design, holding, fingerprints, folder)
+
+
+def _spent(ledger: Ledger, entry: str) -> None:
+    """Enter that a release is spent, and remember outside the ledger that this was entered."""
+    ledger.spend(entry)
+    remembered.keep(ledger)
 
 
 def _once(spend: Callable[[], None]) -> Callable[[], None]:
@@ -269,6 +287,7 @@ def _complete(
         )
     except EngineError as error:
         raise InputRefused("run.not_closed", folder=out.name[:100]) from error
+    remembered.keep(ledger)
 
 
 def _close(ledger: Ledger, entry: str) -> None:
@@ -279,3 +298,4 @@ def _close(ledger: Ledger, entry: str) -> None:
             ledger.free(entry)
         elif state == "spent":
             ledger.fail(entry)
+    remembered.keep(ledger)

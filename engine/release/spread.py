@@ -187,10 +187,11 @@ def _edges(known: Floats, *, whole: bool) -> Floats:
     low, high = (float(value) for value in np.quantile(known, (TAIL, 1 - TAIL)))
     if low == high:
         low, high = float(known.min()), float(known.max())
-    step = _round_step((high - low) / MOST_INTERVALS)
+    step = _round_step(high / MOST_INTERVALS - low / MOST_INTERVALS)  # their difference may be infinite
     step = max(step, 1.0) if whole else step
     first = math.floor(low / step)
-    return step * np.arange(first, math.floor(high / step) + 2, dtype=np.float64)
+    with np.errstate(over="ignore"):  # the last one may end beyond the largest number
+        return step * np.arange(first, math.floor(high / step) + 2, dtype=np.float64)
 
 
 def _round_step(least: float) -> float:
@@ -225,4 +226,4 @@ def _labels(edges: Floats, column: Column, tails: tuple[bool, bool]) -> tuple[La
 def _written(value: float, column: Column) -> str:
     if column.kind is Kind.DATE:
         return str(np.datetime64(round(value), "D"))
-    return f"{round(value, 10):,.10g}"
+    return f"{round(float(value), 10):,.10g}"  # numpy's own rounding makes the largest numbers infinite

@@ -16,7 +16,7 @@ from engine.methods.filling import USELESS, Filling, Judged
 from engine.methods.parameters import ParameterKind
 from engine.methods.protocol import Family, Forecast, Spends
 from engine.release.plan import Plan
-from engine.views import TableView, Text, View, is_weak
+from engine.views import TableView, Text, View, is_aside, is_weak
 
 if TYPE_CHECKING:
     from engine.release.mock import Mock
@@ -138,10 +138,15 @@ def came(plan: Plan, views: Sequence[View]) -> tuple[Came, ...]:
 def silent_cells(views: Sequence[View], *, is_model: bool) -> Came | None:
     """Count the numbers in brackets, of the column that has most of them; None where there is none.
 
-    Of a model they are points for values together, of which those that nobody has always stand in brackets:
-    the table counts as a whole, and says nothing of what the model is worth.
+    Lines for what is missing or was not declared are left out: they are there to be empty. Of a model they
+    are points for values together, of which those that nobody has always stand in brackets: the table counts
+    as a whole, and says nothing of what the model is worth.
     """
-    tables = [list(zip(*view.rows, strict=True)) for view in views if isinstance(view, TableView)]
+    tables = [
+        list(zip(*(row for row in view.rows if not any(map(is_aside, row))), strict=True))
+        for view in views
+        if isinstance(view, TableView)
+    ]
     if is_model:
         numbers = [[one for column in table[1:] for one in column] for table in tables]
         columns = [table for table in numbers if any(map(is_weak, table))]

@@ -15,20 +15,12 @@ from engine.bounded import SUMS as LARGEST_SUMS
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
 from engine.notebook import Shown
-from engine.release.bundle import INTERNAL, KEY, RELEASE, SUMS
+from engine.release.bundle import INTERNAL, KEY, OWN_FILES, PAPERS, RELEASE, SUMS, most_of
 from engine.release.program import words_digest
 from engine.release.readme import described, fingerprint
 from engine.release.signed import BESIDE, is_beside_sums, only_signed, unsigned
 
 AUDIENCES = {RELEASE: "public", INTERNAL: "internal"}
-OWN_FILES = {
-    "public": frozenset(
-        [SUMS, "evidence.json", "data-dictionary.json", "README.txt", "verify.html"]
-        + [f"report-external.{ending}" for ending in ("pdf", "html")]
-    ),
-    "internal": frozenset((SUMS, "evidence.json", "report-internal.pdf", "report-internal.html")),
-}
-_PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"]) - {SUMS, "evidence.json"}
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\x00-\x1f]+)")
 
 
@@ -134,7 +126,7 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
         elif again:
             unchecked += (f"{name}/{file}" for file in differ)
         else:
-            unchecked += (f"{name}/{file}" for file in sorted(_PAPERS) if (part.path / file).is_file())
+            unchecked += (f"{name}/{file}" for file in sorted(PAPERS) if (part.path / file).is_file())
         made_again = made_again or bool(again)
     if len(parts) == 2 and not any(_is_odd(check) for check in checks):
         checks.append(Check("evidence", tuple(_check_parts(parts))))
@@ -260,11 +252,9 @@ def _odd_entries(name: str, part: Path) -> list[EngineError]:
 
 def _too_large(name: str, part: Path) -> list[EngineError]:
     """Name what is larger than a file of its name ever is; none of it has been opened."""
-    limits = {SUMS: LARGEST_SUMS, "evidence.json": EVIDENCE}
     problems: list[EngineError] = []
     for path in sorted(part.iterdir()):
-        is_paper = path.name in _PAPERS or path.suffix == ".pdf"
-        most = limits.get(path.name, PAPER if is_paper else None)
+        most = most_of(path.name)
         if most is None:  # data, of which only the sum is taken, piece by piece
             continue
         try:

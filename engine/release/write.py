@@ -18,18 +18,17 @@ from engine.evaluation import group_sizes
 from engine.evaluation.evaluate import Evaluation, figures, views
 from engine.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
 from engine.ledger import Holding, Ledger
-from engine.methods.protocol import MAIN, Forecast, Method, Release, Rows, TableArtefact
+from engine.methods.protocol import Forecast, Method, Release, Rows, TableArtefact
 from engine.methods.values import to_json
 from engine.privacy.keys import is_locked
 from engine.privacy.promise import Unit
 from engine.release import bundle, charge, each_row, naming
-from engine.release.foreseen import Foreseen
+from engine.release.foreseen import Foreseen, columns_told
 from engine.release.make import HELD_OUT, Draft
 from engine.release.plan import STAYS, Plan
 from engine.release.program import program
 from engine.release.reading import PreparedTable
 from engine.release.readme import described
-from engine.table.schema import Schema
 from engine.views import to_json as view_json
 
 NOISE = {"source": "operating_system", "sampler": "canonne_kamath_steinke_2020"}
@@ -180,7 +179,7 @@ def _decided(made: Made) -> dict[str, Any]:
     stay = {parameter.name for parameter in asked if parameter.inside}
     stay |= {one.name for one in asked if one.beside and request.values.get(one.beside) is None}
     values = {name: one for name, one in request.values.items() if one is not None and name not in stay}
-    columns = [line for source in design.sources_read for line in _columns(plan, design, source.name)]
+    columns = [line for source in design.sources_read for line in columns_told(plan, design, source.name)]
     decided: dict[str, Any] = {
         "parameters": to_json(values),
         "columns": columns,
@@ -189,6 +188,8 @@ def _decided(made: Made) -> dict[str, Any]:
             for step in plan.preparation
         ],
     }
+    if taken := {name: one for name, one in design.taken.items() if name in values}:
+        decided["taken"] = to_json(taken)
     if request.budget is not None and design.cost.loss is not None:
         decided["budget"] = plan.to_json()["budget"]
     if any(error.size is not None for error in made.foreseen.forecast.errors):
@@ -211,17 +212,6 @@ def _decided(made: Made) -> dict[str, Any]:
     if plan.step:
         decided["step"] = plan.step
     return decided
-
-
-def _columns(plan: Plan, design: Method, source: str) -> list[dict[str, Any]]:
-    """Return the columns of a source that had a part, as schema JSON; a domain only where it is declared."""
-    used = list(design.uses.get(source, ()))
-    used += [str(step[name]) for step in plan.steps_of(source) for name in ("column", "to") if name in step]
-    prepared = {column.name: column for column in plan.prepared(source).columns}
-    named = {column.name: column for column in plan.schemas.get(source, Schema()).columns} | prepared
-    kept = tuple(named[name].without_copied() for name in dict.fromkeys(used) if name in named)
-    lines: list[dict[str, Any]] = Schema(kept).to_json()["columns"]
-    return lines if source == MAIN else [line | {"source": source} for line in lines]
 
 
 def _internal(made: Made) -> InternalEvidence:

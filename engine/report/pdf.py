@@ -23,6 +23,8 @@ BREAK = "\u200b"  # a place where a line may end, without width
 MOST_COLUMNS = 12
 SHORT = 17
 MOST_SHORT = 70  # letters of short columns beside which a long one still has room
+THIN = 130.0
+"""Points from the top: a last page that ends above holds a few lines alone."""
 _INCHES = 6.69  # between the margins
 
 
@@ -55,16 +57,31 @@ def _set(document: Document, evidence: bytes, language: str, *, simple: bool) ->
     import typst
 
     tree = _Parts(language, simple=simple).document(document)
+    template = resource("report", "report.typ").read_bytes()
+    inputs = {"document": json.dumps(tree, ensure_ascii=False), "evidence": evidence.decode()}
+    page, down = _end(template, inputs)
+    tight = inputs | {"tight": "yes"}
+    if page > 1 and down < THIN and _end(template, tight)[0] < page:
+        inputs = tight
     return bytes(
         typst.compile(
-            resource("report", "report.typ").read_bytes(),
+            template,
             format="pdf",
             font_paths=fonts(),
-            sys_inputs={"document": json.dumps(tree, ensure_ascii=False), "evidence": evidence.decode()},
+            sys_inputs=inputs,
             pdf_standards=["a-3a", "ua-1"],
             timestamp=datetime.fromisoformat(document.made_at),
         )
     )
+
+
+def _end(template: bytes, inputs: dict[str, str]) -> tuple[int, float]:
+    """Return on which page a document ends, and how far down in points."""
+    import typst
+
+    found = typst.query(template, "<end>", field="value", one=True, font_paths=fonts(), sys_inputs=inputs)
+    end = json.loads(found)
+    return int(end["page"]), float(end["y"])
 
 
 @cache

@@ -50,7 +50,7 @@ def cell(value: Any, language: str) -> str:
     if isinstance(value, bool):
         return word(Text("report.words.yes" if value else "report.words.no"), language)
     if isinstance(value, Real):
-        plain = int(value) if isinstance(value, Integral) else float(value)
+        plain = int(value) if isinstance(value, Integral) else float(value) + 0.0  # not −0
         return texts.number(plain).replace("-", "−", 1) if plain < 0 else texts.number(plain)
     return word(value, language)
 

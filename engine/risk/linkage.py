@@ -13,6 +13,7 @@ import numpy as np
 
 from engine import arrays
 from engine.errors import InputRefused
+from engine.numbers import nearest
 from engine.progress import SILENT, Progress
 from engine.risk.combinations import Numbers, combined, dense
 from engine.risk.encoding import EncodedTable
@@ -260,7 +261,7 @@ def _scores(
 
 def _number(value: object) -> float:
     try:
-        return float(str(value))
+        return nearest(str(value))
     except ValueError:
         return float("nan")
 

@@ -28,9 +28,9 @@ _RULE: Mapping[str, tuple[int, int, int]] = {
     "checked": (3, 5, 5),
     "room": (3, 3, 5),
 }
-_FIRST_NUMBER = re.compile(r"\s*(\d{1,4})\b(?![.,]\d)(?!\s*%)")
-_PROBABILITY = re.compile(r"\s*0?[.,](\d{1,4})\b(?!\s*%)")
-_PERCENT = re.compile(r"\s*(\d{1,2})(?:[.,](\d{1,2}))?\s*%")
+_FIRST_NUMBER = re.compile(r"\s*(\d{1,4})\b(?![.,]\d)(?!\s*%)", re.ASCII)
+_PROBABILITY = re.compile(r"\s*0?[.,](\d{1,4})\b(?!\s*%)", re.ASCII)
+_PERCENT = re.compile(r"\s*(\d{1,2})(?:[.,](\d{1,2}))?\s*%", re.ASCII)
 
 
 def proposed(motive: str, control: str) -> int | None:

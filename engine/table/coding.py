@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.errors import InputRefused
+from engine.numbers import nearest
 from engine.table.cells import cells_of, dates_of, numbers_of
 from engine.table.code_lists import code_list
 from engine.table.patterns import LONGEST
@@ -228,7 +229,7 @@ def _by_number(place: dict[str, int]) -> dict[str, int]:
     rewritten: dict[str, int] = {}
     for level, index in place.items():
         try:
-            value = float(level)
+            value = nearest(level)
             key = text_of(int(level) if level.lstrip("+-").isdigit() else value)
         except ValueError:
             key = level

@@ -14,6 +14,8 @@ Floats = arrays.Floats
 Bools = arrays.Bools
 
 LEAST_LEAF, MOST_LEAVES = 10, 400
+LARGEST = 1e30
+"""Of a number that is learnt from: 32 bits hold the sum of as many as there are rows."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,14 @@ def _fitted(train: Floats, outcome: Bools) -> Callable[[Floats], Floats]:
     """Fit a tree and return what gives the chance of yes.
 
     One tree, for it is fitted in a moment and the same rows give the same one: all tables are judged alike.
+    It goes by the order of numbers alone, so that those too large for 32 bits may be `LARGEST`.
     """
     from sklearn.tree import DecisionTreeClassifier  # on first use
 
     model = DecisionTreeClassifier(min_samples_leaf=max(LEAST_LEAF, len(train) // MOST_LEAVES))
-    model.fit(train.astype(np.float32), outcome)
-    return lambda rows: np.asarray(model.predict_proba(rows.astype(np.float32))[:, 1])
+    model.fit(_within_32_bits(train).astype(np.float32), outcome)
+    return lambda rows: np.asarray(model.predict_proba(_within_32_bits(rows).astype(np.float32))[:, 1])
+
+
+def _within_32_bits(rows: Floats) -> Floats:
+    return np.asarray(np.clip(rows, -LARGEST, LARGEST))

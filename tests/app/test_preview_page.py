@@ -227,6 +227,31 @@ def test_a_true_shape_is_claimed_only_where_it_follows_from_declarations(
         assert not says_true and "follow from your rows" in page.shape.note.plain()
 
 
+@pytest.mark.parametrize("asked", methods(), ids=lambda one: one.id)
+def test_nobody_is_told_that_a_level_is_spent_where_none_is(
+    asked: Method, window: Window, qtbot: Any
+) -> None:
+    """Also where people protected their own answers: their bound is not paid from a register."""
+    page = window.page("preview")
+    window.study.decide(method=asked.id)
+    page._show_words()
+    pays = flow.spends(asked) and window.study.is_bounded
+    assert ("budget is spent" in page.undone_words.plain()) == pays
+    helped = page.explain("")
+    assert any("paid for again" in part.body for part in helped.parts) == pays
+
+
+def test_what_is_explained_of_a_verdict_is_of_its_kind(window: Window, qtbot: Any) -> None:
+    """Cells are counted in tables; a way of releasing that judges itself has no cells."""
+    page = window.page("preview")
+    for method_id, cells_counted in (("statistics.counts", True), ("datasets.network", False)):
+        asked = next(one for one in methods() if one.id == method_id)
+        page.ahead = look_ahead(plans(asked)[0], None)
+        assert page.ahead.verdict is not None
+        told = " ".join(part.body for part in page.explain("verdict").parts)
+        assert ("How many cells" in told) == cells_counted and told
+
+
 def test_the_steps_that_were_tried_stand_beside_invented_rows(
     window: Window, qtbot: Any, tmp_path: Path
 ) -> None:

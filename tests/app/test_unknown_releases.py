@@ -8,8 +8,10 @@ from typing import Any
 from app.frame.window import Window
 from app.screens.preview.asks import look_ahead
 from engine.ledger import Ledger
+from engine.release import remembered
 from engine.release.earlier import EARLIER_MISSING
 from engine.release.nearby import PUT_BACK
+from engine.release.remembered import OLDER
 from tests.app.conftest import settle
 from tests.engine.release.test_earlier import COUNTS, MORE, forget, made, planned
 
@@ -34,6 +36,9 @@ def test_a_ledger_that_was_put_back_is_asked_about(tmp_path: Any) -> None:
     made(tmp_path, COUNTS, "one", tmp_path / "one", ledger)
     shutil.copy(kept, ledger.path)
     assert look_ahead(plan, ledger.path, (tmp_path,)).unknown[PUT_BACK]["count"] == 1
+    asked = look_ahead(plan, ledger.path, ()).unknown  # no bundle is looked at: this computer remembers
+    assert asked.keys() == {OLDER} and (asked[OLDER]["releases"], asked[OLDER]["listed"]) == (1, 0)
+    remembered.place().unlink()
     assert look_ahead(plan, ledger.path, ()).unknown == {}
 
 
@@ -43,6 +48,7 @@ def test_the_card_asks_and_nothing_is_released_before(window: Window, qtbot: Any
         {
             EARLIER_MISSING: {"count": 1, "titles": "“Table one”"},
             PUT_BACK: {"count": 2, "folders": "“a”", "row": 7},
+            OLDER: {"releases": 2, "listed": 1, "row": 12, "last": 6},
         },
         {},
         "EUR",

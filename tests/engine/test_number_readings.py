@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pandas as pd
 import pytest
 
+from engine import strict_json
+from engine.commands.values import number_option, sizes
+from engine.errors import InputRefused
+from engine.ledger.fields import exact as spent
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.records import typed
-from engine.numbers import readings, surely, unmistakable
+from engine.methods.values import edge_of, resolve
+from engine.numbers import exact, nearest, readings, surely, unmistakable, whole
+from engine.table.coding import codes
+from engine.table.schema import Column, Domain, Kind, Origin
 
 SURE = {
     "250 000": 250_000,
@@ -63,3 +71,43 @@ def test_a_parameter_takes_no_number_that_may_be_two() -> None:
     number = Parameter("bound", ParameterKind.NUMBER)
     assert typed(number, "2,5") == 2.5 and typed(number, "1 000") == 1000
     assert typed(number, "1.000") == "1.000", "left as text, so that the method refuses it in words"
+
+
+# What Python reads as a number and nobody means by it.
+STRANGE = ["1_0", "1_000.5", "1_0/3", "1/1_0", "1e1_0", "nan", "inf", "-Infinity", "0x10", "1e", "1 0/3"]
+STRANGE += ["\u0663", "\u0661\u0660", "1\u00b2", "\uff11\uff10"]  # three and ten in Arabic, a power, wide
+
+
+@pytest.mark.parametrize("text", STRANGE)
+def test_every_door_reads_a_number_by_one_rule(text: str) -> None:
+    """Parameters, options, plans, the ledger, fields of the window, edges: none takes ten for 1_0."""
+    for read in (exact, whole, nearest):
+        with pytest.raises(ValueError):
+            read(text)
+    assert readings(text) == () and surely(text) is None and edge_of(text) is None
+    for kind in (ParameterKind.NUMBER, ParameterKind.INTEGER):
+        assert resolve((Parameter("n", kind),), {"n": text}, {})[1][0].code == "parameters.not_a_number"
+    assert resolve((Parameter("n", ParameterKind.EDGES),), {"n": [text]}, {})[1]
+    assert resolve((Parameter("n", ParameterKind.SHARES),), {"n": [text]}, {})[1]
+    with pytest.raises(InputRefused, match=r"commands\.not_a_number"):
+        number_option(text, "--epsilon")
+    with pytest.raises(InputRefused, match=r"commands\.not_a_number"):
+        sizes(f"5,{text}")
+    with pytest.raises(InputRefused, match=r"ledger\.bad_epsilon"):
+        spent(text, "ledger.bad_epsilon")
+    with pytest.raises(strict_json.Wrong):
+        strict_json.number(text, "budget.epsilon")
+
+
+@pytest.mark.parametrize("text", ["1e400", "-1e999", '{"set": [1e309]}'])
+def test_no_document_holds_a_number_that_is_infinite_as_it_is_read(text: str) -> None:
+    with pytest.raises(ValueError):
+        strict_json.loads(text)
+
+
+def test_a_level_is_another_one_where_python_would_read_the_same_number() -> None:
+    """A column of numbers has the levels 10 and 3 in it; 1_0 and the Arabic three are names."""
+    column = Column(
+        "n", kind=Kind.CATEGORY, domain=Domain(values=("1_0", "٣", "7.0")), domain_origin=Origin.DECLARED
+    )
+    assert codes(pd.Series([10, 3, 7]), column).tolist() == [3, 3, 2]

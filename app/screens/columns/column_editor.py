@@ -17,7 +17,7 @@ from app.parts.plot import Painted, cut
 from app.parts.prose import Heading, Prose
 from app.theme import theme
 from engine import texts
-from engine.numbers import written
+from engine.numbers import surely, written
 from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Role
 from engine.views import BarsView
 
@@ -319,8 +319,8 @@ class ColumnEditor(QWidget):
         self.change.hide()
 
     def _cap_edited(self) -> None:
-        text = self.cap.text().strip()
-        self.cap_given.emit(int(text) if text else None)
+        number = surely(self.cap.text().strip())
+        self.cap_given.emit(int(number) if number is not None and number.denominator == 1 else None)
 
     def _words_edited(self) -> None:
         self.described.emit(*(" ".join(field.text().split()) for field in (self.meaning, self.unit)))

@@ -74,6 +74,7 @@ from app.work.deciding import kind_of_promise
 from app.work.releasing import example
 from engine.bounded import PAPER, read_text
 from engine.methods.protocol import MAIN, Spends
+from engine.numbers import surely
 from engine.table.schema import Domain
 from engine.views import TableView, Text
 
@@ -688,10 +689,12 @@ class MethodPage(Page):
 
     def _decide_sizes(self, text: str) -> None:
         parts = [part for part in text.replace(";", ",").split(",") if part.strip()]
-        right = bool(parts) and all(part.strip().isdigit() and int(part) > 0 for part in parts)
+        numbers = [surely(part) for part in parts]
+        sizes = [int(one) for one in numbers if one is not None and one > 0 and one.denominator == 1]
+        right = bool(parts) and len(sizes) == len(parts)
         self.sizes_wrong.setVisible(not right)
         if right:
-            self.study.decide(declared_sizes=tuple(int(part) for part in parts))
+            self.study.decide(declared_sizes=tuple(sizes))
 
     def _asks_to_declare(self) -> None:
         self.ensureWidgetVisible(self.declare, 0, 24)

@@ -76,11 +76,12 @@ def _unknown(plan: Plan, ledger: Any, places: tuple[Path, ...]) -> dict[str, dic
     """Return what a release would be stopped by, unless a reason is given: see the two modules."""
     from engine.release.earlier import EARLIER_MISSING, missing
     from engine.release.nearby import PUT_BACK, told, unexplained
+    from engine.release.remembered import OLDER, older
 
     if ledger is None:
         return {}
     forgotten = unexplained(ledger, places)
-    found = {EARLIER_MISSING: missing(plan, ledger, places=places)}
+    found = {EARLIER_MISSING: missing(plan, ledger, places=places), OLDER: older(ledger)}
     found |= {PUT_BACK: told(forgotten)} if forgotten else {}
     return {name: values for name, values in found.items() if values}
 

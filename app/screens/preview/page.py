@@ -49,6 +49,7 @@ from app.work.jobs import JobRunner
 from app.work.registers import takes
 from app.work.releasing import proposed_folder
 from engine import texts
+from engine.methods.filling import Judged
 from engine.methods.protocol import DocumentArtefact, Expected, FileArtefact, ModelArtefact, Rows, unit_parts
 from engine.methods.trying import SolutionMap
 from engine.pricing.beyond import ASKED
@@ -184,11 +185,14 @@ class Reasons(Card):
         return field
 
 
+AS_THEY_ARE = ("count", "titles", "folders", "column", "releases", "listed", "row", "last")
+
+
 def _sentence(name: str, values: Mapping[str, Any], unit: str) -> str:
     written = {key: money(values[key], unit) for key in ("price", "budget") if key in values}
     written |= {key: level(values[key]) for key in ("epsilon", "lower", "second") if key in values}
     written |= {"error": size(float(values["error"]))} if "error" in values else {}
-    written |= {key: values[key] for key in ("count", "titles", "folders", "column") if key in values}
+    written |= {key: values[key] for key in AS_THEY_ARE if key in values}
     what = "_".join((name.partition(":")[0], *([values["why"]] if "why" in values else [])))
     return words.say(f"app.preview.beyond.{what}", **written)
 
@@ -432,8 +436,16 @@ class PreviewPage(Page):
         spends = self.numbers["spends"]
         return self.verdict if self.verdict.isVisible() else spends if spends.isVisible() else None
 
+    def _text(self, name: str) -> str:
+        """Return the id of a text: where no level is spent, nobody is told that one is."""
+        other, method = f"app.preview.unbounded.{name}", self.study.method
+        is_free = method is not None and not flow.spends(method) and name != "entered_words"
+        return other if is_free and words.has(other) else super()._text(name)
+
     def explain(self, topic: str) -> Explanation:
         preview = self.study.result("ledger")
+        if topic == "verdict" and isinstance(self.ahead.verdict, Judged):
+            topic = "judged"
         if topic in self.numbers:
             return three(f"app.preview.three.{topic}", words.say(f"app.preview.{topic}.heading"))
         explanation = super().explain(topic)

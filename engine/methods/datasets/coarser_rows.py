@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,13 @@ from engine.methods.datasets.grouping import (
 from engine.methods.datasets.losses import Loss
 from engine.methods.datasets.population import AgainstPopulation
 from engine.methods.datasets.recoding import Codes
-from engine.methods.datasets.solution import figures_view, finer_view, left_out_view, losses_view
+from engine.methods.datasets.solution import (
+    figures_view,
+    finer_view,
+    left_out_bands,
+    left_out_view,
+    losses_view,
+)
 from engine.methods.datasets.solution_map import exactly, solution_map
 from engine.methods.kinds import Changes
 from engine.methods.once import once
@@ -51,9 +58,10 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.rows import hierarchy_of, leaving
 from engine.methods.trying import Tried
+from engine.privacy.promise import Unit
 from engine.progress import SILENT, Progress
 from engine.table.table import Table
-from engine.views import TableView
+from engine.views import TableView, Text
 
 MOST_COMBINATIONS = 1_000_000
 MOST_SECONDS = 600.0
@@ -103,6 +111,10 @@ class CoarserRows(Method):
             return [Problem(f"{self.id}.too_many", found, "columns")]
         return []
 
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return {"several_rows": None} if self.request.rows_per_person == 1 else {}
+
     def read(self, tables: Mapping[str, Table]) -> tuple[Grouping, AgainstPopulation | None]:
         """Return the table as combinations, and the population that it is compared with."""
         sets = self.values.get("several_rows") == AS_A_SET
@@ -128,10 +140,14 @@ class CoarserRows(Method):
         coarse = grouping.coarser(written, kept)
         assert context.chance is not None  # nothing bounds the loss
         artefact = leaving("table", coarse, grouping.entries(made.steps, coarse), context.chance)
+        told = None
+        if population is None:  # beside one it would say who else is in the table: just what is bounded there
+            unit = Text(f"grouping.views.bands.{'people' if self.request.unit is Unit.PERSON else 'rows'}")
+            told = left_out_bands(grouping, made.group, made.steps, k=self.options.k, unit=unit)
         return Release(
             (artefact,),
             self.cost,
-            (grouping.steps_view(made.group, made.steps),),
+            (grouping.steps_view(made.group, made.steps), *([told] if told else [])),
             inside=_inside(made, grouping),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +22,12 @@ from engine.methods.datasets.gaussian_cells.plan import (
     relation_off,
 )
 from engine.methods.datasets.gaussian_cells.shapes import Model, drawn
+from engine.methods.datasets.marginal_model.agreement import GAUSSIAN as GAUSSIAN_NOISE
+from engine.methods.datasets.marginal_model.agreement import LAPLACE as LAPLACE_NOISE
+from engine.methods.datasets.marginal_model.agreement import limits
 from engine.methods.datasets.marginal_model.sampling import uniform
 from engine.methods.datasets.synthesis.invented import invented_entry, written_rows
+from engine.methods.datasets.synthesis.related import CHANCE, Relations, carried
 from engine.methods.filling import Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -178,6 +183,10 @@ class Gaussians(Method):
         kind = "approximate_dp" if _is_gaussian(self) else "pure_dp"
         return promise(self.request, self.plan.event, kind=kind)
 
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return {"noise": GAUSSIAN if _is_gaussian(self) else LAPLACE}
+
     # --- forecast ----------------------------------------------------------------------------------
 
     @once
@@ -227,6 +236,7 @@ class Gaussians(Method):
         artefact = self._table(model, n, context.noise)
         names = self.options.columns
         notes = _noise_notes(model, names, plan.deviation(CELLS))
+        notes += carried(_relations(model, is_gaussian=_is_gaussian(self)), names)
         return Release((artefact,), self.cost, (_sets_view(model, names),), notes)
 
     def _table(self, model: Model, n: int, noise: Noise) -> TableArtefact:
@@ -298,30 +308,35 @@ def _expected(name: str, deviation: float, unit: str, *, single: bool = False) -
 
 
 def _noise_notes(model: Model, names: tuple[str, ...], deviation: float) -> tuple[Text, ...]:
-    """Say of which columns the table tells hardly anything, and of how many relations: no row is seen.
+    """Say of which columns the table tells hardly anything: no row is seen.
 
     Spreads that stand out of their noise by less than two deviations are mostly noise themselves.
     """
-    drowned, pairs, kept = [], 0, 0
+    drowned = []
     for places, of_set in zip(model.sets, model.normals, strict=True):
-        lost, rows, related = np.zeros(len(places)), 0.0, np.zeros((len(places),) * 2, dtype=bool)
+        lost, rows = np.zeros(len(places)), 0.0
         for one in (one for normals in of_set for one in normals):
             weight = max(one.rows, 1.0)
             variance, off = np.diag(one.covariance), deviation / weight
             unclear = (off > TOO_MUCH * np.sqrt(variance)) | (2 * off * (1 + one.mean**2) > variance)
             lost += weight * unclear
             rows += weight
-            related |= one.covariance != 0
         drowned += [names[place] for place, share in zip(places, lost / rows, strict=True) if share > 0.5]
-        pairs += len(places) * (len(places) - 1) // 2
-        kept += int(np.triu(related, 1).sum())
-    notes = []
-    if drowned:
-        notes.append(Text(f"{WORDS}.notes.drowned", {"columns": ", ".join(drowned)}))
-    if pairs:
-        name = "relations_all" if kept == pairs else "relations"
-        notes.append(Text(f"{WORDS}.notes.{name}", {"kept": kept, "pairs": pairs}))
-    return tuple(notes)
+    return (Text(f"{WORDS}.notes.drowned", {"columns": ", ".join(drowned)}),) if drowned else ()
+
+
+def _relations(model: Model, *, is_gaussian: bool) -> Relations:
+    """Say of every two columns of a set whether their covariance is more than noise and chance make."""
+    most = sqrt(limits(np.ones(1), GAUSSIAN_NOISE if is_gaussian else LAPLACE_NOISE, CHANCE)[0])
+    return Relations.of(
+        [
+            ((one, other), bool(abs(out[at, place]) > most))
+            for places, out in zip(model.sets, model.stands_out, strict=True)
+            for at, one in enumerate(places)
+            for place, other in enumerate(places)
+            if at < place
+        ]
+    )
 
 
 def _sets_view(model: Model, names: tuple[str, ...]) -> TableView:

@@ -243,16 +243,16 @@ class Grouping:
     def _entry(self, column: Column, steps: Codes, cells: pd.Series) -> DictionaryEntry:
         if column not in self.identifying:
             return entry(column, "as_it_is")
-        shown = {"values": read_as(cells)}
+        shown, any_value = {"values": read_as(cells)}, "_any" if ALL in set(cells) else ""
         if column.name in self.ranged:
-            return coarser_entry(column, "range", **shown)
+            return coarser_entry(column, f"range{any_value}", **shown)
         own = steps[self.identifying.index(column)]
         low, high = int(own.min()), int(own.max())
         if high == 0:
             return entry(column, "as_it_is")
         if not set(cells) - {ALL}:
             return coarser_entry(column, "nothing_left")
-        return coarser_entry(column, "coarser" if low == high else "coarser_by_group", **shown)
+        return coarser_entry(column, f"coarser{'' if low == high else '_by_group'}{any_value}", **shown)
 
     def steps_view(self, group: Codes, steps: Codes) -> TableView:
         """Say how coarse the released rows are: a line for a column and step, with its share of the rows."""
@@ -267,8 +267,9 @@ class Grouping:
                 (column.name, step, height, of_hundred(share)) for step, share in enumerate(shares) if share
             ]
         headings = tuple(Text(f"{WORDS}.views.steps.{name}") for name in ("column", "step", "of", "share"))
+        note = "note_last" if any(row[1] == row[2] for row in rows) else "note"
         return TableView(
-            Text(f"{WORDS}.views.steps.title"), headings, tuple(rows), Text(f"{WORDS}.views.steps.note")
+            Text(f"{WORDS}.views.steps.title"), headings, tuple(rows), Text(f"{WORDS}.views.steps.{note}")
         )
 
     def unknown_view(self) -> TableView | None:

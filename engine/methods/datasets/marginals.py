@@ -65,6 +65,7 @@ from engine.methods.shared.column_cells import (
     CELL_KINDS,
     OWN_EDGES,
     ColumnCells,
+    bins_taken,
     columns_as_cells,
     edge_problems,
     is_listed,
@@ -168,6 +169,10 @@ class Marginals(Method):
             found.append(Problem(f"{ID}.rules_leave_nothing", {}, "never"))
         gaussian = self.options.noise == GAUSSIAN
         return found + budget_problems(self.request, uses_delta=gaussian)
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return bins_taken(self.cells)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:

@@ -37,6 +37,7 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import entry, hierarchy_of, leaving, written_cells
+from engine.numbers import nearest
 from engine.privacy.promise import Promise
 from engine.risk.encoding import EncodedColumn, encode_column
 from engine.table.coding import text_of
@@ -229,7 +230,7 @@ def _part(encoded: EncodedColumn, weight: float) -> _Part:
 def _number(value: object, column: Column) -> float:
     if column.kind is Kind.DATE:
         return float(np.datetime64(pd.Timestamp(str(value)), "D").astype("int64"))
-    return float(str(value))
+    return nearest(str(value))
 
 
 def _space(parts: list[_Part]) -> Space:

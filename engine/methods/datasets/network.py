@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from engine.methods.datasets.bayes_network.learning import learn
 from engine.methods.datasets.bayes_network.shares import MOST_GROUPS, Shares
 from engine.methods.datasets.synthesis.invented import invented_table
 from engine.methods.datasets.synthesis.misplaced import expected, misplaced
+from engine.methods.datasets.synthesis.related import carried
 from engine.methods.filling import USELESS, Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -35,6 +37,7 @@ from engine.methods.shared.column_cells import (
     CELL_KINDS,
     OWN_EDGES,
     ColumnCells,
+    bins_taken,
     columns_as_cells,
     edge_problems,
     is_listed,
@@ -112,6 +115,10 @@ class Network(Method):
         return found + budget_problems(self.request, uses_delta=False)
 
     @once
+    def taken(self) -> Mapping[str, Any]:
+        return bins_taken(self.cells)
+
+    @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every column: from declarations alone."""
         return columns_as_cells(self.request, self.options.columns)
@@ -169,7 +176,7 @@ class Network(Method):
         drawn = learnt.rows(n, context.noise)[:, context.noise.shuffled(n)]
         artefact = invented_table(columns, drawn, context.noise)
         views = (_parents_view(learnt, self.options.columns, self.shares),)
-        return Release((artefact,), self.cost, views)
+        return Release((artefact,), self.cost, views, carried(learnt.relations, self.options.columns))
 
 
 def _verdict(shares: Shares, rows: int) -> tuple[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.methods.datasets.full_domain import Found, Lattice, Looked
 from engine.methods.datasets.grouping import Grouping
@@ -13,11 +14,13 @@ from engine.methods.datasets.recoding import Codes
 from engine.methods.shared.rows import hierarchy_of
 from engine.numbers import brief, of_hundred
 from engine.table import coding
-from engine.views import Cell, TableView, Text
+from engine.views import BANDS, Cell, Label, TableView, Text, TextView, band_of
 
 WORDS = "grouping.views"
 FEW_VALUES = 12  # a column with more is looked at on the last step before all
 MOST_LINES = 15
+LARGE_GROUP = 3
+"""Times k: how many people a value has at least whose band is told outside."""
 
 
 def figures_view(figures: Mapping[str, float], name: str = "inside") -> TableView:
@@ -90,6 +93,55 @@ def left_out_view(grouping: Grouping, group: Codes) -> TableView | None:
     return _table(
         "left_out", ("column", "value", "rows", "out", "share"), [line for _, line in found[:MOST_LINES]]
     )
+
+
+def left_out_bands(
+    grouping: Grouping, group: Codes, steps: Codes, *, k: int, unit: Text
+) -> TableView | TextView | None:
+    """Say outside, in wide bands, of which values more people were left out; None where nobody was.
+
+    Notes
+    -----
+    Of identifying columns only, in words that released rows have: what was left out of a sensitive value
+    would say something about those who are missing. Values of fewer than `LARGE_GROUP` · k people and values
+    that no released row has count together; losses of fewer than k people read as none.
+    """
+    kept, every = group >= 0, np.ones(len(group), dtype=bool)
+    if grouping.members.left_out(kept) < k:
+        return None
+    found: list[tuple[int, tuple[Cell, ...]]] = []
+    for place, (column, ladder) in enumerate(zip(grouping.identifying, grouping.ladders, strict=True)):
+        step = int(steps[place].max())
+        number = ladder.groups[step][grouping.codes[:, place]]
+        others = int(number.max()) + 1
+        stays = _people(grouping, number, kept, others)
+        rare = (_people(grouping, number, every, others) < LARGE_GROUP * k) | (stays == 0)
+        number = np.where(rare[number], others, number)
+        people = _people(grouping, number, every, others + 1)
+        gone = people - _people(grouping, number, kept, others + 1)
+        reads = hierarchy_of(column).at(ladder.values, step)
+        for one in np.flatnonzero(people >= LARGE_GROUP * k):
+            band, share = band_of(int(gone[one]), int(people[one]))
+            if not band or gone[one] < k:
+                continue
+            value: Label = Text(f"{WORDS}.bands.others")
+            if one != others:
+                value = reads[int(np.flatnonzero(ladder.groups[step] == one)[0])] or f"({coding.MISSING})"
+            found.append((band, (column.name, value, share)))
+    found.sort(key=lambda line: -line[0])  # within a band by column and value: their order says nothing
+    lines = [line for _, line in found]
+    title = Text(f"{WORDS}.bands.title")
+    least = {"least": k, "people": LARGE_GROUP * k, "low": BANDS[0], "unit": unit}
+    if not lines:
+        return TextView(title, (Text(f"{WORDS}.bands.evenly", least),))
+    headings = tuple(Text(f"{WORDS}.bands.{name}") for name in ("column", "value", "share"))
+    return TableView(title, headings, tuple(lines), Text(f"{WORDS}.bands.note", least))
+
+
+def _people(grouping: Grouping, number: Codes, which: npt.NDArray[np.bool_], size: int) -> Codes:
+    """Return how many people have each number, of some combinations."""
+    found = grouping.members.sizes(np.where(which, number, size))
+    return np.pad(found, (0, max(0, size - len(found))))[:size]
 
 
 def _table(name: str, columns: tuple[str, ...], rows: list[tuple[Cell, ...]]) -> TableView:

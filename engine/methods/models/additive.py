@@ -40,6 +40,7 @@ from engine.methods.shared.column_cells import (
     CELL_KINDS,
     OWN_EDGES,
     ColumnCells,
+    bins_taken,
     columns_as_cells,
     edge_problems,
     is_listed,
@@ -57,6 +58,9 @@ ID = "models.additive"
 WORDS = f"methods.{ID}"
 GAUSSIAN, LAPLACE = "gaussian", "laplace"
 MOST_CELLS = 1_000
+
+MOST_OUTSIDE = 0.46
+"""Share of effects outside their limits, on the worst of the tables that the note beside them speaks of."""
 
 
 class Additive(ScoredModel):
@@ -130,6 +134,10 @@ class Additive(ScoredModel):
         return found
 
     @once
+    def taken(self) -> Mapping[str, Any]:
+        return bins_taken(self.cells)
+
+    @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every predictor: from declarations alone."""
         return columns_as_cells(self.request, self.options.predictors)
@@ -169,7 +177,7 @@ class Additive(ScoredModel):
         for size in self.request.sizes:
             spread = schedule.foreseen(size)
             median, limit = 0.6745 * spread * unit, 1.96 * spread * unit
-            label = Text(f"{WORDS}.numbers.effect.label")
+            label = Text(f"{WORDS}.numbers.effect.label", {"target": self.target.column.name})
             errors.append(Expected(label, "cell", size, median, limit, self.unit_of))
         errors += self.score_errors
         notes = [Text(f"{WORDS}.notes.needed", {"rows": round(needed), "rounds": schedule.rounds})]
@@ -262,7 +270,7 @@ class Additive(ScoredModel):
         }
         views: tuple[View, ...] = (
             effects_picture(shown, f"{WORDS}.views", axis),
-            effects_table(shown, f"{WORDS}.views", unit=self.unit_of),
+            effects_table(shown, f"{WORDS}.views", unit=self.unit_of, outside=MOST_OUTSIDE),
             *pair_views(model, f"{WORDS}.views"),
             *number_views(told, WORDS),
         )

@@ -195,7 +195,14 @@ class Linear(ScoredModel):
         assert target is not None
         found = [(size, self._foreseen(size)) for size in self.request.sizes]
         errors = [
-            Expected(Text(f"{WORDS}.numbers.{name}.label"), name, size, 0.6745 * error, 1.96 * error)
+            Expected(
+                Text(f"{WORDS}.numbers.{name}.label"),
+                name,
+                size,
+                0.6745 * error,
+                1.96 * error,
+                self.schema.column(self.options.target).unit,
+            )
             for name, of in (("prediction", "prediction"), ("coefficient", "effect"))
             for size, expected in found
             for error in [getattr(expected, of) * target.half]

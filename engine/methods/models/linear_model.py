@@ -154,8 +154,10 @@ def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:
             yield Effect(name, label, effect, within)
 
 
-def effects_table(found: list[Effect], words: str, *, unit: str = "") -> TableView:
+def effects_table(found: list[Effect], words: str, *, unit: str = "", outside: float = 1 / 20) -> TableView:
     """Return the effects with their bands; those that cannot be told from nothing say so.
+
+    ``outside`` is the largest share of effects that was seen to lie outside them by the noise alone.
 
     An effect of a value that hardly anybody has gets no limits: they are those of the noise in a fit to rows.
     """
@@ -177,7 +179,9 @@ def effects_table(found: list[Effect], words: str, *, unit: str = "") -> TableVi
         headings[2] = Text("models.effects.in_unit", {"heading": headings[2], "unit": unit})
     note, limited = Text(f"{words}.effects.note"), sum(not one.is_empty for one in found)
     if limited >= FEWEST_OUTSIDE:
-        counted = Text("models.effects.outside", {"count": limited, "outside": max(1, round(limited / 20))})
+        least, most = (max(1, round(share * limited)) for share in (1 / 20, outside))
+        told = {"count": limited, "outside": least, "most": most}
+        counted = Text(f"models.effects.outside{'_range' if most > least else ''}", told)
         note = Text("models.effects.both", {"first": note, "second": counted})
     return TableView(Text(f"{words}.effects.title"), tuple(headings), rows, note)
 

@@ -36,6 +36,7 @@ from engine.methods.shared.column_cells import (
     CELL_KINDS,
     OWN_EDGES,
     ColumnCells,
+    bins_taken,
     columns_as_cells,
     is_listed,
 )
@@ -114,6 +115,10 @@ class NaiveBayes(ScoredModel):
         own = self.values[OWN_EDGES.name] or {}
         columns = (self.schema.column(name) for name in self.options.predictors if name not in own)
         return tuple(one for one in columns if not is_listed(one) and bounds_of(one) is not None)
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return bins_taken(self.cells)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:

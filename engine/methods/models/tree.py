@@ -35,6 +35,7 @@ from engine.methods.shared.column_cells import (
     CELL_KINDS,
     OWN_EDGES,
     ColumnCells,
+    bins_taken,
     columns_as_cells,
     small_codes,
 )
@@ -101,6 +102,10 @@ class DecisionTree(ScoredModel):
             values = {"counts": counts, "most": MOST_COUNTS}
             return [Problem(f"{ID}.too_many_counts", values, "predictors")]
         return budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return bins_taken(self.cells)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:

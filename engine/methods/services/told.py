@@ -16,7 +16,7 @@ from engine.methods.services.questions import axis_of
 from engine.methods.shared.tables import with_weak
 from engine.table.schema import Schema
 from engine.texts import plainly
-from engine.views import BarsView, TableView, Text, View, share, weak
+from engine.views import BarsView, TableView, Text, View, aside, share, weak
 
 MOST_BARS = 60
 _COLUMNS = {
@@ -184,8 +184,15 @@ def _rows(place: int, query: Query, found: Answer | None) -> list[tuple[Any, ...
             value = weak(_shown(number)) if _says_nothing(query, number, limit) else _shown(number)
             if query.kind in (COUNT, SUM):
                 part = share(abs(limit / number) if number else 1)
-        rows.append((place, asked, query.where, " · ".join(group), value, within, part))
+        rows.append((place, asked, query.where, _named(query, group), value, within, part))
     return rows
+
+
+def _named(query: Query, group: tuple[str, ...]) -> Text | str:
+    """Return the values of a group; one of missing or undeclared values stands for completeness only."""
+    asides, label = query.cells.asides, " · ".join(group)
+    pairs = zip(query.by, group, strict=True)
+    return aside(label) if any(value in asides[name] for name, value in pairs) else label
 
 
 def _asked(query: Query, ranks: int) -> Text:

@@ -54,7 +54,11 @@ class Axis(Protocol):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The cells in their order."""
+        """The cells in their order: those that were declared, then those for everything else."""
+
+    @property
+    def declared(self) -> int:
+        """How many of the first cells were declared; the others stand for completeness only."""
 
     def codes(self, frame: pd.DataFrame) -> Codes:
         """Return the cell of every row, `LEFT_OUT` where the row is in none."""
@@ -92,6 +96,10 @@ class LevelAxis:
         return shown if len(set(shown)) == len(shown) else self._levels
 
     @property
+    def declared(self) -> int:
+        return len(coding.levels(self.column))
+
+    @property
     def _levels(self) -> tuple[str, ...]:
         return _labels(self.column.kind, self.column.domain, self.extra, self._has_bounds)
 
@@ -112,7 +120,7 @@ class LevelAxis:
 
     def codes(self, frame: pd.DataFrame) -> Codes:
         found = coding.codes(frame[self.name], self.column)
-        levels = len(coding.levels(self.column))
+        levels = self.declared
         if self.extra is Extra.LEFT_OUT:
             found[found >= levels] = LEFT_OUT
         elif self.extra is Extra.TOGETHER or self._has_bounds:
@@ -157,6 +165,16 @@ class Cells:
     def size(self) -> int:
         """How many cells there are."""
         return prod(self.shape)
+
+    @property
+    def declared(self) -> int:
+        """How many cells are declared along every axis: the only ones that a release is judged by."""
+        return prod(axis.declared for axis in self.axes)
+
+    @property
+    def asides(self) -> dict[str, frozenset[str]]:
+        """Return the labels of every axis that stand for completeness only."""
+        return {axis.name: frozenset(axis.labels[axis.declared :]) for axis in self.axes}
 
     @property
     def names(self) -> tuple[str, ...]:

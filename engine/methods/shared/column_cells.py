@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor, log10
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -215,6 +216,16 @@ def columns_as_cells(request: Request, names: Iterable[str]) -> tuple[ColumnCell
         )
         for name in names
     )
+
+
+def bins_taken(cells: Iterable[ColumnCells]) -> Mapping[str, Any]:
+    """Say for `Method.taken` that no column was cut into intervals: every value has a cell of its own."""
+    has_cut = any(
+        not isinstance(one, Named)
+        and not (isinstance(one, Intervals) and all(first == last for first, last, _ in one.spans))
+        for one in cells
+    )
+    return {} if has_cut else {BINS.name: None}
 
 
 def edge_problems(

@@ -113,7 +113,7 @@ class CountsMethod(Method):
             label = Text(f"methods.{self.id}.numbers.total.label")
             errors.append(Expected(label, "whole", None, total.median, total.limit, unit))
         views = (*forecast_views(self.id, errors), view)
-        counted = Counted(self.cells.size, one.limit, self.request.rows_per_person)
+        counted = Counted(self.cells.declared, one.limit, self.request.rows_per_person)
         notes = (*cap_notes(self.request), *filling_notes(counted, self.options.people))
         return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
 
@@ -141,7 +141,7 @@ class CountsMethod(Method):
             artefacts.append(self.totals(noisy, cells, mechanism, unit))
         views = result_views(self.id, frame, cells, value="count", within="within_95")
         if len(artefacts) > 1:
-            views = (totals_view(self.id, artefacts[1].frame), *views)
+            views = (totals_view(self.id, artefacts[1].frame, cells), *views)
         names = ["extra_" + self.options.extra_cells]
         names += ["no_negatives"] if self.options.no_negatives else []
         notes = (*cap_notes(self.request), *(Text(f"statistics.notes.{name}") for name in names))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.methods.budget import is_replace_one, required
 from engine.methods.protocol import Request
 from engine.privacy.events import Event
@@ -21,16 +23,11 @@ def promise(
         "rows_capped" if person else "row_is_person",
         "declared_domains",
         *further,
-        "exact_integer_noise",
-        "trusted_machine",
     )
-    return Promise(
-        kind,
-        Loss(budget.epsilon, budget.delta, budget.neighbours, events),
-        request.unit,
-        request.rows_per_person,
-        assumptions=assumptions,
-    )
+    loss = Loss(budget.epsilon, budget.delta, budget.neighbours, events)
+    found = Promise(kind, loss, request.unit, request.rows_per_person)
+    noise = ("exact_integer_noise",) if found.drawn() else ()
+    return replace(found, assumptions=(*assumptions, *noise, "trusted_machine"))
 
 
 def unbounded(request: Request, kind: str, *, assumptions: tuple[str, ...] = (), **terms: Term) -> Promise:

@@ -14,7 +14,7 @@ from engine.methods.filling import Counted
 from engine.methods.protocol import DictionaryEntry, Expected
 from engine.methods.shared.cells import Cells, free_name
 from engine.utility.released_numbers import no_better_than_a_guess
-from engine.views import BarsView, IntervalsView, TableView, Text, View, is_weak, weak
+from engine.views import BarsView, IntervalsView, TableView, Text, View, aside, is_weak, weak
 
 Floats = arrays.Floats
 
@@ -116,6 +116,9 @@ def result_views(
         else _note(method, "table")
     )
     marked = marked_weak(shown, value=value, taken=cells.names, bounds=bounds)
+    for name, labels in cells.asides.items():
+        named = [aside(one) if one in labels else one for one in marked[name]]
+        marked[name] = pd.Series(named, marked.index, dtype=object)
     rows = tuple(tuple(row) for row in marked.itertuples(index=False, name=None))
     note = with_weak(note, rows)
     views: list[View] = [TableView(Text(f"methods.{method}.views.table.title"), headings, rows, note)]
@@ -164,17 +167,19 @@ def _covers(values: Floats, limits: Floats, bounds: tuple[float, float]) -> npt.
     return np.asarray(found, dtype=np.bool_)
 
 
-def totals_view(method: str, frame: pd.DataFrame) -> TableView:
+def totals_view(method: str, frame: pd.DataFrame, cells: Cells) -> TableView:
     """Return the released totals: of the whole table first, then of every value of every column."""
     marked = marked_weak(frame, value="total", taken=())
-    rows = [
-        (f"{column}: {value}" if column else Text("statistics.labels.everyone"), total, limit)
-        for column, value, total, limit in marked.itertuples(index=False, name=None)
-    ]
+    asides = {f"{name}: {label}" for name, labels in cells.asides.items() for label in labels}
+    rows = []
+    for column, value, total, limit in marked.itertuples(index=False, name=None):
+        label = f"{column}: {value}"
+        shown = aside(label) if label in asides else label
+        rows.append((shown if column else Text("statistics.labels.everyone"), total, limit))
     headings = (Text("statistics.headings.group"), *(_heading(method, name) for name in ("total", LIMIT)))
-    shown = (rows[-1], *rows[:-1])
-    note = with_weak(Text("statistics.notes.totals"), shown)
-    return TableView(Text("statistics.headings.totals"), headings, shown, note)
+    first = (rows[-1], *rows[:-1])
+    note = with_weak(Text("statistics.notes.totals"), first)
+    return TableView(Text("statistics.headings.totals"), headings, first, note)
 
 
 def _heading(method: str, name: str) -> Text:

@@ -62,6 +62,10 @@ class EdgeAxis:
             inner = [f"<{self.written[0]}", *inner, f">{self.written[-1]}"]
         return (*inner, f"({coding.MISSING})") if self.missing else tuple(inner)
 
+    @property
+    def declared(self) -> int:
+        return len(self.labels) - self.missing
+
     def codes(self, frame: pd.DataFrame) -> Codes:
         values, absent = self._values(frame[self.name])
         last = len(self.edges) - 1

@@ -157,10 +157,14 @@ class Margins(Method):
             )
         largest = max(self.asked, key=self.strategy.cells)
         limit = self._accuracy(largest).limit
-        counted = Counted(self.strategy.cells(largest), limit, self.request.rows_per_person)
+        counted = Counted(self._of(largest).declared, limit, self.request.rows_per_person)
         notes = (self._measured_note, *filling_notes(counted, self.options.people))
         views = forecast_views(self.id, errors)
         return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
+
+    def _of(self, table: Columns) -> Cells:
+        """Return the cells of one table."""
+        return Cells(tuple(self.cells.axes[place] for place in table))
 
     def _accuracy(self, table: Columns) -> Accuracy:
         return self.strategy.accuracy(table, scale=self.request.units_moved / required(self.request).epsilon)
@@ -204,7 +208,7 @@ class Margins(Method):
         ]
         headings = [*cells.names, *(entry.name for entry in numbers)]
         for table in self.asked:
-            one = Cells(tuple(cells.axes[place] for place in table))
+            one = self._of(table)
             counts = np.rint(strategy.estimate(measured, table)).astype(np.int64).ravel()
             shown = np.maximum(counts, 0) if self.options.no_negatives else counts
             limit = self._accuracy(table).limit

@@ -237,7 +237,7 @@ class Means(Method):
         notes = (*cap_notes(self.request), *self._errors_said(form))
         # A mean says nothing where nobody knows how many rows it rests on.
         limit = None if form.count_error is None or form.quantity.weight is not None else form.count_error[1]
-        filled = None if limit is None else Counted(self.cells.size, limit, self.request.rows_per_person)
+        filled = None if limit is None else Counted(self.cells.declared, limit, self.request.rows_per_person)
         return Forecast(tuple(errors), views=forecast_views(self.id, errors), notes=notes, counted=filled)
 
     # --- release -----------------------------------------------------------------------------------

@@ -45,6 +45,7 @@ from engine.methods.shared.suppression.contributions import Contributions, contr
 from engine.methods.shared.suppression.small_cells import Rules, count_task
 from engine.methods.shared.suppression.sums import SumRules, sum_task
 from engine.methods.trying import Tried
+from engine.numbers import exact
 from engine.privacy.promise import Promise, Term
 from engine.progress import SILENT, Progress
 from engine.table.declared import people_of_rows
@@ -135,6 +136,10 @@ class ProtectedTable(Method):
         seconds: int = option.integer(default=10, minimum=1, maximum=3600, unit="s")
 
     options: Options
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return {"rule": None} if self.options.of is None else {}  # the rule is about sums
 
     # --- declarations ------------------------------------------------------------------------------
 
@@ -342,7 +347,7 @@ class ProtectedTable(Method):
         """Refuse a table that gives away small cells beside one that was released of the register before.
 
         What cannot be compared is refused too, unless the custodian gave a reason. Returned are the releases
-        that were compared; those of another form are none of them.
+        that were compared; those of another quantity are none of them.
         """
         earlier = context.earlier
         compared = []
@@ -358,14 +363,24 @@ class ProtectedTable(Method):
         return replace(earlier, releases=tuple(compared))
 
     def _refuse_beside(self, frame: pd.DataFrame, one: EarlierRelease) -> bool:
-        """Refuse a table beside one other; False where both are of forms that are not compared."""
-        from engine.methods.shared.suppression.differencing import Told, again, exposed, hidden_numbers
+        """Refuse a table beside one other; False where both are of quantities that are not compared."""
+        from engine.methods.shared.suppression.differencing import (
+            NotComparable,
+            Told,
+            again,
+            alike,
+            exposed,
+            hidden_numbers,
+        )
 
         form, before = self.options.form, one.parameters.get("form", HIDDEN)
-        is_hidden = before == HIDDEN
-        if CELL_KEYS in (form, before):
+        settings = ("largest", "variance", "none_to")
+        if form == before == CELL_KEYS and all(
+            exact(one.parameters[name]) == self.values[name] for name in settings
+        ):
             return False  # the same cell has the same change, so that nothing can be averaged
-        if one.parameters.get("of") != self.options.of or is_hidden != (form == HIDDEN):
+        of, amount = one.parameters.get("of"), self.options.of
+        if (of is None) != (amount is None):
             return False
         new = Told(frame, self._totals, *self._told(self.values))
         other = next(iter(one.frames.values()))
@@ -373,24 +388,28 @@ class ProtectedTable(Method):
         totals = {name: _word(other[name], one.parameters) for name in one.parameters["columns"]}
         told = other[[*totals, value]].assign(**{value: hidden_numbers(other[value])})
         old = Told(told, totals, *self._told(one.parameters))
-        if not is_hidden and again(new, old):
-            raise InputRefused(f"{ID}.again", title=one.title)
-        cells = exposed(new, old) if is_hidden else []
+        if of != amount:
+            if alike(new, old):
+                raise NotComparable  # perhaps the same amounts under another name
+            return False
+        if before != HIDDEN and form != HIDDEN:
+            if again(new, old):
+                raise InputRefused(f"{ID}.again", title=one.title)
+            return True
+        cells = exposed(new, old)
         if cells:
             named = "; ".join(cells[:NAMED])
             raise InputRefused(f"{ID}.differs", title=one.title, count=len(cells), cells=named)
         return True
 
-    def _told(self, values: Mapping[str, Any]) -> tuple[float, float]:
-        """Return what everybody knows of a hidden cell at least, and below which count one is small.
-
-        For a rounded table it is the base, to which numbers can differ.
-        """
-        if values.get("form", HIDDEN) != HIDDEN:
-            return 0.0, float(values["base"])
+    def _told(self, values: Mapping[str, Any]) -> tuple[float, float, int]:
+        """Return what a hidden cell is at least, below what one is small, how far no number is off."""
+        form = values.get("form", HIDDEN)
+        if form != HIDDEN:
+            return 0.0, 0.0, int(values["largest"]) + 1 if form == CELL_KEYS else int(values["base"])
         if values.get("of") is not None:
-            return 0.0, 0.0
-        return (1.0 if values["zeros"] == "printed" else 0.0), float(values["threshold"])
+            return 0.0, 0.0, 0
+        return (1.0 if values["zeros"] == "printed" else 0.0), float(values["threshold"]), 0
 
     def _contributions(self, table: Table) -> Contributions:
         """Return what people contribute to every cell, totals included."""

@@ -190,7 +190,7 @@ class Quantiles(Method):
             tuple(errors),
             views=forecast_views(self.id, errors),
             notes=(*cap_notes(self.request), *map(self._note, ("even", "rank", self._way(steps)))),
-            counted=Counted(self.cells.size, float(ceil(most)), self.request.rows_per_person),
+            counted=Counted(self.cells.declared, float(ceil(most)), self.request.rows_per_person),
         )
 
     def _note(self, name: str) -> Text:

@@ -190,7 +190,7 @@ def _what(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
         rows.append(Row(say("cover.unit"), unit_of(evidence)))
     paid = side(evidence.promise) == "bounded"
     if kept is None and paid:
-        rows.append(Row(say("cover.total"), total(evidence.register)))
+        rows.append(Row(say("cover.total"), total(evidence.register, evidence.statement.get("epsilon"))))
     elif kept is not None:
         rows += private.left(kept, paid=paid)
         rows += [*private.threshold(kept, evidence.promise), *private.assumption(kept)]
@@ -202,12 +202,18 @@ def _kind(evidence: PublicEvidence) -> Label:
     return Text(f"promises.{evidence.promise.kind}.name")
 
 
-def total(register: Mapping[str, Any]) -> Text:
-    """Say what all releases about these people have spent, where the custodian lets it be said."""
+def total(register: Mapping[str, Any], stated: Any = None) -> Text:
+    """Say what all releases about these people have spent, where the custodian lets it be said.
+
+    What was spent is at most the level that is ``stated`` of a first release: not a second number beside it.
+    """
     if "epsilon_spent" not in register:
         return say("cover.total_silent")
+    spent = plainly(float(exactly(register["epsilon_spent"]) or 0), up=True)
+    if stated is not None and spent < (level := float(exactly(stated) or 0)) <= spent * (1 + 1 / 1000):
+        spent = plainly(level, up=True)
     values = {
-        "spent": plainly(float(exactly(register["epsilon_spent"]) or 0), up=True),
+        "spent": spent,
         "total": exactly(register["epsilon"]),
         "delta": exactly(register["delta"]),
         "releases": int(register["releases"]),

@@ -19,7 +19,7 @@ from engine.numbers import exactly
 from engine.privacy.promise import Status, Unit, promise_kind
 from engine.report.content.shared import say, unit_word
 from engine.texts import percent_up
-from engine.views import BarsView, IntervalsView, Label, Text, View
+from engine.views import BarsView, IntervalsView, Label, Text, View, band_of
 
 CONDITIONS = ("distinct_l", "entropy_l", "recursive_l", "t", "beta")
 """Of k-anonymity: what is asked of the sensitive values of a group."""
@@ -179,6 +179,7 @@ def endings(evidence: PublicEvidence) -> tuple[str, ...]:
         "apart": facts.bounded and not facts.rows and not any(map(has_margins, evidence.views)),
         "replace_one": loss is not None and loss.neighbours.value == "replace_one" and not facts.local,
         "all": not _others(evidence),
+        "complete": evidence.counted.get("left_out") == 0,
         "conditions": any(name in evidence.promise.terms for name in CONDITIONS),
     }
     return tuple(name for name, is_true in held.items() if is_true)
@@ -197,6 +198,9 @@ def rows_used(evidence: PublicEvidence) -> Iterator[Text]:
     several = "" if facts.cap else "_all"
     if facts.person and not any("capped" in note.id for note in evidence.notes):
         yield say(f"rows.of_each{'_one' if cap == 1 else ''}{several}", cap=cap)
+        if above := counted.get("above_cap"):
+            every = above + counted["used"] + counted.get("held_out", 0)
+            yield say("rows.capped", share=band_of(above, every)[1])
     if counted:
         yield say("rows.used", used=counted["used"])
     if facts.held_out:

@@ -21,7 +21,7 @@ MOST_VALUES = 12
 
 def made(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Say how the release was made."""
-    summary = of_form(evidence, "summary")
+    summary = of_method(evidence, "summary_outside") or of_form(evidence, "summary")
     parts: list[Part] = [summary] if summary else []
     parts.append(_settings(evidence))
     if tried := evidence.decided.get("tried"):
@@ -42,7 +42,7 @@ def _law(evidence: PublicEvidence) -> KeyValues:
 def _settings(evidence: PublicEvidence) -> KeyValues:
     """Return the parameters of the method as they were set; what was left empty had no part."""
     rows = []
-    for name, value in evidence.decided.get("parameters", {}).items():
+    for name, value in _taken(evidence).items():
         label = _of_parameter(evidence, f"{name}.label") or name
         several = isinstance(value, list | tuple) and value and all(isinstance(one, Mapping) for one in value)
         said = _records(evidence, name, value) if several else (_setting(evidence, name, value),)
@@ -54,6 +54,11 @@ def _settings(evidence: PublicEvidence) -> KeyValues:
     head = Row(say("done.method"), method_name(evidence), note=version)
     tail = (Row(say("done.source"), cited),) if cited else ()
     return KeyValues(say("done.settings"), (head, *rows, *tail))
+
+
+def _taken(evidence: PublicEvidence) -> Mapping[str, Any]:
+    """Return the settings as they were taken; those that had no part are None."""
+    return {**evidence.decided.get("parameters", {}), **evidence.decided.get("taken", {})}
 
 
 def _of_parameter(evidence: PublicEvidence, name: str) -> Text | None:

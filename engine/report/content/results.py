@@ -35,8 +35,10 @@ def results(evidence: PublicEvidence) -> tuple[Part, ...]:
 def _intro(evidence: PublicEvidence) -> str:
     """Return the end of the id of what is said first: how the numbers are to be read."""
     kind = side(evidence.promise)
-    if kind != "bounded":
-        return {"local": "intro_local", "unbounded": "intro_plain"}[kind]
+    if kind == "local":
+        return "intro_local" if any(map(has_margins, evidence.views)) else "intro_local_kit"
+    if kind == "unbounded":
+        return "intro_plain"
     if not evidence.views:
         return "intro_nothing"
     kinds = [one["of"] for one in evidence.expected]

@@ -41,8 +41,8 @@ def of_form(evidence: PublicEvidence, name: str) -> Text | None:
 
 
 def method_name(evidence: PublicEvidence) -> Label:
-    """Return what the method is called."""
-    return of_method(evidence, "title") or str(evidence.method["id"])
+    """Return what the method is called, in the form that was chosen."""
+    return of_form(evidence, "title") or str(evidence.method["id"])
 
 
 def of_promise(promise: Promise, name: str) -> Text | None:

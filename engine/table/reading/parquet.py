@@ -18,7 +18,7 @@ from engine.table.cells import series_of
 from engine.table.reading.frames import store_series, written
 from engine.table.reading.moments import DAY, from_ticks
 from engine.table.reading.names import clean_names, refuse_wide
-from engine.table.reading.options import Finding, ReadOptions
+from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 from engine.table.reading.room import NUMBER, Room
 from engine.table.reading.storage import Stored
 from engine.table.table import Table
@@ -163,7 +163,7 @@ def column_of(column: pa.ChunkedArray, name: str, *, options: ReadOptions, file:
         column = column.cast(column.type.value_type)
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return Stored(series_of(_without_empty(column)))
+        return _texts_of(column, name, file)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _moments(column, name, file)
     if pa.types.is_decimal(kind):
@@ -180,6 +180,20 @@ def column_of(column: pa.ChunkedArray, name: str, *, options: ReadOptions, file:
     if pa.types.is_null(kind):
         return Stored(pd.Series([None] * len(column), dtype="str"))
     return store_series(column.to_pandas(types_mapper=_NULLABLE.get), name, options=options, file=file)
+
+
+def _texts_of(column: pa.ChunkedArray, name: str, file: str) -> Stored:
+    """Return texts; one whose bytes are none gets signs for those, and changes no other cell."""
+    try:
+        column.validate(full=True)
+        return Stored(series_of(_without_empty(column)))
+    except pa.ArrowInvalid:
+        raw = [cell.as_buffer() for cell in column]
+    texts = [None if one is None else one.to_pybytes().decode("utf-8", "replace") or None for one in raw]
+    lost = np.flatnonzero([one is not None and "\ufffd" in one for one in texts])
+    rows = tuple(int(place) + 1 for place in lost[:ROWS_NAMED])
+    said = Finding("table.cells_undecodable", file, name, len(lost), rows, {"encoding": "utf-8"})
+    return Stored(pd.Series(texts, dtype="str"), [said])
 
 
 def _without_empty(column: pa.ChunkedArray) -> pa.ChunkedArray:

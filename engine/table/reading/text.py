@@ -172,7 +172,8 @@ def _fast(
     names = [str(place) for place in range(found.width)]
     encoding = options.encoding or "utf-8"
     # Without quotes in the sample, guess that no cell holds a line end: twice as fast, and checked below.
-    runs_on = found.quoted or bool(options.escape)
+    # Where a quotation mark may be other bytes than its own (EBCDIC, spelt-out ones), nobody could check it.
+    runs_on = found.quoted or bool(options.escape) or not keeps_ascii(encoding)
     # An escape sign behind a quotation mark: it means one thing to Arrow and another to the csv module.
     unlike = (options.quote + options.escape).encode() if options.quote and options.escape else b""
     hides = False

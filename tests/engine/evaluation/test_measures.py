@@ -27,7 +27,7 @@ from engine.evaluation.protocol import (
     Released,
 )
 from engine.methods.catalogue import methods
-from engine.methods.protocol import Family, Release, Spends, TableArtefact
+from engine.methods.protocol import Family, Inside, Release, Spends, TableArtefact
 from engine.privacy.mechanisms import RandomisedResponse
 from engine.progress import Progress
 from engine.table.schema import Column, Role, Schema
@@ -68,6 +68,18 @@ def shown(answer):
 
 def tables(answer):
     return {view.title.id.split(".")[-2]: view for view in answer.views if isinstance(view, TableView)}
+
+
+def test_a_public_measure_gets_nothing_of_what_stays(made):
+    context = made()
+    first = replace(context.release.artefacts[0], origins=np.arange(4), further=(np.arange(4),))
+    stays = Inside(figures={"people": 7}, untested=first.frame)
+    release = replace(context.release, artefacts=(first,), inside=stays, state=b"told")
+    found = Released(context.subject, release).release
+    assert found.inside == Inside() and found.inside.untested is None and found.state is None
+    (artefact,) = found.artefacts
+    assert artefact.origins is None and not artefact.further
+    assert artefact.frame is first.frame and found.promise == release.promise
 
 
 # --- the error of this release ----------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,16 @@ import pandas as pd
 import pytest
 
 from engine import texts
+from engine.evidence import read_public
 from engine.methods.catalogue import methods
+from engine.methods.models.additive import MOST_OUTSIDE
 from engine.methods.protocol import Method
+from engine.numbers import exactly
 from engine.privacy.promise import Promise, Unit
 from engine.release import examples
 from engine.release.preview import error_sentence
 from engine.release.whose import whose_rows
+from engine.report.content.facts import has_margins
 from engine.report.content.shared import side
 from engine.table.missing_words import MISSING_WORDS
 from tests.engine.methods.examples_run import evidence, ran, ran_by_row
@@ -296,3 +301,125 @@ def test_a_bound_over_answers_that_have_not_left_is_said_to_be_over_them(method:
         later = bool(method.steps) and not plan.step and side(promise) == "bounded"
         said = words(folder / "release" / "report-external.html")
         assert (told in said) == later
+
+
+# --- what stands in a report has something to do with this release ------------------------------------------
+
+
+def report(folder: Path) -> str:
+    return plainly(words(folder / "release" / "report-external.html"))
+
+
+@EVERY
+def test_a_sign_is_explained_only_where_it_stands(method: Method) -> None:
+    for _, folder in ran(method):
+        tables = [
+            pd.read_csv(folder / "release" / line["file"], dtype=str, keep_default_na=False)
+            for line in evidence(folder)["artefacts"]
+            if line["media_type"] in DATA
+        ]
+        stands = any((table == "*").any(axis=None) for table in tables)
+        explained = re.search(r"\* stands for any value|every value reads \*", report(folder))
+        assert bool(explained) <= stands
+
+
+@EVERY
+def test_no_report_advises_another_method(method: Method) -> None:
+    """Which way of releasing is better is a word to the custodian: the recipient has what was made."""
+    others = [texts.text(f"methods.{one.id}.title") for one in methods() if one is not method]
+    for _, folder in ran(method):
+        assert [title for title in others if f"“{plainly(title)}”" in report(folder)] == []
+
+
+def is_printed(method: Method, settings: str, name: str) -> bool:
+    label = f"methods.{method.id}.parameters.{name}.label"
+    return texts.has(label) and f"\n{plainly(texts.text(label))}\n" in settings
+
+
+@EVERY
+def test_no_setting_is_printed_that_had_no_part(method: Method) -> None:
+    """Intervals where no column was cut, rows of people who have one, a rule for sums where none leaves."""
+    for _, folder in ran(method):
+        decided, settings = evidence(folder)["decided"], report(folder)
+        parameters, printed = decided["parameters"], partial(is_printed, method, settings)
+        assert printed("several_rows") <= (decided.get("rows_per_person", 1) > 1)
+        assert printed("rule") <= (parameters.get("of") is not None)
+        many = [
+            one
+            for one in decided["columns"]
+            if one["kind"] in ("integer", "number", "date")
+            and one.get("domain")
+            and "values" not in one["domain"]
+        ]
+        assert printed("bins") <= bool(many)
+        for name, value in decided.get("taken", {}).items():
+            assert (value is None) != printed(name)
+
+
+def test_the_noise_that_was_taken_is_named() -> None:
+    (bell,) = (one for one in methods() if one.id == "datasets.gaussians")
+    for plan, folder in ran(bell):
+        assert plan.parameters.get("noise", "fitting") == "fitting"
+        kind = "gaussian" if evidence(folder)["promise"]["delta"] != "0" else "laplace"
+        choices = f"methods.{bell.id}.parameters.noise.choices"
+        assert texts.text(f"{choices}.{kind}") in report(folder)
+        assert texts.text(f"{choices}.fitting") not in report(folder)
+
+
+def test_a_table_is_called_by_its_form() -> None:
+    (table,) = (one for one in methods() if one.id == "statistics.protected_table")
+    for kind in table.promises:
+        assert texts.has(f"methods.{table.id}.title_{kind}"), kind
+    for _, folder in ran(table):
+        kind = evidence(folder)["promise"]["kind"]
+        assert texts.text(f"methods.{table.id}.title_{kind}") in report(folder)
+        assert texts.text(f"methods.{table.id}.title") not in report(folder)
+
+
+@EVERY
+def test_margins_are_spoken_of_where_some_stand_beside_numbers(method: Method) -> None:
+    for _, folder in ran(method):
+        found = read_public(evidence(folder)).views
+        if not any(map(has_margins, found)):
+            assert not re.search(r"stands? beside (its|their) margins?", report(folder))
+
+
+@EVERY
+def test_a_level_of_an_only_release_is_one_number(method: Method) -> None:
+    """What was spent is not told beside the level as another number."""
+    for _, folder in ran(method):
+        tree = evidence(folder)
+        one = re.search(r"\nε = ([\d.]+) of [\d.]+ so far.*releases: 1\)", report(folder))
+        if one and tree["promise"]["epsilon"] is not None and tree["statement"].get("epsilon"):
+            assert float(one[1]) == texts.plainly(float(exactly(tree["statement"]["epsilon"]) or 0), up=True)
+
+
+@EVERY
+def test_numbers_have_no_sign_of_nothing_and_nobody_is_said_to_be_missing_who_is_not(method: Method) -> None:
+    for _, folder in ran(method):
+        assert not re.search(r"\n[-−]0\n", report(folder))
+        if evidence(folder)["counted"].get("left_out") == 0:
+            assert "may have been left out" not in report(folder)
+
+
+def test_how_many_effects_lie_outside_agrees_with_the_share_that_held() -> None:
+    note = texts.text("methods.models.additive.views.effects.note")
+    held = re.search(r"On three tables (\d+) to \d+ of 100 held", note)
+    assert held is not None and round(100 * (1 - MOST_OUTSIDE)) == int(held[1])
+    (additive,) = (one for one in methods() if one.id == "models.additive")
+    for _, folder in ran(additive):
+        said = re.search(
+            r"Of these (\d+) effects about (\d+) lies? outside.*up to about (\d+)", report(folder)
+        )
+        assert said is not None
+        count, least, most = map(int, said.groups())
+        assert least == max(1, round(count / 20)) and most == round(MOST_OUTSIDE * count)
+
+
+@EVERY
+def test_an_error_on_the_first_page_says_of_what_or_in_what(method: Method) -> None:
+    """A number alone tells nobody whether it is days or grams."""
+    for _, folder in ran(method):
+        for one in evidence(folder)["expected"]:
+            alone = not one["unit"] and not one["named"]
+            assert not (alone and one["of"] == "cell"), one

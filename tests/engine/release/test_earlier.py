@@ -14,6 +14,7 @@ from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.release import earlier as earlier_module
+from engine.release import remembered
 from engine.release.charge import NEW_HOLDING
 from engine.release.earlier import EARLIER_MISSING, missing, told_of
 from engine.release.run import run
@@ -54,6 +55,7 @@ def forget(ledger):
             db.execute(statement)
     db.close()
     ledger.verify_chain()
+    remembered.keep(ledger)  # else it is another ledger than the one this computer saw
 
 
 def _triggers():

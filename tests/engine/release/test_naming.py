@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
@@ -22,7 +25,7 @@ from engine.release.naming import reason_for
 from engine.release.plan import Plan
 from engine.release.reasons import with_reasons
 from engine.release.run import run
-from engine.table.schema import Column, Kind, Role
+from engine.table.schema import Column, Domain, Kind, Origin, Role
 
 NOISY = "datasets.classifier_noise"  # every column that leaves beside the class gets noise
 OF_ROWS = [one for one in methods() if one.rows in (Rows.REAL, Rows.COARSER) and one.id != NOISY]
@@ -81,6 +84,76 @@ def test_a_mask_that_changes_nothing_hides_no_number(step: dict[str, Any], tmp_p
     with pytest.raises(InputRefused, match=r"run\.names_people") as refused:
         made(plan, tmp_path)
     assert refused.value.values["column"] == "case_no" and not (tmp_path / "out").exists()
+
+
+def before_and_after(kind: Kind, steps: list[dict[str, Any]], folder: Path) -> Bundle:
+    values: dict[Kind, Callable[[int], str]] = {
+        Kind.INTEGER: number_of,
+        Kind.TEXT: lambda place: f"AB{number_of(place)}-{place % 10}",
+        Kind.DATE: lambda place: str(date(1930, 1, 1) + timedelta(days=place * 7919 % 40_000)),
+    }
+    plan = plan_with(method("datasets.masking"), folder, values[kind], kind=kind)
+    steps = [
+        {**step, **({"columns": ["case_no"]} if kind is Kind.DATE else {"column": "case_no"})}
+        for step in steps
+    ]
+    return made(
+        replace(plan, parameters={**plan.parameters, "steps": [*plan.parameters["steps"], *steps]}), folder
+    )
+
+
+NOISE = {"step": "noise", "distribution": "normal"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"),
+    [
+        (Kind.INTEGER, {**NOISE, "standard_deviation": 2}),
+        (Kind.INTEGER, {"step": "round_to", "base": 10}),
+        (Kind.TEXT, {"step": "truncate", "keep": 8}),  # without its check digit
+        (Kind.DATE, {"step": "shift_dates", "most_days": 1}),
+    ],
+)
+def test_nor_does_one_that_leaves_the_number_to_be_told(
+    kind: Kind, step: dict[str, Any], tmp_path: Path
+) -> None:
+    with pytest.raises(InputRefused, match="names_people"):
+        before_and_after(kind, [step], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"),
+    [
+        (Kind.INTEGER, {**NOISE, "standard_deviation": 200_000}),
+        (Kind.INTEGER, {"step": "round_to", "base": 100_000}),
+        (Kind.TEXT, {"step": "truncate", "keep": 3}),
+        (Kind.TEXT, {"step": "free_text"}),
+    ],
+)
+def test_one_that_leaves_nothing_to_be_told_passes(kind: Kind, step: dict[str, Any], tmp_path: Path) -> None:
+    assert before_and_after(kind, [step], tmp_path).folder.is_dir()
+
+
+def test_rows_that_a_condition_leaves_are_looked_at_too(tmp_path: Path) -> None:
+    """A number of a family is nobody's alone until one row of each family is left."""
+    plan = plan_with(method("datasets.masking"), tmp_path, lambda place: number_of(place // 2), name="family")
+    half = {"step": "keep_rows_where", "column": "part", "is": "in", "values": ["1"]}
+    path = tmp_path / plan.files[MAIN].path
+    lines = path.read_text("utf-8").splitlines()
+    path.write_text(
+        "\n".join([f"{lines[0]},part", *(f"{line},{n % 2}" for n, line in enumerate(lines[1:]))]) + "\n"
+    )
+    part = Column("part", kind=Kind.CATEGORY)
+    schema = replace(plan.schemas[MAIN], columns=(*plan.schemas[MAIN].columns, part))
+    options: Any = {**plan.files[MAIN].options, "width": len(lines[0].split(",")) + 1}
+    plan = replace(
+        plan,
+        schemas={**plan.schemas, MAIN: schema},
+        files={**plan.files, MAIN: replace(plan.files[MAIN], options=options)},
+    )
+    with pytest.raises(InputRefused, match="names_people"):
+        made(replace(plan, preparation=(half,)), tmp_path)
+    made(plan, tmp_path)
 
 
 @pytest.mark.parametrize("role", [Role.OTHER, Role.SENSITIVE])
@@ -183,3 +256,85 @@ def test_invented_rows_and_private_statistics_do_not_look_at_the_rows_for_it() -
         if one.rows is Rows.NONE or one.invented:
             plan = examples.plans(one)[0]
             assert one(one.make_request(plan.schemas, plan.parameters)).keeps == ()
+
+
+def declared_number(asked: Method, folder: Path, kind: Kind, name: str = "case_no") -> Plan:
+    """Return an example over few rows, with an identifying case number whose values are declared."""
+    plan = plan_with(asked, folder, role=Role.IDENTIFYING, kind=kind, name=name)
+    path = folder / plan.files[MAIN].path
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)[:400]
+    path.write_text("".join(lines), encoding="utf-8")
+    values = tuple(line.rstrip("\n").rsplit(",", 1)[1] for line in lines[1:])
+    order = tuple(sorted(values)) if kind is Kind.ORDINAL else values
+    columns = tuple(
+        replace(one, domain=Domain(values=order), domain_origin=Origin.DECLARED) if one.name == name else one
+        for one in plan.schema.columns
+    )
+    return replace(plan, schemas={**plan.schemas, MAIN: replace(plan.schema, columns=columns)})
+
+
+def letters(folder: Path, plan: Plan, name: str = "case_no") -> int:
+    """Count the case numbers that left to the letter, in whatever cell."""
+    own = {line.rsplit(",", 1)[1] for line in (folder / plan.files[MAIN].path).read_text().splitlines()[1:]}
+    return len(
+        own & set(re.findall(r"\d+", (folder / "out" / "release" / "table.csv").read_text(encoding="utf-8")))
+    )
+
+
+GROUPED = [
+    ("datasets.microaggregation", Kind.CATEGORY, {}),
+    ("datasets.microaggregation", Kind.ORDINAL, {}),
+    ("datasets.microaggregation", Kind.ORDINAL, {"grouping": "ranking"}),
+    ("datasets.partition", Kind.ORDINAL, {}),
+    ("datasets.masking", Kind.CATEGORY, {"steps": [{"step": "pram", "column": "case_no", "stay": "1/10"}]}),
+    ("datasets.masking", Kind.ORDINAL, {"steps": [{"step": "resample", "column": "case_no"}]}),
+    (
+        "datasets.masking",
+        Kind.ORDINAL,
+        {"steps": [{"step": "rank_swap", "column": "case_no", "distance": 1}]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("way", "kind", "changes"), GROUPED)
+def test_a_number_that_stands_for_others_names_its_person_all_the_same(
+    way: str, kind: Kind, changes: dict[str, Any], tmp_path: Path
+) -> None:
+    """One value for a group, another row's value, the ends of a range: what stands there is to the letter."""
+    plan = declared_number(method(way), tmp_path, kind)
+    plan = replace(plan, parameters={**plan.parameters, **changes})
+    assert not plan.design.problems
+    with pytest.raises(InputRefused, match=r"run\.names_people") as refused:
+        made(plan, tmp_path)
+    assert refused.value.values["column"] == "case_no" and not (tmp_path / "out").exists()
+    plan = with_reasons(plan, {decision_about("case_no"): "asked for by the registry"})
+    made(plan, tmp_path)
+    assert letters(tmp_path, plan) > 10
+
+
+def test_means_and_groups_of_numbers_name_nobody(tmp_path: Path) -> None:
+    """What a mask makes anew leaves as before, whatever it is made from."""
+    plan = plan_with(method("datasets.microaggregation"), tmp_path, role=Role.IDENTIFYING)
+    made(plan, tmp_path)
+    assert letters(tmp_path, plan) < 40
+
+
+TEXTS = Path(texts.__file__).parents[1] / "resources" / "texts" / "en"
+
+
+def test_the_words_are_those_of_the_rule(tmp_path: Path) -> None:
+    """Most rows share one value, and nearly all values are one person's: no sentence speaks of every row."""
+    plan = plan_with(
+        method("datasets.pseudonyms"),
+        tmp_path,
+        lambda place: number_of(place if place < 900 else 0),
+        name="crp",
+    )
+    with pytest.raises(InputRefused) as refused:
+        made(plan, tmp_path)
+    assert refused.value.code == "run.names_people_each_row"
+    for name in ("errors/run.toml", "app/preview.toml", "app/columns.toml"):
+        assert "alue of" in (said := (TEXTS / name).read_text(encoding="utf-8"))
+        assert "is that of one {@person} alone" in said, name
+    for path in TEXTS.rglob("*.toml"):
+        assert "another value in" not in path.read_text(encoding="utf-8"), path.name

@@ -21,6 +21,7 @@ from engine.release import bundle as bundle_module
 from engine.release import reading, working, write
 from engine.release.plan import FileReference, Plan
 from engine.release.preview import preview
+from engine.release.verify import verify
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
 from tests.engine.release.conftest import SECRETS, Runner
@@ -484,3 +485,45 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_reserved(
     assert refusal.value.code == "bundle.not_writable"
     assert refusal.value.values["reason"] == "Permission denied"
     assert entries(ledger) == []
+
+
+def test_evidence_that_nobody_could_check_is_refused_before_the_spend(
+    run: Runner, folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is known without a row is already larger than `verify` reads: nothing is reserved or drawn."""
+    monkeypatch.setitem(bundle_module._LIMITS, bundle_module.EVIDENCE, 4_000)
+    with pytest.raises(InputRefused, match=r"bundle\.not_checkable") as refused:
+        run()
+    assert refused.value.values["file"] == "evidence.json" and all(texts.explain(refused.value))
+    assert entries(ledger) == [] and not (folder / "bundle").exists()
+
+
+@pytest.mark.with_reports
+@pytest.mark.parametrize("part", ["release", "internal"])
+def test_no_file_is_written_that_verify_would_not_read(
+    part: str, run: Runner, folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever its name: what is too large for who checks it is too large for who writes it."""
+    made = run("first")
+    for path in sorted((made.folder / part).iterdir()):
+        most = bundle_module.most_of(path.name)
+        assert (most is None) == (path.suffix == ".csv"), path.name
+        if most is None:
+            continue
+        with monkeypatch.context() as changed:
+            changed.setattr(bundle_module, "most_of", lambda name, own=path: 1 if name == own.name else None)
+            changed.setattr("engine.release.verify.most_of", bundle_module.most_of)
+            assert not verify(made.folder).passed
+            with pytest.raises(InputRefused, match=r"bundle\.not_checkable"):
+                bundle_module.write(folder / path.name, path.read_bytes())
+        assert not (folder / path.name).exists()
+
+
+def test_what_grows_too_large_with_the_rows_leaves_no_bundle(
+    run: Runner, folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = len((run("first").folder / "internal" / "evidence.json").read_bytes())
+    monkeypatch.setitem(bundle_module._LIMITS, bundle_module.EVIDENCE, size - 1_000)
+    with pytest.raises(InputRefused, match=r"bundle\.not_checkable"):
+        run("second")
+    assert entries(ledger) == ["complete", "failed"] and not (folder / "second").exists()

@@ -113,3 +113,30 @@ def test_only_synthetic_rows_are_shown() -> None:
     assert beside(original, original, rows=Rows.REAL) is None
     assert beside(original, original.head(0)) is None
     assert beside(original.head(0), original) is None
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        (-1e308, 1e308, 5.0),
+        (1.7e308, -1.7e308),
+        (1e308, 1e308),
+        (0.0, 5e-324),
+        (1e16, 1e16 + 2),
+        (-1e308, np.inf, np.nan),
+        (0.0, 1e-310, 3e-310),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["dose", "age"])
+def test_numbers_of_every_size_have_an_interval(cells: tuple[float, ...], name: str) -> None:
+    """A release is complete by then: whatever stands in a cell, the view of it is made."""
+    original = people(4 * len(cells), 1).assign(**{name: cells * 4})
+    synthetic = people(60, 2)
+    found = beside(original, synthetic)
+    assert found is not None
+    own, made = found.shares(name)
+    assert own.sum() == pytest.approx(1) and made.sum() == pytest.approx(1)
+    known = np.isfinite(cells).mean()
+    missing = found.columns[name].labels[-1] == Text("spread.missing")
+    assert (own[:-1] if missing and known < 1 else own).sum() == pytest.approx(known)

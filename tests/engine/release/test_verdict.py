@@ -12,6 +12,7 @@ import pytest
 from engine.methods.catalogue import method, methods
 from engine.methods.filling import Filling, Judged, judged_by_margin, judged_by_need
 from engine.methods.protocol import Budget, Spends
+from engine.methods.shared.cells import Extra
 from engine.release.examples import plans
 from engine.release.mock import Mock, mock
 from engine.release.plan import Plan
@@ -114,3 +115,47 @@ def test_effects_that_are_none_make_a_model_useless_only_where_the_noise_did_it(
     assert not enough.is_useless and noise.is_useless
     assert noise.before == foreseen(thin)
     assert came(plan, (told(59, 0),)) == ()
+
+
+def counted_by(extra: str, epsilon: Fraction, people: int, **more: Any) -> Plan:
+    plan = example("statistics.counts", budget=Budget(epsilon))
+    values = {**plan.parameters, "extra_cells": extra, **more}
+    return replace(plan, parameters=values, price=replace(plan.price, people=people))
+
+
+@pytest.mark.parametrize("totals", [False, True])
+@pytest.mark.parametrize("extra", list(Extra))
+def test_cells_that_exist_for_completeness_are_not_judged(extra: str, totals: bool) -> None:
+    """Nothing is missing among invented people: the verdict is that without the cells for it."""
+    plan, bare = (counted_by(one, Fraction(10), 9_000, totals=totals) for one in (extra, "left_out"))
+    more, none = foreseen(plan, mock(plan)), foreseen(bare, mock(bare))
+    assert plan.design.cells.size > bare.design.cells.size or extra == "left_out"
+    assert more.cells == none.cells == bare.design.cells.size
+    assert not more.is_useless and not none.is_useless
+    assert more.share == none.share == 1
+
+
+@pytest.mark.parametrize("extra", list(Extra))
+def test_a_release_whose_declared_cells_are_mostly_empty_is_useless_with_or_without_others(
+    extra: str,
+) -> None:
+    plan = counted_by(extra, Fraction(1, 100), 900)
+    assert foreseen(plan).is_useless
+    thin = counted_by(extra, Fraction(1), 20)
+    tried = mock(thin)
+    assert tried is not None and foreseen(thin, tried).is_useless
+    (found,) = came(thin, tried.views)
+    assert found.is_useless and found.of == thin.design.cells.declared
+
+
+@pytest.mark.parametrize(
+    "name", [one for one in BOUGHT if "extra_cells" in {option.name for option in method(one).parameters}]
+)
+def test_every_way_with_such_cells_counts_only_what_was_declared(name: str) -> None:
+    bare = example(name)
+    made = []
+    for extra in (Extra.LEFT_OUT, Extra.SEPARATE):
+        plan = replace(bare, parameters={**bare.parameters, "extra_cells": extra.value})
+        counted = plan.design.forecast.counted
+        made.append((None if counted is None else counted.cells, plan.design.cells))
+    assert made[0][0] == made[1][0] and made[0][1].declared == made[1][1].declared

@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pytest
 
 from engine import texts
-from engine.evidence import InternalEvidence, PublicEvidence
+from engine.evidence import InternalEvidence, PublicEvidence, read_public
 from engine.methods.catalogue import methods
+from engine.methods.filling import Filling, Judged
+from engine.methods.kinds import Family, Spends
+from engine.methods.protocol import Method
 from engine.pricing.statement import privacy_statement
 from engine.privacy.promise import Unit, promise_kind, promise_kinds
+from engine.release.check import check
+from engine.release.plan import Plan
+from engine.release.preview import error_sentence
 from engine.release.readme import readme
+from engine.release.whose import whose_rows
 from engine.report import content
 from engine.report.content.cover import cover
 from engine.report.content.facts import Facts, facts_of
@@ -27,7 +34,14 @@ from engine.report.content.promise import promise
 from engine.report.document import KeyValues, Numbers
 from engine.report.words import word
 from engine.views import TableView, Text
-from tests.engine.report.test_report_content import FORBIDDEN, all_texts, kinds_of_releases, released
+from tests.engine.methods import examples_run
+from tests.engine.report.test_report_content import (
+    FORBIDDEN,
+    all_texts,
+    kinds_of_releases,
+    released,
+    with_margins,
+)
 
 Allowed = Callable[[Facts, str], bool]
 
@@ -67,6 +81,10 @@ OF_ALL = frozenset(
         "report.cover.unbounded",  # of the register, where another release bounded nothing
         "report.cover.status_statistical",
         "promises.approximate_dp.accounting",  # how levels are added up, whatever ran
+        "methods.datasets.classifier_noise.notes.level",  # what such noise would be
+        "methods.datasets.classifier_noise.notes.projection",  # its own noise, which bounds nothing
+        "app.preview.help.shape.part1.body",  # it says itself of which releases what holds
+        "app.preview.help.shape.part2.body",  # what a number in brackets means, where one stands
     }
 )
 """Sentences with such words that are about something else than the release."""
@@ -80,6 +98,8 @@ def releases_of(sample, kind: str) -> Iterator[PublicEvidence]:
             continue
         plain = released(sample, kind, how)
         yield plain
+        if facts_of(plain).local:  # estimates, beside their margins
+            yield replace(plain, views=(with_margins("count", (6.0,)),))
         if facts_of(plain).noise and how["family"] == "dataset":
             for of in ("invented", "moment"):  # rows that were drawn from noisy counts, and from bell curves
                 quantity = "methods.datasets.marginals.numbers.count.label"
@@ -199,6 +219,120 @@ def test_a_preview_speaks_of_noise_and_levels_only_where_errors_are_foreseen():
     for text_id, text in texts.catalogue("en").items():
         if text_id.startswith("preview.rows.") or text_id == "preview.unit":
             assert claims_of(plain(text)) == [], text_id
+
+
+# --- what is said before a release --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Before:
+    """A plan as the preview knows it, and what will hold of its release."""
+
+    plan: Plan
+    design: Method
+    facts: Facts
+    kind: str
+
+    @property
+    def pays(self) -> bool:
+        """Whether the release takes a level from its register."""
+        private = any(source.shape.is_private for source in self.design.sources)
+        return private and self.design.spends is not Spends.NOTHING and self.facts.bounded
+
+    @property
+    def verdict(self) -> Filling | Judged | None:
+        found = self.design.forecast.counted
+        people = self.plan.people or 1006
+        return self.design.judged(people) if found is None else found.filled_by(people)
+
+
+PAGE = "app.preview."
+SHOWN: Mapping[str, Callable[[Before], bool]] = {
+    **dict.fromkeys(("before", "spends", "after", "three", "release_button"), lambda said: said.pays),
+    **dict.fromkeys(("entered", "entered_words"), lambda said: not said.pays),
+    **dict.fromkeys(("exact", "help.exact"), lambda said: bool(said.design.forecast.errors)),
+    **dict.fromkeys(("verdict", "help.verdict"), lambda said: isinstance(said.verdict, Filling)),
+    "help.judged": lambda said: isinstance(said.verdict, Judged),
+    **dict.fromkeys(("shape.follows", "shape.tried"), lambda said: not said.facts.bounded),
+    **dict.fromkeys(("shape.kept", "shape.invented"), lambda said: said.facts.bounded),
+    **dict.fromkeys(("audit", "help.audit"), lambda said: said.design.family is Family.MODEL),
+    **dict.fromkeys(("beyond.over", "help.reasons"), lambda said: said.pays),
+}  # fmt: skip
+"""Parts of the preview that are shown of some plans alone; every other sentence has to hold of all."""
+
+
+def page_words(said: Before) -> Iterator[tuple[str, str]]:
+    """Give every sentence that the preview may show of a plan, in the form that fits what is promised."""
+    for text_id, text in texts.catalogue("en").items():
+        name = text_id.removeprefix(PAGE)
+        if not text_id.startswith(PAGE) or name.startswith("unbounded."):
+            continue
+        topic = re.match(r"help(\.[a-z]+)?(?=\.part|\.title)|folder(?=\.part)|", name)
+        assert topic is not None
+        base = f"{PAGE}unbounded.{topic[0] or name}"
+        own = not said.facts.bounded or (not said.pays and name != "entered_words")
+        if own and topic[0] and texts.has(f"{base}.part1.body"):
+            continue  # all parts of what is explained come from one place: from there
+        if all(holds(said) for part, holds in SHOWN.items() if name.startswith(part)):
+            other = f"{PAGE}unbounded.{name}"
+            taken = other if own and texts.has(other) else text_id
+            yield taken, plain(texts.catalogue("en").get(taken, text))
+    if not said.facts.bounded or not said.pays:
+        yield from (
+            (text_id, plain(text))
+            for text_id, text in texts.catalogue("en").items()
+            if text_id.startswith(f"{PAGE}unbounded.help.")
+        )
+
+
+def said_before(said: Before) -> Iterator[tuple[str, str]]:
+    """Give what is printed of a plan before its release: forecast, verdict, whose rows, promise, the page."""
+    plan, design = said.plan, said.design
+    for error in design.forecast.errors:
+        yield f"preview.errors.{error.of}", error_sentence(error)
+    found = [*design.forecast.notes, *design.forecast.views, *whose_rows(design, plan.people or 1006)]
+    found += [said.verdict.said] if isinstance(said.verdict, Judged) else []
+    found += [Text(f"assumptions.{one}") for one in design.stated.assumptions]
+    sentence = privacy_statement(design.stated, readings=False)["sentence"]
+    found.append(Text(sentence["id"], sentence["values"]))
+    for text in all_texts(found):
+        if texts.has(text.id):
+            yield text.id, word(text, "en").replace("\u00a0", " ")
+    yield from page_words(said)
+
+
+def plans_before(method: type[Method]) -> Iterator[Before]:
+    """Give the example plans of a method, with what holds of the releases that were made of them."""
+    for plan, folder in examples_run.ran(method):
+        made = read_public(examples_run.evidence(folder))
+        yield Before(plan, check(plan, base=folder.parent), facts_of(made), made.promise.kind)
+
+
+def false_before(said: Before, sentences: Iterator[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    return [
+        (name, text_id, sentence)
+        for text_id, sentence in sentences
+        if text_id not in OF_ALL
+        for name in claims_of(sentence)
+        if not CLAIMS[name][1](said.facts, said.kind)
+    ]
+
+
+@pytest.mark.parametrize("method", methods(), ids=lambda one: one.id)
+def test_no_sentence_before_a_release_is_false_of_what_it_will_promise(method):
+    for said in plans_before(method):
+        sentences = list(said_before(said))
+        assert len(sentences) > 20
+        assert not false_before(said, iter(sentences)), said.facts
+
+
+@pytest.mark.parametrize("claim", ["spent", "level", "noise", "invented"])
+def test_a_false_sentence_before_a_release_is_found(claim):
+    (pseudonyms,) = (one for one in methods() if one.id == "datasets.pseudonyms")
+    said = next(plans_before(pseudonyms))
+    lie = {"spent": "The budget is spent.", "level": "It takes ε 1.", "noise": "Numbers carry noise."}
+    sentence = lie.get(claim, "The rows are invented.")
+    assert false_before(said, iter([("app.preview.new", sentence)]))
 
 
 # --- what a recipient can do, by the form that was chosen -------------------------------------------------

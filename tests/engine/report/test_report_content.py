@@ -59,8 +59,8 @@ done.part done.record guarantee.bias_row limits.margins_row groups.alone_row gro
 groups.causes_row groups.people_row groups.causes_note_row"""
 # Printed in reports of surveys, see their tests
 LOCAL = """
-cover.exact_survey cover.entered results.intro_local results.inside_plain guarantee.posterior_answer
-guarantee.truth guarantee.answers guarantee.changes limits.stays_personal_local
+cover.exact_survey cover.entered results.intro_local results.intro_local_kit results.inside_plain
+guarantee.posterior_answer guarantee.truth guarantee.answers guarantee.changes limits.stays_personal_local
 limits.correctness_local limits.formal_local limits.machine_local unchecked.page
 unchecked.one_report"""
 # Printed of some kinds of promises alone, see "each sentence, each promise" below
@@ -855,12 +855,14 @@ def test_whose_rows_were_used_is_said_and_how_many_where_nothing_bounds_the_loss
     for words in (
         "one row was used",
         "drawn by lot",
+        "left out 5 to 15 % of the rows",
         "4,259 rows",
         "975 further rows",
         "59 of the rows",
         "1.4 %",
     ):
         assert words in said, words
+    assert "740" not in said and "12.4" not in said  # exact shares of the cap stay inside
     few = replace(plain, decided=decided, counted={**counted, "left_out": 10})
     assert "Fewer than 11" in " ".join(printed(one, "en") for one in rows_used(few))
     private = " ".join(printed(one, "en") for one in rows_used(sample.public))

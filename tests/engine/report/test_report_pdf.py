@@ -291,6 +291,18 @@ def test_a_heading_never_stands_alone_at_the_foot_of_a_page():
         assert "first" in pages[at], count
 
 
+def test_no_last_page_holds_a_line_or_two_where_the_pages_before_have_room():
+    """Whatever the number of rows: where the last page would hold less than a third row, there is none."""
+    several = 0
+    for count in range(40, 58):
+        rows = tuple(Row(f"row {number};", number) for number in range(count))
+        pages = pages_of(pdf.render(document(KeyValues("", rows)), evidence=b"{}"))
+        several += len(pages) > 1
+        assert len(pages) == 1 or pages[-1].count("row ") > 2, count
+        assert sum(page.count("row ") for page in pages) == count
+    assert several
+
+
 def test_letters_of_other_scripts_are_set_and_missing_ones_are_named():
     assert settable("Ελλ Ж ε ا שלום") == "Ελλ Ж ε ا שלום"
     assert settable("中") == "[U+4E2D]"

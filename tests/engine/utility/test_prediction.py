@@ -38,6 +38,17 @@ def test_real_people_are_not_told_from_real_people_and_columns_apart_are():
     assert told_apart(unused[:30], unused) is None
 
 
+def test_a_cell_of_any_size_is_one_row_among_many():
+    """A tree goes by the order of numbers: a cell that no 32 bits hold costs nobody the measure."""
+    found = []
+    for largest in (1e30, 1e308):
+        train, test = people(2000, 1), people(1000, 2)
+        train[::50, 1], test[::50, 1] = largest, -largest
+        found.append(predicted(train[:, :2], train[:, 2] > 0, test[:, :2], test[:, 2] > 0))
+        assert 0 <= told_apart(train, test).area <= 1
+    assert found[0].right == found[1].right and abs(found[0].area - found[1].area) < 0.01
+
+
 def test_rows_are_mixed_without_a_pattern():
     """The sum of i · order(i) of 10,000: within four standard errors of what chance gives."""
     places = order(10_000)

@@ -27,3 +27,11 @@ def test_correlations_leave_out_rows_without_both_and_columns_that_do_not_vary()
     assert list(found) == [("x", "y")]
     assert found["x", "y"] == pytest.approx(stats.pearsonr(x[5:], y[5:])[0])
     assert apart(found, {("x", "y"): 0.0}) == [abs(found["x", "y"])]
+
+
+@pytest.mark.parametrize("times", [1e-200, 1.0, 1e307])
+def test_correlations_do_not_depend_on_the_unit(times):
+    x = np.random.default_rng(6).normal(size=(500, 2)).clip(-5, 5)
+    x[:, 1] += x[:, 0]
+    (found,) = correlations({"a": x[:, 0] * times, "b": x[:, 1]}).values()
+    assert found == pytest.approx(np.corrcoef(x.T)[0, 1])

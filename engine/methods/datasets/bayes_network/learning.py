@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +11,10 @@ from engine import arrays
 from engine.methods.datasets.bayes_network.correlation import CorrelationShares, by_correlation
 from engine.methods.datasets.bayes_network.shares import MOST_GROUPS, Shares
 from engine.methods.datasets.bayes_network.structure import Node, Rows, structure
+from engine.methods.datasets.marginal_model.agreement import LAPLACE
 from engine.methods.datasets.marginal_model.coarse import groups
 from engine.methods.datasets.marginal_model.sampling import even_column
+from engine.methods.datasets.synthesis.related import CHANCE, NOT_ASKED, Relations, stands_out
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
@@ -33,12 +36,15 @@ class Network:
         Of every column, the group of each cell when it is a parent.
     total
         Noisy number of rows.
+    relations
+        Of columns with their parents.
     """
 
     nodes: tuple[Node, ...]
     shares: tuple[Floats, ...]
     groups: tuple[Codes, ...]
     total: float
+    relations: Relations = NOT_ASKED
 
     def rows(self, n: int, noise: Noise) -> Codes:
         """Return n rows of cells, shape (columns, n), as even as their number allows."""
@@ -98,7 +104,25 @@ def learn(
         _conditional(projected(part.astype(np.float64), total).reshape(table.shape), own[node.column])
         for part, table, node in zip(parts, tables, nodes, strict=True)
     ]
-    return Network(tuple(nodes), tuple(found), coarse, total)
+    shown = _relations(nodes, parts, tables, deviation=shares.deviation)
+    return Network(tuple(nodes), tuple(found), coarse, total, shown)
+
+
+def _relations(
+    nodes: Sequence[Node], parts: Sequence[Codes], tables: Sequence[Codes], *, deviation: float
+) -> Relations:
+    """Say of every column with parents whether it is related to them: each was chosen among other columns."""
+    share = CHANCE / len(nodes)
+    return Relations.of(
+        [
+            (
+                (node.column, *node.parents),
+                stands_out(part.reshape(table.shape), deviation=deviation, moments=LAPLACE, share=share),
+            )
+            for node, part, table in zip(nodes, parts, tables, strict=True)
+            if node.parents
+        ]
+    )
 
 
 def projected(counts: Floats, total: float) -> Floats:

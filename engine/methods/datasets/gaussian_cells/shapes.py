@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -68,12 +69,16 @@ class Model:
         Share of every class.
     normals
         By set and class.
+    stands_out
+        By set, of every two of its columns, shape (q, q): their covariance among all rows, in deviations of
+        what noise and chance make of columns without a relation.
     """
 
     sets: Sets
     total: float
     classes: Floats
     normals: tuple[tuple[tuple[Normal, ...], ...], ...]
+    stands_out: tuple[Floats, ...] = ()
 
 
 def model_of(
@@ -97,7 +102,7 @@ def model_of(
     least = max(float(group_rows), STANDS_OUT * deviation)
     counts = np.mean([one[:, :, 0].sum(axis=1) for one in sums], axis=0)
     total = max(1.0, float(counts.sum()))
-    normals = []
+    normals, out = [], []
     for columns, own, middles in zip(sets, sums, centres, strict=True):
         everybody = own.sum(axis=(0, 1))
         of_set = []
@@ -107,7 +112,9 @@ def model_of(
                 kept = everybody[None, :]
             of_set.append(tuple(normal_of(one, len(columns), deviation=deviation) for one in kept))
         normals.append(tuple(of_set))
-    return Model(sets, total, projected(counts, total) / total, tuple(normals))
+        everywhere = deviation * sqrt(own.shape[0] * own.shape[1])
+        out.append(_stands_out(everybody, len(columns), deviation=everywhere))
+    return Model(sets, total, projected(counts, total) / total, tuple(normals), tuple(out))
 
 
 def merged(table: Floats, centres: Integers, *, least: float) -> Floats:
@@ -139,6 +146,25 @@ def normal_of(line: Floats, q: int, *, deviation: float) -> Normal:
     most 1 − μ² for numbers between −1 and 1; less noise by `engine.methods.shared.less_noise`, a covariance
     having that of its product, both sums and the count; negative eigenvalues of the correlations are dropped.
     """
+    found = _noisy(line, q, deviation=deviation)
+    covariance = less_noisy(found.covariance, (0,) * q, noise=found.noise)
+    spread = np.sqrt(np.diag(covariance))
+    covariance = possible(covariance / np.outer(spread, spread)) * np.outer(spread, spread)
+    return Normal(max(float(line[0]), 0.0), found.missing, found.mean, covariance)
+
+
+@dataclass(frozen=True)
+class _Noisy:
+    """Moments as the noise left them, and the standard deviation of the noise of every covariance."""
+
+    missing: Floats
+    mean: Floats
+    covariance: Floats
+    noise: Floats
+    rows: float
+
+
+def _noisy(line: Floats, q: int, *, deviation: float) -> _Noisy:
     rows = max(float(line[0]), 1.0)
     counted = line[1 : 1 + q]
     missing = np.clip(np.where(counted > STANDS_OUT * deviation, counted, 0.0) / rows, 0.0, 1.0)
@@ -152,10 +178,16 @@ def normal_of(line: Floats, q: int, *, deviation: float) -> Normal:
     covariance = products / np.maximum(both, 1 / rows) - np.outer(mean, mean)
     np.fill_diagonal(covariance, np.clip(np.diag(covariance), SMALLEST, np.maximum(1 - mean**2, SMALLEST)))
     lever = np.sqrt(1 + mean**2)
-    covariance = less_noisy(covariance, (0,) * q, noise=deviation / rows * np.outer(lever, lever))
-    spread = np.sqrt(np.diag(covariance))
-    covariance = possible(covariance / np.outer(spread, spread)) * np.outer(spread, spread)
-    return Normal(max(float(line[0]), 0.0), missing, mean, covariance)
+    return _Noisy(missing, mean, covariance, deviation / rows * np.outer(lever, lever), rows)
+
+
+def _stands_out(line: Floats, q: int, *, deviation: float) -> Floats:
+    """Return covariances in deviations of noise and of chance: of n people without a relation σ² τ² / n."""
+    found = _noisy(line, q, deviation=deviation)
+    variances = np.diag(found.covariance)
+    return np.asarray(
+        found.covariance / np.sqrt(found.noise**2 + np.outer(variances, variances) / found.rows)
+    )
 
 
 def drawn(model: Model, n: int, steps: Floats, noise: Noise) -> tuple[Codes, Floats, Codes]:

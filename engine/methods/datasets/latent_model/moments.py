@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, sqrt
@@ -12,6 +12,8 @@ import numpy as np
 from engine import arrays
 from engine.methods.datasets.bayes_network.learning import projected
 from engine.methods.datasets.latent_model.components import Components, components_of
+from engine.methods.datasets.marginal_model.agreement import GAUSSIAN
+from engine.methods.datasets.synthesis.related import Relations, stands_out
 from engine.privacy.gaussian import concentrated_budget
 from engine.privacy.mechanisms import DiscreteGaussian, root_above
 from engine.privacy.mechanisms.integers import added
@@ -106,7 +108,12 @@ class Moments:
             else:
                 spread[rows, lines] = table / total - np.outer(shares[one], shares[other])
                 spread[lines, rows] = spread[rows, lines].T
-        return components_of(shares, spread, self.dimensions)
+        shown = [
+            (pair, stands_out(table, deviation=self.deviation, moments=GAUSSIAN))
+            for pair, table in tables.items()
+            if pair[0] != pair[1]
+        ]
+        return replace(components_of(shares, spread, self.dimensions), relations=Relations.of(shown))
 
 
 def counted(codes: Codes, sizes: tuple[int, ...]) -> dict[tuple[int, int], Codes]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from engine import arrays
 from engine.methods.datasets.seeds.crowds import Crowd
 from engine.methods.datasets.seeds.models import GRID, SeedModel
+from engine.methods.datasets.synthesis.related import NOT_ASKED, Relations
 from engine.privacy.noise import Noise
 
 Codes = arrays.Integers
@@ -31,6 +32,8 @@ class Projection(SeedModel):
     ----------
     sizes
         Cells of every column.
+    relations
+        Between columns, as far as what it was learnt from lets them be told.
 
     Notes
     -----
@@ -40,6 +43,7 @@ class Projection(SeedModel):
     """
 
     sizes: tuple[int, ...]
+    relations: Relations = field(default=NOT_ASKED, kw_only=True)
 
     @property
     def order(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -78,7 +78,8 @@ class Teaching:
         found = self.source.learnt(codes, noise, progress=progress.part(0.0, 0.5))
         columns = len(self.source.sizes)
         rows = found.model(fewest=columns, most=columns).alone(ROWS, noise)[:, np.argsort(found.order)]
-        return taught(rows, self.source.sizes, self.dimensions, noise, progress=progress.part(0.5, 1.0))
+        made = taught(rows, self.source.sizes, self.dimensions, noise, progress=progress.part(0.5, 1.0))
+        return replace(made, relations=found.relations)
 
 
 def taught(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -11,17 +10,7 @@ import numpy as np
 from engine.methods.datasets.marginal_model.agreement import GAUSSIAN, LAPLACE, Moments, limits
 from engine.methods.datasets.marginal_model.fitting import Measured, Model
 from engine.methods.datasets.marginal_model.junction_tree import Attributes
-
-CHANCE = 0.05
-"""Share of columns without any relation of which noise alone makes one that counts as told."""
-
-
-@dataclass(frozen=True)
-class Relations:
-    """Sets of columns that were measured together: those with a relation, and those that noise drowns."""
-
-    told: tuple[Attributes, ...]
-    drowned: tuple[Attributes, ...]
+from engine.methods.datasets.synthesis.related import CHANCE, Relations
 
 
 def relations(model: Model, measured: Sequence[Measured], *, is_gaussian: bool) -> Relations:
@@ -45,9 +34,7 @@ def relations(model: Model, measured: Sequence[Measured], *, is_gaussian: bool) 
         for name, tables in found.items()
         if any(_is_told(model, one, moments, len(tables)) for one in tables)
     }
-    return Relations(
-        tuple(name for name in found if name in told), tuple(name for name in found if name not in told)
-    )
+    return Relations.of([(name, name in told) for name in found])
 
 
 def _is_told(model: Model, one: Measured, moments: Moments, times: int) -> bool:

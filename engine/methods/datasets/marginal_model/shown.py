@@ -8,9 +8,10 @@ from engine.methods.datasets.marginal_model.agreement import LITTLE, Agreement, 
 from engine.methods.datasets.marginal_model.codes import MISSED, Coded
 from engine.methods.datasets.marginal_model.exactness import Z, combined_deviation
 from engine.methods.datasets.marginal_model.frequent import FrequentApart
-from engine.methods.datasets.marginal_model.relations import Relations, relations
+from engine.methods.datasets.marginal_model.relations import relations
 from engine.methods.datasets.marginal_model.rounds import Learnt
 from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.methods.datasets.synthesis.related import carried
 from engine.methods.shared.column_cells import ColumnCells
 from engine.views import Cell, TableView, Text
 
@@ -67,8 +68,8 @@ def measured_views(
         for cells in columns
         if isinstance(cells, FrequentApart)
     ]
-    carried = relations(learnt.model, learnt.measured, is_gaussian=schedule.is_gaussian)
-    answers = dict.fromkeys(carried.told, "told") | dict.fromkeys(carried.drowned, "drowned")
+    shown = relations(learnt.model, learnt.measured, is_gaussian=schedule.is_gaussian)
+    answers = dict.fromkeys(shown.told, "told") | dict.fromkeys(shown.drowned, "drowned")
     lines: list[tuple[Cell, ...]] = [
         (
             *row,
@@ -83,21 +84,8 @@ def measured_views(
     )
     note = Text(f"{words}.views.measured.note")
     measured = TableView(Text(f"{words}.views.measured.title"), headings, tuple(lines), note)
-    light = [_light(found, tables, said, words)]
-    if answers:
-        light.append(_carried(carried, names, words))
-    return (measured, _shares(learnt, schedule, columns, words)), tuple(light)
-
-
-def _carried(carried: Relations, names: Sequence[str], words: str) -> Text:
-    """Say which relations are larger than the noise, and that rows show others as well."""
-
-    def listed(sets: Sequence[Sequence[int]]) -> str:
-        return "; ".join(" × ".join(names[place] for place in one) for one in sets)
-
-    which = "some" if carried.told and carried.drowned else "all" if carried.told else "none"
-    told = {"told": listed(carried.told), "drowned": listed(carried.drowned)}
-    return Text(f"{words}.notes.relations_{which}", told)
+    light = (_light(found, tables, said, words), *carried(shown, names))
+    return (measured, _shares(learnt, schedule, columns, words)), light
 
 
 def _light(found: Agreement, tables: Sequence[str], said: Sequence[str], words: str) -> Text:

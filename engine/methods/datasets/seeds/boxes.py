@@ -11,6 +11,7 @@ import numpy.typing as npt
 from engine import arrays
 from engine.methods.datasets.seeds.crowds import Crowd
 from engine.methods.datasets.seeds.models import SeedModel
+from engine.methods.datasets.synthesis.related import NOT_ASKED
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
@@ -40,6 +41,7 @@ class Boxes(SeedModel):
 
     sizes: tuple[int, ...]
     reach: int
+    relations = NOT_ASKED  # none was looked for: it reads nobody
 
     @property
     def order(self) -> tuple[int, ...]:

@@ -16,10 +16,12 @@ from engine.methods.datasets.bayes_network.learning import Network
 from engine.methods.datasets.bayes_network.learning import learn as network_of
 from engine.methods.datasets.bayes_network.shares import Shares
 from engine.methods.datasets.marginal_model.fitting import Model
+from engine.methods.datasets.marginal_model.relations import relations
 from engine.methods.datasets.marginal_model.rounds import learn
 from engine.methods.datasets.marginal_model.sampling import conditional
 from engine.methods.datasets.marginal_model.schedule import Schedule
 from engine.methods.datasets.seeds.models import ColumnModel, Conditional
+from engine.methods.datasets.synthesis.related import NOT_ASKED, Relations
 from engine.privacy.events import Event
 from engine.privacy.mechanisms import LaplaceCounts
 from engine.privacy.noise import Noise
@@ -105,10 +107,11 @@ class Learning:
     def _learnt(self, codes: Codes, noise: Noise, progress: Progress) -> Learnt:
         if self.kind == PAIRS:
             found = learn(codes, self.schedule, ordered=self.ordered, noise=noise, progress=progress)
-            return _of_tree(found.model)
+            shown = relations(found.model, found.measured, is_gaussian=self.schedule.is_gaussian)
+            return replace(_of_tree(found.model), relations=shown)
         if self.kind in NETWORKS:
             network = network_of(codes, self.network, ordered=self.ordered, noise=noise, progress=progress)
-            return _of_network(network)
+            return replace(_of_network(network), relations=network.relations)
         if self.kind == NOBODY:
             return _separate([np.ones(size) for size in self.sizes])
         exact = [np.bincount(one, minlength=size) for one, size in zip(codes, self.sizes, strict=True)]
@@ -123,6 +126,7 @@ class Learnt:
     order: tuple[int, ...]
     conditionals: tuple[Conditional, ...]
     anew: Fraction = Fraction(0)
+    relations: Relations = NOT_ASKED
 
     def model(self, *, fewest: int, most: int) -> ColumnModel:
         """Return the model that draws so many of the last columns anew."""

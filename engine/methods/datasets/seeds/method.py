@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, isfinite, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from engine.methods.datasets.seeds.learning import NOBODY, Learning
 from engine.methods.datasets.seeds.making import Made, made
 from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_needed, most_rows, planned
 from engine.methods.datasets.synthesis.invented import invented_rows, invented_table
+from engine.methods.datasets.synthesis.related import carried
 from engine.methods.filling import Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -39,6 +41,7 @@ from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (
     CELL_KINDS,
     ColumnCells,
+    bins_taken,
     columns_as_cells,
     edge_problems,
     is_listed,
@@ -152,6 +155,10 @@ class SeedMethod(Method):
         """Say what is wrong with what only this method asks."""
 
     @once
+    def taken(self) -> Mapping[str, Any]:
+        return bins_taken(self.cells)
+
+    @once
     def cells(self) -> tuple[ColumnCells, ...]:
         """Return the cells of every column: from declarations alone."""
         return columns_as_cells(self.request, self.options.columns)
@@ -183,7 +190,8 @@ class SeedMethod(Method):
         error = Expected(label, "tested", None, 0.6745 * deviation, 1.96 * deviation)
         known = (error,) if learning.deviation else ()
         foreseen = () if test is None else (self._foreseen,)
-        notes = (*cap_notes(self.request), *foreseen, self.note)
+        capped = cap_notes(self.request) if known else []  # they speak of margins
+        notes = (*capped, *foreseen, self.note)
         views = () if test is None else (_plan_view(test, self),)
         return Forecast(known, views=views, notes=notes)
 
@@ -230,7 +238,8 @@ class SeedMethod(Method):
         artefact = invented_table(columns, model.finished(found.rows).T[order], context.noise)
         untested = invented_rows(columns, model.finished(found.untested).T[order], context.noise)
         inside = replace(_inside(found, test, codes, apart), untested=untested)
-        notes = (_alone_note(share_alone(model, found.rows, _seeds(self), test, context.noise)),)
+        alone = share_alone(model, found.rows, _seeds(self), test, context.noise)
+        notes = (_alone_note(alone), *carried(learnt.relations, self.options.columns))
         return Release((artefact,), self.cost, (_plan_view(test, self),), notes, inside=inside)
 
 

@@ -45,8 +45,8 @@ class Published:
         For every column that names cells, the word that stands for all of its values.
     value
         Name of the column with the numbers.
-    least
-        What everybody knows of a hidden cell at least.
+    least, most
+        What everybody knows of a hidden cell, at least and at most: of all alike, or of each line.
 
     Notes
     -----
@@ -57,12 +57,20 @@ class Published:
     the whole tables can be narrower, see `whole`.
     """
 
-    def __init__(self, frame: pd.DataFrame, *, totals: Mapping[str, str], value: str, least: float) -> None:
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        *,
+        totals: Mapping[str, str],
+        value: str,
+        least: float | Floats,
+        most: float | Floats = np.inf,
+    ) -> None:
         self.frame, self.value = frame, value
         self.numbers = frame[value].astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
         self.hidden = np.isnan(self.numbers)
         self._covers = _covered(frame, totals)
-        self._least = least
+        self._least, self._most = (np.broadcast_to(one, len(frame)) for one in (least, most))
         self._unit = max(1.0, float(np.nanmax(np.abs(self.numbers), initial=0.0)) / LARGEST)
 
     def intervals(
@@ -123,8 +131,8 @@ class Published:
         rest = np.flatnonzero(sizes > 0)
         block = self._covers[rest][:, np.flatnonzero(kept)].tocsr()
         known = np.asarray(self._covers[rest] @ np.where(kept, 0.0, self._settled)).ravel()
-        low = np.where(self.hidden[rest], self._least, self.numbers[rest]) - known
-        high = np.where(self.hidden[rest], np.inf, self.numbers[rest] - known)
+        low = np.where(self.hidden[rest], self._least[rest], self.numbers[rest]) - known
+        high = np.where(self.hidden[rest], self._most[rest], self.numbers[rest]) - known
         asks = np.diff(block.indptr) > 0
         unknowns = int(kept.sum())
         found = solver.model(

@@ -175,12 +175,10 @@ def test_where_the_table_says_nothing_is_said_with_it():
     _, release = of_the_edges(1)
     said = {note.id.rsplit(".", 1)[1]: note.values for note in release.notes}
     assert "rare" in said["drowned"]["columns"] and "age" not in said["drowned"]["columns"]
-    assert said["relations"]["pairs"] == 21 and said["relations"]["kept"] < 21
+    assert "rare" in said["some"]["drowned"].values["names"]
     _, release = of_the_edges(10**4)
     said = {note.id.rsplit(".", 1)[1]: note.values for note in release.notes}
-    kept = said.get("relations", said.get("relations_all"))["kept"]
-    assert "drowned" not in said and kept >= 15
-    assert ("relations_all" in said) == (kept == 21)  # no word of others where there are none
+    assert "drowned" not in said
 
 
 def test_noise_follows_what_the_budget_allows():

@@ -67,7 +67,7 @@ def test_the_release_tells_about_which_share_of_the_rows_no_seed_has_a_part_in(
     given = {"rows": rows, "dimensions": dimensions, "model": model}
     budget = Budget(Fraction(epsilon), Fraction(1, 10**6))
     release = made(some_rows(), given, budget)
-    (note,) = release.notes
+    note, *_ = release.notes
     low, high = note.values["percent"], note.values["highest"]
     real, slack = 100 * release.inside.figures["from_model_alone"] / rows, 20
     assert low - slack <= real <= high + slack and str(low) in word(note, "en")

@@ -30,6 +30,7 @@ from engine.methods.services.questions import Coded
 from engine.privacy.accuracy import laplace_error
 from engine.privacy.promise import Neighbours
 from engine.progress import SILENT
+from engine.release import remembered
 from engine.release.check import check
 from engine.release.plan import FileReference, Plan, Price, Purpose
 from engine.release.preview import preview, preview_json
@@ -595,6 +596,7 @@ class Killer:
         self.number += 1
         folder = self.place / f"visit{self.number}"
         shutil.copytree(self.place / "desk", folder)
+        remembered.place().unlink(missing_ok=True)  # every visit begins from the same ledger again
         desk = copy(self.opened)
         desk.folder, desk.ledger, desk.last = folder, Ledger(folder / "ledger.sqlite"), "open"
         (folder / "plan.json").write_text(desk.visit(F, OLD).dumps())

@@ -1,12 +1,16 @@
 """Counts without small cells, from the plan to the bundle: what is hidden, told, refused and kept inside."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
 
 from engine import texts
 from engine.errors import InputRefused
@@ -345,6 +349,84 @@ def test_sums_that_differ_are_of_other_people_and_are_not_comparable():
     assert exposed(old, old) == []
 
 
+WARDS = {("a", "x"): 20, ("a", "y"): 30, ("a", "z"): 25, ("b", "x"): 3, ("b", "y"): 14, ("b", "z"): 15,
+         ("c", "x"): 40, ("c", "y"): 33, ("c", "z"): 28}  # fmt: skip
+
+
+def of_wards(counts, hidden, *, names=("ward", "arm"), totals=True):
+    """Return a table of wards and arms as it is printed, with these cells hidden."""
+    at = {"ward": [*"abc", "(all)"], "arm": [*"xyz", "(all)"]} if totals else {"ward": "abc", "arm": "xyz"}
+    lines = [
+        (
+            ward,
+            arm,
+            sum(size for (w, r), size in counts.items() if ward in (w, "(all)") and arm in (r, "(all)")),
+        )
+        for ward in at["ward"]
+        for arm in at["arm"]
+    ]
+    frame = pd.DataFrame(lines, columns=[*names, "count"]).astype({"count": "Int64"})
+    frame.loc[[(ward + arm) in hidden for ward, arm, _ in lines], "count"] = pd.NA
+    return Told(frame, dict.fromkeys(names, "(all)"), 1, 5)
+
+
+@pytest.mark.parametrize(
+    ("moved", "second"),
+    [
+        (("a", "y", -15), ("ax", "ay", "bx", "by")),  # another pattern where nothing has changed
+        (("b", "y", -5), ("ax", "ay", "bx", "by")),  # by way of the first ward, that has not changed
+        (("a", "z", 12), ()),  # a lower threshold, that hides nothing
+    ],
+)
+def test_a_group_that_has_grown_hides_no_other_one_from_the_comparison(moved, second):
+    first = of_wards(WARDS, ("ax", "az", "bx", "bz"))
+    more = WARDS | {moved[:2]: WARDS[moved[:2]] + moved[2]}
+    again_ = of_wards(more, second)
+    assert "x · b" in exposed(again_, first) and "x · b" in exposed(first, again_)
+
+
+def test_a_table_that_has_changed_in_all_groups_exposes_nothing():
+    more = {cell: size + 20 for cell, size in WARDS.items()}
+    hidden = ("ax", "az", "bx", "bz")
+    assert exposed(of_wards(more, ("ax", "ay", "bx", "by")), of_wards(WARDS, hidden)) == []
+    grown = WARDS | {("c", "y"): 60}
+    assert exposed(of_wards(grown, hidden), of_wards(WARDS, hidden)) == []
+
+
+@pytest.mark.parametrize("totals", [True, False])
+@pytest.mark.parametrize("moved", [-1, 8])
+@pytest.mark.parametrize("names", [("region", "group"), ("ward", "group")])
+def test_other_names_never_pass_in_silence(names, moved, totals):
+    """One person fewer, or some more, under other names and other labels."""
+    hidden = ("ax", "az", "bx", "bz")
+    more = WARDS | {("a", "y"): 30 + moved}
+    other = of_wards(more, hidden, names=names, totals=totals)
+    words = {**dict(zip("abc", "klm", strict=True)), **dict(zip("xyz", "uvw", strict=True))}
+    for name in names:
+        other.frame[name] = other.frame[name].replace(words)
+    try:
+        assert exposed(other, of_wards(WARDS, hidden, totals=totals))
+    except NotComparable:
+        pass
+    else:
+        assert moved == -1 and totals
+
+
+def test_amounts_under_another_name_need_a_reason():
+    """One person fewer, and the amount under another name: the difference is that person's amount."""
+    given = {"of": "stay", "rule": "p_percent", "p": 20, "threshold": 3}
+    rows = table(PEOPLE).rows().assign(stay=2.5)
+    rows["stay"] += rows.index % 7 / 2
+    frame = released(given, Table(rows)).artefacts[0].frame.astype("str").replace("<NA>", "")
+    told = GIVEN | given | {"totals": True, "tables": "whole", "zeros": "printed"}
+    old = EarlierRelease("Before", ID, told | {"of": "days"}, {"sums.csv": frame})
+    fewer = Table(rows.drop(index=rows.index[40]).reset_index(drop=True))
+    with pytest.raises(InputRefused, match=rf"{ID}\.not_compared"):
+        released(given, fewer, earlier=Earlier((old,)))
+    other = Table(rows.assign(stay=13.5 - rows["stay"] / 2))
+    assert released(given, other, earlier=Earlier((old,))).inside.figures["earlier_compared"] == 0
+
+
 @pytest.mark.parametrize("form", ["controlled_rounding", "random_rounding"])
 @pytest.mark.parametrize(("moved", "is_refused"), [(5, True), (0, False), (60, False)])
 def test_the_same_rows_are_not_rounded_twice(form, moved, is_refused):
@@ -382,3 +464,89 @@ def test_cell_keys_change_the_same_cell_alike_in_every_table(tmp_path):
     exact = sum(size for (age, _, _), size in COUNTS.items() if age == "[40-50)")
     assert abs(ages["[40-50)"] - exact) <= 5 and ages["[0-10)"] == 0
     assert made.internal_views
+
+
+# --- exact numbers beside rounded or changed ones ------------------------------------------------------
+
+SMALL = COUNTS | {("[40-50)", "Female", "<30"): 3, ("[50-60)", "Male", ">30"): 2}
+ROUNDED = [
+    {"form": "controlled_rounding", "base": 5, "threshold": None},
+    {"form": "random_rounding", "base": 5, "threshold": None},
+    {"form": "cell_keys", "largest": 3, "variance": 2, "threshold": None},
+]
+FINE = {"columns": ["age", "gender", "readmitted"]}
+
+
+@pytest.mark.parametrize("hidden_first", [True, False])
+@pytest.mark.parametrize("form", ROUNDED, ids=lambda given: given["form"])
+def test_a_rounded_table_may_not_narrow_what_the_other_hides(tmp_path, form, hidden_first):
+    """A rounded 5 where a cell is hidden says fewer than ten, though eleven had to be possible."""
+    pair = [FINE, FINE | form]
+    with pytest.raises(InputRefused, match=rf"{ID}\.differs"):
+        both(tmp_path, stays(SMALL), stays(SMALL), *(pair if hidden_first else pair[::-1]))
+
+
+@pytest.mark.parametrize("form", ROUNDED, ids=lambda given: given["form"])
+def test_a_rounded_table_that_tells_nothing_of_hidden_cells_is_compared_and_released(tmp_path, form):
+    made = both(tmp_path, stays(SMALL), stays(SMALL), FINE, form | {"columns": ["gender"]})
+    inside = json.loads((made.folder / "internal" / "evidence.json").read_text())["internal"]["inside"]
+    assert inside["earlier_compared"] == 1
+
+
+def test_exact_numbers_may_not_settle_a_small_rounded_one():
+    """Twenty exactly, of whom at most nineteen are in one ward: the other holds one, and not none or one."""
+    lines = [("f", "a", 18), ("f", "b", 0), ("m", "a", 30), ("m", "b", 0)]
+    words = {"sex": "(all)", "ward": "(all)"}
+    near = Told(pd.DataFrame(lines, columns=["sex", "ward", "count"]), words, 0.0, 0.0, 2)
+    sums = pd.DataFrame({"sex": ["f", "m", "(all)"], "count": pd.array([20, 31, 51], "Int64")})
+    exact = Told(sums, {"sex": "(all)"}, 1.0, 11.0)
+    assert exposed(exact, near) == exposed(near, exact) == ["f · b"]
+    assert exposed(replace(exact, frame=sums.assign(count=[19, 31, 50])), near) == []
+
+
+@pytest.mark.parametrize(("moved", "is_small"), [(8, True), (13, None), (40, False)])
+def test_exact_numbers_beside_rounded_ones_of_other_rows(moved, is_small):
+    """Few people more are refused, what may be few asks for a reason, many are other people."""
+    words = {"ward": "(all)"}
+    lines = pd.DataFrame({"ward": ["a", "b", "(all)"], "count": pd.array([100, 50, 150], "Int64")})
+    exact = Told(lines, words, 1.0, 13.0)
+    rounded = Told(lines.assign(count=lines["count"] + moved), words, 0.0, 0.0, 5)
+    for pair in ((exact, rounded), (rounded, exact)):
+        if is_small is None:
+            with pytest.raises(NotComparable):
+                exposed(*pair)
+        else:
+            assert bool(exposed(*pair)) == is_small
+
+
+def test_the_same_rows_are_not_rounded_beside_changed_ones(tmp_path):
+    with pytest.raises(InputRefused, match=rf"{ID}\.again"):
+        both(tmp_path, stays(COUNTS), stays(COUNTS), FINE | ROUNDED[0], FINE | ROUNDED[2])
+
+
+@settings(max_examples=40, deadline=None)
+@drawn(st.lists(st.integers(0, 12), min_size=6, max_size=6), st.integers(2, 6), st.data())
+def test_intervals_of_two_tables_hold_the_truth_and_no_table_that_is_possible_is_left_out(cells, base, data):
+    """By trying every table: the ends that are worked out are those of whole tables that fit both."""
+    truth = np.array(cells).reshape(2, 3)
+    rounded = np.array([data.draw(st.sampled_from([one - one % base, one + -one % base])) for one in cells])
+    total = int(truth.sum())
+    names = [(a, b) for a in "xy" for b in "pqr"]
+    frame = pd.DataFrame([*names, ("(all)", "(all)")], columns=["one", "two"])
+    exact = Told(
+        frame.assign(count=pd.array([None] * 6 + [total], "Int64")), dict.fromkeys(["one", "two"], "(all)"),
+        0.0, 5.0,
+    )  # fmt: skip
+    near = Told(
+        frame.iloc[:6].assign(count=pd.array(rounded, "Int64")), exact.totals, 0.0, 0.0, base
+    )  # fmt: skip
+    low, high = np.maximum(rounded - base + 1, 0), rounded + base - 1
+    most = np.minimum(high, total - (low.sum() - low))
+    expected = {"·".join(name) for name, top in zip(names, most, strict=True) if top < 5}
+    told = {one.replace(" ", "") for one in exposed(exact, near)}
+    assert expected <= told
+    least = np.maximum(low, total - (high.sum() - high))
+    exact_small = {
+        "·".join(name) for name, a, b in zip(names, least, most, strict=True) if a == b and 0 < b < 5
+    }
+    assert told <= expected | exact_small

@@ -14,6 +14,7 @@ import pytest
 from openpyxl import Workbook
 
 from engine.table.declared import as_declared
+from engine.table.fingerprint import fingerprints
 from engine.table.reading.options import ReadOptions
 from engine.table.reading.readers import detect, read_table
 from engine.table.schema import Column, Kind, Role, Schema
@@ -170,3 +171,20 @@ def test_a_row_alone_is_read_as_in_company(tmp_path, ending, kind, role):
         alone = tmp_path / f"one.{ending}"
         write(alone, [row])
         assert declared(alone, kind, role, options)[0] == [whole[place]], (place, kind)
+
+
+@pytest.mark.parametrize("kind", ["plain", "dictionary"])
+def test_a_text_that_is_none_changes_no_other_cell_of_a_parquet_file(tmp_path, kind):
+    """Some writers put any bytes into a column of texts."""
+    cells = pa.array([b"a", b"M\xfcller", b"", None, b"b"], pa.binary())
+    texts = cells.view(pa.string())
+    texts = texts.dictionary_encode() if kind == "dictionary" else texts
+    pyarrow.parquet.write_table(pa.table({"x": texts}), tmp_path / "people.parquet")
+    found = read_table(tmp_path / "people.parquet")
+    assert found.rows()["x"].astype(object).where(lambda one: one.notna(), None).tolist() == [
+        *("a", "M\ufffdller", None, None, "b")
+    ]
+    assert [(one.code, one.count, one.rows) for one in found.findings] == [
+        ("table.cells_undecodable", 1, (2,))
+    ]
+    fingerprints(found)

@@ -229,6 +229,19 @@ def test_an_end_of_line_that_is_spelt_out_makes_no_row(tmp_path, read, encoding,
     assert len(together) <= 7
 
 
+@pytest.mark.parametrize(
+    ("encoding", "mark", "end"),
+    [("cp037", b"\x7f", "\r\n"), ("cp500", b"\x7f", "\r"), ("utf-7", b"+ACI-", "\r")],
+)
+def test_a_quotation_mark_in_other_bytes_swallows_no_row(tmp_path, encoding, mark, end):
+    lines = [f"p{place},abcdefgh,x".encode(encoding) for place in range(70_000)]  # the mark is in no sample
+    lines[-9] = "q,".encode(encoding) + mark + "y,x".encode(encoding)
+    content = end.encode(encoding).join(["a,b,c".encode(encoding), *lines, b""])
+    found = rows_of(tmp_path, content, replace(SAID, encoding=encoding, line_ends=end))
+    assert len(found) == len(lines)
+    assert found[-8:] == [[f"p{69_992 + place}", "abcdefgh", "x"] for place in range(8)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [140 << 20, 300 << 20])
 def test_nor_does_a_cell_of_any_length_stop_a_run(tmp_path, size):

@@ -4,11 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from engine.methods.datasets.marginal_model import relations as module
 from engine.methods.datasets.marginal_model.relations import relations
 from engine.methods.datasets.marginal_model.rounds import learn
 from engine.methods.datasets.marginal_model.schedule import Schedule
-from engine.methods.datasets.marginal_model.shown import _carried
 from tests.engine.methods.datasets.marginal_model.test_agreement import (
     KINDS,
     SIZES,
@@ -41,11 +39,3 @@ def test_a_relation_that_is_there_is_told_where_the_noise_lets_it(kind):
     )
     assert {(0, 1), (1, 2), (3, 4)} <= set(clear.told)
     assert drowned.told == () and set(drowned.drowned) == set(PAIRS)
-
-
-def test_what_is_not_told_is_said_by_name():
-    names = list("abcde")
-    none = _carried(module.Relations((), ((0, 1), (2, 3))), names, "words")
-    assert none.id.endswith("relations_none") and none.values["drowned"] == "a × b; c × d"
-    assert _carried(module.Relations(((0, 1),), ((2, 3),)), names, "words").id.endswith("relations_some")
-    assert _carried(module.Relations(((0, 1),), ()), names, "words").id.endswith("relations_all")

@@ -1,0 +1,93 @@
+"""Which relations between columns invented rows can show: of noisy tables alone, one test and one wording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine import arrays
+from engine.methods.datasets.marginal_model.agreement import Moments, limits
+from engine.views import Text
+
+Floats = arrays.Floats
+Integers = arrays.Integers
+Sets = tuple[tuple[int, ...], ...]
+
+WORDS = "datasets.relations"
+CHANCE = 0.05
+"""Share of columns without any relation of which noise and chance make one that counts as told."""
+MOST_NAMED = 12
+_ROUNDS = 30
+
+
+@dataclass(frozen=True)
+class Relations:
+    """Sets of columns that were measured together: those with a relation, and those that noise drowns."""
+
+    told: Sets = ()
+    drowned: Sets = ()
+
+    @staticmethod
+    def of(found: Sequence[tuple[tuple[int, ...], bool]]) -> Relations:
+        """Return them from sets of columns, each with whether its relation is told."""
+        told, drowned = (tuple(one for one, said in found if said is which) for which in (True, False))
+        return Relations(told, drowned)
+
+
+NOT_ASKED = Relations()
+"""Of a model whose columns have nothing to do with each other, or that reads nobody."""
+
+
+def stands_out(
+    table: Floats | Integers, *, deviation: float, moments: Moments, share: float = CHANCE
+) -> bool:
+    """Say whether lines and cells of a noisy table are related by more than noise and chance make.
+
+    Parameters
+    ----------
+    table
+        Noisy counts, shape (lines, cells).
+    deviation
+        Standard deviation of the noise of each.
+    moments
+        Of (noise / deviation)²: see `agreement`.
+    share
+        How often it may be said of columns that have nothing to do with each other.
+
+    Notes
+    -----
+    Were there no relation, the counts would differ from some product of lines and cells, m, by noise and by
+    chance among people, of variance σ² + m as for counts of a Poisson distribution. The product that makes
+    Σ (count − m)² / (σ² + m) least makes it less than the true one does, which passes the limit of as many
+    cells of noise in at most ``share`` of all cases.
+    """
+    counts = np.asarray(table, dtype=np.float64)
+    lines, cells = counts.sum(axis=1), counts.sum(axis=0) / max(1.0, float(counts.sum()))
+    for _ in range(_ROUNDS):
+        weights = 1 / (deviation**2 + np.maximum(np.outer(lines, cells), 0.0))
+        lines = (weights * counts) @ cells / np.maximum(weights @ cells**2, 1e-300)
+        cells = (weights * counts).T @ lines / np.maximum(weights.T @ lines**2, 1e-300)
+    product = np.outer(lines, cells)
+    off = (counts - product) / np.sqrt(deviation**2 + np.maximum(product, 0.0))
+    return bool(np.vdot(off, off) > limits(np.array([float(counts.size)]), moments, share)[0])
+
+
+def carried(relations: Relations, names: Sequence[str]) -> tuple[Text, ...]:
+    """Say which relations are larger than the noise, and that rows may show others as well.
+
+    Nothing where no columns were measured together: what a method says of that stands elsewhere.
+    """
+
+    def listed(sets: Sets) -> Text:
+        all_names = [" × ".join(names[place] for place in one) for one in sets]
+        more = len(sets) - MOST_NAMED
+        told = {"names": "; ".join(all_names[:MOST_NAMED]), "more": more}
+        return Text(f"{WORDS}.{'listed_more' if more > 0 else 'listed'}", told)
+
+    told, drowned = relations.told, relations.drowned
+    if not told and not drowned:
+        return ()
+    which = "some" if told and drowned else "all" if told else "none"
+    return (Text(f"{WORDS}.{which}", {"told": listed(told), "drowned": listed(drowned)}),)
