@@ -186,15 +186,17 @@ def test_a_question_is_paid_for_once_in_any_words(desk):
 
 def test_the_check_of_a_visit_says_what_would_cost_less(desk):
     desk.ask({"by": ["sex"], "epsilon": "1/8"})
-    asked = ({"where": "sex is f", "epsilon": "1/8"}, {"where": "age >= 3", "epsilon": "1/8"})
-    said = preview_json(desk.visit(*asked), desk.ledger, base=desk.folder)["cheaper"]
-    assert [one["epsilon"] for one in said] == ["1/8", "1/8"] and "what was answered before" in said[0][
-        "what"
-    ]
-    within = ({"by": ["sex"], "where": "age >= 3", "epsilon": "1/8"}, {"where": "age >= 3", "epsilon": "1/8"})
-    said = preview_json(desk.visit(*within), desk.ledger, base=desk.folder)["cheaper"]
-    assert said[0]["what"].endswith("It would take ε 1/8.")
-    questions = said[0]["parameters"]["questions"]
+
+    def ways(*questions):
+        return preview_json(desk.visit(*questions), desk.ledger, base=desk.folder)["cheaper"]
+
+    said = ways({"where": "sex is f", "epsilon": "1/8"}, {"where": "age >= 3", "epsilon": "1/8"})
+    assert "asked together as 1 table" in said[0]["what"] and said[0]["parameters"]["planned"] is True
+    assert said[1]["epsilon"] == "1/8" and "what was answered before" in said[1]["what"]
+    old = {"where": "age >= 3", "epsilon": "1/8"}
+    (way,) = [one for one in ways({"by": ["sex"], **old}, old) if "from the other questions" in one["what"]]
+    assert way["what"].endswith("It would take ε 1/8.")
+    questions = way["parameters"]["questions"]
     assert questions[1] == {"kind": "count", "of": "rows", "where": "age >= 3"}
     assert together(desk.ask(*questions)[0])["new"] == 0.125
 
@@ -260,6 +262,73 @@ def test_columns_that_were_not_opened_are_not_answered(folder):
     desk = Visitor(folder, parameters={"columns": ["sex"]})
     assert desk.refused({"where": "age > 3", "epsilon": 0.1}) == "not_at_desk"
     assert desk.refused({"where": "", "by": ["age"], "epsilon": 0.1}) == "not_at_desk"
+
+
+# --- people, and lists of thresholds ----------------------------------------------------------------
+
+RICH = {"budget": Budget(Fraction(600)), "holding_budget": Budget(Fraction(650))}
+
+
+def test_people_are_counted_once_by_all_of_their_rows(folder):
+    """The cap is two rows, and somebody has forty: whichever are drawn, the person is there."""
+    write_rows(folder, (*ROWS, *(f"p3,m,{50 + n}" for n in range(40))))
+    desk = Visitor(folder, **RICH)
+    people = [
+        {"of": "people", "where": where, "epsilon": 100} for where in ("age >= 100", "age = 77", "sex is f")
+    ]
+    share = {"kind": "share", "of": "people", "where": "age >= 30", "part": "sex is m", "epsilon": 100}
+    _, answers = desk.ask(*people, share, {"where": "age between 50 and 89", "epsilon": 100})
+    # p0 (200 counts as 120), p3, 20 women of the first forty rows; ten of 30–39, p0 and p3: 5 + 2 are men
+    assert answers["answer"].tolist()[:3] == [1, 1, 20]
+    assert answers["answer"][3] == pytest.approx(7 / 12, abs=0.02)
+    assert answers["answer"][4] <= 2  # of rows at most two of a person
+
+
+def screened(desk, *listed, most=1, level=100):
+    """Compare a list in one visit; return the evidence and the answers."""
+    given = {"listed": [dict(one) for one in listed], "most": most, "level": level}
+    name = f"visit{len(desk.service.visits) + 1}"
+    evidence = desk.release(replace(desk.visit(), step="screen", parameters=given), name)
+    desk.last = name
+    return evidence, desk.answers(name)["answer"].tolist()
+
+
+def test_a_list_of_thresholds_ends_after_so_many_and_is_not_paid_for_twice(folder):
+    desk = Visitor(folder, **RICH)
+    listed = [{"where": "sex is f", "threshold": n} for n in (35, 30, 10, 5)]
+    evidence, said = screened(desk, *listed)
+    assert said[:3] == ["0.0", "0.0", "1.0"] and said[3] == ""  # not reached
+    assert together(evidence)["new"] == 100 and evidence["promise"]["epsilon"] == "100"
+    evidence, said = screened(desk, *listed[:3])
+    assert said == [0.0, 0.0, 1.0] and together(evidence)["new"] == 0
+    evidence, said = screened(desk, *listed, level=50)  # what was not reached is asked anew
+    assert said == [0.0, 0.0, 1.0, 1.0] and together(evidence)["new"] == 50
+    assert desk.service.epsilon_spent == 150
+    paid = pd.read_csv(folder / desk.last / "release" / "paid.csv")
+    assert sum(map(Fraction, paid["epsilon"].astype(str))) == Fraction(evidence["promise"]["epsilon"]) == 150
+    evidence = desk.release(replace(desk.visit(), step="close", parameters={}, files={}), "closed")
+    assert desk.answers("closed")["answer"].tolist() == [0.0, 0.0, 1.0, 1.0]
+
+
+def test_a_desk_that_an_earlier_version_opened_is_gone_on_with(desk):
+    """The state of the first version, as it lay in a register, with its answers."""
+    state = desk.folder / "open" / "internal" / "state"
+    tree = json.loads(state.read_text())
+    first = {name: tree[name] for name in ("declared", "epsilon", "neighbours", "questions", "closed")}
+    answers = [{"key": "k", "where": "sex is f", "by": None, "epsilon": "1/8", "counts": [23], "visit": 1}]
+    loaded = Desk.loads(json.dumps({"version": 1, **first, "visits": 1, "answers": answers}).encode())
+    assert loaded.left == Fraction(3, 8)
+    asked = DESK.make_request(
+        {MAIN: schema()},
+        {"questions": [{"where": "sex = f"}, {"where": "age > 3", "epsilon": "1/4"}]},
+        step="visit",
+        state=json.dumps({"version": 1, **first, "visits": 1, "answers": answers}).encode(),
+    )
+    design = DESK(asked)
+    assert not design.problems and design.takes_each == (0, Fraction(1, 4))
+    release = answered(asked, pd.DataFrame({"person": ["p"], "sex": ["f"], "age": [5.0]}))
+    assert release.artefacts[0].frame["answer"].tolist()[0] == 23
+    assert Desk.loads(release.state).left == Fraction(1, 8)
 
 
 # --- the same desk ----------------------------------------------------------------------------------
