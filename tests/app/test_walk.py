@@ -40,7 +40,7 @@ AFFORDED = Fraction(299, 500)  # what 400,000 buys for 4,259 people of 500 each,
 WALKS = 3  # at most, until one has no stall
 LONG_WAIT = 0.250  # seconds
 
-pytestmark = [pytest.mark.slow, pytest.mark.guarantee]
+pytestmark = [pytest.mark.slow, pytest.mark.guarantee, pytest.mark.with_reports]
 
 
 class OwnTime(Watchdog):
