@@ -42,7 +42,7 @@ from engine.table import coding
 from engine.table.schema import Column, Kind, Role, Schema
 
 Rows = arrays.Bools
-Codes = npt.NDArray[np.integer]
+Codes = arrays.Whole
 Cells = frozenset[int]
 _NAMELESS = (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY, Role.DROPPED)
 _NUMERIC = (Kind.INTEGER, Kind.NUMBER)
