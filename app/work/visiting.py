@@ -39,13 +39,18 @@ def read_further(
 ) -> Further:
     """Read a table of a source, as ``before`` was read, and say what its columns are unless that is declared.
 
+    A folder of small files is written as one table first, beside it.
+
     In a private one, the column that seems to name people is proposed as the person key; in any other, no
     column is about the custodian's people.
     """
+    from engine.table.reading.gathering import gather
     from engine.table.reading.options import ReadOptions
     from engine.table.reading.readers import detect, read_table
     from engine.table.suggest.suggest import suggest
 
+    if Path(path).is_dir():
+        path = str(gather(Path(path)).path)
     said = ReadOptions() if before is None else ReadOptions.from_json(before.options, file=Path(path).name)
     found = detect(path, options=said)
     table = read_table(path, options=found.options, progress=progress.part(0.0, 0.7))
@@ -101,7 +106,7 @@ def visit(
         files[one.source], schemas[one.source] = one.file, one.schema
     return replace(
         plan,
-        method_version=found.version,  # a service that an earlier version opened is gone on with
+        method_version=found.version,  # a state of an earlier one is read, or refused, by the method
         step=step,
         continues=opened.entry,
         state=str(opened.state.absolute()),

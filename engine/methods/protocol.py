@@ -26,6 +26,7 @@ from engine.methods.cheaper import Cheaper as Cheaper
 from engine.methods.earlier import NOTHING, Earlier
 from engine.methods.filling import Counted, Judged
 from engine.methods.kinds import Family as Family
+from engine.methods.kinds import Held as Held
 from engine.methods.kinds import Leaving
 from engine.methods.kinds import Rows as Rows
 from engine.methods.kinds import Shape as Shape
@@ -488,6 +489,20 @@ class Method(Triable, Leaving, ABC):
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"a design is decided: {name} cannot be set")
+
+    @classmethod
+    def in_hands(cls) -> Held:
+        """Return what a recipient holds: what is declared, or what follows from family and rows."""
+        if cls.held is not None:
+            return cls.held
+        if cls.family is Family.DATASET:
+            return {Rows.SYNTHETIC: Held.INVENTED, Rows.COARSER: Held.COARSER}.get(cls.rows, Held.REAL)
+        return {
+            Family.STATISTICS: Held.COUNTS,
+            Family.MODEL: Held.MODEL,
+            Family.SERVICE: Held.ANSWERS,
+            Family.EXCHANGE: Held.SURVEY,
+        }[cls.family]
 
     @classmethod
     def step_named(cls, name: str) -> Step | None:

@@ -170,6 +170,7 @@ def use(qtbot: Any, window: Window, method: str) -> None:
     another = window.page("method").another
     if another.isVisible():
         click(qtbot, another)
+    click(qtbot, part(window, QAbstractButton, "all-ways"))
     row = part(window, QAbstractButton, f"method-{method}")
     window.page("method").ensureWidgetVisible(row)
     click(qtbot, row)

@@ -95,6 +95,7 @@ class Additive(ScoredModel):
 
     id = ID
     family = Family.MODEL
+    usual = True
     promises = ("pure_dp", "approximate_dp")
     held_out = True
     published = Reference(

@@ -111,6 +111,7 @@ class PrivateQueries(Service):
     id = ID
     version = 2
     family = Family.SERVICE
+    usual = True
     promises = ("pure_dp",)
     published = Reference(
         "Rogers, Roth, Ullman, Vadhan: Privacy odometers and filters (2016)",

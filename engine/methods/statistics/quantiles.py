@@ -22,6 +22,7 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
+    Held,
     Method,
     Reference,
     Release,
@@ -81,6 +82,7 @@ class Quantiles(Method):
     id = "statistics.quantiles"
     version = 2
     family = Family.STATISTICS
+    held = Held.AVERAGES
     promises = ("pure_dp",)
     published = Reference(
         "McKenna, Sheldon: Permute-and-flip: a new mechanism for differentially private selection (2020)",
