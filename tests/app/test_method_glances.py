@@ -334,6 +334,7 @@ def test_with_forty_ways_it_reads_the_same(page: Any, window: Window, qtbot: Any
     page.offers = (*page.offers, *(another(number) for number in range(more)))
     page.enter()
     assert len(page.offers) == 40 and count(read(page.widget())) == before
-    assert page.things.cards[Held.INVENTED].others.text() == words.say("app.method.things.others", count=6 + more)
+    others = page.things.cards[Held.INVENTED].others
+    assert others.text() == words.say("app.method.things.others", count=6 + more)
     Hands(qtbot, window).click("use-invented")
     assert window.study.plan.method == "datasets.marginals"
