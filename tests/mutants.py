@@ -257,7 +257,7 @@ MUTANTS = (
         MOVED, "means move by half where one is exchanged", "return 2 * n * min(m, g)", "return n * min(m, g)"
     ),
     made(
-        of("engine/methods/statistics/rank_choices.py", "engine/methods/statistics/test_rank_choices.py"),
+        of("engine/methods/shared/rank_choices.py", "engine/methods/statistics/test_rank_choices.py"),
         "scores of ranks are thought to lie closer",
         "return 2 * max(wanted, 1 - wanted)",
         "return max(wanted, 1 - wanted)",
@@ -306,6 +306,36 @@ MUTANTS = (
         "    if total > left:\n",
         "    if total > 2 * left:\n",
         "all",
+    ),
+    made(
+        of("engine/methods/services/combining.py", "engine/methods/services/test_combining.py"),
+        "rows that were drawn in different visits are put together",
+        "    return visit if terms.by_person else 0\n",
+        "    return 0\n",
+    ),
+    made(
+        of("engine/methods/services/asked.py", "engine/methods/services/test_kinds.py"),
+        "a mean is noised as if it were half a range",
+        "return terms.moved * (self.reach if self.kind == MEAN else 1)",
+        "return terms.moved * (self.reach // 2 if self.kind == MEAN else 1)",
+    ),
+    made(
+        of("engine/privacy/mechanisms/sparse_vector.py", "engine/privacy/test_sparse_vector.py"),
+        "a list of thresholds pays for one answer above, however many there are",
+        "turns * change / ((1 - first) * self.epsilon)",
+        "change / ((1 - first) * self.epsilon)",
+    ),
+    made(
+        of("engine/methods/services/planning.py", "engine/methods/services/test_planning.py"),
+        "a planned question is less exact than alone",
+        "levels * sqrt(float((found / allowed).max()))",
+        "levels * 0.9 * sqrt(float((found / allowed).max()))",
+    ),
+    made(
+        of("engine/methods/statistics/density.py", "engine/methods/statistics/test_density.py"),
+        "the products of waves are taken as no longer than the waves of one column",
+        "return ceil((rows * (FINE * sqrt(length**columns) + rounding)) ** 2)",
+        "return ceil((rows * (FINE * sqrt(length) + rounding)) ** 2)",
     ),
     made(
         of(

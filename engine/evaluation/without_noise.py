@@ -89,6 +89,12 @@ class WithoutNoise:
         """Return the place of the best candidate, as `exponential_choice` does."""
         return self.exponential_choice(scores, rate=rate)
 
+    def sparse_vector(
+        self, scores: Integers, *, threshold: Fraction | int, each: Fraction | int, most: int
+    ) -> np.ndarray:
+        """Return which scores are at least 0, without end."""
+        return np.asarray(scores >= 0, dtype=np.int8)
+
 
 def has_exact_answer(promise: Promise) -> bool:
     """Say whether every mechanism of a promise adds noise to an exact answer, or chooses the best.

@@ -413,6 +413,8 @@ class Context:
         Earlier releases of the register by this method; given only to a method that `compares`.
     held_out
         By source, the capped rows of the people who were held out, for a method that `scores` on them.
+    whole
+        By source, all rows of everybody, uncapped, for a method that `counts_people`.
     """
 
     noise: Noise
@@ -423,6 +425,7 @@ class Context:
     earlier: Earlier = NOTHING
     key: bytes | None = field(default=None, repr=False)
     held_out: Mapping[str, Table] = field(default_factory=dict, repr=False)
+    whole: Mapping[str, Table] = field(default_factory=dict, repr=False)
 
 
 class Method(Triable, Leaving, ABC):
@@ -461,6 +464,8 @@ class Method(Triable, Leaving, ABC):
     """Whether some people are kept from the method, for measures to compare with."""
     keeps_key: ClassVar[bool] = False
     """Whether a secret key stays inside, so that a passphrase is asked for when it is made."""
+    counts_people: ClassVar[bool] = False
+    """Whether it counts people by all of their rows, each once, so that it gets rows beyond the cap, too."""
     compares: ClassVar[bool] = False
     """Whether it has to see its own earlier releases of the register, which could be subtracted."""
     libraries: ClassVar[tuple[str, ...]] = ()

@@ -178,6 +178,7 @@ def make(
         earlier,
         key,
         tried,
+        _whole(design, prepared),
     )
     release = _made(design, used, context)
     drawn = noise.counted
@@ -188,6 +189,14 @@ def make(
 
 def _rows_of(prepared: PreparedTable, is_private: bool, noise: Noise) -> Table:
     return reading.capped(prepared, noise) if is_private else reading.filtered(prepared)
+
+
+def _whole(design: Method, prepared: Mapping[str, PreparedTable]) -> dict[str, Table]:
+    """Return all rows of everybody for a method that counts people, each once however many rows there are."""
+    if not design.counts_people:
+        return {}
+    keyed = {name: one for name, one in prepared.items() if one.schema.person_key is not None}
+    return {name: reading.of_somebody(one) for name, one in keyed.items() if name in design.request.private}
 
 
 def _made(design: Method, used: Mapping[str, Table], context: Context) -> Release:

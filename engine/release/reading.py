@@ -373,6 +373,15 @@ def capped(prepared: PreparedTable, noise: Noise) -> Table:
     return filtered(replace(prepared, table=prepared.table.with_rows(rows)))
 
 
+def of_somebody(prepared: PreparedTable) -> Table:
+    """Return all rows that are somebody's and fulfil the conditions, however many a person has."""
+    assert prepared.people is not None
+    known = prepared.people >= 0
+    rows = prepared.table.rows()
+    kept = prepared.table if known.all() else prepared.table.with_rows(rows[known])
+    return filtered(replace(prepared, table=kept))
+
+
 def filtered(prepared: PreparedTable) -> Table:
     """Return the rows of a source that is not private: all that fulfil the recorded conditions."""
     return preparation.filtered(prepared.table, prepared.filters, prepared.schema)

@@ -338,23 +338,50 @@ def test_money_stands_beside_every_level(window: Window, qtbot: Any, tmp_path: P
 
 def test_a_cheaper_way_is_said_and_taken(window: Window, qtbot: Any, tmp_path: Path) -> None:
     page = desk(window, qtbot, tmp_path)
-    page._filled("questions", [{"by": "gender", "epsilon": "1/10"}])
+    page._filled("questions", [{"by": ["gender"], "epsilon": "1/10"}])
     go_on(window, qtbot)
     page._filled(
         "questions", [{"where": "gender is Female", "epsilon": "1/10"}, {"where": "", "epsilon": "1/5"}]
     )
     note(page)
-    said = [page.cheaper.findChild(Prose, f"cheaper-{place}").plain() for place in range(3)]
-    assert "Question 1 follows" in said[0] and "It takes ε 0.20 instead of 0.30." in said[0]
-    assert "Question 2 follows" in said[1] and "twice as wide" in said[2]
+    said = ways_said(page)
+    assert "2 questions can be asked together as 1 table" in said[0] and "instead of 0.30" in said[0]
+    assert "Question 1 follows" in said[1] and "It takes ε 0.20 instead of 0.30, and €" in said[1]
+    assert "Question 2 follows" in said[2] and "twice as wide" in said[3]
     assert page.cheaper.isVisible() and window.footer.next.text() == "Answer, spend ε 0.30"
-    page.cheaper.findChild(QAbstractButton, "take-cheaper-0").click()
+    page.cheaper.findChild(QAbstractButton, "take-cheaper-1").click()
     note(page)
     assert window.footer.next.text() == "Answer, spend ε 0.20"
-    last(page, QAbstractButton, "take-cheaper-1").click()  # twice as wide
+    wider = next(place for place, one in enumerate(ways_said(page)) if "twice as wide" in one)
+    last(page, QAbstractButton, f"take-cheaper-{wider}").click()
     note(page)
     assert window.footer.next.text() == "Answer, spend ε 0.10"
-    assert page.given["visit"]["questions"] == [{"epsilon": 0.1}]
+    assert page.given["visit"]["questions"][1] == {"kind": "count", "of": "rows", "epsilon": 0.1}
+
+
+def ways_said(page: Any) -> list[str]:
+    """Return the cheaper ways as they stand on the page."""
+    QApplication.processEvents()
+    lines = [page.cheaper.findChildren(Prose, f"cheaper-{place}") for place in range(10)]
+    return [found[-1].plain() for found in lines if found and found[-1].isVisible()]
+
+
+def test_a_list_is_asked_together(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    """What it takes alone and in the plan is said, in money too, before it is pressed; the margins hold."""
+    page = desk(window, qtbot, tmp_path)
+    parts = ["gender is Female", "gender is Male", 'age is "[70-80)"', 'age is "[70-80)" and gender is Male']
+    page._filled("questions", [{"where": where, "margin": 60} for where in parts])
+    note(page)
+    alone = window.footer.next.text()
+    (way,) = [one for one in ways_said(page) if "together" in one]
+    assert "4 questions" in way and "instead of" in way
+    page.cheaper.findChild(QAbstractButton, "take-cheaper-0").click()
+    note(page)
+    assert page.given["visit"]["planned"] is True and window.footer.next.text() != alone
+    assert page.form.lines["planned"].field.value() is True
+    go_on(window, qtbot)
+    (table,) = [view for view in page._shown if hasattr(view, "rows")]
+    assert len(table.rows) == 4 and all(row[5] <= 60 for row in table.rows)
 
 
 def test_a_file_of_questions_shows_its_total_and_its_free_ones(
@@ -378,8 +405,9 @@ def test_a_file_of_questions_shows_its_total_and_its_free_ones(
     model = field.table.model()
     costs = [model.index(place, model.columnCount() - 1).data() for place in range(model.rowCount())]
     assert costs == [words.say("app.visit.free")] + ["Costs ε 0.01."] * 9
-    (table,) = [one for one in page.cheaper.findChildren(Prose) if "give" in one.plain()]
-    assert "It takes ε 0.01 instead of 0.09." in table.plain()
+    (together,) = [one for one in ways_said(page) if "together" in one]
+    assert "9 questions can be asked together as 1 table" in together
+    assert "It takes ε 0.01 instead of 0.09, and €" in together
     window.footer.next.click()
     settle(qtbot, window, timeout=60_000)
     assert len(page.answers) == 2, (window.notice.words(), page.wrong.plain())

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.methods.statistics.rank_choices import choices, chosen, parts_for
+from engine.methods.shared.rank_choices import choices, chosen, parts_for
 from tests.engine.methods.statistics.ranks_by_hand import ranks_off
 from tests.noise_source import seeded_noise
 

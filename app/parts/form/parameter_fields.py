@@ -11,6 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QButtonGroup,
     QCheckBox,
     QComboBox,
@@ -204,6 +205,11 @@ class ChoiceField(Field):
         self.combo.setCurrentIndex(PLACEHOLDER)
         self.combo.activated.connect(lambda place: self.say())
         self.line.addWidget(self.combo)
+
+    def lie_down(self) -> None:
+        """Put few choices beside each other, where a line holds several fields."""
+        self.line.setDirection(QBoxLayout.Direction.LeftToRight)
+        self.line.setSpacing(12)
 
     def label(self, name: str) -> str:
         """Return the words of a choice."""

@@ -151,7 +151,9 @@ class RecordsField(Field):
     def _row(self, place: int) -> QWidget:
         part = QWidget()
         # Few fields stand in one line; of several, a text gets a line of its own, so that it can be read.
-        several = len(self.parameter.fields) > MOST_IN_LINE
+        fields = self.parameter.fields
+        has_sentence = any(one.kind is ParameterKind.WHERE for one in fields) and len(fields) > 1
+        several = len(fields) > MOST_IN_LINE or has_sentence
         line = QVBoxLayout(part) if several else QHBoxLayout(part)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(4 if several else 8)
@@ -178,9 +180,14 @@ class RecordsField(Field):
                     missed, self._with(place, name, value)
                 )
             )
+            if isinstance(field, ChoiceField):
+                field.lie_down()
             if several and column.kind in _SHORT:
                 short.addWidget(_labelled(label, field))
                 continue
+            if short.count():  # what is asked first stays before what is asked next
+                line.addLayout(short)
+                short = Wrapping(spacing=16)
             if len(self.parameter.fields) > 1 and not isinstance(field, BooleanField):
                 line.addWidget(_beside(label, several=several), 0, Qt.AlignmentFlag.AlignTop)
             line.addWidget(field, 1)

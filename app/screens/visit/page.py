@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -69,16 +69,21 @@ class CheaperWays(QWidget):
         column.addLayout(self._lines)
         self.hide()
 
-    def show_ways(self, ways: Sequence[Cheaper], now: Fraction) -> None:
-        """Show other ways, beside what is taken now."""
+    def show_ways(
+        self, ways: Sequence[Cheaper], now: Fraction, money: Callable[[Fraction], str] = lambda _: ""
+    ) -> None:
+        """Show other ways, beside what is taken now; ``money`` writes what a level adds to the claims."""
         empty(self._lines)
+        self._money = money
         for place, way in enumerate(ways):
             self._lines.addWidget(self._line(place, way, now))
         self.setVisible(bool(ways))
 
     def _line(self, place: int, way: Cheaper, now: Fraction) -> QWidget:
         values = {"epsilon": level(way.epsilon) if way.epsilon else "0", "now": level(now)}
-        price = words.say("app.visit.cheaper.instead", **values) if way.epsilon != now else ""
+        amounts = {"money": self._money(way.epsilon), "now_money": self._money(now)}
+        name = "instead_money" if all(amounts.values()) else "instead"
+        price = words.say(f"app.visit.cheaper.{name}", **values, **amounts) if way.epsilon != now else ""
         said = named(Prose(f"{words.label(way.said)} {price}".rstrip()), f"cheaper-{place}")
         take = make_button(words.say("app.visit.cheaper.take"), f"take-cheaper-{place}", look="link")
         take.setAccessibleName(f"{take.text()}: {said.plain()}")
@@ -310,7 +315,7 @@ class VisitPage(Page):
             if plan is self._plan and isValid(records):
                 self._prices = found
                 records.show_notes([_note(one) for one in found.each])
-                self.cheaper.show_ways(found.cheaper, self._next)
+                self.cheaper.show_ways(found.cheaper, self._next, self._added)
                 self._show_takes()
 
         self.runner.start(
@@ -348,6 +353,11 @@ class VisitPage(Page):
             parts.append(Segment(float(after / whole), words.say("app.visit.left"), LEFT))
         self.bar.show_segments(parts, said.replace("**", ""))
 
+    def _added(self, epsilon: Fraction) -> str:
+        """Write what a level adds to the modelled claims of what was taken before."""
+        used = (self._taken.reserved or Fraction(0)) - self._taken.left
+        return self._money(used + epsilon, beyond=used)
+
     def _show_takes(self) -> None:
         """Say what the step takes, in money too, and how many of its records are free."""
         self.takes.setVisible(self._known.promise is not None)
@@ -355,8 +365,7 @@ class VisitPage(Page):
             return
         said = words.say("app.visit.takes_nothing")
         if self._next:
-            used = (self._taken.reserved or Fraction(0)) - self._taken.left
-            added = self._money(used + self._next, beyond=used)
+            added = self._added(self._next)
             values = {"epsilon": level(self._next), "money": added}
             said = words.say("app.visit.takes_money" if added else "app.visit.takes", **values)
         if len(self._prices.each) > 1:
@@ -474,7 +483,8 @@ class VisitPage(Page):
 
 def _is_empty_form(problem: Problem, step: Step) -> bool:
     """Say whether a problem is about a setting of a step, and not about what it goes on from."""
-    return problem.parameter in {one.name for one in step.parameters}
+    asked = {one.name for one in step.parameters}
+    return problem.parameter in asked | {part.name for one in step.parameters for part in one.fields}
 
 
 def _begun(step: Step) -> dict[str, Any]:

@@ -1,6 +1,7 @@
-"""What a desk remembers from one visit to the next: declarations, and answers that were paid for.
+"""What a desk remembers from one visit to the next: declarations, numbers that were paid for, questions.
 
-Nothing here is exact: the state holds no row, no true count and no key.
+Nothing here is exact: the state holds no row, no true number and no key. The state of the first version is
+read, too: its answers were counts of rows, one for each question.
 """
 
 from __future__ import annotations
@@ -9,40 +10,56 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from engine import strict_json
+from engine.errors import InputRefused
 from engine.methods.protocol import Request
+from engine.methods.services.asked import ABOVE, Query, Terms
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Schema
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
-class Answer:
-    """One answered question.
+class Measurement:
+    """Numbers with noise that were paid for at once.
 
     Parameters
     ----------
-    key
-        Fingerprint of the question, see `engine.methods.services.questions.Question.key`.
-    where, by
-        How it was written when it was asked first.
+    queries
+        What they are of: one question or table, or the list that was compared with thresholds.
     epsilon
-        What it cost.
-    counts
-        With noise, one for each cell of ``by``.
+        What they cost.
+    numbers
+        With noise, in whole steps; of a list 1 for above, 0 for not, −1 for what was not reached. Empty as
+        long as nothing was drawn.
     visit
-        The number of the visit that paid for it.
+        The number of the visit that paid for them.
+    questions
+        How many questions they were paid for as.
+    most
+        Of a list: after so many above nothing more was said.
     """
 
-    key: str
-    where: str
-    by: str | None
+    queries: tuple[Query, ...]
     epsilon: Fraction
-    counts: tuple[int, ...]
-    visit: int
+    numbers: tuple[int, ...] = ()
+    visit: int = 0
+    questions: int = 1
+    most: int = 0
+
+    @property
+    def query(self) -> Query:
+        """The question, where it is one."""
+        return self.queries[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        tree = {"queries": [one.to_json() for one in self.queries], "numbers": list(self.numbers)}
+        return vars(self) | tree | {"epsilon": str(self.epsilon)}
 
 
 @dataclass(frozen=True)
@@ -61,8 +78,10 @@ class Desk:
         How many may be paid for.
     visits
         How many there have been.
-    answers
-        In the order in which they were given.
+    measured
+        What was paid for, in that order.
+    asked
+        Every question that was answered, once, in the order in which they were asked first.
     closed
         Whether it was closed for good.
     """
@@ -72,7 +91,8 @@ class Desk:
     neighbours: Neighbours
     questions: int
     visits: int = 0
-    answers: tuple[Answer, ...] = ()
+    measured: tuple[Measurement, ...] = ()
+    asked: tuple[Query, ...] = ()
     closed: bool = False
 
     @property
@@ -92,15 +112,28 @@ class Desk:
     @property
     def left(self) -> Fraction:
         """How much of what was reserved no visit that came to an end has spent."""
-        return self.epsilon - sum((answer.epsilon for answer in self.answers), Fraction(0))
+        return self.epsilon - sum((one.epsilon for one in self.measured), Fraction(0))
 
-    def answer(self, key: str) -> Answer | None:
-        """Return what was answered to a question."""
-        return next((answer for answer in self.answers if answer.key == key), None)
+    @property
+    def paid(self) -> int:
+        """How many questions were paid for."""
+        return sum(one.questions for one in self.measured)
 
-    def visited(self, answers: tuple[Answer, ...]) -> Desk:
-        """Return the desk after a visit that paid for these answers."""
-        return replace(self, visits=self.visits + 1, answers=(*self.answers, *answers))
+    @property
+    def terms(self) -> Terms:
+        """What holds for all questions."""
+        schema, is_exchange = self.schema, self.neighbours is Neighbours.REPLACE_ONE
+        by_person = schema.person_key is not None
+        return Terms(schema, schema.rows_per_person if by_person else 1, is_exchange, by_person)
+
+    def visited(self, measured: tuple[Measurement, ...], asked: tuple[Query, ...]) -> Desk:
+        """Return the desk after a visit that paid for measurements and answered questions."""
+        every = {one.key: one for one in reversed((*self.asked, *asked))}
+        known = {one.key for one in self.asked}
+        new = tuple(every[key] for key in dict.fromkeys(one.key for one in asked) if key not in known)
+        return replace(
+            self, visits=self.visits + 1, measured=(*self.measured, *measured), asked=(*self.asked, *new)
+        )
 
     def dumps(self) -> bytes:
         """Return the state as it is kept."""
@@ -111,10 +144,8 @@ class Desk:
             "neighbours": self.neighbours.value,
             "questions": self.questions,
             "visits": self.visits,
-            "answers": [
-                vars(answer) | {"epsilon": str(answer.epsilon), "counts": list(answer.counts)}
-                for answer in self.answers
-            ],
+            "measured": [one.to_json() for one in self.measured],
+            "asked": [one.to_json() for one in self.asked],
             "closed": self.closed,
         }
         return (json.dumps(tree, indent=1, ensure_ascii=False) + "\n").encode()
@@ -124,24 +155,36 @@ class Desk:
         """Read what `dumps` wrote; None where it is something else."""
         try:
             return _desk(strict_json.loads(state or b""))
-        except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError):
+        except (AttributeError, InputRefused, KeyError, TypeError, ValueError, ZeroDivisionError):
             return None
 
 
 def _desk(value: Any) -> Desk | None:
-    tree = strict_json.members(value, "", must=("version", *(part.name for part in fields(Desk))))
-    if strict_json.whole(tree["version"], "version") != VERSION:
+    version = strict_json.whole(value["version"], "version")
+    if version not in (1, VERSION):
         return None
+    own = ["answers" if one == "measured" else one for one in _MEMBERS if one != "asked"]
+    tree = strict_json.members(value, "", must=("version", *(own if version == 1 else _MEMBERS)))
     neighbours = [one.value for one in Neighbours]
-    return Desk(
+    opened = Desk(
         _declared(tree["declared"], "declared"),
         strict_json.number(tree["epsilon"], "epsilon"),
         Neighbours(strict_json.word(tree["neighbours"], "neighbours", neighbours)),
         strict_json.whole(tree["questions"], "questions", least=0),
         strict_json.whole(tree["visits"], "visits", least=0),
-        strict_json.items(tree["answers"], "answers", _answer),
-        strict_json.truth(tree["closed"], "closed"),
+        closed=strict_json.truth(tree["closed"], "closed"),
     )
+    schema = opened.schema
+    if version == 1:
+        read = partial(_first_answer, schema=schema)
+        measured = strict_json.items(tree["answers"], "answers", read)
+        return replace(opened, measured=measured, asked=tuple(one.query for one in measured))
+    measured = strict_json.items(tree["measured"], "measured", partial(_measurement, schema=schema))
+    read_query = partial(Query.from_json, schema=schema)
+    return replace(opened, measured=measured, asked=strict_json.items(tree["asked"], "asked", read_query))
+
+
+_MEMBERS = tuple(part.name for part in fields(Desk))
 
 
 def _declared(value: Any, field: str) -> dict[str, Any]:
@@ -155,17 +198,41 @@ def _declared(value: Any, field: str) -> dict[str, Any]:
     return tree
 
 
-def _answer(value: Any, field: str) -> Answer:
-    tree = strict_json.members(value, field, must=[part.name for part in fields(Answer)])
-    by = tree["by"]
-    return Answer(
-        strict_json.text(tree["key"], f"{field}.key"),
-        strict_json.text(tree["where"], f"{field}.where"),
-        None if by is None else strict_json.text(by, f"{field}.by"),
+def _measurement(value: Any, field: str, *, schema: Schema) -> Measurement:
+    tree = strict_json.members(value, field, must=[part.name for part in fields(Measurement)])
+    found = Measurement(
+        strict_json.items(tree["queries"], f"{field}.queries", partial(Query.from_json, schema=schema)),
+        strict_json.number(tree["epsilon"], f"{field}.epsilon"),
+        strict_json.items(tree["numbers"], f"{field}.numbers", strict_json.whole),
+        strict_json.whole(tree["visit"], f"{field}.visit"),
+        strict_json.whole(tree["questions"], f"{field}.questions", least=0),
+        strict_json.whole(tree["most"], f"{field}.most", least=0),
+    )
+    return _whole(found)
+
+
+def _first_answer(value: Any, field: str, *, schema: Schema) -> Measurement:
+    """Read an answer of the first version: a count of rows."""
+    members = ("key", "where", "by", "epsilon", "counts", "visit")
+    tree = strict_json.members(value, field, must=members)
+    by = () if tree["by"] is None else (strict_json.text(tree["by"], f"{field}.by"),)
+    found = Measurement(
+        (Query(schema, where=strict_json.text(tree["where"], f"{field}.where"), by=by),),
         strict_json.number(tree["epsilon"], f"{field}.epsilon"),
         strict_json.items(tree["counts"], f"{field}.counts", strict_json.whole),
         strict_json.whole(tree["visit"], f"{field}.visit"),
     )
+    return _whole(found)
+
+
+def _whole(found: Measurement) -> Measurement:
+    """Refuse numbers that are not as many as were measured, and a level that nobody can have paid."""
+    _ = [one.key for one in found.queries]  # refuses what the declarations do not know
+    listed = len(found.queries) != 1 or found.query.kind == ABOVE
+    size = len(found.queries) if listed else found.query.size if found.query.is_linear else found.query.groups
+    if found.epsilon <= 0 or len(found.numbers) != size:
+        raise ValueError("numbers that do not fit what was measured")
+    return found
 
 
 def declared(request: Request, columns: tuple[str, ...]) -> dict[str, Any]:

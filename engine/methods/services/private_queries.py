@@ -1,4 +1,4 @@
-"""An answer desk: counts under conditions, from a budget that is reserved once and drawn in visits."""
+"""An answer desk: questions of many kinds, from a budget that is reserved once and drawn in visits."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.budget import SMALLEST, budget_problems, required
-from engine.methods.conditions import parse
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -22,7 +20,6 @@ from engine.methods.protocol import (
     Budget,
     Cheaper,
     Context,
-    DictionaryEntry,
     Expected,
     Family,
     Forecast,
@@ -32,53 +29,87 @@ from engine.methods.protocol import (
     Service,
     Source,
     Step,
-    TableArtefact,
 )
-from engine.methods.services.asked import ID, Asked, cells_of, level_of
+from engine.methods.services.asked import (
+    ABOVE,
+    ID,
+    KINDS,
+    MEAN,
+    PEOPLE,
+    QUANTILE,
+    ROWS,
+    SHARE,
+    SUM,
+    TABLE,
+    Asked,
+    Query,
+    Terms,
+    level_of,
+    query_of,
+)
 from engine.methods.services.cheaper import ways
-from engine.methods.services.desk import Answer, Desk, declared
-from engine.methods.services.questions import NOWHERE, Question, axis_of
-from engine.methods.shared.cells import Extra, LevelAxis, level_problems
+from engine.methods.services.combining import Answer, Follows, answer, follow
+from engine.methods.services.desk import Desk, Measurement, declared
+from engine.methods.services.planning import Wanted, is_planned, plan_for
+from engine.methods.services.questions import Coded, axis_of, digest
+from engine.methods.services.told import (
+    answers_table,
+    columns_table,
+    paid_table,
+    rounded_level,
+    views_of,
+)
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
-from engine.methods.shared.tables import marked_weak, with_weak
-from engine.privacy.events import Sequential
-from engine.privacy.mechanisms import LaplaceCounts, Stated
+from engine.privacy.accuracy import laplace_accuracy
+from engine.privacy.events import Event, Sequential
+from engine.privacy.mechanisms import AboveThresholds, Stated
 from engine.privacy.promise import Promise
-from engine.texts import plainly
-from engine.views import BarsView, TableView, Text, View, aside, share
+from engine.table.schema import Kind
+from engine.views import Text, View
 
 if TYPE_CHECKING:
-    from engine.table.schema import Schema
+    from engine.privacy.noise import Noise
     from engine.table.table import Table
 
-VISIT, CLOSE = "visit", "close"
+VISIT, SCREEN, CLOSE = "visit", "screen", "close"
 _IN_TURN = ("questions_in_turn",)
-MOST_CELLS, MOST_BARS = 10_000, 60
+_NUMBERS = (Kind.INTEGER, Kind.NUMBER)
+_OF = option.choice(PEOPLE, ROWS, name="of", default=ROWS, when=("kind", ("count", SHARE)))
 
 
 class PrivateQueries(Service):
-    """Counts under conditions, each with noise added once, in visits.
+    """Questions of many kinds under conditions, each with noise drawn once, in visits.
 
     Notes
     -----
     *One answer.* A row is in at most one cell of a question, and at most k rows of a person are read, so that
-    the vector of counts moves by at most k in L1 (2k where a person is exchanged). Discrete Laplace noise of
-    scale k/ε on every cell loses ε (Dwork, McSherry, Nissim and Smith 2006, proposition 1; with whole numbers
-    Ghosh, Roughgarden and Sundararajan 2012).
+    a vector of counts moves by at most k in L1 (2k where a person is exchanged); sums, and the pairs that
+    means and shares are made of, move by what `Query.sensitivity` says. Discrete Laplace noise of scale Δ/ε
+    on every number loses ε (Dwork, McSherry, Nissim and Smith 2006, proposition 1; with whole numbers Ghosh,
+    Roughgarden and Sundararajan 2012). A quantile is chosen by permute-and-flip (McKenna and Sheldon 2020).
 
-    *Which rows of a person.* They are drawn anew in every visit, and are the same for all questions of one
-    visit. For every outcome of the lots of everybody else, neighbouring tables differ by at most k rows in
-    each visit, so each answer loses ε given the lots of all visits; a mixture over lots that one person does
-    not influence loses no more. No lot has to be kept, and none is: the state holds nothing private.
+    *People.* People with at least one row of some kind: one more person moves the number by one at most,
+    however many rows they have, so that all of their rows are read and nothing is drawn by lot.
 
-    *All answers.* With pure ε the levels of all answers add up, however questions and levels were chosen in
-    the light of earlier answers, as long as the sum stays within what was reserved (Rogers, Roth, Ullman and
-    Vadhan 2016, "Privacy odometers and filters", theorem 3.6, for δ = 0; by hand: the ratio of probabilities
-    of a whole conversation is the product of the ratios of its answers). An answer that is shown again is
-    computed from what was released, and loses nothing.
+    *Which rows of a person.* Where rows are counted they are drawn anew in every visit, and are the same for
+    all questions of one visit. For every outcome of the lots of everybody else, neighbouring tables differ
+    by at most k rows in each visit, so each answer loses ε given the lots of all visits; a mixture over lots
+    that one person does not influence loses no more. No lot has to be kept, and none is: the state holds
+    nothing private.
+
+    *A list of thresholds* is compared in one visit by the sparse vector technique (Lyu, Su and Li 2017): it
+    pays for the few answers that are above, not for the many that are not. Its noisy threshold is private, so
+    that the list runs whole within one visit, and no number is given.
+
+    *All answers.* With pure ε the levels of all measurements add up, however questions and levels were chosen
+    in the light of earlier answers, as long as the sum stays within what was reserved (Rogers, Roth, Ullman
+    and Vadhan 2016, "Privacy odometers and filters", theorem 3.6, for δ = 0; by hand: the ratio of
+    probabilities of a whole conversation is the product of the ratios of its answers). What is said is worked
+    out from all numbers that were released (`engine.methods.services.combining`), which loses nothing.
     """
 
     id = ID
+    version = 2
     family = Family.SERVICE
     usual = True
     promises = ("pure_dp",)
@@ -94,20 +125,48 @@ class PrivateQueries(Service):
 
     options: Options
     same_tables = True
+    counts_people = True
     steps = (
         Step(
             VISIT,
             (Source(),),
             (
                 option.records(
+                    option.choice(*KINDS, name="kind", default=KINDS[0]),
+                    option.column(name="value", column_kinds=_NUMBERS, when=("kind", (SUM, MEAN, QUANTILE))),
+                    option.number(
+                        name="quantile", default="1/2", minimum=0, maximum=1, when=("kind", (QUANTILE,))
+                    ),
+                    _OF,
                     option.where(name="where", optional=True),
-                    option.column(name="by", optional=True),
+                    option.where(name="part", when=("kind", (SHARE,))),
+                    option.columns(name="by", optional=True, maximum=3),
                     option.number(name="epsilon", optional=True, minimum=SMALLEST),
-                    option.integer(name="margin", optional=True, minimum=1, maximum=10**9),
+                    option.number(name="margin", optional=True, minimum=SMALLEST, maximum=10**12),
+                    option.integer(
+                        name="size", optional=True, minimum=1, maximum=10**12, when=("kind", (MEAN, SHARE))
+                    ),
                     name="questions",
                     minimum=1,
                     maximum=100,
                 ),
+                option.boolean(name="planned", default=False),
+            ),
+        ),
+        Step(
+            SCREEN,
+            (Source(),),
+            (
+                option.records(
+                    option.where(name="where", optional=True),
+                    option.choice(PEOPLE, ROWS, name="of", default=ROWS),
+                    option.integer(name="threshold", minimum=0, maximum=10**12),
+                    name="listed",
+                    minimum=1,
+                    maximum=1000,
+                ),
+                option.number(name="level", minimum=SMALLEST),
+                option.integer(name="most", default=3, minimum=1, maximum=100),
             ),
         ),
         Step(CLOSE),
@@ -146,11 +205,27 @@ class PrivateQueries(Service):
             self.request, desk.columns
         ):
             return [Problem(f"{ID}.other_meaning")]
+        parameter = "questions" if self.request.step == VISIT else "listed"
         try:
-            asked = self.asked
+            new = self.new
         except InputRefused as refused:
-            return [Problem(refused.code, refused.values, "questions")]
-        return _unpayable(desk, asked)
+            return [Problem(refused.code, refused.values, parameter)]
+        return _unpayable(desk, new, parameter)
+
+    # --- what is asked, and what is paid for it -----------------------------------------------------
+
+    @once
+    def desk(self) -> Desk:
+        """Return what the last visit left; refuse what is no state of a desk."""
+        desk = Desk.loads(self.request.state)
+        if desk is None:
+            raise InputRefused(f"{ID}.no_state")
+        return desk
+
+    @once
+    def terms(self) -> Terms:
+        """Return what holds for all questions of the desk."""
+        return self.desk.terms
 
     @once
     def asked(self) -> tuple[Asked, ...]:
@@ -161,46 +236,103 @@ class PrivateQueries(Service):
         InputRefused
             ``services.private_queries.*``: a question that cannot be understood or answered.
         """
-        desk = _desk(self.request)
-        paid: set[str] = set()
-        found = []
-        for record in self.values["questions"]:
-            where = record["where"] or ""
-            question = Question(parse(where), self.request.schema, record["by"])
-            _refuse_question(question, desk)
-            known = desk.answer(question.key)
-            free = known is not None or question.key in paid
-            epsilon = Fraction(0) if free else level_of(record, _opened(self.request).units_moved)
-            paid.add(question.key)
-            found.append(Asked(question, where, epsilon, known, record["margin"]))
+        if self.request.step != VISIT:
+            return ()
+        desk, records = self.desk, self.values["questions"]
+        queries = [query_of(record, desk.schema) for record in records]
+        for query in queries:
+            query.refuse(desk.columns, self.terms)
+        known = {one.key for measurement in desk.measured for one in measurement.queries}
+        open_ones = [at for at, record in enumerate(records) if record["epsilon"] is None]
+        hows = follow([queries[at] for at in open_ones], desk.measured, self.terms)
+        told = dict(zip(open_ones, hows, strict=True))
+        found, left = [], []
+        for at, (query, record) in enumerate(zip(queries, records, strict=True)):
+            how = told.get(at)
+            margin, size = record["margin"], record.get("size")
+            is_said = record["epsilon"] is not None or margin is not None
+            free = query.key in known or (how is not None and self._is_enough(query, how, record))
+            if not free and not is_said:
+                left.append(query)
+            epsilon = level_of(record, query, self.terms) if is_said and not free else Fraction(0)
+            known |= {query.key} if epsilon else set()
+            found.append(Asked(query, epsilon, margin, size))
+        new = [Measurement((one.query,), one.epsilon, visit=desk.visits + 1) for one in found if one.epsilon]
+        if left and None in follow(left, (*desk.measured, *new), self.terms):
+            raise InputRefused(f"{ID}.level_or_margin")
+        return tuple(found)
+
+    def _is_enough(self, query: Query, how: Follows, record: Mapping[str, Any]) -> bool:
+        """Say whether what follows from earlier answers is as exact as is asked for."""
+        margin = record["margin"]
+        return margin is None or max(answer(query, how, self.desk.measured, self.terms).within) <= margin
+
+    @once
+    def listed(self) -> tuple[Query, ...]:
+        """Return what a list compares with thresholds."""
+        if self.request.step != SCREEN:
+            return ()
+        desk = self.desk
+        found = [query_of({**record, "kind": ABOVE}, desk.schema) for record in self.values["listed"]]
+        for query in found:
+            query.refuse(desk.columns, self.terms)
         return tuple(found)
 
     @once
-    def questions(self) -> tuple[str, ...]:
-        if self.request.step != VISIT:
+    def new(self) -> tuple[Measurement, ...]:
+        """Return what the visit pays for, without its numbers."""
+        visit = self.desk.visits + 1
+        apart = [one for one in self.asked if one.epsilon and not (self.plan and is_planned(one.query))]
+        paid = [*self.plan, *(Measurement((one.query,), one.epsilon, visit=visit) for one in apart)]
+        told = follow(self.listed, self.desk.measured, self.terms)
+        left = {query.key: query for query, known in zip(self.listed, told, strict=True) if known is None}
+        if left:
+            level, most = self.values["level"], self.values["most"]
+            every = tuple(left.values())
+            paid.append(Measurement(every, level, (), visit, most=min(most, len(every))))
+        return tuple(paid)
+
+    @once
+    def plan(self) -> tuple[Measurement, ...]:
+        """Return the tables that answer the questions of a visit together, where that is wanted and less."""
+        if not self.values.get("planned"):
             return ()
-        return tuple(one.question.key for one in self.asked if one.epsilon)
+        wanted = [Wanted(one.query, one.epsilon) for one in self.asked if one.epsilon]
+        tabled = [one for one in wanted if is_planned(one.query)]
+        return plan_for(tabled, self.terms, visit=self.desk.visits + 1)
+
+    @once
+    def shown(self) -> tuple[Query, ...]:
+        """Return the questions whose answers lie in the folder."""
+        if self.request.step == CLOSE:
+            return self.desk.asked
+        return (*(one.query for one in self.asked), *self.listed)
+
+    @once
+    def _told(self) -> tuple[Follows | None, ...]:
+        return follow(self.shown, self._every, self.terms)
+
+    @once
+    def questions(self) -> tuple[str, ...]:
+        if self.request.step not in (VISIT, SCREEN):
+            return ()
+        return tuple(_fingerprint(one) for one in self.new)
 
     @once
     def uses(self) -> Mapping[str, tuple[str, ...]]:
         if self.request.step == CLOSE:
             return {}
-        if self.request.step != VISIT:
+        if not self.request.step:
             return super().uses
-        names = [name for one in self.asked for name in one.question.columns]
+        names = [name for query in self.shown for name in query.columns]
         key = self.schema.person_key
         return {MAIN: tuple(dict.fromkeys([*names, *([] if key is None else [key.name])]))}
 
-    def mechanism(self, epsilon: Fraction) -> LaplaceCounts:
-        """Return the noise of one answer in a visit."""
-        return LaplaceCounts(_opened(self.request).units_moved, epsilon)
+    # --- loss ---------------------------------------------------------------------------------------
 
     @once
     def cost(self) -> Promise:
-        if not self.request.step:
-            return _opening(self.request)
-        asked = self.asked if self.request.step == VISIT else ()
-        return self._adding_up([one.epsilon for one in asked if one.epsilon])
+        return self._adding_up(self.new) if self.request.step else _opening(self.request)
 
     @once
     def stated(self) -> Promise:
@@ -210,47 +342,100 @@ class PrivateQueries(Service):
     @once
     def priced(self) -> Promise:
         """Return the promise of the opening: prices of visits do not add up, that of the desk bounds all."""
-        return _opening(_opened(self.request)) if self.request.step else self.cost
+        return _opening(self._opened) if self.request.step else self.cost
 
     @once
-    def _in_folder(self) -> list[Fraction]:
-        """Return the level of every answer that the folder of a visit or of the closing holds, each once."""
-        if self.request.step == CLOSE:
-            return [answer.epsilon for answer in _desk(self.request).answers]
-        found = {one.question.key: one for one in reversed(self.asked)}
-        return [one.epsilon if one.known is None else one.known.epsilon for one in found.values()]
+    def _in_folder(self) -> tuple[Measurement, ...]:
+        return tuple(self._every[place] for place in self._places)
 
-    def _adding_up(self, levels: Sequence[Fraction]) -> Promise:
-        """Return the promise of answers at these levels."""
-        budget = Budget(sum(levels, Fraction(0)), neighbours=_desk(self.request).neighbours)
-        events = Sequential(tuple(self.mechanism(epsilon).event for epsilon in levels))
-        found = promise(replace(_opened(self.request), budget=budget), events, further=_IN_TURN)
-        return found if levels else _undrawn(found)
+    @once
+    def _every(self) -> tuple[Measurement, ...]:
+        return (*self.desk.measured, *self.new)
+
+    @once
+    def _places(self) -> tuple[int, ...]:
+        """Return the places of what the answers in the folder rest on, and of what is paid for beside."""
+        new = range(len(self.desk.measured), len(self._every))
+        told = {place for one in self._told if one is not None for place in one.places}
+        return tuple(sorted({*told, *new}))
+
+    @once
+    def _opened(self) -> Request:
+        """Return the request of a visit with unit, cap and relation of the opening, whatever it reads."""
+        desk = self.desk
+        budget = Budget(desk.epsilon, neighbours=desk.neighbours)
+        return replace(self.request, schemas={MAIN: desk.schema}, private=(MAIN,), budget=budget)
+
+    def _adding_up(self, measured: Sequence[Measurement]) -> Promise:
+        """Return the promise of measurements."""
+        level = _sum(measured)
+        budget = Budget(level, neighbours=self.desk.neighbours)
+        events = Sequential(tuple(self.event(one) for one in measured))
+        found = promise(replace(self._opened, budget=budget), events, further=_IN_TURN)
+        return found if measured else _undrawn(found)
+
+    def comparison(self, listed: Measurement) -> AboveThresholds:
+        """Return how a list is compared with its thresholds."""
+        terms = self.terms
+        moved = max(terms.rows if one.of == ROWS else 1 for one in listed.queries)
+        return AboveThresholds(
+            moved, listed.epsilon, listed.most, len(listed.queries), one_way=not terms.replace_one
+        )
+
+    def event(self, measured: Measurement) -> Event:
+        """Return what the accountant counts of a measurement."""
+        if measured.query.kind == ABOVE:
+            return self.comparison(measured).event
+        return measured.query.event(measured.epsilon, self.terms)
 
     def _told_together(self, desk: Desk) -> Text:
         """Say what the folder tells in all, what of it is new, and what the desk has told until now."""
-        here, new = (sum(part, Fraction(0)) for part in (self._in_folder, self.takes_each))
         so_far = desk.epsilon - desk.left
-        values = {"here": here, "new": new, "so_far": so_far, "reserved": desk.epsilon}
-        return Text(f"methods.{ID}.notes.together", {name: _level(one) for name, one in values.items()})
+        values = {
+            "here": _sum(self._in_folder),
+            "new": _sum(self.new),
+            "so_far": so_far,
+            "reserved": desk.epsilon,
+        }
+        return Text(
+            f"methods.{ID}.notes.together", {name: rounded_level(one) for name, one in values.items()}
+        )
+
+    # --- forecast -----------------------------------------------------------------------------------
 
     @once
     def forecast(self) -> Forecast:
         if self.request.step == CLOSE:
             return Forecast()
-        label, unit = Text(f"methods.{ID}.numbers.count.label"), counted_unit(self.request)
-        if self.request.step == VISIT:
-            levels = [one.epsilon for one in self.asked if one.epsilon]
-            found = [self.mechanism(epsilon).accuracy() for epsilon in levels]
-            errors = tuple(Expected(label, "whole", None, one.median, one.limit, unit) for one in found)
-            return Forecast(errors, notes=tuple(cap_notes(self.request)))
+        unit, notes = counted_unit(self.request), tuple(cap_notes(self.request))
+        if self.request.step:
+            return Forecast(tuple(self._expected(unit)), notes=notes)
         share = required(self.request).epsilon / self.options.questions
-        one = LaplaceCounts(self.request.units_moved, share).accuracy()
+        one = laplace_accuracy(self.request.units_moved / share)
         errors = tuple(
-            Expected(label, "group", size, one.median, one.limit, unit) for size in self.request.sizes
+            Expected(_label("count"), "group", size, one.median, one.limit, unit)
+            for size in self.request.sizes
         )
         note = Text(f"methods.{ID}.notes.shared", {"questions": self.options.questions})
-        return Forecast(errors, notes=(note, *cap_notes(self.request)))
+        return Forecast(errors, notes=(note, *notes))
+
+    def _expected(self, unit: str) -> list[Expected]:
+        """Return how far the answers will be from the truth, as far as that does not hang on the truth."""
+        found = []
+        for one in self.asked:  # a plan makes none of them less exact
+            query, level = one.query, one.epsilon
+            if not level or (query.is_pair and one.size is None):
+                continue
+            limit = query.limit(level, self.terms, size=one.size)
+            counted = query.kind not in (SUM, MEAN, SHARE)
+            named = "" if query.kind == SHARE or not query.value else query.schema.column(query.value).unit
+            size = "" if query.is_pair else unit if counted else named
+            found.append(Expected(_label(query.kind), "whole", one.size, limit / 3, limit, size))
+        for measured in self.new:
+            if measured.query.kind == ABOVE:
+                half, most = (self.comparison(measured).gap(share=share) for share in (0.5, 0.95))
+                found.append(Expected(_label(ABOVE), "whole", None, half, most, unit))
+        return found
 
     def judged(self, people: int | None) -> Judged | None:
         if people is None or self.request.step:
@@ -264,132 +449,114 @@ class PrivateQueries(Service):
         """Open the desk: nothing is drawn, and no row decides anything."""
         columns, budget = self.options.columns, required(self.request)
         desk = Desk(
-            declared(self.request, columns),
-            budget.epsilon,
-            budget.neighbours,
-            self.options.questions,
+            declared(self.request, columns), budget.epsilon, budget.neighbours, self.options.questions
         )
         notes = (_left(desk), Text(f"methods.{ID}.notes.adds_up"), *cap_notes(self.request))
-        return Release((_columns(self.request, columns),), self.cost, notes=notes, state=desk.dumps())
+        table = columns_table(self.request.schema, columns)
+        return Release((table,), self.cost, notes=notes, state=desk.dumps())
 
     def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
-        desk = _desk(self.request)
+        desk = self.desk
         if step == CLOSE:
             return self.closed(desk)
-        asked = self.asked
         context.progress.step(0.0, "run.reading")
-        rows = tables[MAIN].rows()
-        new = []
-        for one in asked:
-            if one.epsilon:
-                noisy = self.mechanism(one.epsilon).release(one.count(rows), context.noise)
-                counts = tuple(int(count) for count in noisy)
-                by = one.question.by
-                new.append(Answer(one.question.key, one.where, by, one.epsilon, counts, desk.visits + 1))
-        return self.released(asked, desk.visited(tuple(new)))
+        rows = Coded(tables[MAIN].rows())
+        whole = Coded(context.whole[MAIN].rows()) if MAIN in context.whole else rows
+        measured = tuple(self.measured(one, rows, whole, context.noise) for one in self.new)
+        return self.released(desk.visited(measured, self.shown))
 
-    def released(self, asked: tuple[Asked, ...], desk: Desk) -> Release:
-        """Make the artefact from answers that the desk knows: nothing after this line has seen a row."""
-        told = [(one.where, answer) for one in asked if (answer := desk.answer(one.question.key)) is not None]
-        table = self.told(told)
+    def measured(self, one: Measurement, rows: Coded, whole: Coded, noise: Noise) -> Measurement:
+        """Draw the noise of a measurement: the only place that sees exact numbers."""
+        exact = [query.numbers(whole if query.of == PEOPLE else rows) for query in one.queries]
+        query, found = one.query, exact[0]
+        if query.kind == ABOVE:
+            thresholds = np.array([listed.threshold for listed in one.queries], dtype=np.int64)
+            found = self.comparison(one).compare(np.concatenate(exact), thresholds, noise).astype(np.int64)
+        elif query.kind == QUANTILE:
+            found = query.chosen(exact[0], one.epsilon, self.terms, noise)
+        else:
+            found = query.noise(one.epsilon, self.terms).release(exact[0], noise)
+        return replace(one, numbers=tuple(int(number) for number in found))
+
+    # --- what leaves: nothing from here on has seen a row -------------------------------------------
+
+    def answers(self, desk: Desk) -> list[tuple[Query, Answer | None]]:
+        """Return the answers in the folder, from all that was measured; None for what was not reached."""
+        told = follow(self.shown, desk.measured, self.terms)
+        return [
+            (query, None if how is None else answer(query, how, desk.measured, self.terms))
+            for query, how in zip(self.shown, told, strict=True)
+        ]
+
+    def released(self, desk: Desk) -> Release:
+        """Make the artefacts of a visit."""
+        answers = self.answers(desk)
         notes = (
             self._told_together(desk),
             _left(desk),
             Text(f"methods.{ID}.notes.adds_up"),
-            *_short(asked, table.frame),
+            *_short(self.asked, answers),
             *cap_notes(self.request),
         )
-        return Release((table,), self.cost, _views(table.frame, desk.schema), notes, state=desk.dumps())
+        return self._release(desk, answers, notes)
 
     def closed(self, desk: Desk) -> Release:
         """Close the desk: everything that it answered, once more."""
-        table = self.told([(answer.where, answer) for answer in desk.answers])
         notes = (
-            Text(f"methods.{ID}.notes.closed", {"answers": len(desk.answers)}),
+            Text(f"methods.{ID}.notes.closed", {"answers": len(desk.asked)}),
             self._told_together(desk),
-            *cap_notes(_opened(self.request)),
+            *cap_notes(self._opened),
         )
-        state = replace(desk, closed=True).dumps()
-        return Release((table,), self.cost, _views(table.frame, desk.schema), notes, state=state)
+        return self._release(replace(desk, closed=True), self.answers(desk), notes)
+
+    def _release(self, desk: Desk, answers: Any, notes: tuple[Text, ...]) -> Release:
+        paid = [(place + 1, self._every[place]) for place in self._places]
+        tables = (answers_table(answers), paid_table(paid))
+        return Release(tables, self.cost, views_of(answers), notes, state=desk.dumps())
 
     @once
     def offered(self) -> Mapping[str, tuple[str, ...]]:
-        return {MAIN: _desk(self.request).columns}
+        return {MAIN: self.desk.columns}
 
     @once
     def takes_each(self) -> tuple[Fraction, ...]:
-        return tuple(one.epsilon for one in self.asked) if self.request.step == VISIT else ()
+        """Return what each question takes; of a plan its part, as it would be of the sum alone."""
+        tabled = [one.epsilon if is_planned(one.query) else Fraction(0) for one in self.asked]
+        part = _sum(self.plan) / sum(tabled) if self.plan else Fraction(1)
+        return tuple(one.epsilon * (part if is_planned(one.query) else 1) for one in self.asked)
 
     @once
     def cheaper(self) -> tuple[Cheaper, ...]:
         if self.request.step != VISIT:
             return ()
-        return ways(self.asked, self.values["questions"], _desk(self.request), _opened(self.request))
+        return ways(self.asked, self.values["questions"], self.desk, self.terms, is_planned=bool(self.plan))
 
     @once
     def so_far(self) -> tuple[View, ...]:
-        answers = _desk(self.request).answers
-        if not answers:
+        desk = self.desk
+        if not desk.asked:
             return ()
-        frame = self.told([(answer.where, answer) for answer in answers]).frame.iloc[::-1]
-        pairs = zip(frame["count"], frame["within_95"], strict=True)
-        parts = [share(within / count if count > 0 else 1) for count, within in pairs]
-        frame.insert(list(frame.columns).index("within_95") + 1, "share", parts)
-        return _views(frame, _desk(self.request).schema)[:1]
-
-    def told(self, answers: Sequence[tuple[str, Answer]]) -> TableArtefact:
-        """Return answers as a table, each below the words in which it was asked for."""
-        frames = [self._answer(place, *one) for place, one in enumerate(answers, 1)]
-        frame = pd.concat(frames) if frames else pd.DataFrame(columns=list(_ANSWERS))
-        unit = counted_unit(_opened(self.request))
-        entries = tuple(
-            DictionaryEntry(name, _meaning(name), kind, unit if name in ("count", "within_95") else "")
-            for name, kind in _ANSWERS.items()
-        )
-        return TableArtefact("answers", (frame.reset_index(drop=True),), entries)
-
-    def _answer(self, place: int, where: str, answer: Answer) -> pd.DataFrame:
-        cells = cells_of(_desk(self.request).schema, answer.by)
-        values = [" · ".join(cell) for cell in cells.labels()]
-        limit = self.mechanism(answer.epsilon).accuracy().limit
-        columns: dict[str, Any] = {
-            "question": place,
-            "where": where,
-            "by": answer.by or "",
-            "value": values,
-            "count": list(answer.counts),
-            "within_95": limit,
-            "epsilon": str(answer.epsilon),
-            "visit": answer.visit,
-        }
-        texts = {name: "str" for name, kind in _ANSWERS.items() if kind != "integer"}
-        return pd.DataFrame(columns).astype(texts)
+        told = follow(desk.asked, desk.measured, self.terms)
+        found = [
+            (query, None if how is None else answer(query, how, desk.measured, self.terms))
+            for query, how in zip(desk.asked, told, strict=True)
+        ]
+        return views_of(found, newest_first=True)[:1]
 
 
-_ANSWERS = {
-    "question": "integer",
-    "where": "text",
-    "by": "category",
-    "value": "category",
-    "count": "integer",
-    "within_95": "integer",
-    "epsilon": "text",
-    "visit": "integer",
-}
+def _sum(measured: Sequence[Measurement]) -> Fraction:
+    return sum((one.epsilon for one in measured), Fraction(0))
 
 
-def _desk(request: Request) -> Desk:
-    desk = Desk.loads(request.state)
-    if desk is None:
-        raise InputRefused(f"{ID}.no_state")
-    return desk
+def _label(kind: str) -> Text:
+    return Text(f"methods.{ID}.numbers.{kind}.label")
 
 
-def _opened(request: Request) -> Request:
-    """Return the request of a visit with unit, cap and relation of the opening, whatever the visit reads."""
-    desk = _desk(request)
-    budget = Budget(desk.epsilon, neighbours=desk.neighbours)
-    return replace(request, schemas={MAIN: desk.schema}, private=(MAIN,), budget=budget)
+def _fingerprint(measured: Measurement) -> str:
+    """Return the fingerprint of what is paid for; a list or a table is one of its own in every visit."""
+    if measured.query.kind not in (ABOVE, TABLE):
+        return measured.query.key
+    return digest([measured.visit, sorted(one.key for one in measured.queries)])
 
 
 def _opening(request: Request) -> Promise:
@@ -407,109 +574,38 @@ def _undrawn(found: Promise) -> Promise:
     return replace(found, assumptions=left)
 
 
-def _refuse_question(question: Question, desk: Desk) -> None:
-    """Refuse a question about other columns than the desk's, and one that nobody could be counted in."""
-    for name in question.columns:
-        if name not in desk.columns:
-            raise InputRefused(f"{ID}.not_at_desk", column=name[:100], columns=", ".join(desk.columns))
-    if question.by is not None:
-        column = question.schema.column(question.by)
-        for problem in level_problems([column], parameter="questions"):
-            raise InputRefused(problem.code, **problem.values)
-        size = LevelAxis(column, Extra.SEPARATE)
-        if len(size.labels) > MOST_CELLS:
-            raise InputRefused(f"{ID}.too_many_cells", cells=len(size.labels), most=MOST_CELLS)
-    if question.canonical == NOWHERE:
-        raise InputRefused(f"{ID}.nobody")
-
-
-def _unpayable(desk: Desk, asked: tuple[Asked, ...]) -> list[Problem]:
-    new = [one.epsilon for one in asked if one.epsilon]
-    total, left = sum(new, Fraction(0)), desk.left
+def _unpayable(desk: Desk, new: tuple[Measurement, ...], parameter: str) -> list[Problem]:
+    total, left = _sum(new), desk.left
     if total > left:
         values: dict[str, Any] = {
-            "asked": _level(total),
-            "left": _level(left, down=True),
-            "reserved": _level(desk.epsilon),
+            "asked": rounded_level(total),
+            "left": rounded_level(left, down=True),
+            "reserved": rounded_level(desk.epsilon),
         }
-        return [Problem(f"{ID}.over_reserve", values, "questions")]
-    if len(desk.answers) + len(new) > desk.questions:
-        values = {"asked": len(new), "left": desk.questions - len(desk.answers), "most": desk.questions}
-        return [Problem(f"{ID}.too_many_questions", values, "questions")]
+        return [Problem(f"{ID}.over_reserve", values, parameter)]
+    asked = sum(one.questions for one in new)
+    if desk.paid + asked > desk.questions:
+        values = {"asked": asked, "left": desk.questions - desk.paid, "most": desk.questions}
+        return [Problem(f"{ID}.too_many_questions", values, parameter)]
     return []
-
-
-def _columns(request: Request, names: tuple[str, ...]) -> TableArtefact:
-    """Return what may be asked about: declarations only."""
-    columns = [request.schema.column(name) for name in names]
-    cells = {
-        "column": [column.name for column in columns],
-        "kind": [column.kind.value for column in columns],
-        "values": [axis_of(request.schema, column.name).described for column in columns],
-    }
-    kinds = {"column": "category", "kind": "category", "values": "text"}
-    entries = tuple(DictionaryEntry(name, _meaning(name), kind) for name, kind in kinds.items())
-    return TableArtefact("columns", (pd.DataFrame(cells, dtype="str"),), entries)
-
-
-def _meaning(name: str) -> Text:
-    return Text(f"methods.{ID}.dictionary.{name}")
-
-
-def _level(epsilon: Fraction, *, down: bool = False) -> float:
-    """Return a level as people read it: what was lost is never told smaller, what is left never larger."""
-    return plainly(float(epsilon), up=not down, down=down)
 
 
 def _left(desk: Desk) -> Text:
     values = {
-        "left": _level(desk.left, down=True),
-        "reserved": _level(desk.epsilon),
-        "questions": desk.questions - len(desk.answers),
+        "left": rounded_level(desk.left, down=True),
+        "reserved": rounded_level(desk.epsilon),
+        "questions": desk.questions - desk.paid,
     }
     return Text(f"methods.{ID}.notes.left", values)
 
 
-def _short(asked: tuple[Asked, ...], frame: pd.DataFrame) -> tuple[Text, ...]:
+def _short(asked: tuple[Asked, ...], answers: Sequence[tuple[Query, Answer | None]]) -> tuple[Text, ...]:
     """Say when an answer that was given before is less exact than was asked for now."""
-    limits = frame.drop_duplicates("question").set_index("question")["within_95"]
     places = [
         place
-        for place, one in enumerate(asked, 1)
-        if one.known is not None and one.margin is not None and limits[place] > one.margin
+        for place, (one, (_, found)) in enumerate(zip(asked, answers, strict=False), 1)
+        if not one.epsilon and one.margin is not None and found is not None and max(found.within) > one.margin
     ]
     if not places:
         return ()
     return (Text(f"methods.{ID}.notes.less_exact", {"questions": ", ".join(map(str, places))}),)
-
-
-def _views(frame: pd.DataFrame, schema: Schema) -> tuple[View, ...]:
-    headings = tuple(Text(f"methods.{ID}.headings.{name}") for name in frame.columns)
-    told = frame.assign(epsilon=[_level(Fraction(one)) for one in frame["epsilon"]])
-    shown = marked_weak(told, value="count", taken=())
-    asides = {name: cells_of(schema, name).asides[name] for name in set(frame["by"]) if name}
-    pairs = zip(frame["by"], frame["value"], strict=True)
-    named = [aside(value) if value in asides.get(by, ()) else value for by, value in pairs]
-    shown["value"] = pd.Series(named, shown.index, dtype=object)
-    rows = tuple(tuple(row) for row in shown.itertuples(index=False, name=None))
-    words = f"methods.{ID}.views"
-    note = with_weak(Text(f"{words}.table.note"), rows)
-    views: list[View] = [TableView(Text(f"{words}.table.title"), headings, rows, note)]
-    if 0 < len(frame) <= MOST_BARS:
-        counts, limits = (frame[name].to_numpy(dtype=np.float64) for name in ("count", "within_95"))
-        labels = tuple(
-            f"{place} · {value}" if value else str(place)
-            for place, value in zip(frame["question"], frame["value"], strict=True)
-        )
-        views.append(
-            BarsView(
-                Text(f"{words}.bars.title"),
-                labels,
-                tuple(counts.tolist()),
-                Text(f"methods.{ID}.numbers.count.label"),
-                tuple((counts - limits).tolist()),
-                tuple((counts + limits).tolist()),
-                Text(f"{words}.bars.note"),
-            )
-        )
-    return tuple(views)

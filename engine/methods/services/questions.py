@@ -14,11 +14,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,11 +42,11 @@ from engine.table import coding
 from engine.table.schema import Column, Kind, Role, Schema
 
 Rows = arrays.Bools
+Codes = arrays.Whole
 Cells = frozenset[int]
 _NAMELESS = (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY, Role.DROPPED)
 _NUMERIC = (Kind.INTEGER, Kind.NUMBER)
 EVERYWHERE, NOWHERE = "everywhere", "nowhere"
-_MIX = 2_654_435_761  # 2^32 divided by the golden ratio
 
 
 class Axis(Protocol):
@@ -62,12 +62,20 @@ class Axis(Protocol):
     def written(self, cells: Iterable[int]) -> list[Any]:
         """Return cells in the one form that does not depend on what else the condition asks."""
 
-    def codes(self, frame: pd.DataFrame) -> npt.NDArray[np.int64]:
-        """Return the cell of every row."""
+    def read(self, frame: pd.DataFrame) -> Any:
+        """Return what the rows say of the column, whatever is asked of it: read once for many questions."""
+
+    def codes(self, read: Any) -> Codes:
+        """Return the cell of every row, from what `read` returned, in as few bytes as hold it."""
 
     @property
     def described(self) -> str:
         """The declared values or bounds, to be read by people; empty where none were declared."""
+
+
+def _small(size: int) -> type[np.unsignedinteger]:
+    """Return the smallest kind of whole number that holds the cells of a column."""
+    return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32
 
 
 def _runs(cells: Iterable[int]) -> list[tuple[int, int]]:
@@ -143,8 +151,11 @@ class Levels:
     def written(self, cells: Iterable[int]) -> list[Any]:
         return [list(run) for run in _runs(cells)]
 
-    def codes(self, frame: pd.DataFrame) -> npt.NDArray[np.int64]:
-        return coding.codes(frame[self.column.name], self.column)
+    def read(self, frame: pd.DataFrame) -> Codes:
+        return coding.codes(frame[self.column.name], self.column).astype(_small(self.size))
+
+    def codes(self, read: Codes) -> Codes:
+        return read
 
 
 Cut = tuple[Fraction, int]
@@ -288,9 +299,12 @@ class Line:
             found.append([_written(ends[first]), _written(ends[last + 1])])
         return found
 
-    def codes(self, frame: pd.DataFrame) -> npt.NDArray[np.int64]:
-        values, absent = self._values(frame[self.column.name])
-        found = np.zeros(len(values), dtype=np.int64)
+    def read(self, frame: pd.DataFrame) -> tuple[npt.NDArray[np.float64], Rows]:
+        return self._values(frame[self.column.name])
+
+    def codes(self, read: tuple[npt.NDArray[np.float64], Rows]) -> Codes:
+        values, absent = read
+        found = np.zeros(len(values), dtype=_small(self.size))
         for number, above in self._cuts:
             edge = float(number if self._step is None else (number - self._origin) / self._step)
             found += (values > edge) if above else (values >= edge)
@@ -331,6 +345,23 @@ def _refused(code: str, **values: Any) -> InputRefused:
 # --- conditions over several columns ----------------------------------------------------------------
 
 
+class Coded:
+    """The rows of a table, of which every column is read once, however many questions ask about it."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+        self._read: dict[Any, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def read(self, name: Any, reader: Callable[[pd.DataFrame], Any]) -> Any:
+        """Return what a reader makes of the rows, the first time that the name is asked for."""
+        if name not in self._read:
+            self._read[name] = reader(self.frame)
+        return self._read[name]
+
+
 @dataclass(frozen=True)
 class Question:
     """How many rows fulfil a condition, all together or in each cell of a column.
@@ -342,21 +373,22 @@ class Question:
     schema
         What is declared about the table, after its preparation.
     by
-        The column whose declared cells are counted apart; None for one number.
+        The columns whose declared cells are counted apart; none for one number.
     """
 
     condition: Condition
     schema: Schema
-    by: str | None = None
+    by: tuple[str, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns that have a part, in the order of their names."""
         named = {one.column for one in comparisons(self.condition)}
-        return tuple(sorted(named | ({self.by} if self.by is not None else set())))
+        return tuple(sorted(named | set(self.by)))
 
     @cached_property
-    def _axes(self) -> dict[str, Axis]:
+    def axes(self) -> dict[str, Axis]:
+        """The columns of the condition, cut where it cuts them."""
         asked: dict[str, tuple[Comparison, ...]] = {}
         for one in comparisons(self.condition):
             asked[one.column] = (*asked.get(one.column, ()), one)
@@ -375,44 +407,40 @@ class Question:
             is none.
         """
         for one in comparisons(self.condition):  # also what does not matter beside the others
-            self._axes[one.column].cells(one)
-        return _diagram(self.condition, self._axes, {})
+            self.axes[one.column].cells(one)
+        return _diagram(self.condition, self.axes, {})
 
     @cached_property
     def key(self) -> str:
         """The fingerprint of the question: the same for every way of writing it."""
-        return _digest([self.canonical, self.by])
+        by = sorted(self.by)
+        return digest([self.canonical, by if len(by) > 1 else by[0] if by else None])
 
-    def mask(self, frame: pd.DataFrame) -> Rows:
+    def mask(self, rows: Coded) -> Rows:
         """Return which rows fulfil the condition, each decided by that row alone."""
-        codes = {name: axis.codes(frame) for name, axis in self._axes.items()}
-        return self._mask(self.condition, codes, len(frame))
+        codes = {name: axis.codes(rows.read(name, axis.read)) for name, axis in self.axes.items()}
+        if self.condition == EVERYBODY:
+            return np.ones(len(rows), dtype=bool)
+        return truth(self.condition, self.axes, codes, len(rows))
 
-    def over_cells(self, conditions: Sequence[Condition], rows: int) -> list[Rows]:
-        """Return which of so many made-up rows fulfil each condition: a quick look before they are compared.
 
-        Every column of the conditions has to be in this one. The rows run through the cells of its columns
-        without a pattern, always the same ones; nothing is drawn and no row of a table is read.
-        """
-        steps = np.arange(1, rows + 1, dtype=np.int64)
-        codes = {
-            name: ((steps * (_MIX + 80_006 * place)) >> 16) % axis.size
-            for place, (name, axis) in enumerate(self._axes.items())
-        }
-        return [self._mask(condition, codes, rows) for condition in conditions]
-
-    def _mask(self, condition: Condition, codes: Mapping[str, npt.NDArray[np.int64]], rows: int) -> Rows:
-        if isinstance(condition, Comparison):
-            axis = self._axes[condition.column]
-            taken = np.zeros(axis.size, dtype=bool)
-            taken[list(axis.cells(condition))] = True
-            return np.asarray(taken[codes[condition.column]])
-        if isinstance(condition, Not):
-            return ~self._mask(condition.part, codes, rows)
-        parts = [self._mask(part, codes, rows) for part in condition.parts]
-        if isinstance(condition, All):
-            return np.logical_and.reduce([np.ones(rows, dtype=bool), *parts])
-        return np.logical_or.reduce([np.zeros(rows, dtype=bool), *parts])
+def truth(condition: Condition, axes: Mapping[str, Axis], codes: Mapping[str, Codes], rows: int) -> Rows:
+    """Return where a condition holds, from the cells of its columns on axes that its comparisons cut."""
+    if isinstance(condition, Comparison):
+        axis, found = axes[condition.column], codes[condition.column]
+        cells = axis.cells(condition)
+        runs = _runs(cells)
+        if len(runs) == 1:  # compared in a tenth of the time of looking up
+            return np.asarray((found >= runs[0][0]) & (found <= runs[0][1]))
+        taken = np.zeros(axis.size, dtype=bool)
+        taken[list(cells)] = True
+        return np.asarray(taken[found])
+    if isinstance(condition, Not):
+        return ~truth(condition.part, axes, codes, rows)
+    parts = [truth(part, axes, codes, rows) for part in condition.parts]
+    if not parts:
+        return np.full(rows, isinstance(condition, All))
+    return np.asarray(reduce(np.logical_and if isinstance(condition, All) else np.logical_or, parts))
 
 
 def axis_of(schema: Schema, name: str, asked: tuple[Comparison, ...] = ()) -> Axis:
@@ -456,10 +484,11 @@ def _node(name: str, condition: Condition, axes: Mapping[str, Axis], known: dict
         branches.setdefault(rest, []).extend(cells)
     if len(branches) == 1:
         return next(iter(branches))  # the column does not matter
-    return _digest([name, sorted([rest, axis.written(cells)] for rest, cells in branches.items())])
+    return digest([name, sorted([rest, axis.written(cells)] for rest, cells in branches.items())])
 
 
-def _digest(tree: Any) -> str:
+def digest(tree: Any) -> str:
+    """Return the fingerprint of JSON values."""
     text = json.dumps(tree, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

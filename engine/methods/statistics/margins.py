@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
-from math import ceil, prod, sqrt
+from math import ceil, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +46,7 @@ from engine.methods.shared.cells import (
 from engine.methods.shared.counted import NO_NEGATIVES, PEOPLE
 from engine.methods.shared.promise import counted_unit, promise
 from engine.methods.shared.tables import filling_notes, forecast_views, number_entry, result_views
-from engine.privacy.accuracy import HALF, MOST, Accuracy, laplace_accuracy
+from engine.privacy.accuracy import Accuracy, laplace_accuracy, spread_of_sum
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts
 from engine.privacy.promise import Promise
@@ -252,7 +252,6 @@ Columns = tuple[int, ...]
 
 SHARES = 840  # shares of ε are multiples of one part in so many: up to eight tables can have equal ones
 _STEPS = (140, 28, 7, 1)  # parts that the search moves at a time
-_POINTS = 2**14
 _UNKNOWN = 1e-30  # precision of a part that no measured table has
 
 
@@ -339,7 +338,9 @@ class Strategy:
             for table, share in self.shares
             for coefficient, times in self._coefficients(table, asked)
         ]
-        return _accuracy_of_sum(terms)
+        median, most = spread_of_sum(tuple(terms))
+        # a rounded cell is off by at most L where the sum is within L + 1/2
+        return Accuracy(max(0, ceil(median - 0.5)), max(0, ceil(most - 0.5)))
 
     def _coefficients(self, table: Columns, asked: Columns) -> list[tuple[float, int]]:
         """Return with which numbers the noise of a table's cells enters a cell, and how many cells each."""
@@ -458,17 +459,3 @@ def _in_table(values: Floats, part: Columns, table: Columns) -> Floats:
     """Return a part with one axis for every column of a table, of length 1 where it has none."""
     sizes = iter(values.shape)
     return values.reshape([next(sizes) if place in part else 1 for place in table])
-
-
-def _accuracy_of_sum(terms: Sequence[tuple[float, int]]) -> Accuracy:
-    """Return the accuracy of a sum of Laplace noises, (scale, how many), rounded to a whole number."""
-    spread = sqrt(sum(2 * scale**2 * times for scale, times in terms))
-    step = spread / 256
-    angles = 2 * np.pi * np.arange(_POINTS // 2 + 1) / _POINTS / step
-    logs = sum(times * np.log1p((scale * angles) ** 2) for scale, times in terms)
-    chances = np.maximum(0.0, np.fft.irfft(np.exp(-logs), _POINTS)[: _POINTS // 2])
-    chances[1:] *= 2
-    within, reach = np.cumsum(chances) / chances.sum(), np.arange(_POINTS // 2) * step
-    median, most = (float(np.interp(share, within, reach)) for share in (HALF, MOST))
-    # a rounded cell is off by at most L where the sum is within L + 1/2
-    return Accuracy(max(0, ceil(median - 0.5)), max(0, ceil(most - 0.5)))

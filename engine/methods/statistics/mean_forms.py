@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.methods.shared.quantity import Quantity
-from engine.methods.shared.sensitivity import means_sensitivity, sum_sensitivity
-from engine.methods.statistics.ratio import (
+from engine.methods.shared.ratio import (
     RatioError,
     RatioNoise,
     ratio_and_margin,
     ratio_errors,
     whole_errors,
 )
+from engine.methods.shared.sensitivity import means_sensitivity, sum_sensitivity
 from engine.privacy.accuracy import Accuracy, Floats, laplace_accuracy
 from engine.privacy.mechanisms import Integers, LaplaceCounts
 
@@ -134,7 +134,7 @@ class PlainSum(Form):
 
 @dataclass(frozen=True)
 class Ratio(Form):
-    """A ratio of two noisy numbers: A/(A + B), see `engine.methods.statistics.ratio`."""
+    """A ratio of two noisy numbers: A/(A + B), see `engine.methods.shared.ratio`."""
 
     @property
     @abstractmethod

@@ -15,6 +15,7 @@ from engine.privacy.mechanisms.local_response import LocalResponse
 from engine.privacy.mechanisms.permute_and_flip import FlipChoice, PermuteAndFlip
 from engine.privacy.mechanisms.randomised_response import RandomisedResponse
 from engine.privacy.mechanisms.seeded_rows import GeometricThreshold, LaplaceThreshold, SeededRows
+from engine.privacy.mechanisms.sparse_vector import AboveThresholds, SparseVector
 from engine.privacy.mechanisms.staircase import Staircase, StaircaseNumber
 from engine.privacy.mechanisms.stated import Stated
 from engine.privacy.mechanisms.vector import Vector, VectorNoise
@@ -22,6 +23,7 @@ from engine.privacy.mechanisms.vector import Vector, VectorNoise
 CountNoise = LaplaceCounts | GaussianCounts
 
 __all__ = [
+    "AboveThresholds",
     "CountNoise",
     "DiscreteGaussian",
     "DiscreteLaplace",
@@ -38,6 +40,7 @@ __all__ = [
     "PermuteAndFlip",
     "RandomisedResponse",
     "SeededRows",
+    "SparseVector",
     "Staircase",
     "StaircaseNumber",
     "Stated",

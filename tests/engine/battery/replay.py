@@ -32,6 +32,7 @@ CALLS = (
     "shuffled",
     "exponential_choice",
     "permute_and_flip",
+    "sparse_vector",
 )
 BY_ROW = ("random_keys", "bernoulli", "uniform_below")  # may be called once for each row of the table
 

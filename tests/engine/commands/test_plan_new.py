@@ -93,7 +93,7 @@ def test_questions_come_from_a_file(tmp_path: Path, capsys: Any) -> None:
     said = [one for one in arguments(visit, tmp_path) if not one.startswith("--set=questions")]
     out = tmp_path / "plan.json"
     assert main(["plan", "new", *said, f"--set=questions=@{tmp_path}/list.csv", "--out", str(out)]) == 0
-    asked = [{"where": "gender is Female", "epsilon": 0.1}, {"by": "age", "epsilon": 0.05}]
+    asked = [{"where": "gender is Female", "epsilon": 0.1}, {"by": ["age"], "epsilon": 0.05}]
     assert Plan.read(out).parameters == {"questions": asked}
     assert main(["plan", "new", *said, f"--set=questions=@{tmp_path}/none.csv", "--out", str(out)]) == 2
     assert "none.csv" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from engine.methods.catalogue import method
 from engine.methods.records import LARGEST_FILE, read_records
 
 QUESTIONS = method("services.private_queries").asks("visit")[0]
-WANTED = [{"where": "sex is f, or age >= 3", "epsilon": 0.1}, {"by": "sex", "margin": 20}]
+WANTED = [{"where": "sex is f, or age >= 3", "epsilon": 0.1}, {"by": ["sex"], "margin": 20}]
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ WANTED = [{"where": "sex is f, or age >= 3", "epsilon": 0.1}, {"by": "sex", "mar
         'where,by,epsilon,margin\n"sex is f, or age >= 3",,0.1,\n,sex,,20\n',
         "\ufeffWhere;Margin;By;Epsilon\r\nsex is f, or age >= 3;;;0.1\r\n\r\n;20;sex\r\n",
         "by\twhere\tepsilon\tmargin\n\tsex is f, or age >= 3\t0.1\n sex \t\t\t20",
-        ' [{"where": "sex is f, or age >= 3", "epsilon": 0.1}, {"by": "sex", "margin": 20}]',
+        ' [{"where": "sex is f, or age >= 3", "epsilon": 0.1}, {"by": ["sex"], "margin": 20}]',
     ],
 )
 def test_the_same_list_in_several_forms(text: str, tmp_path: Path) -> None:
@@ -72,6 +72,8 @@ def test_what_is_no_number_stays_for_the_check(tmp_path: Path) -> None:
 def test_a_point_in_a_file_with_commas_stands_before_decimals(tmp_path: Path) -> None:
     place = tmp_path / "questions.csv"
     place.write_text("by,epsilon\nsex,1.125\n", encoding="utf-8")
-    assert read_records(place, QUESTIONS) == [{"by": "sex", "epsilon": 1.125}]
+    assert read_records(place, QUESTIONS) == [{"by": ["sex"], "epsilon": 1.125}]
     place.write_text("by;epsilon\nsex;1.125\n", encoding="utf-8")
-    assert read_records(place, QUESTIONS) == [{"by": "sex", "epsilon": "1.125"}], "may be two: refused later"
+    assert read_records(place, QUESTIONS) == [{"by": ["sex"], "epsilon": "1.125"}], (
+        "may be two: refused later"
+    )

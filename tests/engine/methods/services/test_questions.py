@@ -12,7 +12,7 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused
 from engine.methods.conditions import MOST_COMPARISONS, parse
-from engine.methods.services.questions import EVERYWHERE, NOWHERE, Question
+from engine.methods.services.questions import EVERYWHERE, NOWHERE, Coded, Question
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.ratios import TIMED, slack
 
@@ -53,7 +53,7 @@ def frame(*names):
 def taken(text, name):
     """Return the values of a column that a condition takes."""
     rows = frame(name)
-    mask = Question(parse(text), SCHEMA).mask(rows)
+    mask = Question(parse(text), SCHEMA).mask(Coded(rows))
     return [VALUES[name][place] for place in np.flatnonzero(mask)]
 
 
@@ -118,7 +118,7 @@ def test_rows_by_hand(text, name, expected):
 )
 def test_the_same_question_in_other_words(one, other):
     assert Question(parse(one), SCHEMA).key == Question(parse(other), SCHEMA).key
-    assert Question(parse(one), SCHEMA, "sex").key != Question(parse(one), SCHEMA).key
+    assert Question(parse(one), SCHEMA, ("sex",)).key != Question(parse(one), SCHEMA).key
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_two_questions_are_the_same_if_and_only_if_they_take_the_same_rows():
     by_rows, by_key = {}, {}
     for _ in range(700):
         question = Question(parse(written(chance, 3)), SCHEMA)
-        mask = question.mask(rows).tobytes()
+        mask = question.mask(Coded(rows)).tobytes()
         assert by_rows.setdefault(mask, question.key) == question.key
         assert by_key.setdefault(question.key, mask) == mask
         assert (question.canonical == EVERYWHERE) == (b"\0" not in mask)
@@ -168,8 +168,8 @@ def test_two_questions_are_the_same_if_and_only_if_they_take_the_same_rows():
 def test_a_row_is_decided_by_itself_alone():
     rows = frame("sex", "age", "bmi")
     question = Question(parse("sex is f and (age > 2 or not bmi between 10.5 and 12)"), SCHEMA)
-    whole = question.mask(rows)
-    single = [question.mask(rows.iloc[[place]])[0] for place in range(0, len(rows), 7)]
+    whole = question.mask(Coded(rows))
+    single = [question.mask(Coded(rows.iloc[[place]]))[0] for place in range(0, len(rows), 7)]
     assert single == whole[::7].tolist()
 
 

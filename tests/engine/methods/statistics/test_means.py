@@ -11,9 +11,9 @@ from scipy.stats import binom
 
 from engine.methods.catalogue import method
 from engine.methods.protocol import Budget
+from engine.methods.shared.ratio import RatioNoise, ratio_and_margin, ratio_errors, whole_errors
 from engine.methods.shared.sensitivity import means_sensitivity, sum_sensitivity
 from engine.methods.statistics.mean_forms import HALF_RANGE, finished_means
-from engine.methods.statistics.ratio import RatioNoise, ratio_and_margin, ratio_errors, whole_errors
 from engine.privacy.events import Sequential
 from engine.table.schema import Column, Domain, Kind, Origin
 from tests.engine.battery.checks import failing

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from engine.methods.statistics.quantiles import any_limits, even_errors
-from engine.methods.statistics.rank_choices import choices, chosen
+from engine.methods.shared.rank_accuracy import any_limits, even_errors
+from engine.methods.shared.rank_choices import choices, chosen
 from engine.privacy.mechanisms.permute_and_flip import FlipChoice
 from tests.engine.flip import flip_probabilities
 from tests.engine.methods.statistics.ranks_by_hand import ranks_off, spread_evenly

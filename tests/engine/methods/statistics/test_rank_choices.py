@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.methods.statistics.rank_choices import (
+from engine.methods.shared.rank_choices import (
     choices,
     chosen,
     cut,

@@ -1,0 +1,184 @@
+"""The planner: no question less exact than alone, for much less; what is paid is what the tables lose."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.methods.catalogue import method
+from engine.methods.protocol import MAIN, Budget, Context
+from engine.methods.services.asked import ID, SHARE, Query, Terms
+from engine.methods.services.combining import follow, limits, variances
+from engine.methods.services.planning import Wanted, plan_for
+from engine.methods.services.questions import NOWHERE
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table
+from tests.noise_source import seeded_noise
+
+DECLARED = Origin.DECLARED
+LISTED = {"sex": ("f", "m"), "ward": tuple("abcd"), "back": ("no", "late", "early"), "drug": ("yes", "no")}
+SCHEMA = Schema(
+    (
+        *(
+            Column(name, Role.OTHER, Kind.CATEGORY, Domain(values=some), DECLARED)
+            for name, some in LISTED.items()
+        ),
+        Column("age", Role.OTHER, Kind.INTEGER, Domain(Fraction(0), Fraction(110)), DECLARED),
+        Column("stay", Role.OTHER, Kind.INTEGER, Domain(Fraction(1), Fraction(14)), DECLARED),
+    )
+)
+TERMS = Terms(SCHEMA, 1, replace_one=False, by_person=False)
+TYPICAL = (
+    *(
+        "",
+        "sex is f",
+        "sex is m",
+        "age >= 65",
+        "age >= 80",
+        "sex is f and age >= 65",
+        "sex is m and age >= 65",
+    ),
+    *(
+        "ward is a",
+        "ward in (a, b)",
+        "ward is a and age >= 65",
+        "back is early",
+        "back is early and age >= 65",
+    ),
+    *("back is early and sex is f", "stay >= 7", "stay >= 7 and age >= 65", "stay >= 7 and back is early"),
+    *(
+        "drug is yes",
+        "drug is yes and age >= 65",
+        "drug is yes and back is early",
+        "ward is b and back is early",
+    ),
+)
+
+
+def wanted(conditions, level=Fraction(1, 20)):
+    return [Wanted(Query(SCHEMA, where=where), level) for where in conditions]
+
+
+def deviation(asked, plan):
+    """Return the root of the mean variance of the questions, at ε = 1 in all."""
+    found = follow([one.query for one in asked], plan, TERMS)
+    all_of_them = [variances(one.query, how, plan, TERMS) for one, how in zip(asked, found, strict=True)]
+    return float(np.sqrt(np.mean(np.concatenate(all_of_them)))) * float(sum(one.epsilon for one in plan))
+
+
+def test_twenty_typical_questions():
+    """Alone at ε = 1 in all each is off by 28 (standard deviation); together by less than 8."""
+    asked = wanted(TYPICAL)
+    plan = plan_for(asked, TERMS, visit=1)
+    assert len(plan) <= 5 and deviation(asked, plan) < 8
+    assert sum(one.epsilon for one in plan) < Fraction(2, 5)
+    assert [one.questions for one in plan] == [20, *[0] * (len(plan) - 1)]
+
+
+def random_conditions(seed, count=20):
+    draw = np.random.default_rng(seed)
+    parts = [f"{name} is {value}" for name, some in LISTED.items() for value in some]
+    parts += ["age >= 65", "age < 18", "stay >= 7", "stay <= 2", "ward in (c, d)", "not back is no"]
+    found = set()
+    while len(found) < count:
+        where = " and ".join(sorted(draw.choice(parts, int(draw.integers(1, 4)), replace=False)))
+        if Query(SCHEMA, where=where).question.canonical != NOWHERE:
+            found.add(where)
+    return sorted(found)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_question_is_less_exact_than_alone(seed):
+    """Whatever is asked, how exactly, and whatever else: by variance and by margin."""
+    draw = np.random.default_rng(seed)
+    asked = [
+        Wanted(Query(SCHEMA, where=where), Fraction(int(draw.integers(1, 9)), 100))
+        for where in random_conditions(seed, 12)
+    ]
+    asked += [
+        Wanted(Query(SCHEMA, by=("ward",), where="age >= 65"), Fraction(1, 20)),
+        Wanted(Query(SCHEMA, SHARE, where="stay >= 7", part="sex is f"), Fraction(1, 30)),
+    ]
+    plan = plan_for(asked, TERMS, visit=1)
+    assert plan and sum(one.epsilon for one in plan) < sum(one.alone for one in asked)
+    for one, how in zip(asked, follow([one.query for one in asked], plan, TERMS), strict=True):
+        alone = 2 * float(one.query.noise(one.alone, TERMS).scale) ** 2
+        assert (variances(one.query, how, plan, TERMS) <= alone * (1 + 1e-6)).all()
+        if not one.query.is_pair:
+            assert max(limits(one.query, how, plan, TERMS)) <= one.query.limit(one.alone, TERMS) + 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_random_list_takes_less_than_half(seed):
+    asked = wanted(random_conditions(seed))
+    plan = plan_for(asked, TERMS, visit=1)
+    assert sum(one.epsilon for one in plan) < Fraction(1, 2)
+
+
+def test_what_gains_nothing_is_not_planned():
+    assert plan_for(wanted(["sex is f"]), TERMS, visit=1) == ()
+    apart = [*wanted(["sex is f"], Fraction(1, 2)), *wanted(["age >= 65"], Fraction(1, 100))]
+    assert plan_for(apart, TERMS, visit=1) == ()  # as one table they would need √2 · 1/2
+
+
+# --- at the desk ------------------------------------------------------------------------------------
+
+
+def visited(questions, rows, *, planned=True, seed=1):
+    """Return the design of a visit to a new desk, and its release."""
+    desk = method(ID)
+    opening = desk.make_request(
+        {MAIN: SCHEMA},
+        {"columns": [one.name for one in SCHEMA.columns], "questions": 30},
+        budget=Budget(Fraction(10**4)),
+    )
+    state = desk(opening).run({}, Context(seeded_noise(1), None, Path("unused"))).state
+    given = {"questions": questions, "planned": planned}
+    design = desk(desk.make_request({MAIN: SCHEMA}, given, step="visit", state=state))
+    assert not design.problems
+    noise = seeded_noise(seed)
+    return (
+        design,
+        design.step("visit", {MAIN: Table(rows)}, state, Context(noise, None, Path("unused"))),
+        noise,
+    )
+
+
+def people(count=400):
+    draw = np.random.default_rng(1)
+    columns = {name: draw.choice(np.array([*some, "?"]), count) for name, some in LISTED.items()}
+    ages = {
+        "age": draw.integers(0, 111, count).astype(float),
+        "stay": draw.integers(1, 15, count).astype(float),
+    }
+    return pd.DataFrame(columns | ages)
+
+
+def test_a_planned_visit_pays_for_its_tables_and_answers_every_question():
+    questions = [{"where": where, "epsilon": "1/20"} for where in TYPICAL]
+    questions += [{"kind": "mean", "value": "age", "epsilon": "1/50"}, {"where": "sex is f"}]
+    design, release, noise = visited(questions, people())
+    tables = design.plan
+    assert sum(one.epsilon for one in tables) + Fraction(1, 50) == design.cost.loss.epsilon
+    assert noise.counted == design.cost.drawn() and sum(design.takes_each) == design.cost.loss.epsilon
+    frame = release.artefacts[0].frame
+    assert frame["question"].tolist() == list(range(1, 23)) and frame["answer"].notna().all()
+    by_words = dict(zip(frame["where"], frame["answer"], strict=True))
+    assert by_words["sex is f and age >= 65"] <= by_words["age >= 65"] + 100
+    assert sum(map(Fraction, release.artefacts[1].frame["epsilon"])) == design.stated.loss.epsilon
+    alone = visited(questions, people(), planned=False)[0]
+    assert alone.cost.loss.epsilon > 2 * design.cost.loss.epsilon
+
+
+def test_answers_of_a_plan_are_the_exact_ones_where_there_is_next_to_no_noise():
+    rows = people()
+    questions = [{"where": where, "epsilon": 100} for where in (*TYPICAL, "sex is other and not ward is a")]
+    frame = visited(questions, rows)[1].artefacts[0].frame
+    found = dict(zip(frame["where"], frame["answer"].astype(float), strict=True))
+    assert found[""] == pytest.approx(len(rows), abs=0.6)
+    exact = ((rows["sex"] == "f") & (rows["age"] >= 65)).sum()
+    assert found["sex is f and age >= 65"] == pytest.approx(exact, abs=0.6)
+    other = ((rows["sex"] == "?") & (rows["ward"] != "a")).sum()
+    assert found["sex is other and not ward is a"] == pytest.approx(other, abs=0.6)

@@ -1,0 +1,188 @@
+"""Curves: exact sums by hand, sensitivities attained and never exceeded, bands that cover, waves that pay."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.methods.catalogue import method
+from engine.methods.protocol import MAIN, Budget, Context
+from engine.methods.statistics.density import FINE, Curve, waves
+from engine.privacy.promise import Neighbours
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table
+from tests.noise_source import seeded_noise
+
+DENSITY = method("statistics.density")
+STAY = Column("stay", Role.OTHER, Kind.INTEGER, Domain(Fraction(0), Fraction(10)), Origin.DECLARED)
+DOSE = Column(
+    "dose", Role.OTHER, Kind.NUMBER, Domain(Fraction(-1), Fraction(1), Fraction(1, 4)), Origin.DECLARED
+)
+PERSON = Column("person", Role.PERSON_KEY, Kind.TEXT)
+ODD = [np.nan, np.inf, -np.inf, -99.0, 99.0]
+
+
+def design(columns=("stay",), *, cap=None, epsilon=1, delta=0, neighbours="add_remove", **given):
+    schema = Schema((STAY, DOSE)) if cap is None else Schema((PERSON, STAY, DOSE), cap)
+    budget = Budget(Fraction(epsilon), Fraction(delta), Neighbours(neighbours))
+    request = DENSITY.make_request({MAIN: schema}, {"columns": list(columns), **given}, budget=budget)
+    made = DENSITY(request)
+    assert not made.problems, made.problems
+    return made
+
+
+def cosines(columns=("stay",), **given):
+    return design(columns, way="cosines", delta="1/1000000", **given)
+
+
+def frame(stay, dose=None):
+    return pd.DataFrame(
+        {"stay": np.asarray(stay, float), "dose": np.asarray(stay if dose is None else dose, float)}
+    )
+
+
+def test_intervals_by_hand():
+    made = design(parts=3)  # 0–3, 4–7, 8–10 of the eleven steps
+    assert made.exact(frame([0, 3, 4, 7, 8, 10, *ODD])).tolist() == [3, 2, 3]
+    both = design(("stay", "dose"), parts=2)
+    rows = frame([0, 0, 10, 5, np.nan], [-1, 1, 1, -9, 0])
+    assert both.exact(rows).reshape(2, 2).tolist() == [[2, 1], [0, 1]]
+
+
+def test_waves_by_hand():
+    found = cosines(waves=2).exact(frame([0, 10, 5, np.nan]))
+    one = round(FINE * 2**0.5)
+    assert found.tolist() == [3 * FINE, one - one + 0, one + one - one]
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize("columns", [("stay",), ("stay", "dose")])
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("cap", [None, 3])
+def test_what_a_person_moves_is_within_the_sensitivity_and_reaches_it(columns, neighbours, cap):
+    """Every value of the grid, odd ones too, and several rows that differ."""
+    made = cosines(columns, waves=3, neighbours=neighbours, cap=cap)
+    rows, draw = cap or 1, np.random.default_rng(2)
+    values = list(product([0, 1, 4, 9, 10, *ODD], [-1, -0.3, 0.5, 1, *ODD]))
+    several = [[value] * rows for value in values]
+    several += [[values[place] for place in draw.integers(len(values), size=rows)] for _ in range(100)]
+    found = [made.exact(frame(*zip(*some, strict=True))).astype(float) for some in several]
+    moved = found if neighbours == "add_remove" else [one - other for one in found for other in found]
+    longest = max(float((one**2).sum()) for one in moved)
+    assert longest <= made.squared_sensitivity
+    assert longest > (0.98 if neighbours == "add_remove" else 0.4) * made.squared_sensitivity
+    plain = design(columns, parts=4, neighbours=neighbours, cap=cap)
+    counts = [plain.exact(frame(*zip(*some, strict=True))) for some in several]
+    most = max(np.abs(one - other).sum() for one in counts for other in counts)
+    assert plain.mechanism.sensitivity == rows * (2 if neighbours == "replace_one" else 1) >= most / 2
+
+
+def test_the_cost_is_what_is_drawn():
+    for made in (design(parts=5), cosines(("stay", "dose"), waves=2)):
+        noise = seeded_noise(1)
+        release = made.run({MAIN: Table(frame([1, 2, 3]))}, Context(noise, None, Path("unused")))
+        assert noise.counted == made.cost.drawn() and release.promise == made.cost
+        assert made.cost.kind == ("pure_dp" if made.options.way == "histogram" else "approximate_dp")
+
+
+# --- curves -----------------------------------------------------------------------------------------
+
+
+def smooth(draw, count):
+    return np.clip(np.rint(draw.normal(4, 1.8, count)), 0, 10)
+
+
+@pytest.mark.parametrize(
+    "made", [design(parts=11, epsilon="1/5"), cosines(waves=6, epsilon="2/5")], ids=["intervals", "waves"]
+)
+def test_the_band_covers_what_the_noise_does(made):
+    """At every place, of the curve with as many waves and no noise, in 95 of 100 draws."""
+    rows = frame(smooth(np.random.default_rng(3), 3000))
+    exact = made.exact(rows)
+    places, noise, inside, runs = np.linspace(0, 1, 21), seeded_noise(4), 0, 400
+    perfect = made.curve(exact.reshape(made.shape))
+    for _ in range(runs):
+        noisy = made.curve(made.mechanism.release(exact, noise).reshape(made.shape))
+        value, within = noisy.at(places)
+        true = replace(perfect, spread=0.0)
+        kept = Curve(true.coefficients[: noisy.kept + 1], 0.0)
+        inside += np.abs(value - kept.at(places)[0]) <= within + 1e-9
+    assert 0.92 < inside.mean() / runs < 0.98
+
+
+def test_few_waves_are_kept_where_there_is_much_noise():
+    draw = np.random.default_rng(1)
+    rows, large, small = frame(smooth(draw, 4000)), seeded_noise(1), seeded_noise(1)
+    exact = design(parts=11, epsilon=1).exact(rows)
+    loud, quiet = design(parts=11, epsilon="1/100"), design(parts=11, epsilon=100)
+    kept = [
+        np.mean([one.curve(one.mechanism.release(exact, noise)).kept for _ in range(40)])
+        for one, noise in ((loud, large), (quiet, small))
+    ]
+    assert kept[0] + 2 < kept[1]
+
+
+def test_smoothing_takes_away_more_noise_than_shape():
+    """Mean squared error of the smoothed curve beside that of all waves, against the exact counts."""
+    draw, noise = np.random.default_rng(1), seeded_noise(2)
+    made = design(parts=11, epsilon="1/20", waves=10)
+    exact = made.exact(frame(smooth(draw, 1000)))
+    places = (np.arange(11) + 0.5) / 11
+    truth = exact / exact.sum() * 11
+    errors = []
+    for _ in range(200):
+        noisy = made.curve(made.mechanism.release(exact, noise))
+        whole = waves(places, 10) @ noisy.coefficients
+        errors.append([np.mean((noisy.at(places)[0] - truth) ** 2), np.mean((whole - truth) ** 2)])
+    smoothed, rough = np.mean(errors, axis=0)
+    assert smoothed < 0.85 * rough
+
+
+def test_any_number_of_places_is_read_from_the_coefficients_alone():
+    made = cosines(("stay", "dose"), waves=3, epsilon=20)
+    draw = np.random.default_rng(5)
+    rows = frame(smooth(draw, 500), draw.uniform(-1, 1, 500))
+    release = made.run({MAIN: Table(rows)}, Context(seeded_noise(2), None, Path("unused")))
+    density, coefficients = (one.frame for one in release.artefacts)
+    kept = next(note.values["kept"] for note in release.notes if note.id.endswith(".kept"))
+    found = np.zeros(len(density))
+    u, v = density["stay"] / 10, (density["dose"] + 1) / 2
+    for i, j, number in coefficients.itertuples(index=False):
+        if max(i, j) <= kept:
+            sides = [1.0 if k == 0 else 2**0.5 * np.cos(np.pi * k * place) for k, place in ((i, u), (j, v))]
+            found += number * sides[0] * sides[1]
+    assert density["density"].to_numpy() == pytest.approx(found / (10 * 2))
+
+
+def test_a_table_of_nobody_gives_a_curve_too():
+    for made in (design(), cosines(("stay", "dose"))):
+        release = made.run({MAIN: Table(frame([]))}, Context(seeded_noise(1), None, Path("unused")))
+        assert np.isfinite(release.artefacts[0].frame["density"]).all()
+
+
+def test_a_forecast_is_that_of_all_waves():
+    made = design(parts=8, waves=7)
+    size = made.forecast.errors[-1].size
+    rows, noise = frame(np.arange(size) % 11), seeded_noise(9)
+    exact = made.exact(rows)
+    places = np.linspace(0.05, 0.95, 19)
+    off = []
+    for _ in range(300):
+        found, true = (made.curve(one).coefficients for one in (made.mechanism.release(exact, noise), exact))
+        off.append(100 * np.abs(waves(places, 7) @ (found - true)))
+    assert np.mean(np.concatenate(off) <= made.forecast.errors[-1].limit) == pytest.approx(0.95, abs=0.025)
+
+
+def test_what_cannot_be_drawn_is_refused():
+    schema = Schema((replace(STAY, domain=Domain(values=("1", "2"))),))
+    budget = Budget(Fraction(1))
+    request = DENSITY.make_request({MAIN: schema}, {"columns": ["stay"]}, budget=budget)
+    assert [one.code for one in DENSITY(request).problems] == ["statistics.density.no_bounds"]
+    request = DENSITY.make_request(
+        {MAIN: Schema((STAY,))}, {"columns": ["stay"], "way": "cosines"}, budget=budget
+    )
+    assert [one.code for one in DENSITY(request).problems] == ["budget.delta_needed"]
