@@ -16,14 +16,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine.methods.exchanges.responses import Kit, Question
 
 from app.state.draft import load, path_of
 from app.state.purposes import remembered
 from app.state.settings import Settings
 from engine import texts
 from engine.errors import InputRefused
-from engine.methods.services.desk import Answer, Desk
+from engine.methods.exchanges.kit import ONE_OF, Kit, Question
+from engine.methods.services.asked import Query
+from engine.methods.services.desk import Desk, Measurement
+from engine.privacy.channels.sets import Sets
 from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan, Purpose
 from engine.table.hierarchies import Hierarchy
@@ -59,22 +61,25 @@ OPEN: dict[str, tuple[Any, ...]] = {
     r"desk\.declared\.(columns|preparation|person_key)": ([], None),
     r"desk\.declared\.person_key": (["abc"],),
     r"desk\.declared\.person_key\[\d\]": ("abc",),
-    r"desk\.declared\.rows_per_person|desk\.(questions|visits)|desk\.answers\[0\]\.visit": (7,),
-    r"desk\.epsilon|desk\.answers\[0\]\.epsilon": (7, 1.5),
-    r"desk\.answers": ([],),
-    r"desk\.answers\[0\]\.(by|where|key)": ("abc", None),
-    r"desk\.answers\[0\]\.counts": ([],),
-    r"desk\.answers\[0\]\.counts\[\d\]": (7,),
+    r"desk\.declared\.rows_per_person|desk\.(questions|visits)|desk\.measured\[0\]\.(visit|questions|most)": (
+        7,
+    ),
+    r"desk\.epsilon|desk\.measured\[0\]\.epsilon": (7, 1.5),
+    r"desk\.(measured|asked)|desk\.measured\[0\]\.numbers": ([],),
+    r"desk\.measured\[0\]\.numbers\[0\]": (7,),
     r"desk\.closed": (True,),
     r"kit\.(title|intro)|kit\.questions\[0\]\.(text|levels\[\d\])": ("abc",),
-    r"kit\.respondents|kit\.questions\[0\]\.(true|epsilon)": (7, 1.5),
+    r"kit\.(respondents|waves)|kit\.questions\[0\]\.(epsilon|lowest|step)": (7, 1.5),
+    r"kit\.questions\[0\]\.second_levels": ([],),
+    r"kit\.device": ("abc",),
+    r"kit\.shared": (True,),
     r"hierarchy\.(bands\[\d\]|start|cuts\[\d\]\[\d\])": (7, 1.5),
     r"hierarchy\.tree\.\w+\[\d\]": ("abc",),
     r"hierarchy\.tree\.\w+": (["abc"],),
     r"hierarchy\.(prefix|suffix)\[\d\]": (7,),
     r"draft\.open_questions(\[\d\])?": ([], ["abc"], "abc"),
 }
-NEVER = {r"desk\.answers\[0\]\.(where|key)": (None,), r"kit\.(respondents|.*true)": (1.5,)}
+NEVER = {r"kit\.(respondents|waves)": (1.5,)}
 ELSEWHERE = re.compile(
     r"plan\.(files\.people\.options|preparation\[\d+\]|parameters|decisions\[\d+\]|candidates\[\d+\]|schemas)\W.*"
     r"|desk\.declared\.(columns|preparation)\[\d\].*|draft\.plan.*"
@@ -101,6 +106,7 @@ SCHEMA = {
         {"name": "ill", "kind": "category", "domain": {"code_list": "icd10"}},
     ],
 }
+ASKED = Query(Schema.from_json({"version": 1, "rows_per_person": 1, "columns": [{"name": "sex"}]}, file="x"))
 DESK = Desk(
     {
         "columns": [{"name": "sex"}],
@@ -112,10 +118,11 @@ DESK = Desk(
     Neighbours.ADD_REMOVE,
     5,
     1,
-    (Answer("k", "sex = f", "ward", Fraction(1, 2), (3, 4), 1),),
-    False,
+    (Measurement((ASKED,), Fraction(1, 2), (3,), 1),),
+    (ASKED,),
 )
-KIT = Kit("Title", "Intro", (Question("Smoker?", ("yes", "no"), 3, 1, Fraction(11, 10)),), 100)
+SMOKER = Question("Smoker?", ONE_OF, ("yes", "no"), Sets.at(2, 1, 1, Fraction(1)), Fraction(1))
+KIT = Kit("Title", "Intro", (SMOKER,), 100)
 
 
 def _plan(tree: Any) -> object:
@@ -207,7 +214,7 @@ def test_a_value_of_another_kind_is_refused_and_named(name: str) -> None:
             named = str([key for key in keys if isinstance(key, str)][-1])
             if name in ("plan", "schema") and not ("doc.json" in what and do and named[:6] in what + do):
                 dumb.append((path, value, what))
-    assert not taken
+    assert not taken, taken
     assert not [one for one in dumb if not one[0].endswith(("name", "version", "role", "kind"))]
 
 

@@ -117,7 +117,9 @@ class Question:
             )
         else:
             right = isinstance(channel, Wave | Bit) and channel.levels == k
-        return k > 1 and self.kind in KINDS and right and channel.fits and self.event_level() <= self.epsilon
+        both = {bool(self.second_text), bool(self.second_levels), self.kind == PAIR}
+        right = right and k > 1 and self.kind in KINDS and len(both) == 1
+        return right and channel.fits and self.event_level() <= self.epsilon
 
     @property
     def reason(self) -> str:

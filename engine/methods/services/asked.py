@@ -432,7 +432,7 @@ class Query:
         tree = strict_json.members(value, name, must=("kind", "of", "where"), may=may)
         text = strict_json.text
         level, limit = tree.get("quantile"), tree.get("threshold")
-        return Query(
+        found = Query(
             schema,
             strict_json.word(tree["kind"], f"{name}.kind", [*KINDS, ABOVE, TABLE]),
             strict_json.word(tree["of"], f"{name}.of", [ROWS, PEOPLE]),
@@ -444,6 +444,9 @@ class Query:
             None if limit is None else strict_json.whole(limit, f"{name}.threshold"),
             strict_json.items(tree.get("cuts", []), f"{name}.cuts", _cut),
         )
+        for condition in (found.where, found.part):
+            parse(condition)  # refuses what would be found out only when it is asked
+        return found
 
 
 def _cut(value: Any, name: str) -> tuple[str, tuple[str, ...]]:

@@ -157,6 +157,8 @@ def channel_from_json(tree: Mapping[str, Any]) -> Channel:
     kind = KINDS.get(tree.get("kind", ""))
     if kind is None or set(tree) != {"kind", *(part.name for part in fields(kind))}:
         raise ValueError("no such channel")
+    if any(type(value) is not int for name, value in tree.items() if name != "kind"):
+        raise ValueError("no channel of whole numbers")  # truth is a whole number to Python
     made = kind(**{name: value for name, value in tree.items() if name != "kind"})
     if not made.fits:
         raise ValueError("no channel that protects")
