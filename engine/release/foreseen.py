@@ -6,7 +6,7 @@ nothing about them is worked out when the noise has been paid for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ from engine.privacy.promise import Promise
 from engine.release import bundle
 from engine.release.levels import allowed_levels
 from engine.release.plan import Plan
-from engine.table.schema import Schema
+from engine.table.schema import Role, Schema
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,26 @@ def foresee(plan: Plan, design: Method) -> Foreseen:
     return found
 
 
-def columns_told(plan: Plan, design: Method, source: str) -> list[dict[str, Any]]:
-    """Return the columns of a source that had a part, as schema JSON; a domain only where it is declared."""
+def columns_told(
+    plan: Plan, design: Method, source: str, *, leaving: Collection[str] | None = None
+) -> list[dict[str, Any]]:
+    """Return the columns of a source that had a part, as schema JSON; a domain only where it is declared.
+
+    No list of values is told of a column that only others were made from, of one that names people, or that
+    is not among those that are leaving where these are known: it could be the list of all people.
+    """
     used = list(design.uses.get(source, ()))
+    told = set(used) if leaving is None else set(leaving)
     used += [str(step[name]) for step in plan.steps_of(source) for name in ("column", "to") if name in step]
     prepared = {column.name: column for column in plan.prepared(source).columns}
     named = {column.name: column for column in plan.schemas.get(source, Schema()).columns} | prepared
-    kept = tuple(named[name].without_copied() for name in dict.fromkeys(used) if name in named)
-    lines: list[dict[str, Any]] = Schema(kept).to_json()["columns"]
+    kept = [named[name].without_copied() for name in dict.fromkeys(used) if name in named]
+    names_people = (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER)
+    lines: list[dict[str, Any]] = Schema(
+        tuple(
+            one if one.name in told and one.role not in names_people else one.without_values() for one in kept
+        )
+    ).to_json()["columns"]
     return lines if source == MAIN else [line | {"source": source} for line in lines]
 
 

@@ -101,6 +101,12 @@ class Column:
         """Whether the domain was declared or comes from a code list, not from the rows."""
         return self.domain is not None and self.domain_origin in (Origin.DECLARED, Origin.CODE_LIST)
 
+    def without_values(self) -> Column:
+        """Return the column without any list of its values: nothing of them leaves."""
+        is_listed = self.domain is not None and self.domain.values is not None
+        domain = (None, None) if is_listed else (self.domain, self.domain_origin)
+        return replace(self, domain=domain[0], domain_origin=domain[1], labels={}, hierarchy=None)
+
     def without_copied(self) -> Column:
         """Return the column without what was or may have been copied from the rows.
 
