@@ -24,12 +24,15 @@ class EarlierRelease:
         As they were decided, JSON values.
     frames
         Its tables by file name, all cells as text.
+    made
+        Its columns that were made from another one, with that.
     """
 
     title: str
     method: str
     parameters: Mapping[str, Any]
     frames: Mapping[str, pandas.DataFrame]
+    made: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,11 @@ def told_of(folder: Path) -> bytes | None:
             "version": 1,
             "method": method.id,
             "parameters": dict(tree["decided"]["parameters"]),
+            "made": {
+                str(step["to"]): str(step["column"])
+                for step in tree["decided"].get("preparation", ())
+                if {"to", "column"} <= step.keys()
+            },
             "files": {name: data.decode() for name, data in content.items() if name.endswith(".csv")},
         }
         return json.dumps(told, sort_keys=True, ensure_ascii=False).encode()
@@ -166,7 +171,8 @@ def _release(content: bytes | None, entry: Entry) -> EarlierRelease | None:
             str(name): pd.read_csv(io.StringIO(text), dtype="str", keep_default_na=False)
             for name, text in tree["files"].items()
         }
-        return EarlierRelease(entry.title, str(tree["method"]), dict(tree["parameters"]), frames)
+        made = dict(tree.get("made", {}))  # what older programs kept does not say it
+        return EarlierRelease(entry.title, str(tree["method"]), dict(tree["parameters"]), frames, made)
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 

@@ -6,7 +6,7 @@ nothing about them is worked out when the noise has been paid for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -70,25 +70,29 @@ def foresee(plan: Plan, design: Method) -> Foreseen:
     return found
 
 
-def columns_told(plan: Plan, design: Method, source: str) -> list[dict[str, Any]]:
+def columns_told(
+    plan: Plan, design: Method, source: str, *, leaving: Collection[str] | None = None
+) -> list[dict[str, Any]]:
     """Return the columns of a source that had a part, as schema JSON, of each what had a part in the release.
 
-    Missing codes, and labels of values that are none, may name somebody and say nothing of what leaves. Of
-    the person key, and of a column at which only a step looks, it is said how they are marked and no value.
+    Missing codes, and labels of values that are none, may name somebody and say nothing of what leaves. No
+    value is told of a column that names people, at which only a step looks, or that is not among those that
+    are leaving where these are known: the list could be that of all people.
     """
     used = list(design.uses.get(source, ()))
+    told = set(used) if leaving is None else set(leaving)
     steps = [str(step[name]) for step in plan.steps_of(source) for name in ("column", "to") if name in step]
     prepared = {column.name: column for column in plan.prepared(source).columns}
     named = {column.name: column for column in plan.schemas.get(source, Schema()).columns} | prepared
     kept = tuple(
-        _told(named[name], has_part=name in used) for name in dict.fromkeys([*used, *steps]) if name in named
+        _told(named[name], has_part=name in told) for name in dict.fromkeys([*used, *steps]) if name in named
     )
     lines: list[dict[str, Any]] = Schema(kept).to_json()["columns"]
     return lines if source == MAIN else [line | {"source": source} for line in lines]
 
 
 def _told(column: Column, *, has_part: bool) -> Column:
-    if not has_part or column.role is Role.PERSON_KEY:
+    if not has_part or column.role in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER):
         bare = Column(column.name, role=column.role, kind=column.kind)
         return replace(bare, meaning=column.meaning, unit=column.unit)
     declared = column.without_copied()

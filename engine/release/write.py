@@ -18,7 +18,7 @@ from engine.evaluation import group_sizes
 from engine.evaluation.evaluate import Evaluation, figures, views
 from engine.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
 from engine.ledger import Holding, Ledger
-from engine.methods.protocol import Forecast, Method, Release, Rows, TableArtefact
+from engine.methods.protocol import MAIN, Forecast, Method, Release, Rows, TableArtefact
 from engine.methods.values import to_json
 from engine.privacy.keys import is_locked
 from engine.privacy.promise import Unit
@@ -179,7 +179,13 @@ def _decided(made: Made) -> dict[str, Any]:
     stay = {parameter.name for parameter in asked if parameter.inside}
     stay |= {one.name for one in asked if one.beside and request.values.get(one.beside) is None}
     values = {name: one for name, one in request.values.items() if one is not None and name not in stay}
-    columns = [line for source in design.sources_read for line in columns_told(plan, design, source.name)]
+    has_rows = design.rows is not Rows.NONE and design.cost.loss is None
+    leaving = {MAIN: _leaving(made)} if has_rows else {}
+    columns = [
+        line
+        for source in design.sources_read
+        for line in columns_told(plan, design, source.name, leaving=leaving.get(source.name))
+    ]
     decided: dict[str, Any] = {
         "parameters": to_json(values),
         "columns": columns,
@@ -212,6 +218,12 @@ def _decided(made: Made) -> dict[str, Any]:
     if plan.step:
         decided["step"] = plan.step
     return decided
+
+
+def _leaving(made: Made) -> frozenset[str]:
+    """Return the columns of the tables that leave."""
+    tables = (one for one in made.release.artefacts if isinstance(one, TableArtefact))
+    return frozenset(str(name) for table in tables for frame in table.frames for name in frame.columns)
 
 
 def _internal(made: Made) -> InternalEvidence:

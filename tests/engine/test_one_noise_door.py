@@ -31,9 +31,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "analyses/catalogue.py": {"internal_generator": INSIDE},
     "evaluation/synthetic_shadows.py": {"internal_generator": INSIDE},
     "utility/games.py": {"random_state=": "which of two equal splits a judging tree takes: stays inside"},
-    "utility/prediction.py": {
-        "random_state=": "which of two equal splits a tree takes: the same"
-    },
+    "utility/prediction.py": {"random_state=": "which of two equal splits a tree takes: the same"},
     "ledger/book.py": {"secrets.token_hex": NAMES},
     "ledger/register.py": {"secrets.token_hex": NAMES},
     "ledger/recognition.py": {"secrets.token_hex": NAMES},

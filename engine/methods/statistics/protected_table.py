@@ -49,6 +49,7 @@ from engine.numbers import exact
 from engine.privacy.promise import Promise, Term
 from engine.progress import SILENT, Progress
 from engine.table.declared import people_of_rows
+from engine.table.preparation.steps import made_name
 from engine.table.schema import Kind
 from engine.views import Text
 
@@ -268,7 +269,7 @@ class ProtectedTable(Method):
         if self.options.form != HIDDEN:
             return self._changed(found.values, printed, tables[MAIN], context)
         done = self._audited(found, printed, context.progress)
-        compared = self._refuse_differences(done.frame, context)
+        compared = self._refuse_differences(done.frame, tables[MAIN], context)
         inside = shown.inside(ID, done, self._totals, found.people[printed], earlier=compared)
         return self._release(done.frame, inside)
 
@@ -322,7 +323,7 @@ class ProtectedTable(Method):
             seconds = float(self.options.seconds)
             made = controlled_rounding(self.additive, values, base=base, chance=chance, seconds=seconds)
         frame = self._frame(made.values, printed, np.zeros(len(values), dtype=bool))
-        compared = self._refuse_differences(frame, context)
+        compared = self._refuse_differences(frame, table, context)
         change = (made.values - values)[printed]
         return self._release(frame, shown.rounded(ID, change, made.beyond, compared))
 
@@ -343,7 +344,7 @@ class ProtectedTable(Method):
             none_to=self.options.none_to,
         )
 
-    def _refuse_differences(self, frame: pd.DataFrame, context: Context) -> Earlier:
+    def _refuse_differences(self, frame: pd.DataFrame, table: Table, context: Context) -> Earlier:
         """Refuse a table that gives away small cells beside one that was released of the register before.
 
         What cannot be compared is refused too, unless the custodian gave a reason. Returned are the releases
@@ -353,7 +354,7 @@ class ProtectedTable(Method):
         compared = []
         for one in earlier.releases:
             try:
-                if self._refuse_beside(frame, one):
+                if self._refuse_beside(frame, table, one):
                     compared.append(one)
             except (InputRefused, KeyError, ValueError, TypeError, StopIteration) as error:
                 if isinstance(error, InputRefused) and error.code != "suppression.not_joined":
@@ -362,7 +363,7 @@ class ProtectedTable(Method):
                     raise InputRefused(f"{ID}.not_compared", title=one.title) from error
         return replace(earlier, releases=tuple(compared))
 
-    def _refuse_beside(self, frame: pd.DataFrame, one: EarlierRelease) -> bool:
+    def _refuse_beside(self, frame: pd.DataFrame, table: Table, one: EarlierRelease) -> bool:
         """Refuse a table beside one other; False where both are of quantities that are not compared."""
         from engine.methods.shared.suppression.differencing import (
             NotComparable,
@@ -397,10 +398,31 @@ class ProtectedTable(Method):
                 raise InputRefused(f"{ID}.again", title=one.title)
             return True
         cells = exposed(new, old)
+        if not cells and self._is_grouped_otherwise(table, one):
+            raise NotComparable
         if cells:
             named = "; ".join(cells[:NAMED])
             raise InputRefused(f"{ID}.differs", title=one.title, count=len(cells), cells=named)
         return True
+
+    def _is_grouped_otherwise(self, table: Table, one: EarlierRelease) -> bool:
+        """Say whether columns of two tables group the same values, or one groups those of the other.
+
+        What such columns have in common is known to everybody and not in the tables: bands of an age made
+        twice, districts and their regions.
+        """
+        made = {made_name(step): str(step["column"]) for step in self.request.preparation if "to" in step}
+        theirs = one.parameters["columns"]
+        for mine in (name for name in self.options.columns if name not in theirs):
+            for other in (name for name in theirs if name not in self.options.columns):
+                if _first(mine, made) == _first(other, one.made):
+                    return True
+                if other in table.names:
+                    pairs = table.rows()[[mine, other]].dropna().drop_duplicates()
+                    fewer, more = sorted((pairs[mine].nunique(), pairs[other].nunique()))
+                    if fewer > 1 and len(pairs) == more:
+                        return True
+        return False
 
     def _told(self, values: Mapping[str, Any]) -> tuple[float, float, int]:
         """Return what a hidden cell is at least, below what one is small, how far no number is off."""
@@ -483,6 +505,13 @@ class ProtectedTable(Method):
             notes,
             inside=inside,
         )
+
+
+def _first(name: str, made: Mapping[str, str]) -> str:
+    """Return the column that a column was made from, over all steps."""
+    for _ in made:
+        name = made.get(name, name)
+    return name
 
 
 def _word(labels: pd.Series, parameters: Mapping[str, Any]) -> str:

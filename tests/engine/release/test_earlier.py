@@ -231,6 +231,7 @@ def test_what_is_kept_is_what_left_and_nothing_else(tmp_path, ledger):
         "version",
         "method",
         "parameters",
+        "made",
         "files",
     }
 

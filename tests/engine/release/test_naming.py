@@ -25,6 +25,7 @@ from engine.release.naming import reason_for
 from engine.release.plan import Plan
 from engine.release.reasons import with_reasons
 from engine.release.run import run
+from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin, Role
 
 NOISY = "datasets.classifier_noise"  # every column that leaves beside the class gets noise
@@ -317,6 +318,36 @@ def test_means_and_groups_of_numbers_name_nobody(tmp_path: Path) -> None:
     plan = plan_with(method("datasets.microaggregation"), tmp_path, role=Role.IDENTIFYING)
     made(plan, tmp_path)
     assert letters(tmp_path, plan) < 40
+
+
+@pytest.mark.parametrize("way", ["left out", "only grouped before"])
+def test_declared_values_of_a_column_that_stays_do_not_leave_either(way: str, tmp_path: Path) -> None:
+    """The declared values of a number, its labels and its tree are the list of all people."""
+    plan = declared_number(method("datasets.masking"), tmp_path, Kind.CATEGORY)
+    numbers = plan.schema.column("case_no").domain
+    assert numbers is not None and numbers.values is not None
+    own = set(numbers.values)
+    tree = {number: [number[:2]] for number in numbers.values}
+    columns = tuple(
+        replace(one, labels=dict(zip(own, own, strict=True)), hierarchy=Hierarchy(tree=tree))
+        if one.name == "case_no"
+        else one
+        for one in plan.schema.columns
+    )
+    plan = replace(plan, schemas={MAIN: replace(plan.schema, columns=columns)})
+    steps = list(plan.parameters["steps"])
+    if way == "left out":
+        parameters = {**plan.parameters, "steps": [{"step": "drop", "column": "case_no"}, *steps]}
+        plan = replace(plan, parameters=parameters)
+    else:
+        groups = {number: number[:1] for number in numbers.values}
+        step = {"step": "recode", "column": "case_no", "map": groups, "others": "missing", "to": "part"}
+        kept = [name for name in plan.parameters["columns"] if name != "case_no"]
+        parameters = {**plan.parameters, "columns": [*kept, "part"]}
+        plan = replace(plan, parameters=parameters, preparation=(*plan.preparation, step))
+    folder = made(plan, tmp_path).folder / "release"
+    for path in folder.iterdir():
+        assert len(own & set(re.findall(r"\d+", path.read_bytes().decode("latin-1")))) < 20, path.name
 
 
 TEXTS = Path(texts.__file__).parents[1] / "resources" / "texts" / "en"

@@ -78,8 +78,8 @@ def exposed(new: Told, old: Told) -> list[str]:
     NotComparable
         The tables are of different rows, and nothing printed says of how many people the difference is: sums
         that differ, two tables without a cell in common (other names, other totals), tables whose numbers
-        differ and of which a column reads otherwise, or exact numbers beside rounded ones that could differ
-        by few people.
+        differ and of which a column reads otherwise, tables of which a column puts its values together in
+        another way, or exact numbers beside rounded ones that could differ by few people.
 
     Notes
     -----
@@ -90,8 +90,8 @@ def exposed(new: Told, old: Told) -> list[str]:
     elsewhere: a cell that reads the same, with all that both print within it. A number that was rounded or
     changed stands for the whole numbers that it can come from: beside such a table the hidden cells must
     reach the threshold too, and no small number of it may become exact. Sums: joined in the same way, no
-    hidden one may become exact. A column whose values were put together differently in the two counts as two
-    columns, so that what their overlaps tell is not seen.
+    hidden one may become exact. What a printed sum moved by beyond its printed parts is a group too, and no
+    small one.
     """
     numbers, before = new.numbers, old.numbers
     common = [cell for cell in numbers if cell in before]
@@ -99,20 +99,24 @@ def exposed(new: Told, old: Told) -> list[str]:
     threshold, slack = max(new.threshold, old.threshold), max(new.off, old.off, 1) - 1
     moved = [cell for cell in common if gap[cell] > slack]
     near = [cell for cell in moved if gap[cell] + slack < threshold]
+    if moved and not near and not slack:
+        near = _moved_unseen(new, old, threshold)
     if near:
         return [_named(cell) for cell in near]
     if (not common and not slack) or any(gap[cell] - slack < threshold for cell in moved):
         raise NotComparable  # nothing says of which rows they are, or by how few people they differ
-    words = _apart(new, old)
+    apart = [name for name in new.totals if name in old.totals and not _read_alike(new, old, name)]
+    if any(_is_regrouped(new, old, name) for name in apart):
+        raise NotComparable  # what groups of the same values have in common, or not, nobody counted
     if not moved:
-        found = _joined(new, old, words, same_rows=not slack)
-    elif threshold == 0 or not any(common) or not words.keys() <= old.totals.keys():
+        found = _joined(new, old)
+    elif threshold == 0 or not any(common) or apart:
         # A sum may have changed by one person's amount, and under other names the same people may stand.
         raise NotComparable
     else:
         same = [part for part in common if numbers[part] and _is_unchanged(part, moved)]
-        found = _joined(new, _within(old, same), words, same_rows=not slack)
-        found += _joined(old, _within(new, same), new.totals, same_rows=not slack)
+        found = _joined(new, _within(old, same))
+        found += _joined(old, _within(new, same))
     return [_named(cell) for cell in dict.fromkeys(found)]
 
 
@@ -152,10 +156,25 @@ def _within(told: Told, parts: Sequence[_Cell]) -> Told:
     return replace(told, frame=told.frame.loc[lines])
 
 
-def _joined(new: Told, old: Told, second: Mapping[str, str], *, same_rows: bool) -> list[_Cell]:
-    """Return the cells that two tables of the same rows expose; ``second`` are the words of `_apart`."""
-    totals = {**second, **new.totals}
-    both = [_spread(new.frame, new.totals, totals), _spread(_renamed(old, second), second, totals)]
+def _moved_unseen(new: Told, old: Told, threshold: float) -> list[_Cell]:
+    """Return cells that one table hides and by which, together, a printed sum moved by few people."""
+    numbers, before = new.numbers, old.numbers
+    moved = {cell: numbers[cell] - before[cell] for cell in numbers if cell in before}
+    names = [name for name in new.totals if name in old.totals and _read_alike(new, old, name)]
+    found = list[_Cell]()
+    for whole, change in moved.items():
+        for name in (one for one in names if one not in dict(whole)):
+            parts = [whole | {(name, label)} for label in sorted(_labels(new, name))]
+            rest = change - sum(moved.get(part, 0.0) for part in parts)
+            if SLACK < abs(rest) < threshold:
+                found += [part for part in parts if part not in moved]
+    return list(dict.fromkeys(found))
+
+
+def _joined(new: Told, old: Told) -> list[_Cell]:
+    """Return the cells that two tables of the same rows expose."""
+    totals = {**old.totals, **new.totals}
+    both = [_spread(one.frame, one.totals, totals) for one in (new, old)]
     value = str(new.frame.columns[-1])
     both[1].columns = [*list(both[1].columns[:-1]), value]
     frame = pd.concat(both, ignore_index=True)
@@ -200,19 +219,18 @@ def _named(cell: _Cell) -> str:
     return " · ".join(text for _, text in sorted(cell)) or "·"
 
 
-def _apart(new: Told, old: Told) -> dict[str, str]:
-    """Return the words for all values, a column of the old table under another name where it has others."""
-    other = {}
-    for name, word in old.totals.items():
-        here = set(new.frame[name]) - {new.totals[name]} if name in new.totals else set()
-        there = set(old.frame[name]) - {word}
-        is_same = name not in new.totals or here == there
-        other[name if is_same else f"{name} ′"] = word
-    return other
+def _labels(told: Told, name: str) -> set[str]:
+    return set(told.frame[name]) - {told.totals[name]}
 
 
-def _renamed(old: Told, words: Mapping[str, str]) -> pd.DataFrame:
-    return old.frame.set_axis([*words, old.frame.columns[-1]], axis=1)
+def _read_alike(new: Told, old: Told, name: str) -> bool:
+    return new.totals[name] == old.totals[name] and _labels(new, name) == _labels(old, name)
+
+
+def _is_regrouped(new: Told, old: Told, name: str) -> bool:
+    """Say whether a column puts its values together in another way, and has not just some values more."""
+    here, there = _labels(new, name), _labels(old, name)
+    return new.totals[name] != old.totals[name] or not (here <= there or there <= here)
 
 
 def _spread(frame: pd.DataFrame, own: Mapping[str, str], totals: Mapping[str, str]) -> pd.DataFrame:

@@ -412,6 +412,85 @@ def test_other_names_never_pass_in_silence(names, moved, totals):
         assert moved == -1 and totals
 
 
+def by_age(counts, groups):
+    """Return people of some years in groups as printed: a small one is hidden with the next smallest."""
+    sizes = {name: sum(counts[year] for year in years) for name, years in groups.items()}
+    small = sorted(size for size in sizes.values() if size > 0)
+    hidden = small[:2] if small[0] < 5 else []
+    lines = pd.DataFrame([*sizes.items(), ("(all)", sum(counts))], columns=["age", "count"])
+    lines["count"] = lines["count"].astype("Int64").mask(lines["count"].isin(hidden))
+    return Told(lines, {"age": "(all)"}, 1, 5)
+
+
+@pytest.mark.parametrize(
+    ("counts", "groups"),
+    [
+        ((6, 12, 9, 14, 2, 20, 11, 13), {"0-3": range(4), "4-7": range(4, 8)}),  # both hidden years are told
+        ((10, 10, 1, 20), {"0-2": range(3), "3": [3]}),  # the one of age 2, by a group that ends elsewhere
+    ],
+)
+def test_groups_of_the_same_values_in_another_way_never_pass_in_silence(counts, groups):
+    years = {str(year): [year] for year in range(len(counts))}
+    pairs = {"0-1": [0, 1], "2-3": [2, 3]} if len(counts) == 4 else years
+    fine, coarse = by_age(counts, pairs), by_age(counts, groups)
+    for pair in ((fine, coarse), (coarse, fine)):
+        with pytest.raises(NotComparable):
+            exposed(*pair)
+
+
+def test_a_value_more_hides_nothing_from_the_comparison():
+    """One table has a ward that nobody lies in: the others are compared all the same."""
+    first = of_wards(WARDS, ("ax", "az", "bx", "bz"))
+    second = of_wards(WARDS, ("ax", "ay", "bx", "by"))
+    empty = pd.DataFrame([("d", arm, 0) for arm in (*"xyz", "(all)")], columns=["ward", "arm", "count"])
+    wider = replace(second, frame=pd.concat([second.frame, empty], ignore_index=True))
+    assert "x · b" in exposed(wider, first) and "x · b" in exposed(first, wider)
+
+
+def test_one_person_may_not_move_a_sum_beyond_its_printed_parts():
+    """Of eight people who left seven were in a printed ward: the one in a hidden ward is alone."""
+    words = {"ward": "(all)"}
+    lines = pd.DataFrame({"ward": [*"abc", "(all)"], "count": pd.array([20, None, None, 33], "Int64")})
+    more = Told(lines, words, 1, 5)
+    fewer = replace(more, frame=lines.assign(count=pd.array([13, None, None, 25], "Int64")))
+    assert exposed(fewer, more) == exposed(more, fewer) == ["b", "c"]
+    many = replace(more, frame=lines.assign(count=pd.array([13, None, None, 20], "Int64")))
+    assert exposed(many, more) == []
+
+
+@pytest.mark.parametrize("names", [("half", "part"), ("half", "half")])
+def test_groups_of_one_column_made_twice_need_a_reason(names, tmp_path):
+    """Under whatever names: what the second groups have in common with the first is not in the tables."""
+    path, ledger = people_table(stays(COUNTS), tmp_path), Ledger(tmp_path / "ledger.sqlite")
+    plans = []
+    for name, last in zip(names, (4, 5), strict=True):
+        young = {f"[{10 * place}-{10 * place + 10})": "young" for place in range(last + 1)}
+        groups = {"map": young, "others": "label", "label": f"over {last}0", "to": name}
+        plan = plan_for(path, {"columns": [name, "gender"], "seconds": 2}, f"Table {last}")
+        plans.append(replace(plan, preparation=({"step": "recode", "column": "age", **groups},)))
+    run(plans[0], out=tmp_path / "one", ledger=ledger, base=tmp_path)
+    with pytest.raises(InputRefused, match=rf"{ID}\.not_compared"):
+        run(plans[1], out=tmp_path / "two", ledger=ledger, base=tmp_path)
+
+
+@pytest.mark.parametrize("columns", [("sex", "ward"), ("ward", "sex")])
+def test_regions_beside_their_districts_need_a_reason(columns):
+    """No sum over the region is in the table of districts, but everybody knows which lie in it."""
+    fine, coarse = columns
+    inside = (
+        {("f", "a"): 20, ("m", "b"): 25, ("m", "c"): 30} if fine == "ward" else {("f", "a"): 9, ("m", "b"): 9}
+    )
+    frame = released({"columns": [fine]}, table(inside)).artefacts[0].frame.astype("str").replace("<NA>", "")
+    told = GIVEN | {"columns": [fine], "totals": True, "tables": "whole", "zeros": "printed"}
+    earlier = Earlier((EarlierRelease("Before", ID, told, {"counts.csv": frame}),))
+    with pytest.raises(InputRefused, match=rf"{ID}\.not_compared"):
+        released({"columns": [coarse]}, table(inside), earlier=earlier)
+    apart = inside | {("f", "b"): 12, ("m", "a"): 20}
+    frame = released({"columns": [fine]}, table(apart)).artefacts[0].frame.astype("str").replace("<NA>", "")
+    earlier = Earlier((EarlierRelease("Before", ID, told, {"counts.csv": frame}),))
+    released({"columns": [coarse]}, table(apart), earlier=earlier)
+
+
 def test_amounts_under_another_name_need_a_reason():
     """One person fewer, and the amount under another name: the difference is that person's amount."""
     given = {"of": "stay", "rule": "p_percent", "p": 20, "threshold": 3}
