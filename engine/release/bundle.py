@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     import pandas
 
 SUMS = "SHA256SUMS"
+SIGNATURE = "signature.json"
+"""Of the sums, so that they cannot have its own; see `engine.release.signature`."""
 _NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _PLAIN = re.compile(rf"[+-]|{_NUMBER}( to <?{_NUMBER})?")
 _BEHIND = re.compile(r"(?<=[;\r\n])[^;\r\n]+")
@@ -374,8 +376,8 @@ def _said(text: Text, sentence: Callable[..., str]) -> str:
 
 
 def write_sums(folder: Path) -> str:
-    """Write ``SHA256SUMS`` over every other file of a folder and return the hash of that file itself."""
-    names = sorted(path.name for path in folder.iterdir() if path.name != SUMS)
+    """Write ``SHA256SUMS`` over all of a folder but its signature, and return the hash of that file."""
+    names = sorted(path.name for path in folder.iterdir() if path.name not in (SUMS, SIGNATURE))
     lines = [f"{sha256(folder / name)}  {name}\n" for name in names]
     return write(folder / SUMS, "".join(lines).encode())
 
