@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from app import words
-from app.parts.making import add, hidden, make_button, make_column, make_field, make_row, named
+from app.parts.making import STRETCH, add, hidden, left, make_button, make_column, make_field, make_row, named
 from app.parts.prose import Prose
 
 FIELDS = ("opens", "locks", "reason")
@@ -49,7 +49,7 @@ class SigningKey(QWidget):
         super().__init__(parent)
         column = make_column(inside=self, spacing=6, margins=0)
         self.line = make_button(words.say("app.signing.heading"), "signing-key", look="link", checkable=True)
-        column.addWidget(self.line)
+        add(column, left(self.line))
         self.form = hidden(QWidget())
         inside = make_column(inside=self.form, spacing=6, margins=0)
         self.said = named(Prose(), "signing-said")
@@ -73,9 +73,9 @@ class SigningKey(QWidget):
         }
         self.fields["reason"].textChanged.connect(lambda text: self._enable())
         fields = self.fields
-        add(inside, self.said, fields["opens"], make_row(self.buttons["sheets"], spacing=8))
-        add(inside, fields["locks"], make_row(self.buttons["lock"], spacing=8))
-        add(inside, fields["reason"], self.lost, make_row(self.buttons["renew"], spacing=8))
+        add(inside, self.said, fields["opens"], left(self.buttons["sheets"]))
+        add(inside, make_row((fields["locks"], 1), self.buttons["lock"], STRETCH, spacing=8))
+        add(inside, make_row((fields["reason"], 1), self.buttons["renew"], STRETCH, spacing=8), self.lost)
         column.addWidget(self.form)
         self.line.toggled.connect(self.form.setVisible)
         self._enable()

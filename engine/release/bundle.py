@@ -31,6 +31,7 @@ from engine.methods.shared.rows import in_order
 from engine.notebook import Shown
 from engine.release.beside import Beside
 from engine.release.documents import document_html
+from engine.release.signature import SIGNATURE
 from engine.release.spread import Spread
 from engine.table.missing_words import missing_words
 from engine.table.schema import Kind
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     import pandas
 
 SUMS = "SHA256SUMS"
-SIGNATURE = "signature.json"
-"""Of the sums, so that they cannot have its own; see `engine.release.signature`."""
 _NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _PLAIN = re.compile(rf"[+-]|{_NUMBER}( to <?{_NUMBER})?")
 _BEHIND = re.compile(r"(?<=[;\r\n])[^;\r\n]+")

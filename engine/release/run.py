@@ -43,6 +43,7 @@ from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
 from engine.release.reasons import refuse_unexplained
+from engine.release.signature import SIGNATURE
 from engine.release.signing import SigningKey
 from engine.release.spread import spread
 from engine.release.working import give_room, name_for, new_folder, sweep, undisturbed, working
@@ -281,7 +282,7 @@ def _write(aside: Path, made: Made, signs: SigningKey, progress: Progress) -> tu
         progress.step(1.0, "run.done")
         sums = bundle.write_sums(aside / RELEASE), bundle.write_sums(aside / INTERNAL)
         signed = signs.sign_bundle(sums[0], evidence.ledger["head"])
-        bundle.write(aside / RELEASE / bundle.SIGNATURE, signed)
+        bundle.write(aside / RELEASE / SIGNATURE, signed)
         return sums
 
 

@@ -18,8 +18,9 @@ from typing import Any
 
 from engine import strict_json
 from engine.bounded import read_bytes
-from engine.release.bundle import SIGNATURE
 
+SIGNATURE = "signature.json"
+"""Of the sums, so that they cannot have its own."""
 VERSION = 1
 LARGEST = 1 << 16
 MOST_EARLIER = 16
@@ -213,11 +214,14 @@ class Known:
         Whether a signature is wanted: then one that is missing or by another key is a problem.
     revocations
         Codes from printed revocations, 128 digits each.
+    of_ledger
+        Fingerprints that a ledger names.
     """
 
     keys: Mapping[str, str]
     wanted: bool = False
     revocations: tuple[str, ...] = ()
+    of_ledger: frozenset[str] = frozenset()
 
     def name_of(self, signature: Signature) -> tuple[str, str]:
         """Return as what the latest known key of a chain is known, and its fingerprint; empty for none."""

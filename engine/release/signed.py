@@ -16,7 +16,7 @@ from typing import Any
 
 from engine import strict_json
 from engine.bounded import PAPER, read_bytes
-from engine.release.bundle import SIGNATURE
+from engine.release.signature import SIGNATURE
 from engine.report.embedded import has_table
 
 BESIDE = ("SHA256SUMS.p7s", SIGNATURE)

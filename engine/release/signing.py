@@ -192,9 +192,9 @@ def known_keys(ledger: Ledger) -> dict[str, str]:
 
 
 def known(ledger: Ledger | None, fingerprints: Mapping[str, str], revocations: tuple[str, ...] = ()) -> Known:
-    """Return what is known of keys: what somebody says, and what a ledger has."""
+    """Return what is known of keys: what somebody says, which counts alone then, or what a ledger has."""
     own = {} if ledger is None else known_keys(ledger)
-    return Known({**own, **fingerprints}, bool(fingerprints), revocations)
+    return Known(fingerprints or own, bool(fingerprints), revocations, frozenset(own))
 
 
 def _named(ledger: Ledger) -> dict[str, list[str]]:

@@ -15,10 +15,10 @@ from engine.bounded import SUMS as LARGEST_SUMS
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
 from engine.notebook import Shown
-from engine.release.bundle import INTERNAL, KEY, OWN_FILES, PAPERS, RELEASE, SIGNATURE, SUMS, most_of
+from engine.release.bundle import INTERNAL, KEY, OWN_FILES, PAPERS, RELEASE, SUMS, most_of
 from engine.release.program import words_digest
 from engine.release.readme import described, fingerprint
-from engine.release.signature import Known, Signature, in_groups, read_file
+from engine.release.signature import SIGNATURE, Known, Signature, in_groups, read_file
 from engine.release.signed import BESIDE, is_beside_sums, only_signed, unsigned
 from engine.release.signing import known as known_keys
 
@@ -473,7 +473,8 @@ def _check_signature(
         return None, [VerificationFailed("bundle.signature_of_another", file=file)]
     said = {"file": file, "fingerprint": in_groups(found.fingerprint)}
     problems: list[EngineError] = []
-    if not known.name_of(found)[1] and (known.wanted or paid is not None):
+    is_of_ledger = paid is None or found.fingerprint in known.of_ledger
+    if not is_of_ledger or (known.wanted and not known.name_of(found)[1]):
         problems.append(VerificationFailed("bundle.signature_unknown", **said))
     if known.is_revoked(found) and paid is None:
         problems.append(VerificationFailed("bundle.signature_revoked", **said))

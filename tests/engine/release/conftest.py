@@ -13,10 +13,11 @@ from engine.ledger import Ledger
 from engine.methods.protocol import MAIN, Budget
 from engine.pricing.price import Price
 from engine.progress import SILENT
-from engine.release.bundle import SIGNATURE, Bundle, write_sums
+from engine.release.bundle import Bundle, write_sums
 from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.reading import pinned
 from engine.release.run import run_through
+from engine.release.signature import SIGNATURE
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.noise_source import seeded_noise
 

@@ -20,9 +20,9 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.release import signature, signing
-from engine.release.bundle import SIGNATURE, SUMS, write_sums
+from engine.release.bundle import SUMS, write_sums
 from engine.release.sheets import write_sheets
-from engine.release.signature import dumps, fingerprint_of, is_signed, message
+from engine.release.signature import SIGNATURE, dumps, fingerprint_of, is_signed, message
 from engine.release.verify import verify
 from tests.engine.release.conftest import Runner, forge_sums
 
@@ -284,6 +284,8 @@ def test_without_a_known_key_a_forged_signature_is_none_and_a_ledger_names_the_r
     made: Signed, ledger: Ledger
 ) -> None:
     assert verify(made.release.parent, ledger=ledger).known_as == "Register of stays"
+    wanted = verify(made.release.parent, ledger=ledger, fingerprints={"0" * 40: "another sheet"})
+    assert [one.code for one in wanted.problems] == ["bundle.signature_unknown"] and not wanted.known_as
     with_another_key(made)
     found = verify(made.release)
     assert found.passed and not found.known_as  # who knows no key cannot tell, and is told no name
