@@ -28,6 +28,7 @@ from engine.computer.silence import silent
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger, default_path
 from engine.memory import physical
+from engine.policy import without_rules
 from engine.progress import SILENT, Progress
 from engine.release.program import program
 
@@ -185,7 +186,7 @@ def _figures_now() -> dict[str, Any]:
     from engine.release.run import run
     from engine.release.verify import verify
 
-    with _folder() as folder, as_file(files("resources") / "sample") as place:
+    with without_rules(), _folder() as folder, as_file(files("resources") / "sample") as place:
         ledger = Ledger(folder / "ledger.sqlite")
         bundle = run(Plan.read(place / "plan.json"), out=folder / "out", ledger=ledger, base=place)
         if not verify(bundle.folder, ledger=ledger).passed:

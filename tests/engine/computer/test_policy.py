@@ -124,6 +124,14 @@ def test_only_bounded_losses_leave_where_that_is_set(rules: Path) -> None:
     policy.refuse_level(Fraction(10))
 
 
+def test_the_sample_is_no_release_of_anybody_and_the_rules_are_not_for_it(rules: Path) -> None:
+    """Else the strictest computer could not be checked."""
+    rules.write_text('registers = "/nowhere"\nlargest_epsilon = 0.001\nlocked_keys = true\nreasons = true\n')
+    assert checks.sample().state == checks.RIGHT
+    with pytest.raises(InputRefused, match=r"policy\.epsilon"):
+        policy.refuse_level(Fraction(1))
+
+
 def test_the_command_says_what_is_set(rules: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy"]) == 0
     assert texts.text("policy.none") in capsys.readouterr().out
