@@ -32,6 +32,7 @@ class Tokens(drawn.Theme):
     accent_hover: str
     on_accent: str
     wrong_soft: str
+    edge: str  # of what is pressed or written into: at least 3 to 1 on surface and background
     is_dark: bool = False
 
     def colour(self, name: str) -> QColor:
@@ -44,9 +45,16 @@ def _colour(written: str) -> QColor:
     return QColor(written)
 
 
-LIGHT = Tokens(**vars(drawn.LIGHT), accent_hover="#0B5757", on_accent="#FFFFFF", wrong_soft="#FBE9E7")
+LIGHT = Tokens(
+    **vars(drawn.LIGHT), accent_hover="#0B5757", on_accent="#FFFFFF", wrong_soft="#FBE9E7", edge="#8A8478"
+)
 DARK = Tokens(
-    **vars(drawn.DARK), accent_hover="#7AD3CE", on_accent="#12201F", wrong_soft="#3A2120", is_dark=True
+    **vars(drawn.DARK),
+    accent_hover="#7AD3CE",
+    on_accent="#12201F",
+    wrong_soft="#3A2120",
+    edge="#7A8494",
+    is_dark=True,
 )
 
 

@@ -4,7 +4,8 @@ Without more words it runs what is quick, and the rest of each part that has cha
 (``tests/tiers.py``). Nothing in it is held to a time.
 
 ``--all``
-    Also style, types and import rules, and of the tests all but the longest: what ``.ci/run`` runs.
+    Also style, types and import rules, and of the tests, which run beside them, all but the longest: what
+    ``.ci/run`` runs.
 ``--before-release``
     Everything: all tests, the program packed and used, a picture of every screen, hand-made faults that have
     to be found (``tests/mutants.py``), ratios of times.
@@ -23,6 +24,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import environment
@@ -56,16 +58,28 @@ def main() -> int:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # All workers list the tests in the same order, another one in each run.
     os.environ.setdefault("PYTHONHASHSEED", str(random.randrange(1, 2**32)))
-    return report(run(steps(python, asked, rest)))
+    if asked & {"--all", "--before-release"} != {"--all"} or rest:
+        return report(run(steps(python, asked, rest)))
+    with ThreadPoolExecutor(1) as aside:  # types take one core for long, while the tests list themselves
+        static = aside.submit(lambda: report(run(static_steps(python))))
+        status = report(run(steps(python, asked, rest)))
+        if static.result():
+            print("Not all of style, types and import rules is as it should be: said above", flush=True)
+        return status or static.result()
+
+
+def static_steps(python: Path) -> Iterator[Step]:
+    """Yield what is checked without running the program."""
+    for name, arguments in STATIC.items():
+        yield name, lambda arguments=arguments: environment.run(python, *arguments)
 
 
 def steps(python: Path, asked: Iterable[str], rest: list[str]) -> Iterator[Step]:
     """Yield the name of each step and what runs it; the tests come last, but for ratios of times."""
     release = "--before-release" in asked
     whole = release or "--all" in asked
-    if whole and not rest:
-        for name, arguments in STATIC.items():
-            yield name, lambda arguments=arguments: environment.run(python, *arguments)
+    if release and not rest:
+        yield from static_steps(python)
     if release and not rest:
         yield "hand-made faults", lambda: environment.run(python, "tests/mutants.py")
     if release or "--ratios" in asked:

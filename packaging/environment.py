@@ -118,6 +118,9 @@ def prepare(*, libraries: dict[str, str], tools: dict[str, str], extras: tuple[s
     print("Installing the libraries (once; some minutes on a slow line)", flush=True)
     wheels = os.environ.get("CUSTOS_WHEELS")
     source = ["--no-index", "--find-links", wheels] if wheels else []
+    # Compiling everything takes longer than what the tests use of it. A program that somebody else has
+    # installed may not write what it compiles: there it is done here.
+    later = ["--no-compile"] if extras else []
     command = [
         str(python),
         "-I",  # or a file pip.py in the folder where this was started would run
@@ -126,6 +129,7 @@ def prepare(*, libraries: dict[str, str], tools: dict[str, str], extras: tuple[s
         "install",
         "--quiet",
         "--disable-pip-version-check",
+        *later,
         *source,
         *wanted,
     ]

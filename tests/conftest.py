@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
+from contextlib import nullcontext, suppress
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
 
 from tests import tiers
+from tests.paper import empty_page
 
 RUN = pytest.StashKey[str]()
 NOW = pytest.StashKey[dict[str, str]]()
@@ -49,6 +54,28 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.changed = ",".join(tiers.changed_parts(config.stash[NOW]))
 
 
+def is_whole(config: pytest.Config) -> bool:
+    """Say whether all tests are asked for, of which a tier chooses, and not some by name."""
+    return config.args == [str(path) for path in config.getini("testpaths")]
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Have each worker compile another share of the tests first, so that none compiles all of them.
+
+    Listing the tests compiles their files with what explains a failed ``assert``, which takes longer than
+    all imports; what one worker has written down is there for the others when they come to it.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or not is_whole(session.config) or sys.dont_write_bytecode:
+        return
+    files = sorted((tiers.ROOT / "tests").rglob("test_*.py"))
+    first = len(files) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+    last = first + len(files) // worker["workercount"]
+    for file in files[first:last]:
+        with suppress(Exception):  # what cannot be imported is said when it is listed
+            import_module(".".join(file.relative_to(tiers.ROOT).with_suffix("").parts))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what the tier leaves out; refuse a whole set in which a class of guarantees is missing."""
     tier = config.option.tier
@@ -61,8 +88,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             marked.append("hypothesis")
         (kept if tiers.chosen(item.nodeid, marked, tier, changed) else left).append(item)
-    whole = config.args == [str(path) for path in config.getini("testpaths")]
-    if whole and tier != "commit" and (missing := tiers.missing_classes(item.nodeid for item in kept)):
+    if (
+        is_whole(config)
+        and tier != "commit"
+        and (missing := tiers.missing_classes(item.nodeid for item in kept))
+    ):
         raise pytest.UsageError(f"no test is chosen of: {', '.join(missing)} (tests/tiers.py)")
     items[:] = kept
     config.hook.pytest_deselected(items=left)
@@ -95,23 +125,36 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
         more = {"commit": ".ci/run runs more of them, packaging/check.py --before-release all"}
         hint = more.get(tier, "packaging/check.py --before-release runs them")
         terminalreporter.write_line(f"left out: {count} tests that take {seconds} s in all; {hint}")
-    whole = config.args == [str(path) for path in config.getini("testpaths")]
-    if whole and NOW in config.stash and exitstatus == pytest.ExitCode.OK and not config.option.keyword:
+    passed = [one for one in terminalreporter.getreports("passed") if one.when == "call"]
+    for line in tiers.never_measured((one.nodeid, one.duration) for one in passed):
+        terminalreporter.write_line(line)
+    if (
+        is_whole(config)
+        and NOW in config.stash
+        and exitstatus == pytest.ExitCode.OK
+        and not config.option.keyword
+    ):
         tiers.keep(config.stash[NOW])
 
 
-# --- measuring ------------------------------------------------------------------------------------
+# --- each test ------------------------------------------------------------------------------------
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Write down what a test took of the processor, with what it started."""
-    if not item.config.option.costs:
-        return (yield)
-    before = spent()
-    done = yield
-    with open(item.config.option.costs, "a", encoding="utf-8") as file:
-        file.write(f"{item.nodeid}\t{spent() - before:.3f}\n")
+    """Typeset reports where a test looks at one, and write down what it took, with what it started.
+
+    What a report says stands in the HTML as well, which is always written; only for tests that are marked
+    ``with_reports``, and for what is first made for them, it is made a PDF.
+    """
+    from engine.report import pdf
+
+    before, looked_at = spent(), {"with_reports", "benchmark"} & {mark.name for mark in item.iter_markers()}
+    with nullcontext() if looked_at else patch.object(pdf, "render", empty_page):
+        done = yield
+    if item.config.option.costs:
+        with open(item.config.option.costs, "a", encoding="utf-8") as file:
+            file.write(f"{item.nodeid}\t{spent() - before:.3f}\n")
     return done
 
 

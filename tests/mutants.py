@@ -229,14 +229,14 @@ MUTANTS = (
         MOVED, "means move by half where one is exchanged", "return 2 * n * min(m, g)", "return n * min(m, g)"
     ),
     made(
-        of("engine/methods/statistics/ranks.py", "engine/methods/statistics/test_rank_choices.py"),
+        of("engine/methods/statistics/rank_choices.py", "engine/methods/statistics/test_rank_choices.py"),
         "scores of ranks are thought to lie closer",
         "return 2 * max(wanted, 1 - wanted)",
         "return max(wanted, 1 - wanted)",
     ),
     made(
         of(
-            "engine/methods/datasets/mondrian.py",
+            "engine/methods/datasets/partition.py",
             "engine/methods/datasets/test_partition.py",
             "engine/methods/datasets/test_k_anonymity.py",
         ),
@@ -245,19 +245,19 @@ MUTANTS = (
         "holds = np.bincount(number, self.weight[own], count) >= self.k - 1",
     ),
     made(
-        of("engine/methods/datasets/mdav.py", "engine/methods/datasets/test_microaggregation.py"),
+        of("engine/methods/datasets/microaggregation.py", "engine/methods/datasets/test_microaggregation.py"),
         "the last group may be too small",
         "while left.count >= 3 * k:",
         "while left.count >= 2 * k + 1:",
     ),
     made(
-        of("engine/methods/datasets/buckets.py", "engine/methods/datasets/test_anatomy.py"),
+        of("engine/methods/datasets/anatomy.py", "engine/methods/datasets/test_anatomy.py"),
         "a bucket has a value twice",
         "choice(np.flatnonzero(~has_it))",
         "choice(made)",
     ),
     made(
-        of("engine/methods/datasets/hidden_rules.py", "engine/methods/datasets/test_rule_hiding.py"),
+        of("engine/methods/datasets/rule_hiding.py", "engine/methods/datasets/test_rule_hiding.py"),
         "a rule stays just as frequent as it may not be",
         "rare = found.both < max(1.0,",
         "rare = found.both <= max(1.0,",

@@ -50,6 +50,13 @@ def test_a_test_runs_in_the_sets_that_it_fits(costs: Path) -> None:
     assert sets("tests/test_a.py::test_b", "benchmark") == []
 
 
+def test_a_long_test_that_nobody_measured_is_told(costs: Path) -> None:
+    known = DEAR.replace("of_this", "long")
+    assert tiers.never_measured([(known, 100), ("tests/test_new.py::test_a", tiers.ALL)]) == []
+    (said,) = tiers.never_measured([(known, 100), *((f"tests/test_new.py::test_{n}", 2) for n in "ab")])
+    assert "2 tests that took 4 s" in said
+
+
 def test_a_class_of_guarantees_that_is_missing_is_named() -> None:
     every = [place for places in tiers.CLASSES.values() for place in places]
     assert tiers.missing_classes(every) == []
@@ -157,6 +164,7 @@ def held_to_a_time(tree: ast.Module) -> list[str]:
     return found
 
 
+@pytest.mark.guarantee
 def test_only_what_is_marked_is_held_to_a_time() -> None:
     """A limit on times is missed now and then on a busy computer: such tests run alone, with --ratios."""
     found = [

@@ -138,6 +138,13 @@ def chosen(test: str, markers: Iterable[str], tier: str, changed: Iterable[str] 
     return in_all and "slow" not in marked and ("at_once" in marked or takes <= COMMIT)
 
 
+def never_measured(took: Iterable[tuple[str, float]]) -> list[str]:
+    """Return a line about tests that run in every set, as if they were quick, and took long; often none."""
+    long = [seconds for test, seconds in took if seconds > ALL and not cost(test)]
+    said = f"never measured: {len(long)} tests that took {sum(long):.0f} s; tests/tiers.py says how to"
+    return [said] if long else []
+
+
 def part_of(test: str) -> str:
     """Return the folder of ``PARTS`` that a test belongs to; empty where it belongs to all."""
     return max((part for part in PARTS if test.startswith(f"{part}/")), key=len, default="")

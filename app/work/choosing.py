@@ -1,7 +1,7 @@
-"""Choosing among many methods: questions in words, and which methods fit the answers. No Qt.
+"""Choosing among many methods: what a recipient holds, questions in words, which methods fit. No Qt.
 
-Every answer is judged by what a method declares (family, kinds of promise, whether rows leave) and by the
-forecast of its own worked example; no method is named here. An unanswered question rules nothing out.
+Every answer is judged by what a method declares (kinds of promise, whether rows leave) and by the forecast of
+its own worked example; no method is named here. An unanswered question rules nothing out.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from app import words
-from engine.methods.kinds import Changes
-from engine.methods.protocol import Family, Method, Rows
+from engine.methods.fitting import Lacks, lacks
+from engine.methods.kinds import Changes, Held
+from engine.methods.protocol import Method, Rows
 from engine.privacy.promise import promise_kind
 from engine.progress import SILENT, Progress
+from engine.release.plan import Plan
+from engine.table.schema import Schema
 
 SIZE = 100  # people of the group whose error is asked about
 EXACT = ("5", "20")  # the largest errors that can be asked for
 QUESTIONS: Mapping[str, tuple[str, ...]] = {
-    "does": tuple(family.value for family in Family),
     "who": ("anybody", "agreement", "house"),
     "rows": tuple(rows.value for rows in Rows),
     "how": tuple(one.value for one in Changes),
@@ -43,12 +45,23 @@ class Offer:
         The level of the example; None where it bounds no loss.
     has_example
         Whether there is one to look at.
+    made
+        The kind of promise that the example makes; "" where it is not known.
+    slack
+        Whether the promise needs a slack δ; None where it bounds no loss.
     """
 
     method: type[Method]
     error: float | None = None
     epsilon: Any = None
     has_example: bool = False
+    made: str = ""
+    slack: bool | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of promise that is usual for it."""
+        return self.made or self.method.promises[0]
 
     @property
     def bounded(self) -> bool:
@@ -84,7 +97,45 @@ def offer(method: type[Method]) -> Offer:
     except EngineError:
         return Offer(method, exact)
     near = [one.limit for one in errors if one.size in (SIZE, None)]
-    return Offer(method, max(near) if near else exact, None if loss is None else loss.epsilon, True)
+    found = max(near) if near else exact
+    if loss is None:
+        return Offer(method, found, None, True, design.cost.kind)
+    return Offer(method, found, loss.epsilon, True, design.cost.kind, bool(loss.delta))
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the price before a way is chosen: a level and its money, or what is left to spend."""
+
+    epsilon: Any = None
+    money: float | None = None
+    currency: str = "EUR"
+    left: Any = None
+
+
+def known(plan: Plan, left: Any = None) -> Known:
+    """Return the level that a plan has, or that its money allows, and what claims are modelled for it."""
+    from engine.errors import EngineError
+    from engine.pricing.statement import cost_of
+    from engine.release.levels import epsilon_for_money
+
+    price = plan.price
+    try:
+        cost = cost_of(price)
+        epsilon = plan.budget.epsilon if plan.budget is not None else None
+        if epsilon is None and price.budget is not None:
+            epsilon = epsilon_for_money(plan, price.budget)
+        modelled = None if cost is None or epsilon is None else cost.at(float(epsilon))
+    except EngineError:
+        return Known(left=left)
+    return Known(epsilon, modelled, price.currency, left)
+
+
+def tried(method: type[Method], schema: Schema, epsilon: Any, *, progress: Progress = SILENT) -> Any:
+    """Return what a way does to people who were invented; None where it asks for more than columns."""
+    from engine.release.sketch import sketch
+
+    return sketch(method, schema, epsilon=epsilon, progress=progress)
 
 
 def ruled_out_by(offer: Offer, answers: Mapping[str, str]) -> tuple[str, ...]:
@@ -93,8 +144,8 @@ def ruled_out_by(offer: Offer, answers: Mapping[str, str]) -> tuple[str, ...]:
     Examples
     --------
     >>> from engine.methods.catalogue import method
-    >>> ruled_out_by(Offer(method("datasets.k_anonymity")), {"does": "statistics", "rows": "coarser"})
-    ('does',)
+    >>> ruled_out_by(Offer(method("datasets.k_anonymity")), {"rows": "none"})
+    ('rows',)
     """
     return tuple(question for question in QUESTIONS if not _meets(offer, question, answers.get(question, "")))
 
@@ -103,8 +154,6 @@ def _meets(offer: Offer, question: str, answer: str) -> bool:
     method = offer.method
     if not answer:
         return True
-    if question == "does":
-        return method.family == answer
     if question == "who":
         return offer.bounded or answer != "anybody"
     if question == "how":
@@ -117,16 +166,17 @@ def _meets(offer: Offer, question: str, answer: str) -> bool:
 def ordered(found: Sequence[Offer], answers: Mapping[str, str]) -> list[Offer]:
     """Return the fitting first: those that use what was allowed to leave, then the stronger promise.
 
-    Among equals the smaller error, then what is usual, then the name decide. Who says that real rows may
-    leave with pseudonyms asks for that, though invented rows would be allowed, too.
+    Among equals what needs no slack, then the smaller error, then what is usual, then the name decide. Who
+    says that real rows may leave with pseudonyms asks for that, though invented rows would be allowed, too.
     """
     rows = answers.get("rows", "")
 
-    def place(offer: Offer) -> tuple[int, int, int, float, bool, str]:
+    def place(offer: Offer) -> tuple[int, int, int, bool, float, bool, str]:
         method, error = offer.method, float("inf") if offer.error is None else offer.error
         asked_for = 0 if not rows else 2 - (method.rows == rows) * (1 + method.usual)
         ruled_out = len(ruled_out_by(offer, answers))
-        return ruled_out, asked_for, _strength(offer), error, not method.usual, title(method)
+        slack = offer.slack is True
+        return ruled_out, asked_for, _strength(offer), slack, error, not method.usual, title(method)
 
     return sorted(found, key=place)
 
@@ -138,11 +188,85 @@ def _strength(offer: Offer) -> int:
     return 1 if any(promise_kind(kind).terms for kind in offer.method.promises) else 2
 
 
-def matches(offer: Offer, wanted: str) -> bool:
-    """Say whether every word that is searched for stands in the name, the terms or the texts of a method."""
+# --- What a recipient can hold --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Something that a recipient can hold, and the ways that make it.
+
+    Parameters
+    ----------
+    held
+        What it is.
+    ways
+        All of them, the one to take first.
+    default
+        What one press takes: the usual way where it fits, else the next best; None where none fits.
+    passed
+        The usual way, where another one stands in its place.
+    against
+        The questions whose answers rule the usual way out.
+    lacking
+        What the table lacks for it.
+    missing
+        What the table lacks for each of them, by their ids.
+    """
+
+    held: Held
+    ways: tuple[Offer, ...]
+    default: Offer | None
+    missing: Mapping[str, Lacks | None]
+    passed: Offer | None = None
+    against: tuple[str, ...] = ()
+    lacking: Lacks | None = None
+
+
+def things(found: Sequence[Offer], answers: Mapping[str, str], schema: Schema) -> tuple[Thing, ...]:
+    """Return what a recipient can hold, with the way that is taken at once; what no way makes is left out."""
+    made = []
+    for held in Held:
+        of_it = [one for one in found if one.method.in_hands() is held]
+        if of_it:
+            made.append(_thing(held, of_it, answers, schema))
+    return tuple(made)
+
+
+def _thing(held: Held, found: list[Offer], answers: Mapping[str, str], schema: Schema) -> Thing:
+    missing = {one.method.id: lacks(one.method, schema) for one in found}
+
+    def fits(offer: Offer) -> bool:
+        return not ruled_out_by(offer, answers) and missing[offer.method.id] is None
+
+    ways = sorted(ordered(found, answers), key=lambda one: (not fits(one), not one.method.usual))  # stable
+    usual = next((one for one in found if one.method.usual), ways[0])
+    default = ways[0] if fits(ways[0]) else None
+    if default is usual:
+        return Thing(held, tuple(ways), default, missing)
+    against = ruled_out_by(usual, answers)
+    return Thing(held, tuple(ways), default, missing, usual, against, missing[usual.method.id])
+
+
+# --- Searching ------------------------------------------------------------------------------------------
+
+
+def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
+    """Return the ways whose name, terms or texts hold the most of the words, those named so first.
+
+    A word that no text holds rules nothing out: who looks for “how many per ward” means the first two.
+    """
     parts = wanted.casefold().split()
-    text = _searched(offer.method) if parts else ""
-    return all(part in text for part in parts)
+    if not parts:
+        return list(found)
+    texts = {one.method.id: _searched(one.method) for one in found}
+    known = [part for part in parts if any(part in text for text in texts.values())]
+    held = {name: sum(part in text for part in known) for name, text in texts.items()}
+    most = max(held.values(), default=0)
+    if not most:
+        return []
+    named = {one.method.id: sum(part in _names(one.method) for part in known) for one in found}
+    kept = [one for one in found if held[one.method.id] == most]
+    return sorted(kept, key=lambda one: -named[one.method.id])
 
 
 def is_never_offered(wanted: str) -> bool:
@@ -151,15 +275,25 @@ def is_never_offered(wanted: str) -> bool:
     return any(term in wanted.casefold() for term in terms)
 
 
+def _names(method: type[Method]) -> str:
+    """Return the name of a way, its terms, and those of what a recipient holds with it, if it is usual."""
+    parts = [title(method), _said(f"methods.{method.id}.aliases")]
+    if method.usual:
+        parts.append(words.say(f"app.method.things.{method.in_hands()}.aliases"))
+    return " ".join(parts).casefold()
+
+
 def _searched(method: type[Method]) -> str:
-    base = f"methods.{method.id}"
-    parts = [method.id, method.published.document, words.say(f"app.method.does.{method.family}")]
-    parts += [words.say(f"{base}.{name}") for name in ("title", "summary", "recipient_can")]
+    base, held = f"methods.{method.id}", f"app.method.things.{method.in_hands()}"
+    parts = [_names(method), method.id, method.published.document, words.say(f"{held}.title")]
+    parts += [words.say(f"{base}.{name}") for name in ("summary", "keeps", "recipient_can")]
     parts += [words.say(f"promises.{kind}.name") for kind in method.promises]
     parts += [kind.replace("_", " ") for kind in method.promises]
-    if words.has(f"{base}.aliases"):
-        parts.append(words.say(f"{base}.aliases"))
     return " ".join(parts).casefold()
+
+
+def _said(text_id: str) -> str:
+    return words.say(text_id) if words.has(text_id) else ""
 
 
 def title(method: type[Method]) -> str:

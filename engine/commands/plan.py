@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine import texts
-from engine.commands import plan_new
 from engine.commands.command import Answer, Commands
 from engine.commands.ledger import existing_ledger, ledger_path
-from engine.commands.values import content, first_line, pair
-from engine.errors import EngineError
+from engine.commands.values import (
+    budget,
+    content,
+    first_line,
+    json_file,
+    json_object,
+    json_pair,
+    pair,
+    read_schema,
+    read_text,
+    relative,
+    sizes,
+    write_text,
+)
+from engine.errors import EngineError, InputRefused
 
 
 def add_commands(add: Commands) -> None:
@@ -21,7 +35,7 @@ def add_commands(add: Commands) -> None:
     actions = add.subparsers.add_parser("plan", help=words, description=words).add_subparsers(
         title="actions", metavar="ACTION", required=True
     )
-    plan_new.add_command(actions, add.common)
+    add_command(actions, add.common)
     check = actions.add_parser("check", parents=[add.common], help=texts.text("commands.plan_check"))
     check.set_defaults(command=plan_check_command, lines=_check_lines)
     check.add_argument("plan", metavar="PLAN.json")
@@ -134,3 +148,179 @@ def _check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     yield from (way["what"] for way in answer.get("cheaper", ()))
     for remark in answer["fitness"]:
         yield " ".join((remark["what"], *remark["remedies"]))
+
+
+# --- the command that writes a plan: every field of it can be named --------------------------------------
+
+
+_SEVERAL = {
+    "--table": ("NAME=FILE", "a table that the method reads; the same name again for a further file of it"),
+    "--table-schema": ("NAME=SCHEMA.json", "what is declared about it"),
+    "--read": ("NAME=JSON", "how it is read; what is not said is found in the file now"),
+    "--hierarchy": ("COLUMN=FILE", "how a column grows coarser in each table: CSV (value; group; …) or JSON"),
+    "--set": ("NAME=JSON", "a parameter of the method; NAME=@FILE for lines of a CSV or a JSON list"),
+    "--purpose": ("NAME=TEXT", "who asked, for whom, until when"),
+    "--price": ("NAME=JSON", "what a claim could cost"),
+    "--candidate": ("JSON", 'settings to compare with: {"parameters": {…}}, {"method": ID}, or both'),
+    "--measure": ("ID", "a measure to ask; without one, all that apply"),
+}
+
+
+def add_command(actions: Any, common: argparse.ArgumentParser) -> None:
+    """Add ``plan new``."""
+    new = actions.add_parser("new", parents=[common], help=texts.text("commands.plan_new"))
+    new.set_defaults(command=plan_new_command, lines=lambda answer, language: [_line(answer, language)])
+    new.add_argument("file", nargs="?", help="the table, for a method that reads one")
+    new.add_argument("--schema", metavar="SCHEMA.json", help="what is declared about it")
+    new.add_argument("--method", required=True, metavar="ID")
+    for option, (form, words) in _SEVERAL.items():
+        new.add_argument(option, action="append", default=[], metavar=form, help=words)
+    new.add_argument("--epsilon")
+    new.add_argument("--delta", default="0")
+    new.add_argument("--neighbours", default="add_remove", choices=("add_remove", "replace_one"))
+    new.add_argument("--holding", default="", help="register of people that pays")
+    new.add_argument("--holding-epsilon", help="its whole budget, if the ledger does not know it yet")
+    new.add_argument("--holding-delta", default="0")
+    new.add_argument("--sizes", metavar="N,N", help="group sizes for which the error is forecast")
+    new.add_argument("--prepare", metavar="STEPS.json", help="recorded preparation")
+    new.add_argument("--step", default="", metavar="NAME", help="a visit of a service or a round")
+    new.add_argument("--continues", default="", metavar="ENTRY", help="the ledger entry that opened it")
+    new.add_argument("--state", metavar="FILE", help="what the last visit left: internal/state of its bundle")
+    new.add_argument("--out", required=True, metavar="PLAN.json")
+
+
+def plan_new_command(options: argparse.Namespace) -> Answer:
+    """Write a plan from tables, schemas, a method and what was set."""
+    from engine.methods.catalogue import method
+    from engine.release.plan import Plan
+    from engine.release.reading import pinned
+
+    out, found = Path(options.out), method(options.method)
+    if options.step and found.step_named(options.step) is None:
+        raise InputRefused("plan.unknown_step", method=found.id, step=options.step)
+    names = [source.name for source in found.reads(options.step)]
+    schemas = _schemas(options, names)
+    plan = Plan(
+        method=found.id,
+        method_version=found.version,
+        files=_files(options, names, out.parent),
+        schemas=schemas,
+        parameters=_parameters(options, found, schemas),
+        budget=budget(options.epsilon, options.delta, options.neighbours),
+        holding=options.holding,
+        holding_budget=budget(options.holding_epsilon, options.holding_delta, options.neighbours),
+        preparation=tuple(json_file(Path(options.prepare))) if options.prepare else (),
+        candidates=tuple(json_object(one, "--candidate") for one in options.candidate),
+        measures=tuple(options.measure),
+        step=options.step,
+        continues=options.continues,
+        state=relative(Path(options.state), out.parent) if options.state else "",
+    )
+    if options.sizes is not None:
+        plan = replace(plan, declared_sizes=sizes(options.sizes))
+    tree = plan.to_json()
+    tree["purpose"] |= dict(pair(one) for one in options.purpose)
+    tree["price"] |= dict(json_pair(one) for one in options.price)
+    written = Plan.loads(json.dumps(tree), file=out.name)
+    if written.files or any(source.required for source in found.reads(options.step)):
+        written = pinned(written, base=out.parent)
+    write_text(out, written.dumps())
+    return {"plan": out.name, "fingerprint": written.fingerprint}, 0
+
+
+def _parameters(options: argparse.Namespace, method: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return what was set, or refuse at once a name that the method or the schema does not have."""
+    from engine.methods.values import columns_named
+
+    declared = method.asks(options.step)
+    names = [one.name for one in declared]
+    for name, _ in map(pair, options.set):
+        if name not in names:
+            known = ", ".join(names)
+            raise InputRefused("commands.no_such_parameter", name=name, method=method.id, known=known)
+    values = dict(_set(one, declared) for one in options.set)
+    try:
+        asked = {} if options.prepare else columns_named(declared, values)  # a step may make a column
+    except (TypeError, AttributeError, KeyError):  # not of its kind, which `plan check` says in its own words
+        return values
+    for source, columns in asked.items():
+        for column in columns if source in schemas else ():
+            if column not in schemas[source]:
+                known = ", ".join(one.name for one in schemas[source].columns)
+                raise InputRefused("commands.no_such_column", column=str(column), known=known)
+    return values
+
+
+def _columns(schemas: dict[str, Any]) -> str:
+    return ", ".join(dict.fromkeys(one.name for schema in schemas.values() for one in schema.columns))
+
+
+def _set(given: str, declared: Sequence[Any]) -> tuple[str, Any]:
+    """Return the name of a parameter and its value: JSON, or the records of a file."""
+    from engine.methods.parameters import ParameterKind
+    from engine.methods.records import read_records
+
+    name, value = pair(given)
+    parameter = next((one for one in declared if one.name == name), None)
+    if value.startswith("@") and parameter is not None and parameter.kind is ParameterKind.RECORDS:
+        return name, read_records(Path(value[1:]), parameter)
+    return json_pair(given)
+
+
+def _files(options: argparse.Namespace, names: Sequence[str], folder: Path) -> dict[str, Any]:
+    """Return the files by name: ``people``, and ``people.2`` for a further file of the same table."""
+    from engine.release.plan import FileReference
+
+    given = [(_main(names), options.file)] if options.file else []
+    given += [pair(one) for one in options.table]
+    paths: dict[str, str] = {}
+    for source, file in given:
+        _refuse_unread(source, names)
+        before = sum(name.split(".")[0] == source for name in paths)
+        paths[f"{source}.{before + 1}" if before else source] = relative(Path(file), folder)
+    how = dict(json_pair(one) for one in options.read)
+    for name in how:
+        _refuse_unread(name, list(paths))
+    return {name: FileReference(path, how.get(name, {})) for name, path in paths.items()}
+
+
+def _schemas(options: argparse.Namespace, names: Sequence[str]) -> dict[str, Any]:
+    """Return the schemas by source, with the hierarchies that were named beside them."""
+    given = [(_main(names), options.schema)] if options.schema else []
+    found = {}
+    for source, file in given + [pair(one) for one in options.table_schema]:
+        _refuse_unread(source, names)
+        found[source] = read_schema(Path(file))
+    for column, file in (pair(one) for one in options.hierarchy):
+        owners = [name for name, schema in found.items() if column in schema]
+        if not owners:
+            raise InputRefused("commands.no_such_column", column=column, known=_columns(found))
+        hierarchy = _hierarchy(Path(file), column)
+        for owner in owners:
+            known = found[owner].column(column)
+            found[owner] = found[owner].with_column(replace(known, hierarchy=hierarchy))
+    return found
+
+
+def _hierarchy(path: Path, column: str) -> Any:
+    from engine.table.hierarchies import Hierarchy, from_csv
+
+    if path.suffix.lower() == ".json":
+        return Hierarchy.from_json(json_file(path), column=column, file=path.name)
+    return from_csv(read_text(path, "commands.not_readable"), column=column, file=path.name)
+
+
+def _main(names: Sequence[str]) -> str:
+    """Return the table that is meant where none is named: the people, else the first that is read."""
+    from engine.methods.protocol import MAIN
+
+    return MAIN if MAIN in names or not names else names[0]
+
+
+def _refuse_unread(name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise InputRefused("commands.not_read", name=name, known=", ".join(names) or "–")
+
+
+def _line(answer: dict[str, Any], language: str) -> str:
+    return texts.text("commands.plan_written", language=language, file=answer["plan"])

@@ -42,8 +42,24 @@ class Changes(StrEnum):
     PERTURBED = "perturbed"  # changed at random, so that no single value is sure
 
 
+class Held(StrEnum):
+    """What a recipient holds in their hands: by this, ways of releasing are offered to who knows none."""
+
+    COUNTS = "counts"
+    AVERAGES = "averages"
+    COARSER = "coarser"  # rows of people, made coarser or alike
+    INVENTED = "invented"  # rows that are invented
+    REAL = "real"  # rows of people, with another name or with single columns changed
+    MODEL = "model"
+    ANSWERS = "answers"  # to one question after the other
+    SURVEY = "survey"  # answers that were protected where they were given
+
+
 class Leaving:
     """What leaves of rows, for who chooses among methods: nothing else depends on it."""
+
+    held: ClassVar[Held | None] = None
+    """What a recipient holds, where it does not follow from family and rows: see `Method.in_hands`."""
 
     rows: ClassVar[Rows] = Rows.NONE
     """Whether rows of people leave."""
@@ -52,7 +68,7 @@ class Leaving:
     changes: ClassVar[tuple[Changes, ...]] = ()
     """What becomes of their values."""
     usual: ClassVar[bool] = False
-    """Whether it is what most people mean who ask for something like it: it stands before others as good."""
+    """Whether it is what most people mean who ask for what it puts into their hands: one for each `Held`."""
 
 
 class Shape(StrEnum):

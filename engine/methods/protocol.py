@@ -16,16 +16,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import FrozenInstanceError, dataclass, field, replace
 from fractions import Fraction
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from engine import strict_json
 from engine.methods import option
 from engine.methods.cheaper import Cheaper as Cheaper
 from engine.methods.earlier import NOTHING, Earlier
-from engine.methods.examples import example_plans
 from engine.methods.filling import Counted, Judged
-from engine.methods.inside import Inside as Inside
 from engine.methods.kinds import Family as Family
+from engine.methods.kinds import Held as Held
 from engine.methods.kinds import Leaving
 from engine.methods.kinds import Rows as Rows
 from engine.methods.kinds import Shape as Shape
@@ -45,6 +46,35 @@ if TYPE_CHECKING:
 
     from engine.privacy.noise import Noise
     from engine.table.table import Table
+
+# --- what a method says to the custodian alone -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What stays with the custodian.
+
+    Parameters
+    ----------
+    views, figures
+        Shown, and kept in the evidence for inside.
+    files
+        Name → content of what stays with the auditor's folder.
+    keys
+        Name → content of what has to be kept apart from all else: keys of pseudonyms, say.
+    untested
+        Rows as they were before a test let some of them through: for measures, never written.
+    """
+
+    views: tuple[View, ...] = ()
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    keys: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    untested: pandas.DataFrame | None = field(default=None, repr=False, compare=False)
+
+
+# --- the way itself --------------------------------------------------------------------------------------
+
 
 DECLARED_SIZES = (5, 20, 100, 1000)
 POINTS, PERCENT = "percentage points", "%"
@@ -456,6 +486,20 @@ class Method(Triable, Leaving, ABC):
         raise FrozenInstanceError(f"a design is decided: {name} cannot be set")
 
     @classmethod
+    def in_hands(cls) -> Held:
+        """Return what a recipient holds: what is declared, or what follows from family and rows."""
+        if cls.held is not None:
+            return cls.held
+        if cls.family is Family.DATASET:
+            return {Rows.SYNTHETIC: Held.INVENTED, Rows.COARSER: Held.COARSER}.get(cls.rows, Held.REAL)
+        return {
+            Family.STATISTICS: Held.COUNTS,
+            Family.MODEL: Held.MODEL,
+            Family.SERVICE: Held.ANSWERS,
+            Family.EXCHANGE: Held.SURVEY,
+        }[cls.family]
+
+    @classmethod
     def step_named(cls, name: str) -> Step | None:
         """Return a step by its name; None for the release itself."""
         return next((step for step in cls.steps if step.name == name), None)
@@ -648,3 +692,13 @@ class Service(Method):
     def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
         """Go on from a state; for methods with `steps`."""
         raise NotImplementedError(step)
+
+
+# --- the worked examples that come with the program, as the methods tell them ----------------------------
+
+
+def example_plans(method_id: str) -> tuple[Mapping[str, Any], ...]:
+    """Return the plans of ``resources/examples/ID*.json``, by their names."""
+    folder = files("resources") / "examples"
+    named = sorted(entry.name for entry in folder.iterdir() if entry.name.startswith(f"{method_id}."))
+    return tuple(strict_json.loads((folder / name).read_bytes()) for name in named)

@@ -126,7 +126,7 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
         people = _people(plan, leaves_rows=design.rows is not Rows.NONE and not is_tried)
         read = [one for one in design.sources_read if one.required or one.name in plan.schemas]
         prepared = {
-            one.name: _prepared(
+            one.name: invented_people(
                 one, plan.prepared(one.name), people if one.shape.is_private else 10 * people, alike=is_tried
             )
             for one in read  # a public table is of more people than the custodian's
@@ -166,7 +166,8 @@ def _people(plan: Plan, *, leaves_rows: bool) -> int:
     return max(1, min(people, MOST_ROWS if leaves_rows else MOST))
 
 
-def _prepared(source: Source, schema: Schema, people: int, *, alike: bool = False) -> PreparedTable:
+def invented_people(source: Source, schema: Schema, people: int, *, alike: bool = False) -> PreparedTable:
+    """Return a table of invented people; ``alike`` gives every second one the same rank in all columns."""
     columns = {
         column.name: _cells(column, people, place, alike=alike)
         for place, column in enumerate(schema.columns)

@@ -17,7 +17,8 @@ import pytest
 if not os.environ.get("DISPLAY"):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
+from PySide6 import QtWidgets
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QMessageBox, QWidget
 
 from app.application import make_application
@@ -34,6 +35,7 @@ from engine.table.suggest import suggest as suggesting
 from tests.app.walking import sample_plan, settle
 
 STALL = 0.100  # seconds: what a person notices
+SHOWING = {"show", "setVisible", "setHidden", "showNormal", "showMaximized", "showFullScreen"}
 
 
 @pytest.fixture(autouse=True)
@@ -104,28 +106,40 @@ def runner(qapp: QApplication) -> Iterator[JobRunner]:
     assert made.shutdown(5000), "a job outlived the test"
 
 
-class Strays(QObject):
-    """Notices widgets that become windows of their own because they are shown before they have a parent."""
+def watch_strays(patch: pytest.MonkeyPatch) -> list[str]:
+    """Return where widgets are told that become windows of their own, shown before they have a parent.
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
+    What a program calls to show a widget is watched, not each event: there are ten thousand in a test.
+    """
+    found: list[str] = []
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
-            kind = watched.windowFlags() & Qt.WindowType.WindowType_Mask
-            if kind == Qt.WindowType.Window and not isinstance(watched, Window):
-                self.found.append(f"{type(watched).__name__} {watched.objectName()}")
-        return False
+    def watched(kind: type[QWidget], name: str) -> None:
+        show = getattr(kind, name)
+
+        def shown(widget: QWidget, *given: bool) -> None:
+            show(widget, *given)
+            flags = widget.windowFlags() & Qt.WindowType.WindowType_Mask
+            if widget.isVisible() and flags == Qt.WindowType.Window and not isinstance(widget, Window):
+                found.append(f"{type(widget).__name__} {widget.objectName()}")
+
+        patch.setattr(kind, name, shown)
+
+    for kind in [
+        one for one in vars(QtWidgets).values() if isinstance(one, type) and issubclass(one, QWidget)
+    ]:
+        for name in SHOWING & vars(kind).keys():
+            watched(kind, name)
+    return found
 
 
 @pytest.fixture
-def make_window(qtbot: Any, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[[], Window]]:
+def make_window(
+    qtbot: Any, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], Window]]:
     """Return a function that opens a window with an empty study; their jobs must end with the test."""
     theme.choose("light")
     made: list[Window] = []
-    strays = Strays()
-    qapp.installEventFilter(strays)
+    strays = watch_strays(monkeypatch)
 
     def make() -> Window:
         window = Window(settings=Settings(tmp_path / "settings"), data=tmp_path / "data")
@@ -139,13 +153,12 @@ def make_window(qtbot: Any, qapp: QApplication, tmp_path: Path) -> Iterator[Call
         return window
 
     yield make
-    qapp.removeEventFilter(strays)
     for window in made:
         window.close()
         assert window.runner.shutdown(5000), "a job outlived the test"
         window.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    assert strays.found == [], "shown before they had a parent"
+    assert strays == [], "shown before they had a parent"
 
 
 @pytest.fixture

@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QAbstractButton
 
 from app import words
 from app.frame.window import Window
 from app.screens.columns.column_editor import MiniBars, domain_words
 from app.screens.columns.unit_card import HEAD, LINE, CapTable
 from app.state.flow import ROWS_PER_PERSON, UNIT
+from app.theme import theme
 from app.words.columns import values_words
 from engine.table.schema import Column, Domain, Kind, Origin, Role
+from tests.app.hands import Hands
 from tests.app.walking import open_table, settle, write, write_people
 
 
@@ -124,6 +127,12 @@ def test_the_answer_folds_to_a_sentence_in_the_words_of_the_custodian(
     page: Any, window: Window, qtbot: Any
 ) -> None:
     settle(qtbot, window)
+    assert not page.card.open.isVisible(), "the proposal stands in one line, with its counts"
+    assert page.card.sentence.plain() == (
+        "Protected is each person: 40 on 60 rows, by “patient_nbr”. Of each may count:"
+    )
+    assert ROWS_PER_PERSON in window.study.open_questions, "a proposal decides nothing"
+    page.card.change.click()
     page.card.word.setCurrentText("patient")
     page.card.word.lineEdit().editingFinished.emit()
     assert window.study.plan.schema.protected == "patient"
@@ -133,7 +142,7 @@ def test_the_answer_folds_to_a_sentence_in_the_words_of_the_custodian(
     page.select("ward")
     assert not page.card.open.isVisible()
     assert page.card.sentence.plain() == (
-        "A patient can have several rows: “patient_nbr” tells whose. One row of each counts."
+        "Protected is each patient: 40 on 60 rows, by “patient_nbr” · one row of each counts."
     )
     page.card.change.click()
     assert page.card.open.isVisible()
@@ -311,3 +320,79 @@ def test_what_is_chosen_is_counted_in_words_that_agree(page: Any) -> None:
         page.select(*names) if names else page.table.clearSelection()
         said[len(names)] = page.answers_for.text()
     assert said == {0: "No column is selected", 1: "This column is", 2: "2 columns are"}
+
+
+def wide(folder: Path, columns: int = 18) -> Path:
+    """Write a table of many columns, each with a name that is recognised."""
+    names = ("patient_nbr", "age", "sex", "ward", "diagnosis", "admission_date", "zip", "town", "income")
+    heads = [names[at] if at < len(names) else f"blood_pressure_{at}" for at in range(columns)]
+    lines = [
+        ",".join((str(500 + row // 2), *(str((row * (at + 3)) % 7 + 1) for at in range(columns - 1))))
+        for row in range(120)
+    ]
+    path = folder / "wide.csv"
+    path.write_text("\n".join((",".join(heads), *lines)) + "\n", encoding="utf-8")
+    return path
+
+
+def test_ten_columns_are_in_view_while_the_unit_is_asked(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    open_table(qtbot, window, wide(tmp_path))
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    page.every.click()
+    settle(qtbot, window)
+    assert page.card.folded.isVisible() and page.card.height() <= 52
+    assert page.verticalScrollBar().value() == 0
+    table, high = page.table, page.viewport().height()
+    seen = 0
+    for row in range(len(table.columns.lines)):
+        bottom = table.rowViewportPosition(row) + table.rowHeight(row)
+        below = table.viewport().mapTo(page.viewport(), QPoint(0, bottom)).y()
+        seen += bottom <= table.viewport().height() and below <= high
+    assert seen >= 10, seen
+
+
+def test_one_press_says_how_many_rows_of_each_count(page: Any, window: Window, qtbot: Any) -> None:
+    settle(qtbot, window)
+    hands = Hands(qtbot, window)
+    page.table.setFocus()
+    hands.key(Qt.Key.Key_U, page.table)
+    assert page.card.open.isVisible() and page.card.caps.isVisible(), "the price of each stands there"
+    page.select("ward")
+    assert page.card.folded.isVisible()
+    assert "20 rows left out" in hands.part(QAbstractButton, "cap_1").toolTip()
+    hands.click("cap_2")
+    assert window.study.plan.schema.rows_per_person == 2
+    assert ROWS_PER_PERSON not in window.study.open_questions and page.card.short.isHidden()
+    assert "at most 2 rows of each count" in page.card.sentence.plain()
+
+
+def test_what_names_people_stands_in_red(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    lines = [f"{9000 + 13 * row},{20 + row % 50},{'mf'[row % 2]}" for row in range(80)]
+    path.write_text("case_number,age,sex\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    open_table(qtbot, window, path)
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    page.every.click()
+
+    def guarded() -> set[str]:
+        return {line.name for line in page.table.columns.lines if line.guarded}
+
+    assert guarded() == {"case_number"}
+    page.select("case_number")
+    Hands(qtbot, window).click("answer_other")
+    assert guarded() == {"case_number"}, "another role does not make it harmless"
+    drawn = page.table.viewport().grab().toImage()
+    row = next(at for at, line in enumerate(page.table.columns.lines) if line.guarded)
+    place = page.table.visualRect(page.table.columns.index(row, 4))
+    ratio = drawn.devicePixelRatio()
+    ink = theme.tokens().colour("wrong").rgb()
+    found = {
+        drawn.pixel(int(x * ratio), int(y * ratio))
+        for x in range(place.left(), place.right())
+        for y in range(place.top(), place.bottom())
+    }
+    assert ink in found

@@ -52,6 +52,7 @@ def test_the_likely_key_is_named_with_its_counts_although_no_name_gives_it_away(
 
 def test_every_row_is_another_person_is_asked_the_reason_of(hands: Hands, window: Window) -> None:
     page = window.page("columns")
+    hands.click("unit_change")
     hands.click("unit_each")
     assert window.study.plan.schema.one_row_each
     assert f"“zz” has {PEOPLE} different values on {ROWS} rows" in page.card.denied.plain()
@@ -69,6 +70,7 @@ def test_every_row_is_another_person_is_asked_the_reason_of(hands: Hands, window
 
 
 def test_choosing_the_column_instead_takes_question_and_reason_away(hands: Hands, window: Window) -> None:
+    hands.click("unit_change")
     hands.click("unit_each")
     hands.type("unit_reason", "a mistake")
     hands.pick("unit_column", "zz")

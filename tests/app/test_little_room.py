@@ -11,7 +11,9 @@ from PySide6.QtCore import QPoint
 
 from app.frame.window import Window
 from app.parts.cards import Card
+from app.screens.method.things import ThingCard
 from app.screens.method.ways import WayRow
+from engine.methods.kinds import Held
 from engine.pricing.price import Price
 from engine.release.plan import FileReference, Plan
 from tests.app.walking import settle
@@ -34,25 +36,23 @@ def test_no_card_of_budget_overhangs(
     assert room - right >= left - page.verticalScrollBar().sizeHint().width(), (left, right, room)
 
 
-def test_ways_are_in_view_and_the_questions_behind_a_link(at: Any, window: Window, qtbot: Any) -> None:
+def test_things_and_ways_are_in_view_and_nothing_overhangs(at: Any, window: Window, qtbot: Any) -> None:
     window.resize(911, 512)
     page = at("method", method="", parameters={}, budget=None)
     settle(qtbot, window)
-    page.verticalScrollBar().setValue(0)
-    qtbot.wait(50)
 
-    def in_view() -> int:
-        rows = [one for one in page.findChildren(WayRow) if one.isVisible()]
+    def in_view(kind: type) -> int:
+        page.verticalScrollBar().setValue(0)
+        qtbot.wait(50)
+        assert page.horizontalScrollBar().maximum() == 0 and page.widget().width() == page.viewport().width()
+        parts = [one for one in page.findChildren(kind) if one.isVisible()]
         high = page.viewport().height()
-        return sum(0 <= one.mapTo(page.viewport(), QPoint(0, one.height() - 1)).y() < high for one in rows)
+        return sum(0 <= one.mapTo(page.viewport(), QPoint(0, one.height() - 1)).y() < high for one in parts)
 
-    assert in_view() >= 1 and not page.questions.isVisible()
-    page.ask.click()
-    qtbot.wait(20)
-    assert page.questions.isVisible()
-    window.resize(1366, 768)
-    qtbot.wait(50)
-    assert page.questions.isVisible() and not page.ask.isVisible()
+    assert in_view(ThingCard) >= 3
+    page.things.cards[Held.INVENTED].others.click()
+    settle(qtbot, window)
+    assert in_view(WayRow) >= 2
 
 
 def test_while_a_file_is_read_title_words_and_bar_stand_together(

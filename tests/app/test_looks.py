@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
@@ -43,6 +44,7 @@ def test_every_widget_is_styled_a_few_times_however_deep_it_lies(
     assert counted.times <= 2.5 * changes * widgets, "each is told twice: of no style, and of the other one"
 
 
+@pytest.mark.guarantee
 def test_a_hidden_screen_takes_the_look_too(warm_window: Window, qtbot: Any) -> None:
     window = warm_window
     window.go("start")

@@ -1,4 +1,4 @@
-"""The method page: five questions, the ways that fit, an example of what leaves, and the form."""
+"""The method page: eight things, the ways to each, an example of what leaves, and the form."""
 
 from __future__ import annotations
 
@@ -10,30 +10,39 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QFrame, QPushButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QFrame, QLabel, QPushButton, QWidget
 
 from app import words
 from app.frame.window import Window
-from app.screens.method.said import none_fits, which_rule_out
-from app.screens.method.ways import Way, WayRow
+from app.screens.method.said import Tried, none_fits, ways
+from app.screens.method.ways import Ways
 from app.state.flow import path
-from app.work.choosing import QUESTIONS, Offer, matches, offer, ordered, ruled_out_by
+from app.work.choosing import QUESTIONS, Offer, offer, ordered, ruled_out_by, search, things
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
-from engine.methods.protocol import Budget, Family
+from engine.methods.kinds import Held
+from engine.methods.protocol import Budget
 from engine.privacy.promise import promise_kind
+from engine.table.schema import Schema
 from tests.app.hands import Hands
 from tests.app.walking import example_plan, sample_plan, settle, write
 
 
 def pick(page: Any, method_id: str) -> None:
-    """Select a way by its circle."""
+    """Select a way by its circle, among all."""
+    if not page.lists_ways:
+        page.all.click()
     page.findChild(QAbstractButton, f"method-{method_id}").click()
 
 
 def answer(page: Any, question: str, given: str) -> None:
-    """Answer one of the questions."""
-    page.findChild(QAbstractButton, f"{question}-{given}").click()
+    """Answer one of the questions by its menu."""
+    page.answers.answer(question, given)
+
+
+def fitting(page: Any) -> list[str]:
+    """Return the ids of the ways in the list that nothing rules out."""
+    return [row.way.id for row in page.ways.rows if not row.way.against]
 
 
 def shown(page: Any) -> list[str]:
@@ -51,9 +60,6 @@ OFFERS = {one.id: Offer(one) for one in methods()}
 @pytest.mark.parametrize("one", methods(), ids=lambda one: one.id)
 def test_a_question_without_an_answer_rules_nothing_out(one: Any) -> None:
     assert ruled_out_by(OFFERS[one.id], {}) == ()
-    for family in Family:
-        ruled = ruled_out_by(OFFERS[one.id], {"does": family.value})
-        assert ruled == (() if family is one.family else ("does",))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +106,6 @@ def declares(one: Offer, answers: dict[str, str]) -> bool:
     }
     return all(
         {
-            "does": lambda given: found.family == given,
             "who": lambda given: given != "anybody" or all(kind.bounded for kind in kinds),
             "rows": lambda given: leaves_of_people[given],
             "how": lambda given: given in found.changes,
@@ -110,38 +115,32 @@ def declares(one: Offer, answers: dict[str, str]) -> bool:
     )
 
 
-def test_every_combination_of_answers_shows_what_satisfies_it_and_counts_the_rest_truly() -> None:
-    """All 2,400: what a method declares decides, and the sentence below tells no other number."""
+def test_every_combination_of_answers_leaves_what_satisfies_it() -> None:
+    """All of them: what a method declares decides, and the first of a thing is one that satisfies."""
     found = [
         replace(one, error=place % 30) if place % 3 else one for place, one in enumerate(OFFERS.values())
     ]
-    said: dict[tuple[str, int], str] = {}
     for given in product(*(("", *answers) for answers in QUESTIONS.values())):
         answers = {name: one for name, one in zip(QUESTIONS, given, strict=True) if one}
-        fitting = [one for one in found if declares(one, answers)]
-        assert [one for one in found if not ruled_out_by(one, answers)] == fitting, answers
-        others = [one for one in found if one not in fitting]
-        for name, one in answers.items():
-            count = sum(not declares(other, {name: one}) for other in others)
-            key = (name, count)
-            if count and key not in said:
-                said[key] = words.say(f"app.method.ask.{name}.ruled_out", count=count)
-            assert not count or said[key] in which_rule_out(others, {name: one})
+        fit = [one for one in found if declares(one, answers)]
+        assert [one for one in found if not ruled_out_by(one, answers)] == fit, answers
+        for thing in things(found, answers, Schema(())):
+            assert thing.default is None or thing.default in fit
 
 
-def test_invented_tables_are_shown_where_no_row_of_a_person_may_leave(at: Any) -> None:
+def test_invented_tables_are_taken_where_no_row_of_a_person_may_leave(at: Any) -> None:
     page = at("method", method="", parameters={}, budget=None)
-    answer(page, "does", "dataset")
     answer(page, "rows", "none")
-    assert set(shown(page)) == {"datasets.marginals", "datasets.network", "datasets.gaussians"}
-    page.others.click()
+    page._open_ways(Held.INVENTED)
+    assert set(fitting(page)) == {"datasets.marginals", "datasets.network", "datasets.gaussians"}
     against = {row.way.id: row.way.against for row in page.ways.rows}
     assert "whole or in part" in against["datasets.imputation"], "its kept columns are people's"
     assert "whole or in part" in against["datasets.seedbased"], "what is kept of a seed is a person's"
+    assert shown(page)[: len(fitting(page))] == fitting(page), "what does not fit stands last"
 
 
 def test_where_two_answers_must_go_the_sentence_names_both() -> None:
-    answers = {"does": "model", "rows": "none", "how": "grouped", "exact": "5"}
+    answers = {"rows": "none", "how": "grouped", "exact": "5"}
     found = [one for one in OFFERS.values() if one.method.family == "model"]
     assert all(ruled_out_by(one, answers) for one in found)
     sentence = none_fits(found, answers)
@@ -166,25 +165,25 @@ def test_the_order_is_answers_then_promise_then_error() -> None:
     far, near, real = Offer(counts, 9.0), Offer(method("statistics.histogram"), 2.0), REAL
     found = ordered([real, Offer(coarse, 0.0), far, near], {})
     assert [one.method.id for one in found] == [near.method.id, far.method.id, coarse.id, real.method.id]
-    assert ordered([far, Offer(coarse, 0.0)], {"does": "dataset"})[0].method is coarse
+    assert ordered([far, Offer(coarse, 0.0)], {"how": "coarser"})[0].method is coarse
 
 
 def test_the_search_finds_names_terms_and_publications() -> None:
     def found(wanted: str) -> set[str]:
-        return {one.method.id for one in OFFERS.values() if matches(one, wanted)}
+        return {one.method.id for one in search(list(OFFERS.values()), wanted)}
 
     assert found("k-anonymity") >= {"datasets.k_anonymity"}
     assert found("Sweeney") >= {"datasets.k_anonymity"}
     assert found("differential PRIVACY") >= {"statistics.counts", "statistics.means"}
     assert "datasets.k_anonymity" not in found("differential privacy counts")
     assert found("xyzzy") == set()
+    assert found("xyzzy Sweeney") == found("Sweeney"), "a word that nobody knows rules nothing out"
 
 
 def test_every_answer_has_its_words() -> None:
     for question, answers in QUESTIONS.items():
-        assert words.say(f"app.method.ask.{question}.question") and words.say(
-            f"app.method.ask.{question}.ruled_out", count=2
-        )
+        assert words.say(f"app.method.ask.{question}.question")
+        assert words.say(f"app.method.ask.{question}.chip")
         for given in answers:
             assert words.say(f"app.method.ask.{question}.{given}")
             ruled = [one for one in OFFERS.values() if ruled_out_by(one, {question: given})]
@@ -195,47 +194,50 @@ def test_every_answer_has_its_words() -> None:
 # --- choosing --------------------------------------------------------------------------------------
 
 
-def test_all_ways_are_offered_and_each_says_promise_and_cost(at: Any) -> None:
+def test_all_ways_are_offered_and_each_says_promise_and_what_it_keeps(at: Any) -> None:
     page = at("method", method="", parameters={}, budget=None)
+    page.all.click()
     assert sorted(shown(page)) == sorted(one.id for one in methods())
     for row in page.ways.rows:
-        assert all((row.way.promise, row.way.cost, row.way.exactness, row.way.account)), row.way.id
-    assert not page.others.isVisible() and not page.card.isVisible()
+        assert all((row.way.promise, row.way.slack, row.way.keeps, row.way.thing)), row.way.id
+    assert not page.none.isVisible() and not page.card.isVisible()
 
 
-def test_answers_put_the_fitting_first_and_say_why_others_do_not_fit(at: Any) -> None:
+def test_an_answer_puts_what_does_not_fit_last_with_the_reason_and_is_taken_back(at: Any) -> None:
     page = at("method", method="", parameters={}, budget=None)
-    whole = len(shown(page))
-    answer(page, "does", "dataset")
-    assert shown(page) and all(method(one).family == "dataset" for one in shown(page))
-    assert page.others.isVisible() and str(whole - len(shown(page))) in page.others.text()
-    assert "For something else" in page.why.plain()
-    page.others.click()
-    assert len(shown(page)) == whole, "everything stays reachable"
-    against = {row.way.id: row.way.against for row in page.ways.rows}
-    assert all(bool(said) == (method(one).family != "dataset") for one, said in against.items())
-    page.questions.clear.click()
-    assert len(shown(page)) == whole and page.questions.answers() == {}
+    answer(page, "rows", "none")
+    card = page.things.cards[Held.COARSER]
+    assert card.use.isHidden() and "rows of people leave" in card.cost.plain()
+    assert not page.things.cards[Held.COUNTS].use.isHidden()
+    card.others.click()
+    assert shown(page) and not fitting(page), "everything stays reachable"
+    assert all("Rows of people leave" in row.way.against for row in page.ways.rows)
+    page.to_things.click()
+    page.answers.chips["rows"].click()
+    assert page.answers.answers() == {} and not card.use.isHidden()
 
 
 def test_where_no_way_fits_the_page_says_which_answer_to_give_up(at: Any) -> None:
     page = at("method", method="", parameters={}, budget=None)
-    answer(page, "does", "dataset")
     answer(page, "rows", "none")
-    answer(page, "how", "masked")
+    page._open_ways(Held.REAL)
     assert page.none.isVisible() and "Without the one to" in page.none.plain()
 
 
 def test_searching_finds_a_way_by_a_term(at: Any, qtbot: Any) -> None:
     page = at("method", method="", parameters={}, budget=None)
+    page.search.setFocus()
     qtbot.keyClicks(page.search, "anonymity")
     named = {one for one in shown(page) if not one.startswith("datasets.")}
     assert "datasets.k_anonymity" in shown(page) and named == set()
+    assert page.search.hasFocus() and page.search.text() == "anonymity"
     page.search.setText("Sweeney")
     assert shown(page) == ["datasets.k_anonymity"]
     page.search.setText("xyzzy")
     assert shown(page) == [] or not page.ways.isVisible()
     assert "xyzzy" in page.none.plain()
+    qtbot.keyClick(page.search, Qt.Key.Key_Escape)
+    assert page.things.isVisible() and page.search.text() == ""
 
 
 def test_a_model_that_would_hold_rows_is_refused_with_the_reason(at: Any, qtbot: Any) -> None:
@@ -251,6 +253,7 @@ def test_a_model_that_would_hold_rows_is_refused_with_the_reason(at: Any, qtbot:
 
 def test_a_way_is_selected_by_keys_explained_and_taken(at: Any, window: Window, qtbot: Any) -> None:
     page = at("method", method="", parameters={}, budget=None)
+    page.all.click()
     first, second = page.ways.rows[:2]
     first.button.setFocus()
     qtbot.keyClick(first.button, Qt.Key.Key_Down)
@@ -343,7 +346,11 @@ def test_an_example_is_made_and_shown_without_spending(at: Any, window: Window, 
     ledger = window.study.ledger_path
     entries = len(Ledger(ledger).entries()) if ledger.exists() else 0
     plan = replace(window.study.plan)
-    page.findChild(QPushButton, "example-datasets.k_anonymity").click()
+    page.things.focus(Held.COARSER)
+    title = words.say("app.method.things.coarser.title")
+    qtbot.waitUntil(lambda: title in [one.text() for one in window.panel.findChildren(QLabel)])
+    see = words.say("app.method.example.see")
+    next(one for one in window.panel.findChildren(QPushButton) if one.text() == see).click()
     settle(qtbot, window, timeout=60_000)
     assert page.example.isVisible(), window.notice.words()
     folder = page.example.folder
@@ -468,80 +475,16 @@ def test_what_would_say_nothing_is_said_before_a_level_is_chosen(
     assert not card.isVisible()
 
 
-def test_no_way_is_wider_than_the_smallest_list(qapp: Any) -> None:
+def test_no_way_is_wider_than_the_smallest_list(qtbot: Any) -> None:
     """A long name beside a long promise made the page wider than a window of 1366 pixels."""
-    for one in methods():
-        for kind in one.promises:
-            title, promise = words.say(f"methods.{one.id}.title"), words.say(f"promises.{kind}.short")
-            way = Way(one.id, title, "", promise, True, "", "you choose ε", "outside the total")
-            row = WayRow(replace(way, has_example=True))
-            assert row.minimumSizeHint().width() <= 580, (title, promise, row.minimumSizeHint().width())
-            row.deleteLater()
-
-
-def test_a_name_stands_in_one_line_where_it_has_room(qtbot: Any) -> None:
-    name = "Rows made coarser (k-anonymity)"
-    row = WayRow(
-        Way("k", name, "", "Groups of at least k", False, "counts exact", "spends nothing", "outside")
-    )
-    qtbot.addWidget(row)
-    row.show()
-    for width, lines in ((560, 2), (1100, 1), (560, 2)):
-        row.resize(width, 90)
-        qtbot.wait(1)
-        assert row.button.text().count("\n") == lines - 1
-        assert row.button.width() >= row.button.sizeHint().width()
-
-
-WISHES = {  # what is answered, what is typed instead, and what was meant
-    "a table for researchers": (
-        {"does": "dataset", "who": "agreement", "rows": "coarser"},
-        ("anonymise", "de-identify", "researchers"),
-        "datasets.k_anonymity",
-    ),
-    "counts without small cells": (
-        {"does": "statistics", "who": "agreement", "rows": "none"},
-        ("small cells", "suppression", "frequency table"),
-        "statistics.protected_table",
-    ),
-    "the mean length of stay, with a guarantee": (
-        {"does": "statistics", "who": "anybody", "rows": "none"},
-        ("mean", "average", "length of stay"),
-        "statistics.means",
-    ),
-    "a model that predicts readmission": (
-        {"does": "model"},
-        ("predict", "readmission", "yes or no", "classification"),
-        "models.logistic",
-    ),
-    "a synthetic table for teaching": (
-        {"does": "dataset", "rows": "synthetic"},
-        ("synthetic", "teaching", "fake"),
-        "datasets.marginals",
-    ),
-    "other numbers of patients": (
-        {"does": "dataset", "rows": "real"},
-        ("pseudonym", "replace", "patient number", "hash"),
-        "datasets.pseudonyms",
-    ),
-}
-FIRST_FEW = 3
-"""Who types a word looks at so many of those that it leaves."""
-
-
-@pytest.mark.parametrize("wish", WISHES)
-def test_who_wishes_something_usual_finds_it(wish: str) -> None:
-    answers, typed, meant = WISHES[wish]
-    """However many ways there are: nothing that promises less stands before it, and typed words find it."""
-    fitting = [one for one in ordered(list(OFFERS.values()), answers) if not ruled_out_by(one, answers)]
-    place = next(at for at, one in enumerate(fitting) if one.method.id == meant)
-    strengths = [bool(one.bounded) for one in fitting[: place + 1]]
-    assert place == 0 or (not fitting[place].method.usual and strengths[-1] <= min(strengths[:-1]))
-    left = [[one.method.id for one in fitting if matches(one, word)].index(meant) for word in typed]
-    assert min(left) < FIRST_FEW
-    for word in typed:
-        found = [one.method.id for one in OFFERS.values() if matches(one, word)]
-        assert meant in found and len(found) <= len(OFFERS) // 3, (word, found)  # it narrows the list
+    table = Ways()
+    qtbot.addWidget(table)
+    table.show_ways(ways(list(OFFERS.values()), {}, {}, Tried({})), "")
+    table.resize(620, 900)
+    table.show()
+    qtbot.wait(5)
+    for row in table.rows:
+        assert row.minimumSizeHint().width() <= 580, (row.way.title, row.minimumSizeHint().width())
 
 
 def test_the_promise_said_is_that_of_the_settings(window: Window, qtbot: Any, tmp_path: Path) -> None:

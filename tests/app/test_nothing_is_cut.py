@@ -19,6 +19,7 @@ from app.frame.window import Window
 from app.parts.prose import Prose
 from app.state import flow
 from app.work.releasing import Watch, release
+from engine.methods.kinds import Held
 from engine.methods.protocol import Budget
 from engine.release.plan import Plan
 from tests.app.fitting import faults
@@ -101,8 +102,14 @@ def _of_method(page: Any) -> Iterator[str]:
     if page.another.isVisible():
         form = page.study.plan.method
         page.another.click()
-        yield "questions"
-        page._show_all(True)
+        yield "things"
+        page.answers.answer("rows", "none")
+        yield "answered"
+        page.answers.chips["rows"].click()
+        for held in Held:
+            page._open_ways(held)
+            yield f"ways to {held}"
+        page._open_ways(None)
         yield "all ways"
         page._select(form)
         page._use()

@@ -217,16 +217,23 @@ def chosen(window: Any) -> None:
 
 
 def choosing(window: Any) -> None:
-    """Choose among all ways, with two questions answered."""
-    from PySide6.QtWidgets import QAbstractButton
-
+    """Choose among the eight things, with a question answered."""
     page = window.page("method")
     page.another.click()
     settle(window)
-    page.findChild(QAbstractButton, "who-agreement").click()
-    page.findChild(QAbstractButton, "rows-coarser").click()
-    page._show_all(True)
-    next(row for row in page.ways.rows if row.way.id == "datasets.k_anonymity").button.click()
+    page.answers.answer("rows", "none")
+
+
+def ways(window: Any) -> None:
+    """Choose among the ways to one thing."""
+    from engine.methods.kinds import Held
+
+    window.page("method")._open_ways(Held.INVENTED)
+
+
+def searching(window: Any) -> None:
+    """Look for a way by a word."""
+    window.page("method").search.setText("small cells")
 
 
 def example(window: Any) -> None:
@@ -250,7 +257,7 @@ def answered(window: Any) -> None:
 
 PREPARE["explore"] = asked
 MORE = {
-    "method": {"choosing": choosing, "example": example},
+    "method": {"choosing": choosing, "ways": ways, "searching": searching, "example": example},
     "explore": {"answered": answered},
     "budget": {"further": further},
     "releases": {"chosen": chosen},

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from app.frame.window import Window
 from app.parts.table import MARKED
 from app.work.releasing import Watch, release
 from tests.app.walking import example_plan, settle
 
 
+@pytest.mark.guarantee
 def test_original_and_released_rows_stand_beside_each_other(
     window: Window, qtbot: Any, tmp_path: Path
 ) -> None:

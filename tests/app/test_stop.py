@@ -69,6 +69,7 @@ def stop_at(gate: Gate, window: Window, qtbot: Any) -> str:
     return said
 
 
+@pytest.mark.guarantee
 def test_stop_before_the_noise_gives_everything_back(
     at_preview: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +88,7 @@ def test_stop_before_the_noise_gives_everything_back(
     assert at_preview.study.result("bundle") is None
 
 
+@pytest.mark.guarantee
 def test_stop_after_the_noise_leaves_the_budget_spent_and_says_so(
     at_preview: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +105,7 @@ def test_stop_after_the_noise_leaves_the_budget_spent_and_says_so(
     assert at_preview.study.result("bundle") is None
 
 
+@pytest.mark.guarantee
 def test_a_folder_that_is_taken_costs_nothing(at_preview: Window, qtbot: Any, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("mine")

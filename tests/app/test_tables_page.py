@@ -75,6 +75,7 @@ def test_every_table_is_asked_for_and_may_come_in_several_files(
     assert "regions" not in window.study.plan.schemas and card.told.isVisible()
 
 
+@pytest.mark.guarantee
 def test_who_is_a_person_in_a_private_table_is_decided(
     page: Any, window: Window, qtbot: Any, tmp_path: Path
 ) -> None:

@@ -70,11 +70,7 @@ def open_file(hands: Hands, path: Path) -> None:
 
 def counted_columns(hands: Hands, names: tuple[str, ...], values: dict[str, tuple[str, ...]]) -> None:
     """Choose counts of columns; where allowed values are missing, type them on the spot."""
-    page = hands.window.page("method")
-    row = hands.part(QAbstractButton, "method-statistics.counts")
-    page.ensureWidgetVisible(row)
-    hands.click(row)
-    hands.click(hands.window.footer.findChild(QAbstractButton, "next"))
+    hands.click("use-counts")
     for name in names:
         hands.pick("columns", name)
         if not hands.window.study.plan.schema.column(name).is_declared:
@@ -217,10 +213,7 @@ def test_a_table_that_is_known_takes_fifteen_clicks(
     again.type("purpose_title", "Sex by income")
     again.type("purpose_recipient", "B")
     again.next("method")
-    row = again.part(QAbstractButton, "method-statistics.counts")
-    window.page("method").ensureWidgetVisible(row)
-    again.click(row)
-    again.click(window.footer.findChild(QAbstractButton, "next"))
+    again.click("use-counts")
     again.pick("columns", "sex")
     again.pick_by_keys("columns", "inc")
     assert window.study.plan.parameters["columns"] == ["sex", "income"]

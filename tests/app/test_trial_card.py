@@ -66,6 +66,7 @@ def far_apart(view: Any) -> int:
     return max((at for at, one in enumerate(found) if one.holds and at != view.place), key=room)
 
 
+@pytest.mark.guarantee
 def test_a_click_on_the_map_takes_a_combination(window: Window, qtbot: Any, tmp_path: Path) -> None:
     page = at_trial(window, qtbot, KA, tmp_path)
     view = answer_of(page)
@@ -119,6 +120,7 @@ def test_what_does_not_hold_is_looked_at_and_not_taken(window: Window, qtbot: An
     assert "steps" not in window.study.plan.parameters
 
 
+@pytest.mark.guarantee
 def test_nobody_goes_on_past_a_combination_that_cannot_leave(
     window: Window, qtbot: Any, tmp_path: Path
 ) -> None:
@@ -175,6 +177,7 @@ def test_how_many_settings_were_looked_at_is_in_the_evidence(
     assert made.facts["public"]["decided"]["parameters"]["steps"] == {"age": 2, "gender": 0, "race": 1}
 
 
+@pytest.mark.guarantee
 def test_a_method_with_a_bound_shows_nothing_of_the_rows(window: Window, qtbot: Any, tmp_path: Path) -> None:
     page = at_trial(window, qtbot, "statistics.counts", tmp_path)
     assert page.trial.card.isHidden()

@@ -29,6 +29,8 @@ from engine.release.run import run
 from tests.app.walking import above, example_plan, said, settle
 
 UNBOUNDED = [one for one in methods() if not any(promise_kind(kind).bounded for kind in one.promises)]
+KINDS = ("datasets.k_anonymity", "statistics.protected_table")  # rows, and cells of a table
+ONE_OF_EACH = pytest.mark.guarantee
 FALSE = re.compile(r"\bnoise\b|ε|\bepsilon\b|\bsampler\b|declared bounds|privacy level|privacy budget", re.I)
 
 
@@ -54,7 +56,10 @@ def own_words(method_id: str) -> list[re.Pattern[str]]:
     return [re.compile(".*".join(part)) for part in parts]
 
 
-@pytest.mark.parametrize("method_id", [one.id for one in UNBOUNDED])
+@pytest.mark.parametrize(
+    "method_id",
+    [pytest.param(one.id, marks=ONE_OF_EACH if one.id in KINDS else ()) for one in UNBOUNDED],
+)
 def test_no_screen_of_a_release_without_noise_speaks_of_it(
     window: Window, qtbot: Any, tmp_path: Path, method_id: str
 ) -> None:
@@ -129,6 +134,7 @@ class Following(method("datasets.k_anonymity")):  # type: ignore[misc]
     promises = ("pure_dp",)
 
 
+@pytest.mark.guarantee
 def test_a_level_that_follows_is_shown_before_it_is_spent(
     window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +167,7 @@ def secret_fields(window: Window) -> list[QLineEdit]:
     return [one for one in window.page("release").passphrases if one.isVisible()]
 
 
+@pytest.mark.guarantee
 def test_a_key_can_be_locked_with_a_passphrase_that_is_kept_nowhere(
     window: Window, qtbot: Any, tmp_path: Path
 ) -> None:
@@ -201,6 +208,7 @@ def test_a_key_can_be_locked_with_a_passphrase_that_is_kept_nowhere(
     assert not any(one.objectName() == "secret" for one in above(window.focusWidget() or window))
 
 
+@pytest.mark.guarantee
 def test_who_is_behind_a_pseudonym_is_asked_with_a_reason_and_kept_in_the_ledger(
     window: Window, qtbot: Any, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit
 
@@ -54,6 +55,7 @@ def go_on(window: Window, qtbot: Any) -> None:
     settle(qtbot, window, timeout=60_000)
 
 
+@pytest.mark.guarantee
 def test_a_question_says_what_it_takes_and_costs_nothing_again(
     window: Window, qtbot: Any, tmp_path: Path
 ) -> None:
@@ -79,6 +81,7 @@ def test_a_question_says_what_it_takes_and_costs_nothing_again(
     assert len(after) == len(before) + 1 and after[-1].state == "complete"
 
 
+@pytest.mark.guarantee
 def test_reports_are_collected_without_a_table_of_people(window: Window, qtbot: Any, tmp_path: Path) -> None:
     page = opened(window, qtbot, "exchanges.survey", tmp_path)
     assert "load" not in flow.path(window.study.state)
@@ -192,6 +195,7 @@ def test_a_line_that_is_being_filled_in_is_told_in_a_sentence_for_people(
     assert told().startswith(unfinished), "a gap before a whole line"
 
 
+@pytest.mark.guarantee
 def test_what_was_asked_before_is_said_before_anything_is_spent(
     window: Window, qtbot: Any, tmp_path: Path
 ) -> None:

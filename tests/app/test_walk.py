@@ -40,7 +40,7 @@ AFFORDED = Fraction(299, 500)  # what 400,000 buys for 4,259 people of 500 each,
 WALKS = 3  # at most, until one has no stall
 LONG_WAIT = 0.250  # seconds
 
-pytestmark = [pytest.mark.slow, pytest.mark.guarantee]
+pytestmark = [pytest.mark.slow, pytest.mark.guarantee, pytest.mark.with_reports]
 
 
 class OwnTime(Watchdog):
@@ -170,6 +170,7 @@ def use(qtbot: Any, window: Window, method: str) -> None:
     another = window.page("method").another
     if another.isVisible():
         click(qtbot, another)
+    click(qtbot, part(window, QAbstractButton, "all-ways"))
     row = part(window, QAbstractButton, f"method-{method}")
     window.page("method").ensureWidgetVisible(row)
     click(qtbot, row)

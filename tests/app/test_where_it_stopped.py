@@ -68,6 +68,7 @@ def test_whoever_opens_another_step_meanwhile_stays_there(window: Window, qtbot:
         assert later.step == "start"
 
 
+@pytest.mark.guarantee
 def test_an_older_draft_that_names_no_step_opens_at_the_first_that_is_not_complete(
     window: Window, qtbot: Any, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontInfo
-from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QWidget
 
 from app import log, words
 from app.application import _excepthook
@@ -27,6 +27,7 @@ from engine.methods.protocol import MAIN
 from engine.release.plan import Purpose
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
+from tests.app.conftest import watch_strays
 from tests.app.walking import open_table, sample_plan, settle, write_people
 
 
@@ -148,6 +149,7 @@ def test_who_develops_the_program_sees_what_went_wrong_where_it_was_asked_for(
     assert printed.out == "" and "broken slot" not in window.notice.words()
 
 
+@pytest.mark.at_once
 def test_the_draft_holds_the_plan_and_no_cell(window: Window, qtbot: Any, tmp_path: Path) -> None:
     open_table(qtbot, window, write_people(tmp_path / "people.csv"))
     window.study.decide(purpose=Purpose(title="Stays"))
@@ -159,6 +161,7 @@ def test_the_draft_holds_the_plan_and_no_cell(window: Window, qtbot: Any, tmp_pa
     assert "plan only, no rows" in window.footer.saved.text()
 
 
+@pytest.mark.at_once
 def test_no_cell_in_anything_that_is_written(window: Window, qtbot: Any, tmp_path: Path) -> None:
     open_table(qtbot, window, write_people(tmp_path / "people.csv"))
     window.go("columns")
@@ -494,3 +497,17 @@ def test_what_is_saved_gives_way_when_it_grows(qtbot: Any) -> None:
     assert footer.saved.isVisible()
     footer.say_saved("Saved 05:27 · plan only, no rows")
     assert not footer.saved.isVisible()
+
+
+@pytest.mark.parametrize("way", [("show",), ("setVisible", True), ("setHidden", False)])
+@pytest.mark.parametrize("kind", [QWidget, QLabel, QPushButton])
+def test_a_widget_that_is_shown_before_it_has_a_parent_is_seen(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch, kind: type[QWidget], way: tuple[Any, ...]
+) -> None:
+    strays, parent = watch_strays(monkeypatch), QWidget()
+    with_parent, alone = kind(parent), kind()
+    getattr(with_parent, way[0])(*way[1:])
+    assert strays == []
+    getattr(alone, way[0])(*way[1:])
+    assert strays and all(told.startswith(kind.__name__) for told in strays)
+    alone.hide()

@@ -14,8 +14,8 @@ from engine.methods.datasets.ascending import ascending
 from engine.methods.datasets.conditions import close, distinct, entropy
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.losses import Loss
-from engine.methods.datasets.mdav import Space, mdav
-from engine.methods.datasets.mondrian import mondrian
+from engine.methods.datasets.microaggregation import Space, mdav
+from engine.methods.datasets.partition import mondrian
 from engine.methods.datasets.recoding import Ladder, Members
 from tests.engine.methods.datasets.adult import NINE, complete_rows, condition, placed
 from tests.ratios import slack

@@ -18,6 +18,7 @@ from engine.views import Text
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "resources" / "sample" / "plan.json"
 SECRET = "Wilhelmine-Zacharias"
+pytestmark = pytest.mark.with_reports  # verifying writes each report again
 
 
 def test_dir_shows_what_there_is() -> None:
@@ -38,6 +39,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, library.Bu
     return folder, engine.run(str(SAMPLE), out=str(folder / "out"), ledger=str(folder / "ledger.sqlite"))
 
 
+@pytest.mark.guarantee
 def test_paths_are_text(released: tuple[Path, library.Bundle]) -> None:
     folder, bundle = released
     assert bundle.folder == folder / "out"
@@ -45,6 +47,7 @@ def test_paths_are_text(released: tuple[Path, library.Bundle]) -> None:
     assert found.passed and found.chain_checked
 
 
+@pytest.mark.guarantee
 def test_a_data_frame_goes_where_a_file_goes(tmp_path: Path) -> None:
     plan = engine.Plan.read(SAMPLE)
     reference = plan.files["people"]

@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
 
@@ -145,6 +146,22 @@ def test_wheels_from_a_folder_need_no_index(
     assert install[install.index("--no-index") + 1 :][:2] == ["--find-links", str(tmp_path)]
 
 
+def test_only_what_is_for_work_on_it_is_compiled_when_it_is_first_used(
+    environment: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    def stub(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        environment.VENV.mkdir(exist_ok=True)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(environment.subprocess, "run", stub)
+    for extras in ((), ("test",)):
+        assert environment.prepare(libraries={}, tools={}, extras=extras) is not None
+        assert ("--no-compile" in asked[-1]) == bool(extras)
+
+
 def test_nothing_of_the_folder_in_which_it_is_set_up_runs(
     environment: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -257,9 +274,31 @@ def test_one_failed_step_fails_the_check_and_hides_no_other(
     check = loaded("check", monkeypatch)
     status, ran = asked_of(check, monkeypatch, "--all", failing=failing)
     assert status == 3 and len(ran) == len(check.STATIC) + 1
-    assert "pytest" in ran[-1]  # so that the summary of the tests is the last that is said
-    said = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line[:2] in ("ok", "fa")]
+    out = capsys.readouterr().out
+    said = [line.split()[0] for line in out.splitlines() if line[:2] in ("ok", "fa")]
     assert len(said) == len(check.STATIC) and ("failed" in said) == (failing != "pytest")
+    # What went wrong beside the tests is said again below their summary, which is the last line otherwise.
+    assert out.endswith("said above\n") == (failing != "pytest")
+
+
+def test_types_are_checked_while_the_tests_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    check = loaded("check", monkeypatch)
+    monkeypatch.setattr(check.environment, "prepare", lambda **_: Path("python"))
+    together, each = threading.Barrier(2), {name: [] for name in ("mypy", "pytest")}
+
+    def run(_: Path, *command: str) -> int:
+        if met := each.keys() & {*command}:
+            together.wait(timeout=30)
+            each[met.pop()].append(command)
+        return 0
+
+    monkeypatch.setattr(check.environment, "run", run)
+    monkeypatch.setattr(sys, "argv", ["check.py", "--all"])
+    monkeypatch.setenv("CUSTOS_EXAMPLES", "all")
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    assert check.main() == 0
+    assert all(len(found) == 1 for found in each.values())
 
 
 def test_each_set_runs_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +312,7 @@ def test_each_set_runs_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     (alone,) = sets()
     assert "--tier commit" in alone and "not benchmark" in alone
     assert os.environ["CUSTOS_EXAMPLES"] == "commit"
-    *_, last = sets("--all")
+    (last,) = [one for one in sets("--all") if "pytest" in one]
     assert "--tier all" in last and os.environ["CUSTOS_EXAMPLES"] == "all"
     (ratios,) = sets("--ratios")
     assert ratios.endswith("-m benchmark")

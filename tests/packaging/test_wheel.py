@@ -52,6 +52,7 @@ def test_what_would_not_be_found_when_installed_is_seen(make_wheel: ModuleType, 
     assert make_wheel.names_left(make_wheel.renamed(source))
 
 
+@pytest.mark.guarantee
 def test_a_wheel_holds_one_name(make_wheel: ModuleType, tmp_path: Path) -> None:
     made = tmp_path / make_wheel.build_wheel(str(tmp_path))  # refuses what would not be found when installed
     with zipfile.ZipFile(made) as wheel:

@@ -27,11 +27,11 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1])]
 
 from engine.methods.catalogue import method  # noqa: E402
-from engine.methods.models.additive_model import FORMAT as ADDITIVE  # noqa: E402
-from engine.methods.models.additive_model import scores as additive_scores  # noqa: E402
+from engine.methods.models.additive import FORMAT as ADDITIVE  # noqa: E402
+from engine.methods.models.additive import scores as additive_scores  # noqa: E402
 from engine.methods.models.linear_model import FORMAT as LINEAR  # noqa: E402
 from engine.methods.models.linear_model import scores as linear_scores  # noqa: E402
-from engine.methods.models.naive_bayes_model import log_odds  # noqa: E402
+from engine.methods.models.naive_bayes import log_odds  # noqa: E402
 from engine.methods.protocol import MAIN, Budget, Context  # noqa: E402
 from engine.privacy.noise import Noise  # noqa: E402
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema  # noqa: E402

@@ -6,7 +6,9 @@ standard error), so that 7 % is a false alarm below 1e-6; diffprivlib's of 2,000
 """
 
 import json
+from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +30,12 @@ def quantity(query: Query) -> Quantity:
     return Quantity(value=Grid(Column("x", kind=Kind.NUMBER), query.low, query.high, Fraction(1)))
 
 
-def ours(query: Query, form: Form, seed: int = 1):
-    """Return the errors and the margins of many releases."""
+@cache
+def ours(name: str, epsilon: str, form: Callable[[Query, str], Form], seed: int = 1):
+    """Return the errors and the margins of many releases, drawn once for all tests."""
+    query = QUERIES[name]
     sums, counts = np.full(RUNS, query.total), np.full(RUNS, query.size)
-    found = form.numbers(sums, counts, seeded_noise(seed))
+    found = form(query, epsilon).numbers(sums, counts, seeded_noise(seed))
     return np.abs(found["value"] - query.truth), found["within_95"]
 
 
@@ -71,13 +75,14 @@ def draws(dp, scale: float) -> np.ndarray:
     return np.array((space >> dp.m.then_laplace(scale))([0] * RUNS), dtype=np.int64)
 
 
-def noisy_counts(query: Query, epsilon: float) -> np.ndarray:
+@cache
+def noisy_counts(name: str, epsilon: float) -> np.ndarray:
     dp = pytest.importorskip("opendp.prelude", reason="opendp is the peer")
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.symmetric_distance()
     counted = space >> dp.t.then_count(TO="i64")
     scale = dp.binary_search_param(lambda b: counted >> dp.m.then_laplace(b), d_in=1, d_out=epsilon)
-    return query.size + draws(dp, scale)
+    return QUERIES[name].size + draws(dp, scale)
 
 
 @pytest.mark.slow
@@ -87,11 +92,9 @@ def test_no_less_exact_than_opendps_sum_and_count(name, epsilon, centred):
     """Half of epsilon for each of both; also where its user shifts the values to the middle of the range."""
     query, half = QUERIES[name], float(Fraction(epsilon)) / 2
     shift = (query.low + query.high) // 2 if centred else 0
-    theirs = (
-        noisy_sums(query, half, size=None, shift=shift) / np.maximum(noisy_counts(query, half), 1) + shift
-    )
+    theirs = noisy_sums(query, half, size=None, shift=shift) / np.maximum(noisy_counts(name, half), 1) + shift
     theirs = np.abs(np.clip(theirs, query.low, query.high) - query.truth)
-    errors, _ = ours(query, two_sums(query, epsilon))
+    errors, _ = ours(name, epsilon, two_sums)
     print(f"{name}, {epsilon}: {np.median(errors):.4g}, theirs {np.median(theirs):.4g}")
     assert np.median(errors) <= 1.07 * np.median(theirs)
 
@@ -102,7 +105,7 @@ def test_no_less_exact_than_opendp_where_the_number_of_rows_is_public(name, epsi
     query = QUERIES[name]
     theirs = noisy_sums(query, float(Fraction(epsilon)), size=query.size) / query.size
     theirs = np.abs(np.clip(theirs, query.low, query.high) - query.truth)
-    errors, _ = ours(query, declared(query, epsilon))
+    errors, _ = ours(name, epsilon, declared)
     print(f"{name}, {epsilon}: {np.median(errors):.4g}, theirs {np.median(theirs):.4g}")
     assert np.median(errors) <= 1.07 * np.median(theirs)
 
@@ -112,8 +115,7 @@ def test_no_less_exact_than_opendp_where_the_number_of_rows_is_public(name, epsi
 
 @pytest.mark.parametrize(("name", "epsilon"), CASES)
 def test_no_less_exact_than_diffprivlib_where_the_number_of_rows_is_public(name, epsilon):
-    query = QUERIES[name]
-    errors, _ = ours(query, declared(query, epsilon))
+    errors, _ = ours(name, epsilon, declared)
     assert np.median(errors) <= 1.15 * DIFFPRIVLIB["median_error"][name][epsilon]
 
 
@@ -128,7 +130,7 @@ def test_the_margin_holds_on_real_tables(name, epsilon, form):
     that it can be missed on one side only, and where noise of a few whole steps cannot hit the share."""
     query = QUERIES[name]
     one = form(query, epsilon)
-    errors, margins = ours(query, one, seed=7)
+    errors, margins = ours(name, epsilon, form, seed=7)
     held = int((errors <= margins * (1 + 1e-9)).sum())
     print(f"{name}, {epsilon}: {held / RUNS:.4f}")
     assert held >= binom.ppf(1e-7, RUNS, 0.945)
@@ -142,8 +144,8 @@ def test_the_margin_holds_on_real_tables(name, epsilon, form):
 def test_the_forecast_holds_on_real_tables(name, epsilon):
     """At least 95 of 100 errors stay within the limit for groups of that size, wherever the mean lies."""
     query = QUERIES[name]
-    for form in (two_sums(query, epsilon), declared(query, epsilon)):
-        ((median, limit),) = form.errors((query.size,))
-        errors, _ = ours(query, form, seed=8)
+    for form in (two_sums, declared):
+        ((median, limit),) = form(query, epsilon).errors((query.size,))
+        errors, _ = ours(name, epsilon, form, seed=8)
         assert (errors <= limit * (1 + 1e-9)).sum() >= binom.ppf(1e-7, RUNS, 0.95)
         assert (errors <= median * (1 + 1e-9)).sum() >= binom.ppf(1e-7, RUNS, 0.5)

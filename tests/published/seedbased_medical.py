@@ -28,10 +28,12 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from engine.methods.datasets.latent_model.autoencoder import Autoencoder  # noqa: E402
 from engine.methods.datasets.latent_model.moments import Moments  # noqa: E402
 from engine.methods.datasets.latent_model.projection import normal  # noqa: E402
-from engine.methods.datasets.latent_model.teaching import Teaching  # noqa: E402
+from engine.methods.datasets.latent_model.teaching import (  # noqa: E402
+    Autoencoder,
+    Teaching,
+)
 from engine.methods.datasets.seeds.learning import NETWORK, Learning  # noqa: E402
 from engine.methods.datasets.seeds.making import made  # noqa: E402
 from engine.methods.datasets.seeds.plan import planned  # noqa: E402

@@ -12,7 +12,7 @@ from engine.methods.datasets.conditions import close, distinct, entropy
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.joining import ends, row_loss
 from engine.methods.datasets.losses import Loss
-from engine.methods.datasets.mondrian import mondrian
+from engine.methods.datasets.partition import mondrian
 from tests.engine.methods.datasets.adult import NINE, complete_rows, condition, placed
 
 PRINTED = {

@@ -140,6 +140,7 @@ def test_floor_of_every_mechanism():
     assert laplace.floor(0.6, epsilon0=1) < mechanisms.discrete_laplace(epsilon0=1).confidence(0.6)
 
 
+@pytest.mark.guarantee
 def test_a_shift_in_several_outputs_is_never_worse():
     """All of Δ in one coordinate is the worst case for any number of outputs: random splits convolved."""
     from engine.privacy.at_risk.composition import compose

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.privacy.at_risk import bounds
+from engine.privacy.at_risk import releases as bounds
 from engine.privacy.at_risk.composition import compose
 from engine.privacy.at_risk.mechanisms import laplace
 from engine.privacy.at_risk.releases import read_releases, state_together

@@ -29,7 +29,8 @@ import pytest
 
 from engine.pricing.cost import Cost
 from engine.pricing.reading import cheapest, price, published_curve
-from engine.privacy.at_risk import bounds, mechanisms, published
+from engine.privacy.at_risk import mechanisms, published
+from engine.privacy.at_risk import releases as bounds
 from engine.privacy.at_risk.composition import compose
 from engine.privacy.at_risk.releases import read_releases, state_together
 
@@ -131,6 +132,7 @@ def test_cost_curves_and_their_minima(draw):
     draw("figure_8_7_cost", paint, xlabel="privacy level ε", ylabel="price, 100 people at 5,500")
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("epsilon0", [0.1, 0.5, 1.0])
 def test_composition(draw, epsilon0):
     releases, delta = [1, 2, 5, 10, 20, 50, 100, 200, 300], 1e-5

@@ -27,27 +27,30 @@ class UnitQuestion:
     def __init__(self, card: UnitCard, study: Study, runner: JobRunner) -> None:
         self.card, self.study, self.runner = card, study, runner
         self._asked_for: Any = None
+        self._wanted = False  # a person asked for all of the question
         card.way_chosen.connect(self.choose_way)
         card.key_chosen.connect(self.choose_key)
         card.word_chosen.connect(self.choose_word)
         card.many_chosen.connect(self.choose_many)
         card.cap_chosen.connect(self.choose_cap)
         card.reason_given.connect(self.give_reason)
+        card.change_wanted.connect(self._change)
 
     # --- showing -----------------------------------------------------------------------------------
 
-    @property
-    def answered(self) -> bool:
-        """Whether nothing of the question is open any more."""
-        open_, key = self.study.open_questions, self.study.plan.schema.person_key
-        if key is None:
-            denied = denied_by(self.study.plan, self._keys()) and not self._reason()
-            return UNIT not in open_ and not denied
-        return ROWS_PER_PERSON not in open_ and question(key.name) not in open_
+    def _change(self) -> None:
+        self._wanted = True
 
-    def opened(self) -> None:
-        """Fold the card when it was answered before."""
-        self.card.unfold(not self.answered)
+    def fold(self) -> None:
+        """Fold the card where there is an answer, said or proposed: something else is looked at."""
+        self._wanted = False
+        self._fold()
+
+    def _fold(self) -> None:
+        """Keep an answer in one line with its proof; without one, or where it is denied, all is asked."""
+        way = self._way(self.study.plan.schema)
+        denied = way == EACH and bool(denied_by(self.study.plan, self._keys())) and not self._reason()
+        self.card.unfold(self._wanted or not way or denied)
 
     def show(self) -> None:
         """Show what is said now; have the figures by cap made where they are missing."""
@@ -63,6 +66,8 @@ class UnitQuestion:
         chosen = None if ROWS_PER_PERSON in self.study.open_questions else schema.rows_per_person
         self.card.show_caps(lines or (), rows=table.n_rows, cap=chosen)
         self.card.show_means(self._means(way, lines))
+        self.card.ask_cap(lines if way == KEY and chosen is None and lines else ())
+        self._fold()
         if key is not None and lines is None:
             self._compute()
 
@@ -115,11 +120,19 @@ class UnitQuestion:
     def _sentence(self, way: str) -> str:
         """The answer in one sentence, for the folded card."""
         if way == KEY and ROWS_PER_PERSON in self.study.open_questions:
-            return words.say("app.columns.unit.folded.no_cap", **self._values())
+            return words.say("app.columns.unit.folded.no_cap", proof=self._proof(), **self._values())
         name = way or "open"
         if way == KEY and self.study.plan.schema.rows_per_person == 1:
             name = "key_one"
-        return words.say(f"app.columns.unit.folded.{name}", **self._values())
+        return words.say(f"app.columns.unit.folded.{name}", proof=self._proof(), **self._values())
+
+    def _proof(self) -> str:
+        """Return how many people the key tells apart, on how many rows; nothing where nobody counted it."""
+        key = self.study.plan.schema.person_key
+        found = next((one for one in self._keys() if key is not None and one.column == key.name), None)
+        if found is None:
+            return ""
+        return words.say("app.columns.unit.folded.proof", people=found.people, rows=found.rows)
 
     def _means(self, way: str, lines: Any) -> str:
         """What the answer means, in the counts of this table."""

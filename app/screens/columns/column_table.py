@@ -30,6 +30,7 @@ FIELDS = ("name", "role", "kind", "values", "why")
 ROLE = Qt.ItemDataRole.UserRole + 3
 OPEN = Qt.ItemDataRole.UserRole + 4
 BARS = Qt.ItemDataRole.UserRole + 5
+GUARDED = Qt.ItemDataRole.UserRole + 6
 PICTURE, BAR = 58, 6  # pixels of a small picture, and of a bar in it
 NO_PICTURE = 180  # width of the values under which there is none
 # Ground and text of a chip; None is no ground but an edge.
@@ -47,6 +48,7 @@ CHIPS: dict[Role, tuple[str | None, str]] = {
 }
 
 LEAST_HEIGHT = 200
+LINE = 32  # height of a line
 NO_KIND, NO_REASON = 900, 700  # widths under which a column of the table gives way
 VALUES = 0.46  # of the room that values and reasons share
 ANSWER_KEYS = {
@@ -70,6 +72,8 @@ class Line:
     """Names of further columns that look alike and take the same answer."""
     bars: tuple[float, ...] = ()
     """How the values are spread, as heights up to 1; for the custodian's eyes."""
+    guarded: bool = False
+    """Whether it names single people: as it stands, it never leaves without a reason."""
 
     @property
     def name(self) -> str:
@@ -119,6 +123,8 @@ class ColumnsModel(QAbstractTableModel):
             return line.undecided
         if role == BARS:
             return line.bars
+        if role == GUARDED:
+            return line.guarded
         if role == Qt.ItemDataRole.DisplayRole:
             return self.written(line, field)
         if role == Qt.ItemDataRole.AccessibleTextRole:
@@ -155,11 +161,14 @@ class ColumnsDelegate(LinesDelegate):
         self.paint_ground(painter, option, index)
         written = str(index.data() or "")
         if FIELDS[index.column()] == "role":
-            self._chip(painter, option, written, Role(index.data(ROLE)), bool(index.data(OPEN)))
+            guarded = bool(index.data(GUARDED))
+            self._chip(painter, option, written, Role(index.data(ROLE)), bool(index.data(OPEN)), guarded)
         else:
             quiet = FIELDS[index.column()] == "why"
             wrap = FIELDS[index.column()] in ("why", "values")
             colour = "quiet" if quiet else "text"
+            if quiet and index.data(GUARDED):
+                colour = "wrong"
             place, bars = option.rect, index.data(BARS) if FIELDS[index.column()] == "values" else ()
             if bars and place.width() >= NO_PICTURE:
                 self._picture(painter, place, bars)
@@ -181,10 +190,16 @@ class ColumnsDelegate(LinesDelegate):
         painter.restore()
 
     def _chip(
-        self, painter: QPainter, option: QStyleOptionViewItem, written: str, role: Role, undecided: bool
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        written: str,
+        role: Role,
+        undecided: bool,
+        guarded: bool,
     ) -> None:
         tokens = theme.tokens()
-        ground, ink = CHIPS[role]
+        ground, ink = ("wrong_soft", "wrong") if guarded else CHIPS[role]
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(text_font(12, 600))
@@ -207,7 +222,7 @@ class ColumnsDelegate(LinesDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(60, 40)
+        return QSize(60, LINE)
 
 
 class ColumnsTable(DataTable):
@@ -216,6 +231,7 @@ class ColumnsTable(DataTable):
     accepted = Signal()
     answered = Signal(object)
     menu_wanted = Signal()
+    unit_wanted = Signal()
     unfolded = Signal(str, bool)  # the group of a column: its members one by one, or together again
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
@@ -223,7 +239,7 @@ class ColumnsTable(DataTable):
         self.setItemDelegate(ColumnsDelegate(self))
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalHeader().setDefaultSectionSize(40)
+        self.verticalHeader().setDefaultSectionSize(LINE)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(lambda place: self.menu_wanted.emit())
         self._heights: dict[tuple[str, int, int], int] = {}
@@ -275,7 +291,7 @@ class ColumnsTable(DataTable):
                     (line.why if widths[4] else "", widths[4] or 400),
                 )
             )
-            self.setRowHeight(place, max(40, height + 22))
+            self.setRowHeight(place, max(LINE, height + 12))
         height = self.horizontalHeader().height() + self.verticalHeader().length() + 2
         self.setMinimumHeight(min(height, LEAST_HEIGHT))
         self.setMaximumHeight(height)
@@ -295,6 +311,8 @@ class ColumnsTable(DataTable):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.accepted.emit()
+        elif event.key() == Qt.Key.Key_U:
+            self.unit_wanted.emit()
         elif event.key() == Qt.Key.Key_M:
             self.menu_wanted.emit()
         elif event.key() in ANSWER_KEYS and not event.modifiers():

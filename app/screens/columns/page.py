@@ -91,6 +91,7 @@ class ColumnsPage(Page):
         self._apart: frozenset[str] = frozenset()  # columns that look alike, but are shown one by one
         self._unknown_before: frozenset[str] = frozenset()
         self._silent_before: frozenset[str] = frozenset()
+        self.body.setSpacing(12)
         self._editor = self._make_editor()
         self.values = Values(self, self._editor)
         self.card = UnitCard()
@@ -138,6 +139,7 @@ class ColumnsPage(Page):
         self.table.accepted.connect(self._accept_selected)
         self.table.answered.connect(self._set_role)
         self.table.menu_wanted.connect(self._menu)
+        self.table.unit_wanted.connect(self.card.change.click)
         self.table.unfolded.connect(self._unfold)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -179,7 +181,7 @@ class ColumnsPage(Page):
     # --- showing -----------------------------------------------------------------------------------
 
     def opened(self) -> None:
-        self.unit.opened()
+        self.unit.fold()
         self._draw()
         self._sticky = frozenset(column.name for column in self._columns() if self._undecided(column))
         unknown = any(column.role is Role.NOT_RECOGNISED for column in self._columns())
@@ -277,7 +279,8 @@ class ColumnsPage(Page):
             suggestion = suggestions.get(column.name)
             said = values_words(column, suggestion), why(column, suggestion)
             alike, bars = groups.get(column.name, ()), pictures.get(column.name, ())
-            lines.append(Line(column, *said, self._undecided(column), alike, bars))
+            guarded = names_people(column, suggestion) or column.role is Role.DIRECT_IDENTIFIER
+            lines.append(Line(column, *said, self._undecided(column), alike, bars, guarded))
         self.table.columns.show_lines(lines)
 
     def _unfold(self, name: str, wanted: bool) -> None:
@@ -352,8 +355,7 @@ class ColumnsPage(Page):
     def _selected(self) -> None:
         if self._selecting:
             return
-        if self.unit.answered:
-            self.card.unfold(False)
+        self.unit.fold()
         self._name_accept()
         self.refresh_explanation()
 

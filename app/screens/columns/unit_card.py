@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -21,9 +22,12 @@ from app.parts.cards import Card
 from app.parts.making import (
     STRETCH,
     add,
+    empty,
+    make_button,
     make_choice,
     make_column,
     make_field,
+    make_group,
     make_label,
     make_row,
     named,
@@ -192,6 +196,7 @@ class UnitCard(Card):
     many_chosen = Signal(str)
     cap_chosen = Signal(int)
     reason_given = Signal(str)
+    change_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -204,14 +209,16 @@ class UnitCard(Card):
 
     def _build_folded(self) -> None:
         self.folded = QWidget()
-        line = make_row(inside=self.folded, margins=0)
-        self.sentence = Prose()
+        line = make_row(inside=self.folded, spacing=8, margins=0)
+        self.sentence = named(Prose(), "unit_sentence")
+        self.short = make_group(make_row(spacing=8, margins=0))
+        self._short: tuple[CapLine, ...] = ()
         self.change = QPushButton(words.say("app.columns.unit.change"))
         self.change.setObjectName("unit_change")
         self.change.setAccessibleName(words.say("app.columns.unit.change_name"))
         self.change.setProperty("look", "link")
-        self.change.clicked.connect(lambda checked=False: self.unfold(True))
-        add(line, (self.sentence, 1), (self.change, 0, Qt.AlignmentFlag.AlignTop))
+        self.change.clicked.connect(lambda checked=False: self._change())
+        add(line, (self.sentence, 1), self.short, self.change)
         self.body.addWidget(self.folded)
 
     def _build_open(self) -> None:
@@ -297,10 +304,40 @@ class UnitCard(Card):
         across = left + self._across.spacing() + self.caps.minimumSizeHint().width() + margins <= room
         turn(self._across, across)
 
+    def _change(self) -> None:
+        self.change_wanted.emit()
+        self.unfold(True)
+
     def unfold(self, wanted: bool) -> None:
-        """Show the question, or only its answer."""
+        """Show the question, or only its answer; the focus is kept on what there is to answer."""
+        focus = self.focusWidget()
+        was_inside = focus is not None and self.open.isAncestorOf(focus) and focus.hasFocus()
         self.folded.setVisible(not wanted)
         self.open.setVisible(wanted)
+        edge = 12 if wanted else 4
+        self.body.setContentsMargins(16, edge, 16 if wanted else 10, edge)
+        if was_inside and not wanted:
+            asked = self.short.findChildren(QPushButton) if not self.short.isHidden() else []
+            (asked[0] if asked else self.change).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def ask_cap(self, lines: Sequence[CapLine]) -> None:
+        """Ask in the folded line how many rows of each may count: one or all; others stand unfolded."""
+        asked = tuple(dict.fromkeys((lines[0], lines[-1]))) if lines else ()
+        self.short.setVisible(bool(asked))
+        if asked == self._short:
+            return
+        self._short = asked
+        row = self.short.layout()
+        assert row is not None
+        empty(row)
+        for line in asked:
+            said = words.say(f"app.columns.unit.short{'_all' if line.is_all else ''}", count=line.cap)
+            button = make_button(
+                said, f"cap_{line.cap}", partial(self.cap_chosen.emit, line.cap), look="chip"
+            )
+            button.setToolTip(words.tip(self.caps.spoken(line)))
+            button.setAccessibleDescription(self.caps.spoken(line))
+            row.addWidget(button)
 
     def show_answer(
         self, way: str, said: Protected, key: str, columns: Mapping[str, str], sentence: str
@@ -337,6 +374,8 @@ class UnitCard(Card):
         self.denied.say(sentence)
         for part in (self.denied, self.reason):
             part.setVisible(bool(sentence))
+        self.reason.setPlaceholderText(words.say("app.columns.unit.reason"))  # in the words of today
+        self.reason.setAccessibleName(words.say("app.columns.unit.reason_name"))
         if not (self.reason.hasFocus() and self.reason.isModified()):
             self.reason.setText(reason)
 

@@ -1,41 +1,36 @@
-"""Method: what the recipient should be able to do, the ways that fit, and the form of the chosen one."""
+"""Method in two glances: what a recipient holds, the ways to it, and then the form of the chosen one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
     QHBoxLayout,
-    QPlainTextEdit,
     QPushButton,
-    QRadioButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app import words
 from app.parts.cards import Card
-from app.parts.form.parameter_columns import AddedColumns
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.making import (
     STRETCH,
     add,
-    empty,
     hidden,
-    left,
     make_button,
     make_column,
     make_field,
-    make_grid,
     make_group,
+    make_label,
     make_row,
     named,
     turn,
@@ -45,145 +40,54 @@ from app.parts.prose import Heading, Prose
 from app.parts.trial.trial_card import TrialCard
 from app.parts.trial.trying import MethodTrial
 from app.parts.verdict_card import VerdictCard
-from app.parts.views.table import TableBody
 from app.screens.base import Page, Pieces
-from app.screens.method.declare_card import DeclareCard
+from app.screens.method.answers import Answers
+from app.screens.method.declare_card import DeclareCard, DeclareHere
 from app.screens.method.demand_card import DemandCard
 from app.screens.method.demanding import MeasuresOnDemand
+from app.screens.method.example_card import ExampleCard
 from app.screens.method.judging import MethodVerdict
-from app.screens.method.said import explanation, none_fits, way, which_rule_out
-from app.screens.method.ways import WayRow, Ways
+from app.screens.method.pictures import shown_columns
+from app.screens.method.said import (
+    Tried,
+    card,
+    explain_thing,
+    explanation,
+    none_fits,
+    sorted_by,
+    ways,
+    what_is_the_same,
+    why_first,
+)
+from app.screens.method.things import Things
+from app.screens.method.ways import Way, WayRow, Ways
 from app.state import flow
 from app.state.flow import BUDGET
-from app.state.study import Study
-from app.theme import mono_font
 from app.words.columns import naming_words
+from app.words.money import level
 from app.work import marking
 from app.work.choosing import (
     QUESTIONS,
+    Known,
     Offer,
+    Thing,
     is_never_offered,
-    matches,
+    known,
     offers,
     ordered,
     ruled_out_by,
+    search,
+    things,
     title,
+    tried,
 )
 from app.work.comparing import variants
 from app.work.deciding import kind_of_promise
+from app.work.jobs import SHORT
 from app.work.releasing import example
-from engine.bounded import PAPER, read_text
-from engine.methods.protocol import MAIN, Spends
+from engine.methods.kinds import Held
+from engine.methods.protocol import Spends
 from engine.numbers import surely
-from engine.table.schema import Domain
-from engine.views import TableView, Text
-
-# --- What a recipient gets, shown on a bundle that was made from a table that comes with the program
-
-
-class ExampleCard(Card):
-    """``closed`` tells that the person has seen enough; ``failed`` that nothing could open a file."""
-
-    closed = Signal()
-    failed = Signal(str)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("example")
-        self.folder = Path()
-        self.name = Heading(size="side")
-        add(self.body, self.name, Prose(words.say("app.method.example.body"), tone="quiet"))
-        self.buttons: dict[str, QPushButton] = {}
-        row = make_row(spacing=8)
-        for name, act in (
-            ("report", lambda: self._open(self.folder / "release" / "report-external.pdf")),
-            ("folder", lambda: self._open(self.folder / "release")),
-            ("back", self.closed.emit),
-        ):
-            button = QPushButton(words.say(f"app.method.example.{name}"))
-            button.setObjectName(f"example-{name}")
-            button.clicked.connect(lambda checked=False, act=act: act())
-            row.addWidget(button)
-            self.buttons[name] = button
-        row.addStretch(1)
-        self.body.addLayout(row)
-        self._files = QVBoxLayout()
-        self.cover = named(QPlainTextEdit(), "example-cover", words.say("app.method.example.cover"))
-        self.cover.setReadOnly(True)
-        self.cover.setFont(mono_font(12))
-        self.cover.setMinimumHeight(260)
-        add(self.body, self._files, Heading(words.say("app.method.example.cover"), size="card"), self.cover)
-
-    def show_bundle(self, title: str, folder: Path, files: list[tuple[str, int, str]]) -> None:
-        """Show a bundle by its folder and the files of its part for outside."""
-        self.folder = folder
-        self.name.setText(words.say("app.method.example.title", way=title))
-        empty(self._files)
-        headings = (Text("app.report.column.file"), Text("app.report.column.bytes"))
-        rows = tuple((name, size) for name, size, _ in files)
-        table = TableBody(TableView(words.say("app.method.example.files"), headings, rows))
-        table.setObjectName("example-files")
-        self._files.addWidget(table)
-        self.cover.setPlainText(read_text(folder / "release" / "README.txt", PAPER))
-
-    def _open(self, path: Path) -> None:
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-            self.failed.emit(str(path))
-
-
-# --- Declaring a column where a form misses it ----------------------------------------------------------
-
-
-class DeclareHere:
-    """Keeps card, form and study at one; ``opened`` is called when the card has a question."""
-
-    def __init__(
-        self, form: ParameterForm, card: DeclareCard, study: Study, opened: Callable[[], None]
-    ) -> None:
-        self.form, self.card, self.study, self._opened = form, card, study, opened
-        self._asked: dict[str, tuple[str, Any]] = {}  # the parameter that misses a column, and its value then
-        form.declare_wanted.connect(self.ask)
-        card.declared.connect(self._declared)
-
-    def _source(self, parameter: str) -> str:
-        return next((one.source for one in self.form.parameters() if one.name == parameter), "")
-
-    def ask(self, parameter: str, name: str, value: Any) -> None:
-        """Ask for the values of a column; ``value`` is what the parameter becomes with it."""
-        from engine.table.code_lists import code_lists
-
-        self._asked[name] = parameter, value
-        source = self._source(parameter)
-        column = self.study.plan.schemas[source].column(name)
-        suggestions = self.study.result("suggestions") or ()
-        found = next((one for one in suggestions if source == MAIN and one.column == name), None)
-        self.card.open_editor(column, marking.seen(column, found), code_lists())
-        self._opened()
-
-    def refresh(self) -> None:
-        """Take questions away that the form, or the table, no longer asks."""
-        for name in self.card.columns:
-            schema = self.study.plan.schemas.get(self._source(self._asked[name][0]))
-            if schema is None or name not in schema or schema.column(name).is_declared:
-                self.card.close_editor(name)
-
-    def _declared(self, name: str, domain: Domain, from_rows: bool) -> None:
-        """Take the declaration, and the column for the parameter that missed it, as one edit."""
-        parameter, value = self._asked[name]
-        plan, source = self.study.plan, self._source(parameter)
-        field = self.form.lines[parameter].field
-        if isinstance(field, AddedColumns):
-            value = field.with_column(name)  # others may have been added since it was asked
-        schema = plan.schemas[source]
-        schema = schema.with_column(marking.declared(schema.column(name), domain))
-        reason = words.say("app.columns.vouched")
-        self.card.close_editor(name)
-        self.study.decide(
-            schemas={**plan.schemas, source: schema},
-            parameters={**plan.parameters, parameter: value},
-            decisions=marking.vouched(plan.decisions, name, reason) if from_rows else plan.decisions,
-        )
-
 
 # --- Keeping settings to be compared --------------------------------------------------------------------
 
@@ -230,79 +134,15 @@ class CandidateLinks(QWidget):
         self.said.emit(words.say(f"app.method.{said}", count=len(self.study.plan.candidates)))
 
 
-# --- Questions with one answer each, or none ------------------------------------------------------------
-
-
-class Questions(QWidget):
-    """``answered`` tells that an answer was given or taken back; texts at ``BASE.QUESTION`` and below it."""
-
-    answered = Signal()
-
-    def __init__(self, base: str, questions: Mapping[str, tuple[str, ...]]) -> None:
-        super().__init__()
-        self.groups: dict[str, QButtonGroup] = {}
-        outer = make_column(inside=self, spacing=0, margins=0)
-        self._grid = make_grid(across=24, down=12)
-        outer.addLayout(self._grid)
-        self._parts = [self._part(base, name, answers) for name, answers in questions.items()]
-        self._columns = 0
-        self.lay(1)
-        self.clear = make_button(words.say("app.method.clear"), "clear-answers", self.take_back, look="link")
-        add(outer, 8, left(self.clear), STRETCH)
-        self.clear.setEnabled(False)
-
-    def _part(self, base: str, question: str, answers: tuple[str, ...]) -> QWidget:
-        part = QWidget()
-        column = make_column(inside=part, spacing=0, margins=0)
-        asked = words.say(f"{base}.{question}.question")
-        column.addWidget(Heading(asked, size="card"))
-        group = QButtonGroup(self)
-        for answer in answers:
-            button = named(QRadioButton(words.say(f"{base}.{question}.{answer}")), f"{question}-{answer}")
-            button.setAccessibleName(f"{asked}: {button.text()}")
-            button.setProperty("answer", answer)
-            group.addButton(button)
-            column.addWidget(button)
-        column.addStretch(1)
-        group.buttonClicked.connect(lambda button: self._answered())
-        self.groups[question] = group
-        return part
-
-    def lay(self, columns: int) -> None:
-        """Put the questions below each other, or several side by side."""
-        if columns != self._columns:
-            self._columns = columns
-            for place, part in enumerate(self._parts):
-                self._grid.addWidget(part, place // columns, place % columns)
-
-    def answers(self) -> dict[str, str]:
-        """Return the answers that were given, by question."""
-        given = {name: group.checkedButton() for name, group in self.groups.items()}
-        return {name: button.property("answer") for name, button in given.items() if button is not None}
-
-    def take_back(self) -> None:
-        """Leave every question without an answer."""
-        for group in self.groups.values():
-            group.setExclusive(False)
-            for button in group.buttons():
-                button.setChecked(False)
-            group.setExclusive(True)
-        self._answered()
-
-    def _answered(self) -> None:
-        self.clear.setEnabled(bool(self.answers()))
-        self.answered.emit()
-
-
 SIDE_BY_SIDE = 680  # width of the page from which the parts of a chosen way stand beside each other
-QUESTIONS_BESIDE = 886  # and from which the questions stand beside the ways
-QUESTIONS_IN_THREE = 700  # … or, above the ways, three in a line
-QUESTIONS_WIDE = 240
-QUESTIONS_HIGH = 600  # height of the page from which questions above the ways leave room for some
+SEARCH_WIDE = 190
+SEARCH_BESIDE = 780  # width of the page from which it stands beside what ways are sorted by
+TRIED_AT = Fraction(1)  # the level at which ways are tried before one was chosen
+SLOT_KNOWN, SLOT_TRIED = "method.known", "method.tried"
 
 
 class MethodPage(Page):
-    """In two parts: choosing among all ways, and what the chosen one still needs."""
+    """Choosing: eight things, then the ways to one of them; afterwards what the chosen way still needs."""
 
     id = "method"
 
@@ -310,8 +150,17 @@ class MethodPage(Page):
         self.offers: tuple[Offer, ...] = ()
         self.choosing = True
         self.selected = ""
+        self._picked = False  # by a person
+        self._by_search = False  # the second glance was opened by a word
+        self.held: Held | None = None  # the thing whose ways are in view
+        self.lists_ways = False  # the second glance: of `held`, or of all
+        self.by = "usual"
+        self.found: tuple[Thing, ...] = ()
+        self._known = Known()
+        self._known_for: tuple[Any, ...] = ()
+        self._tried = Tried({})
+        self._tried_for: tuple[Any, ...] = ()
         self._shows_example = False
-        self._has_room = True
         self._kept: dict[str, dict[str, Any]] = {}  # what was filled in for ways that were left again
         self._examples: list[TemporaryDirectory[str]] = []
         self._build_choice()
@@ -332,47 +181,78 @@ class MethodPage(Page):
 
     def _build_choice(self) -> None:
         self.choice = QWidget()
-        self._choice_row = make_row(inside=self.choice, spacing=24, margins=0)
-        self.questions = Questions("app.method.ask", QUESTIONS)
-        self.questions.answered.connect(self._answered)
-        for group in self.questions.groups.values():
-            for button in group.buttons():
-                self.topic(button, "questions")
-        self.ask = make_button(words.say("app.method.ask_first"), "ask-first", look="link", checkable=True)
-        self.ask.toggled.connect(lambda shown: self._fold_questions())
-        self._choice_row.addLayout(make_column(left(self.ask), self.questions, STRETCH, spacing=8))
-        column = make_column(self._build_search(), spacing=12)
-        self.ways = Ways()
-        self.ways.chosen.connect(self._select)
-        self.ways.used.connect(self._use)
-        self.ways.example.connect(self._ask_example)
-        self.ways.made.connect(self._topics_of)
-        self.none = named(Prose(), "no-way")
-        self.others = make_button("", "others", lambda: self._show_all(True), look="link")
-        self.why = named(Prose(tone="quiet", pixels=12), "why-others")
-        add(column, self.ways, self.none, left(self.others), self.why, STRETCH)
-        self._choice_row.addLayout(column, 1)
+        self.answers = Answers("app.method.ask", QUESTIONS)
+        self.answers.answered.connect(self._answered)
+        for chip in self.answers.chips.values():
+            self.topic(chip, "questions")
+        self.search = make_field(
+            "search",
+            words.say("app.method.search"),
+            placeholder=words.say("app.method.find"),
+            width=SEARCH_WIDE,
+        )
+        self.search.setMinimumWidth(SEARCH_WIDE - 30)
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(lambda text: self._searched())
+        self.topic(self.search, "search")
+        top = Qt.AlignmentFlag.AlignTop
+        self.to_things = make_button(
+            words.say("app.method.ways.back"), "back-to-things", self._close_ways, look="link"
+        )
+        self._build_sorts()
+        line = make_row(
+            (self.to_things, 0, top), (self.answers, 1), self.sorts, (self.search, 0, top), spacing=10
+        )
+        self.to_things.setMinimumHeight(36)
+        self.things = Things()
+        self.things.chosen.connect(lambda held: self._thing_chosen())
+        self.things.used.connect(lambda held: self._use_thing(Held(held)))
+        self.things.opened.connect(lambda held: self._open_ways(Held(held)))
+        for held, one in self.things.cards.items():
+            for widget in (one, one.use, one.others):
+                self.topic(widget, f"thing.{held}")
+        self.all = make_button("", "all-ways", lambda: self._open_ways(None), look="link")
+        self.first = make_group(make_column(self.things, self._build_below(), spacing=6, margins=0))
+        self.second = make_group(make_column(*self._build_ways(), spacing=12, margins=0))
+        column = make_column(
+            line, self.first, self.second, STRETCH, inside=self.choice, spacing=14, margins=0
+        )
+        column.setStretch(3, 1)
         self.body.addWidget(self.choice)
 
-    def _build_search(self) -> QHBoxLayout:
-        row = make_row(spacing=8)
-        self.search = make_field(
-            "search", words.say("app.method.search"), placeholder=words.say("app.method.search"), width=320
-        )
-        self.search.setClearButtonEnabled(True)
-        self.search.textChanged.connect(lambda text: self._show_ways())
-        self.topic(self.search, "search")
-        add(row, (self.search, 3), STRETCH)
-        self.which = QButtonGroup(self)
-        self.chips: dict[str, QPushButton] = {}
-        for name in ("fit", "all"):
-            chip = make_button("", f"show-{name}", look="chip", checkable=True)
-            self.which.addButton(chip)
-            self.chips[name] = chip
+    def _build_below(self) -> QHBoxLayout:
+        keys = make_label(words.say("app.method.things.keys"), pixels=12, tone="quiet")
+        return make_row(self.all, STRETCH, keys, spacing=8)
+
+    def _build_sorts(self) -> None:
+        self.sorted = QButtonGroup(self)
+        self.sorts = make_group(make_row(spacing=8, margins=0))
+        row = self.sorts.layout()
+        assert row is not None
+        row.addWidget(make_label(words.say("app.method.ways.by"), pixels=12, tone="quiet"))
+        for name in ("usual", "off", "seconds"):
+            chip = make_button(
+                words.say(f"app.method.ways.by_{name}"), f"by-{name}", look="chip", checkable=True
+            )
+            chip.setProperty("by", name)
+            chip.setChecked(name == "usual")
+            self.topic(chip, "off")
+            self.sorted.addButton(chip)
             row.addWidget(chip)
-        self.chips["fit"].setChecked(True)
-        self.which.buttonClicked.connect(lambda button: self._show_ways())
-        return row
+        self.sorted.buttonClicked.connect(lambda button: self._sort(button.property("by")))
+
+    def _build_ways(self) -> tuple[QWidget, QWidget, QWidget]:
+        self.ways = Ways()
+        self.topic(self.ways.head, "off")
+        self.ways.chosen.connect(self._select)
+        self.ways.used.connect(self._use)
+        self.ways.made.connect(self._topics_of)
+        self.none = named(Prose(), "no-way")
+        self.why = Card(words.say("app.method.ways.why"))
+        self.why.setObjectName("why-first")
+        self.why_words = Prose()
+        self.why.body.addWidget(self.why_words)
+        return self.ways, self.none, self.why
 
     def _build_chosen(self) -> None:
         """What the chosen way promises, and what the recipient can and cannot do."""
@@ -431,21 +311,13 @@ class MethodPage(Page):
     def resizeEvent(self, event: QResizeEvent) -> None:
         wide = self.viewport().width() >= SIDE_BY_SIDE
         turn(self._chosen_row, wide)
-        wide = self.viewport().width() >= QUESTIONS_BESIDE
-        turn(self._choice_row, wide)
-        columns = 3 if self.viewport().width() >= QUESTIONS_IN_THREE else 2
-        self.questions.lay(1 if wide else columns)
-        self.questions.setMaximumWidth(QUESTIONS_WIDE if wide else 16_777_215)
-        self._has_room = wide or self.viewport().height() >= QUESTIONS_HIGH
-        self._fold_questions()
+        self._fold_search()
         super().resizeEvent(event)  # last: it lays out what stands beside each other now
 
-    def _fold_questions(self) -> None:
-        """Keep the ways in view: where the questions would push them out, they stand behind a link."""
-        asks = self._has_room or self.ask.isChecked() or bool(self.questions.answers())
-        self.ask.setVisible(not self._has_room)
-        self.ask.setText(words.say(f"app.method.ask_first{'_shown' if asks else ''}"))
-        self.questions.setVisible(asks)
+    def _fold_search(self) -> None:
+        """Let the field to search give way where what the ways are sorted by needs its room."""
+        needs = self.lists_ways and not self.answers.isVisibleTo(self.choice)
+        self.search.setVisible(not needs or self.viewport().width() >= SEARCH_BESIDE)
 
     # --- showing -----------------------------------------------------------------------------------
 
@@ -465,15 +337,21 @@ class MethodPage(Page):
         if self.offers:
             return  # asked for meanwhile
         self.offers = found
-        self.ways.make_ready([way(one, self.questions.answers()) for one in ordered(list(found), {})])
+        self.ways.make_ready(ways(found, {}, {}, Tried({})))
 
     def _found(self, found: tuple[Offer, ...]) -> None:
         self.offers = found
         self.enter()
         self.frame.update_frame()
+        first = self.first_focus()
+        if self.search.hasFocus() and not self.search.text() and first is not None:
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def first_focus(self) -> QWidget | None:
-        return self.search if self.choosing else self.another
+        if not self.choosing:
+            return self.another
+        held = self.things.current
+        return self.search if self.lists_ways or held is None else self.things.cards[held].first
 
     def enter(self) -> None:
         method = self.study.method
@@ -493,7 +371,7 @@ class MethodPage(Page):
         for part in (self.links, self.chosen, self.card):
             part.setVisible(named and not example)
         if picks:
-            self._show_ways()
+            self._show_choice()
         if named and method is not None and not example:
             self.verdict.show()
             self.trial.show()
@@ -507,73 +385,234 @@ class MethodPage(Page):
 
     # --- choosing ----------------------------------------------------------------------------------
 
-    def _show_ways(self) -> None:
-        answers, wanted = self.questions.answers(), self.search.text()
-        found = ordered([one for one in self.offers if matches(one, wanted)], answers)
-        fitting = [one for one in found if not ruled_out_by(one, answers)]
-        shown = found if self.chips["all"].isChecked() else fitting
-        self.chips["fit"].setText(words.say("app.method.fit", count=len(fitting)))
-        self.chips["all"].setText(words.say("app.method.all", count=len(found)))
-        if self.selected not in {one.method.id for one in shown}:
-            current = self.study.plan.method
-            self.selected = current if current in {one.method.id for one in shown} else ""
-        self.ways.show_ways([way(one, answers) for one in shown], self.selected)
-        self.ways.setVisible(bool(shown))
-        self._show_others(found, fitting, answers)
+    def _show_choice(self) -> None:
+        """Show the eight things, or the ways to one of them."""
+        if not self.offers:
+            return
+        self._find_known()
+        schema = self.study.plan.schema
+        self.found = things(self.offers, self.answers.answers(), schema)
+        self.first.setVisible(not self.lists_ways)
+        self.second.setVisible(self.lists_ways)
+        self.to_things.setVisible(self.lists_ways)
+        if not self.lists_ways:
+            self.sorts.hide()
+            self.answers.show()
+            self._fold_search()
+        if self.lists_ways:
+            self._show_ways()
+        else:
+            self._show_things()
         if self.isVisible():
             self.frame.update_frame()
 
-    def _topics_of(self, row: WayRow) -> None:
-        for widget in (row, *row.findChildren(QAbstractButton)):  # what gets the pointer or the focus
-            self.topic(widget, f"method.{row.way.id}")
+    def _find_known(self) -> None:
+        """Find what is known of level and money, where the engine may take its time."""
+        plan = self.study.plan
+        registers = self.study.registers.statuses
+        left = next((one.epsilon_left for one in registers if one.holding.name == plan.holding), None)
+        if left is None and plan.holding_budget is not None:
+            left = plan.holding_budget.epsilon
+        asked = (plan.budget, plan.price, left)
+        if asked != self._known_for:
+            self._known_for = asked
+            self.runner.start(known, plan, left, done=self._knows, slot=SLOT_KNOWN, lane=SHORT)
 
-    def _show_others(self, found: list[Offer], fitting: list[Offer], answers: dict[str, str]) -> None:
-        """Say how many do not fit, by which answer, and what to do where nothing fits."""
-        others = [one for one in found if one not in fitting]
-        hidden = bool(others) and not self.chips["all"].isChecked()
-        self.others.setVisible(hidden)
-        self.others.setText(words.say("app.method.others", count=len(others)))
-        self.why.setVisible(hidden)
-        self.why.say(which_rule_out(others, answers))
-        never = is_never_offered(self.search.text())
+    def _knows(self, found: Known) -> None:
+        self._known = found
+        if self.choosing and not self.lists_ways and self.offers:
+            self._show_things()
+
+    def _show_things(self) -> None:
+        self.all.setText(words.say("app.method.all", count=len(self.offers)))
+        held = {one.held: one for one in self.found}
+        current = self.things.current
+        if current not in held:
+            current = next((one.held for one in self.found if one.default is not None), None)
+        said = [card(one, self._known, self.answers.answers()) for one in self.found]
+        self.things.show_things(said, shown_columns(self.study.plan.schema), current)
+
+    def _thing_chosen(self) -> None:
+        self.frame.update_frame()
+        QTimer.singleShot(0, self, self._form_ahead)
+
+    def _thing(self, held: Held | None) -> Thing | None:
+        return next((one for one in self.found if one.held is held), None)
+
+    def _use_thing(self, held: Held) -> None:
+        """Take the way of a thing that is taken at once."""
+        thing = self._thing(held)
+        if thing is not None and thing.default is not None:
+            self.selected = thing.default.method.id
+            self._use()
+
+    def _open_ways(self, held: Held | None) -> None:
+        self.held, self.lists_ways, self.selected, self._picked = held, True, "", False
+        self._by_search = False
+        self._show_choice()
+        self.verticalScrollBar().setValue(0)
+        if self.ways.rows:
+            self.ways.rows[0].button.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _close_ways(self) -> None:
+        self.runner.cancel(SLOT_TRIED)
+        held, self.lists_ways, self.selected = self.held, False, ""
+        self._by_search = False
+        self.search.blockSignals(True)
+        self.search.clear()
+        self.search.blockSignals(False)
+        self.enter()
+        self.frame.update_frame()
+        at = held or self.things.current
+        if at is not None:
+            self.things.focus(at)
+
+    def _listed(self) -> list[Offer]:
+        """Return the ways in view, best first: of a thing, of what was searched for, or all."""
+        answers, wanted = self.answers.answers(), self.search.text()
+        thing = self._thing(self.held)
+        if wanted.strip():
+            return search(ordered(self.offers, answers), wanted)
+        if thing is not None:
+            by = self.by if self._tried.has_all(thing.ways) else "usual"
+            return sorted_by(thing.ways, by, answers, thing.missing, self._tried.about(thing.ways))
+        return [one for thing in self.found for one in thing.ways]
+
+    def _show_ways(self) -> None:
+        answers, wanted, thing = self.answers.answers(), self.search.text().strip(), self._thing(self.held)
+        found = self._listed()
+        missing = {name: lack for one in self.found for name, lack in one.missing.items()}
+        listed = thing is None or bool(wanted)
+        tried = self._tried.about(found)
+        by = self.by if tried.has_all(found) else "usual"
+        shown = ways(
+            found, answers, missing, tried, best="" if listed or len(found) < 2 else by, name_things=listed
+        )
+        fitting = [one for one in shown if not one.against]
+        if not self._picked or self.selected not in {one.id for one in shown}:
+            before, self._picked = self.selected, False
+            self.selected = next((one.id for one in fitting), "")
+            if self.selected != before and self.isVisible():
+                self.refresh_explanation(f"method.{self.selected}" if self.selected else "search")
+        self.ways.show_ways(shown, self.selected)
+        self.ways.setVisible(bool(shown))
+        self._name_list(wanted, thing, shown)
+        never = is_never_offered(wanted)
         self.none.setVisible(never or not fitting)
         if never:
             self.none.say(words.say("app.method.not_offered.sentence"))
         elif not found:
-            self.none.say(words.say("app.method.not_found", wanted=self.search.text()))
-        elif not fitting:
+            self.none.say(words.say("app.method.not_found", wanted=wanted))
+        elif not fitting and any(ruled_out_by(one, answers) for one in found):
             self.none.say(none_fits(found, answers))
+        else:
+            self.none.hide()
+        self.sorts.setVisible(not listed and len(shown) > 1)
+        self.answers.setVisible(listed)
+        self._fold_search()
+        self.why.setVisible(not listed and len(fitting) > 1)
+        if not listed:
+            self.why_words.say(why_first(found, answers, missing, tried, by))
+        self._try_ways()
+
+    def _name_list(self, wanted: str, thing: Thing | None, shown: list[Way]) -> None:
+        base, name = "app.method.ways", ""
+        if wanted:
+            name = words.say(f"{base}.title_found", wanted=wanted)
+        elif thing is None:
+            name = words.say(f"{base}.title_all", count=len(shown))
+        else:
+            said = words.say(f"app.method.things.{thing.held}.title")
+            name = words.say(f"{base}.title{'' if len(shown) > 1 else '_one'}", thing=said, count=len(shown))
+        self.title.setText(name)
+        same = what_is_the_same(shown)
+        which = "_all" if wanted or thing is None else "_one" if len(shown) == 1 else ""
+        self.subtitle.say(words.say(f"{base}.subtitle{which}", same=same).strip())
+        self.setAccessibleName(name)
+
+    def _try_ways(self) -> None:
+        """Try the next way in view on invented people, one after the other, where nobody waits for it."""
+        asked = (self.study.plan.schema, self._level())
+        if asked != self._tried_for:
+            self._tried, self._tried_for = Tried({}), asked
+        if self._thing(self.held) is None or self.search.text().strip():
+            return  # what is told of things that are not alike cannot be compared
+        waiting = [row.way.id for row in self.ways.rows if row.way.id not in self._tried.found]
+        if not waiting or len(self.ways.rows) < 2 or self.runner.busy(SLOT_TRIED):
+            return
+        offer = next(one for one in self.offers if one.method.id == waiting[0])
+
+        def done(found: Any) -> None:
+            self._tried = Tried({**self._tried.found, offer.method.id: found})
+            if self.choosing and self.lists_ways and asked == self._tried_for:
+                self._show_ways()
+
+        self.runner.start(
+            tried,
+            offer.method,
+            *asked,
+            done=done,
+            failed=lambda error: done(None),
+            slot=SLOT_TRIED,
+            after_drawing=True,
+        )
+
+    def _level(self) -> Fraction:
+        return self._known.epsilon or TRIED_AT
+
+    def _sort(self, by: str) -> None:
+        self.by, self._picked = by, False
+        self._show_choice()
+
+    def _topics_of(self, row: WayRow) -> None:
+        for widget in (row, row.button):  # what gets the pointer or the focus
+            self.topic(widget, f"method.{row.way.id}")
+
+    def _searched(self) -> None:
+        """Show what is found; without a word again, what was there before."""
+        wanted = bool(self.search.text().strip())
+        if wanted and not self.lists_ways:
+            self.held, self.lists_ways, self._by_search = None, True, True
+        elif not wanted and self._by_search:
+            self.lists_ways = self._by_search = False
+        if self.choosing:
+            self.enter()
 
     def _answered(self) -> None:
-        self.chips["fit"].setChecked(True)
-        self._show_ways()
-
-    def _show_all(self, wanted: bool) -> None:
-        self.chips["all" if wanted else "fit"].setChecked(True)
-        self._show_ways()
+        self._picked = False
+        self._show_choice()
+        self.refresh_explanation("questions")
 
     def _select(self, method_id: str) -> None:
-        self.selected = method_id
+        self.selected, self._picked = method_id, True
         self.refresh_explanation(f"method.{method_id}")
         self.frame.update_frame()
         QTimer.singleShot(0, self, self._form_ahead)
 
     def _form_ahead(self) -> None:
         """Make the form of the selected way while its words are read: half of what it takes to open it."""
-        method = next((one.method for one in self.offers if one.method.id == self.selected), None)
+        thing = None if self.lists_ways else self._thing(self.things.current)
+        ahead = self.selected if self.lists_ways else thing and thing.default and thing.default.method.id
+        method = next((one.method for one in self.offers if one.method.id == ahead), None)
         if method is not None and self.choosing:
             self.form.make_ready(f"methods.{method.id}", flow.asked(method), self.study.plan.schemas)
 
     def _find(self) -> None:
         if self.choosing:
+            if not self.search.isVisible():
+                self._close_ways()
             self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.search.selectAll()
 
     def _choose_again(self) -> None:
-        self.choosing, self.selected = True, self.study.plan.method
+        self.choosing, self.lists_ways, self.selected = True, False, ""
+        if self.study.method is not None:
+            self.things.current = self.study.method.in_hands()
         self.enter()
         self.frame.update_frame()
-        self.search.setFocus()
+        first = self.first_focus()
+        if first is not None:
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _use(self) -> None:
         """Take the selected way; what was filled in for it before comes back."""
@@ -581,6 +620,7 @@ class MethodPage(Page):
         if method is None:
             return
         self.choosing = False
+        self.runner.cancel(SLOT_TRIED)
         plan, former = self.study.plan, self.study.method
         if former is None or former.id != method.id:
             if former is not None:
@@ -607,17 +647,46 @@ class MethodPage(Page):
             return words.say("app.method.example.back")
         if not self.choosing:
             return ""
-        return words.say("app.method.use") if self.selected else ""
+        if self.lists_ways:
+            return words.say("app.method.use") if self.selected else ""
+        thing = self._thing(self.things.current)
+        if thing is None or thing.default is None:
+            return ""
+        return words.say(f"app.method.things.{thing.held}.use")
 
     def go_next(self) -> None:
         if self._shows_example:
             self._close_example()
-        elif self.choosing and self.selected:
+        elif self.choosing and self.lists_ways and self.selected:
             self._use()
+        elif self.choosing and not self.lists_ways and self.next_words():
+            assert self.things.current is not None
+            self._use_thing(self.things.current)
         elif (found := self.trial.why_not()) is not None:
             self.hold_back(found)
         else:
             self.frame.go_next()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take what has a key: a digit chooses a thing, Enter takes it, O opens its ways, Esc goes back."""
+        key, held = event.key(), self.things.current
+        plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        picks = self.choosing and not self._shows_example and bool(self.offers) and plain
+        numbers = {Qt.Key.Key_0.value + number: held for number, held in enumerate(Held, start=1)}
+        if picks and self.lists_ways and key == Qt.Key.Key_Escape:
+            self._close_ways()
+        elif picks and not self.lists_ways and key in numbers and self._thing(numbers[key]):
+            self.things.focus(numbers[key])
+        elif picks and not self.lists_ways and key == Qt.Key.Key_O and held is not None:
+            self._open_ways(held)
+        elif picks and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            pressed = self.focusWidget()
+            if isinstance(pressed, QAbstractButton):
+                pressed.click()
+            else:
+                self.go_next()
+        else:
+            super().keyPressEvent(event)
 
     # --- an example --------------------------------------------------------------------------------
 
@@ -711,14 +780,31 @@ class MethodPage(Page):
             return three("app.preview.help.verdict", words.say("app.preview.verdict.heading"))
         if topic == "trial":
             return three("app.trying.help", words.say("app.trying.heading"))
+        if topic == "off":
+            return self._about_off()
         kind, _, name = topic.partition(".")
+        if kind == "thing" and self.offers:
+            thing = self._thing(Held(name))
+            if thing is not None:
+                answers = self.answers.answers()
+                return explain_thing(thing, answers, self._ask_example, self._open_ways)
         if kind == "parameter" and name in self.form.lines:
             return Explanation(self.form.labels()[name], (Part(body=self.form.help(name)),))
         if kind == "method":
             offer = next((one for one in self.offers if one.method.id == name), None)
             if offer is not None:
                 return explanation(offer, lambda: self._ask_example(offer.method.id))
+        if not topic and self.choosing and not self.lists_ways and self.things.current is not None:
+            return self.explain(f"thing.{self.things.current}")
         return super().explain(topic)
+
+    def _about_off(self) -> Explanation:
+        """Return what the figures of the second glance mean, with the level at which ways were tried."""
+        base = "app.method.help.off"
+        parts = [Part(body=words.say(f"{base}.part1.body", epsilon=level(self._level())))]
+        for name in ("part2", "part3"):
+            parts.append(Part(words.say(f"{base}.{name}.heading"), words.say(f"{base}.{name}.body")))
+        return Explanation(words.say(f"{base}.title"), tuple(parts))
 
 
 PAGE = MethodPage

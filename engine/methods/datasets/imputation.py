@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,6 @@ from engine.methods.datasets.synthesis.chain import Chain, few_levels_first, fit
 from engine.methods.datasets.synthesis.combined import Rule, estimates_view
 from engine.methods.datasets.synthesis.models import Learn, Synthesiser, learning
 from engine.methods.datasets.synthesis.partition import Tree
-from engine.methods.datasets.synthesis.recipients import programs
 from engine.methods.datasets.synthesis.variables import (
     AMOUNTS,
     Amounts,
@@ -32,6 +33,7 @@ from engine.methods.protocol import (
     Context,
     DictionaryEntry,
     Family,
+    FileArtefact,
     Inside,
     Method,
     Reference,
@@ -438,3 +440,39 @@ def _inside(work: Work, chain: Chain, counts: list[dict[str, int]]) -> Inside:
     )
     title, note = Text(f"{WORDS}.views.inside.title"), Text(f"{WORDS}.views.inside.note")
     return Inside((TableView(title, headings, rows, note), order), figures)
+
+
+# --- what recipients of several copies get beside them: programs in Python and R that combine the copies -
+
+
+FOLDER = "recipients"
+PROGRAMS = {"python": ("combine.py", "text/x-python"), "r": ("combine.R", "text/x-r")}
+
+
+def programs(copies: tuple[str, ...], rule: Rule) -> tuple[FileArtefact, ...]:
+    """Return the programs for copies: made from the names of their files and the rule, from no row.
+
+    Parameters
+    ----------
+    copies
+        The names of the files.
+    rule
+        How their estimates are combined.
+
+    Examples
+    --------
+    >>> [one.name for one in programs(("table-1.csv", "table-2.csv"), Rule.FULL)]
+    ['combine.py', 'combine.R']
+    """
+    return tuple(
+        FileArtefact(name, kind, _filled(name, copies, rule), Text(f"datasets.recipients.{language}"))
+        for language, (name, kind) in PROGRAMS.items()
+    )
+
+
+def _filled(name: str, copies: tuple[str, ...], rule: Rule) -> bytes:
+    template = files("resources").joinpath(FOLDER, f"{name}.txt").read_text(encoding="utf-8")
+    listed = ", ".join(map(json.dumps, copies))
+    if name.endswith(".py"):
+        listed = f"[{listed}]"
+    return template.format(files=listed, rule=json.dumps(str(rule)), m=len(copies)).encode()

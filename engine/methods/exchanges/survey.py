@@ -71,6 +71,7 @@ class Survey(Service):
 
     id = ID
     family = Family.EXCHANGE
+    usual = True
     promises = ("local_dp",)
     spends = Spends.FOLLOWS
     published = Reference(

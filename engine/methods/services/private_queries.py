@@ -80,6 +80,7 @@ class PrivateQueries(Service):
 
     id = ID
     family = Family.SERVICE
+    usual = True
     promises = ("pure_dp",)
     published = Reference(
         "Rogers, Roth, Ullman, Vadhan: Privacy odometers and filters (2016)",

@@ -19,6 +19,7 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
+    Held,
     Method,
     Reference,
     Release,
@@ -78,6 +79,8 @@ class Means(Method):
     id = "statistics.means"
     version = 2
     family = Family.STATISTICS
+    held = Held.AVERAGES
+    usual = True
     promises = ("pure_dp",)
     published = Reference(
         "S. Srivastava: Utility and privacy guarantees of differential privacy (2016)",

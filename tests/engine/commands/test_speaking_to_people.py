@@ -98,6 +98,7 @@ def test_a_misspelt_column_is_refused_at_once(
     assert main([*common, "statistics.counts", "--set", "columns=7"]) == 0
 
 
+@pytest.mark.guarantee
 def test_people_read_tables_and_programs_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["methods"]) == 0
     lines = capsys.readouterr().out.splitlines()

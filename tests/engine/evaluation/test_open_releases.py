@@ -201,6 +201,7 @@ ATTACKS = {
 """By measure: what it finds in a copy of the table, and how much that must be."""
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("name", sorted(ATTACKS))
 def test_every_attack_finds_a_copy(name):
     attack, least = ATTACKS[name]

@@ -20,8 +20,10 @@ from engine.methods.protocol import Context, Method, Release
 from engine.release import examples, make
 from engine.release.plan import Plan
 from engine.release.run import run
+from engine.report import pdf
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
+from tests.paper import empty_page
 
 LONGEST_WAIT = 600  # seconds for another worker's examples, then they are made here
 KEPT: list[TemporaryDirectory[str]] = []
@@ -82,8 +84,8 @@ def _made_of_named_columns(design: Method, used: Mapping[str, Table], context: C
 
 
 def run_on_named_columns(method: Method, folder: Path) -> None:
-    """Run the examples of a method into a folder, on nothing but the columns it names."""
-    with patch.object(make, "_made", _made_of_named_columns):
+    """Run the examples of a method into a folder, on nothing but the columns it names; no PDF is typeset."""
+    with patch.object(make, "_made", _made_of_named_columns), patch.object(pdf, "render", empty_page):
         examples.run_examples(method, out=folder)
 
 

@@ -18,6 +18,7 @@ from engine import texts
 from engine.errors import InputRefused
 from engine.evaluation.catalogue import chosen, measures
 from engine.evaluation.protocol import Audience
+from engine.evidence import words_of as protected_words_of
 from engine.ledger import Ledger
 from engine.methods.catalogue import methods
 from engine.methods.parameters import Parameter, ParameterKind
@@ -28,6 +29,8 @@ from engine.privacy.promise import promise_kind, promise_kinds
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.verify import verify
+from engine.report import external_document, internal_document, pdf
+from engine.report.embedded import embedded_evidence
 from tests.engine.methods.examples_run import evidence, ran, run_on_named_columns
 
 EVERY = pytest.mark.parametrize("method", methods(), ids=lambda one: one.id)
@@ -167,6 +170,17 @@ def test_both_reports_were_made(method: Method) -> None:
     for _, folder in ran(method):
         for place, name in (("release", "report-external"), ("internal", "report-internal")):
             assert failed not in (folder / place / f"{name}.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.with_reports
+@EVERY
+def test_both_reports_are_typeset(method: Method) -> None:
+    for _, folder in ran(method):
+        for place, document in (("release", external_document), ("internal", internal_document)):
+            written = (folder / place / "evidence.json").read_bytes()
+            with texts.speaking(protected_words_of(json.loads(written)["decided"])):
+                report = pdf.render(document(written), evidence=written)
+            assert embedded_evidence(report) == written
 
 
 @EVERY

@@ -42,6 +42,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.guarantee
 def test_workers_make_it_once(shared: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-c", ASKING, str(tmp_path / "made")]
     workers = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(3)]

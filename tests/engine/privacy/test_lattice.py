@@ -17,6 +17,7 @@ from engine.privacy.at_risk.mechanisms import discrete_gaussian, discrete_laplac
 from engine.privacy.at_risk.statement import state
 from engine.privacy.mechanisms import DiscreteLaplace
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
+from tests.examples import few_on_a_commit
 
 CHANCE = random.Random(20261)
 CASES = [
@@ -64,7 +65,7 @@ def window_by_hand(levels, shares, epsilon0, budget):
     return (min(found), max(found)) if found else None
 
 
-@pytest.mark.parametrize(("size", "epsilon0"), CASES)
+@pytest.mark.parametrize(("size", "epsilon0"), few_on_a_commit(CASES, 24))
 def test_price_and_window(size, epsilon0):
     levels, one, two, _ = brute_force(size, epsilon0)
     loss = discrete_laplace(epsilon0=epsilon0, sensitivity=size)
@@ -88,7 +89,7 @@ def test_price_and_window(size, epsilon0):
                 assert (answer.lower, answer.upper) == pytest.approx(by_hand, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize(("size", "epsilon0"), CASES)
+@pytest.mark.parametrize(("size", "epsilon0"), few_on_a_commit(CASES, 24))
 def test_at_risk_at_every_step(size, epsilon0):
     levels, one, two, delta = brute_force(size, epsilon0)
     loss = discrete_laplace(epsilon0=epsilon0, sensitivity=size)
@@ -106,7 +107,7 @@ def test_at_risk_at_every_step(size, epsilon0):
     assert loss.confidence(epsilon0) == loss.confidence_two_sided(float(epsilon0)) == 1
 
 
-@pytest.mark.parametrize(("size", "epsilon0"), CASES)
+@pytest.mark.parametrize(("size", "epsilon0"), few_on_a_commit(CASES, 24))
 def test_inverses_come_back_to_their_confidence(size, epsilon0):
     levels, one, two, _ = brute_force(size, epsilon0)
     for name, shares in (("one_sided", one), ("two_sided", two)):

@@ -13,7 +13,7 @@ from engine.privacy.accounting import total
 from engine.privacy.accuracy import staircase_error
 from engine.privacy.at_risk.mechanisms import staircase
 from engine.privacy.event_json import event_from_json, event_to_json
-from engine.privacy.exact_staircase import rest_threshold, weight_bracket, whole_weight
+from engine.privacy.exact_vector import rest_threshold, weight_bracket, whole_weight
 from engine.privacy.mechanisms import DiscreteLaplace, LaplaceCounts, Staircase, StaircaseNumber
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from tests.engine.battery.checks import failing

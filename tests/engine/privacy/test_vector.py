@@ -10,10 +10,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from engine.privacy import exact_shells, exact_vector
+from engine.privacy import exact_vector
+from engine.privacy import exact_vector as exact_shells
 from engine.privacy.accounting import total
 from engine.privacy.event_json import event_from_json, event_to_json
-from engine.privacy.exact_shells import coordinate_weights, floor_of, scaled_bracket, shells_of
+from engine.privacy.exact_vector import coordinate_weights, floor_of, scaled_bracket, shells_of
 from engine.privacy.mechanisms import LaplaceCounts, Vector, VectorNoise
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from tests.engine.battery.checks import failing

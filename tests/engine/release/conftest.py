@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -12,6 +13,7 @@ import pytest
 from engine.ledger import Ledger
 from engine.methods.protocol import MAIN, Budget
 from engine.pricing.price import Price
+from engine.privacy.noise import Noise
 from engine.progress import SILENT
 from engine.release.bundle import Bundle, write_sums
 from engine.release.plan import FileReference, Plan, Purpose
@@ -93,6 +95,28 @@ def run(plan: Plan, folder: Path, ledger: Ledger) -> Runner:
         return run_through(changed, folder / name, ledger, folder, "en", progress, open_door)
 
     return runner
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """Make the release once; its ledger lies beside it."""
+    folder = tmp_path_factory.mktemp("once")
+    (folder / "stays.csv").write_text(ROWS)
+    ledger = Ledger(folder / "ledger.sqlite")
+
+    def door(spend: Callable[[], None]) -> Noise:
+        return seeded_noise(1, on_first_draw=spend)
+
+    return run_through(plan_in(folder), folder / "bundle", ledger, folder, "en", SILENT, door)
+
+
+@pytest.fixture
+def made(once: Bundle, folder: Path) -> Bundle:
+    """Return a copy of the release that a test may change, with a copy of its ledger."""
+    shutil.copytree(once.folder, folder / "bundle")
+    shutil.copy(once.folder.parent / "ledger.sqlite", folder)
+    shutil.copytree(once.folder.parent / "ledger.sqlite-keys", folder / "ledger.sqlite-keys")
+    return replace(once, folder=folder / "bundle")
 
 
 def forge_sums(folder: Path) -> None:

@@ -78,6 +78,7 @@ def test_rows_of_people_are_counted_before_anything_is_reserved(tmp_path: Path) 
     assert not (tmp_path / "out").exists() and not Ledger(tmp_path / "ledger.sqlite").entries()
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("asked", [ROWS_OF_PEOPLE, COUNTS])
 def test_with_a_reason_it_is_made_and_both_reports_say_so(asked: str, tmp_path: Path) -> None:
     plan = with_reasons(plan_with(asked, tmp_path, role=Role.DIRECT_IDENTIFIER), {ONE_ROW_EACH: WHY})
@@ -91,10 +92,12 @@ def test_with_a_reason_it_is_made_and_both_reports_say_so(asked: str, tmp_path: 
     assert "by the registry" in inside and "could tell whose a row is" in inside
 
 
+@pytest.mark.guarantee
 def test_where_the_number_differs_in_every_row_nothing_is_asked(tmp_path: Path) -> None:
     assert made(plan_with(ROWS_OF_PEOPLE, tmp_path, repeats=False), tmp_path).folder.is_dir()
 
 
+@pytest.mark.guarantee
 def test_a_bounded_loss_is_refused_on_declarations_only(tmp_path: Path) -> None:
     """The rows must not decide: the same answer whether the number repeats or not."""
     for place, repeats in enumerate((True, False)):
@@ -111,6 +114,7 @@ def test_names_of_columns_are_looked_at_whatever_their_role() -> None:
     assert declared_against(Schema(columns, one_row_each=True)) == ("person_number",)
 
 
+@pytest.mark.guarantee
 def test_the_command_line_asks_when_a_plan_is_checked_and_when_it_is_run(tmp_path: Path, capsys: Any) -> None:
     plan = plan_with(COUNTS, tmp_path, role=Role.DIRECT_IDENTIFIER)
     path = tmp_path / "plan.json"

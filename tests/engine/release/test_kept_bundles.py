@@ -15,6 +15,7 @@ from engine.release.plan import Plan
 from engine.release.verify import verify
 
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.tar.xz"))
+pytestmark = pytest.mark.with_reports  # verifying writes each report again
 
 
 @pytest.fixture(params=KEPT, ids=lambda path: path.name.split(".")[0])

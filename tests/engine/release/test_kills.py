@@ -22,7 +22,7 @@ from engine.release.working import PREFIX, name_for, sweep, working
 from tests.engine.adversarial.requests import ROWS, plan_for, table
 
 ROOT = Path(__file__).parents[3]
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
+pytestmark = [pytest.mark.with_reports, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")]
 MOMENTS = 60
 PLAN = replace(plan_for("median", cap=1), budget=Budget(Fraction(1)))
 

@@ -22,14 +22,12 @@ from engine.__main__ import main
 from engine.ledger import Ledger
 from engine.release.bundle import Bundle
 from engine.release.verify import verify
-from tests.engine.release.conftest import Runner, forge_sums
+from tests.engine.release.conftest import forge_sums
 
 PKCS7 = b"\x30\x82\x01\x00" + b"\x01" * 256
 
 
-@pytest.fixture
-def made(run: Runner) -> Bundle:
-    return run()
+pytestmark = pytest.mark.with_reports
 
 
 def signed(report: bytes, *, edges: tuple[float, ...] = (0, 0, 0, 0), spoil: str = "") -> bytes:

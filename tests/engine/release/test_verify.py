@@ -6,8 +6,6 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,15 +15,11 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.evidence import dumps
 from engine.ledger import Ledger
-from engine.privacy.noise import Noise
-from engine.progress import SILENT
 from engine.release.bundle import Bundle
 from engine.release.readme import described, fingerprint
-from engine.release.run import run_through
 from engine.release.verify import verify
 from engine.report.embedded import embedded_evidence
-from tests.engine.release.conftest import ROWS, Runner, forge_sums, plan_in
-from tests.noise_source import seeded_noise
+from tests.engine.release.conftest import Runner, forge_sums
 from tests.ratios import TIMED, slack
 
 FILES = (
@@ -44,25 +38,7 @@ FILES = (
 )
 
 
-@pytest.fixture(scope="module")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """Make the release once; its ledger lies beside it."""
-    folder = tmp_path_factory.mktemp("once")
-    (folder / "stays.csv").write_text(ROWS)
-    ledger = Ledger(folder / "ledger.sqlite")
-
-    def door(spend: Callable[[], None]) -> Noise:
-        return seeded_noise(1, on_first_draw=spend)
-
-    return run_through(plan_in(folder), folder / "bundle", ledger, folder, "en", SILENT, door)
-
-
-@pytest.fixture
-def made(once: Bundle, folder: Path) -> Bundle:
-    """Return a copy of the release that a test may change, with a copy of its ledger."""
-    shutil.copytree(once.folder, folder / "bundle")
-    shutil.copy(once.folder.parent / "ledger.sqlite", folder)
-    return replace(once, folder=folder / "bundle")
+pytestmark = pytest.mark.with_reports  # verifying writes each report again
 
 
 @pytest.fixture

@@ -152,6 +152,7 @@ def false_of(sample, evidence: PublicEvidence) -> list[tuple[str, str, str]]:
     ]
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("kind", [one.id for one in promise_kinds()])
 def test_no_sentence_of_a_release_is_false_of_its_promise(sample, kind):
     releases = list(releases_of(sample, kind))
@@ -160,6 +161,7 @@ def test_no_sentence_of_a_release_is_false_of_its_promise(sample, kind):
         assert not false_of(sample, evidence), facts_of(evidence)
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("kind", [one.id for one in promise_kinds()])
 def test_a_promise_says_how_many_rows_there_were_or_that_this_is_not_told(sample, kind):
     for evidence in releases_of(sample, kind):
@@ -190,6 +192,7 @@ def plain(text: str) -> str:
     return re.sub(r"\{[^}]*\}", "people", text)
 
 
+@pytest.mark.guarantee
 def test_every_claiming_sentence_of_the_report_was_printed_for_some_promise(sample):
     """A sentence that none of these releases prints would be tried against no promise."""
     seen = {

@@ -21,6 +21,7 @@ from engine.views import BarsView, NumberView, TableView, Text, TextView
 LONG = "Krankenhauswiederaufnahmewahrscheinlichkeitsberechnungsgruppe" * 4
 POINTS = 72 / 25.4  # a millimetre
 SIDE = 20 * POINTS
+pytestmark = pytest.mark.with_reports
 
 
 @pytest.fixture(scope="module")

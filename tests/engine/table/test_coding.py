@@ -86,6 +86,7 @@ cell = st.one_of(
 )
 
 
+@pytest.mark.guarantee
 @settings(max_examples=many(60), deadline=None)
 @given(st.lists(cell, max_size=12))
 def test_any_text_is_coded_and_cells_do_not_depend_on_it(values):

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from math import prod, sqrt
 
-from engine.methods.datasets.marginal_model.agreement import LITTLE, Agreement, agreement
+import numpy as np
+
+from engine.methods.datasets.marginal_model.agreement import (
+    GAUSSIAN,
+    LAPLACE,
+    LITTLE,
+    Agreement,
+    Moments,
+    agreement,
+    limits,
+)
 from engine.methods.datasets.marginal_model.codes import MISSED, Coded
-from engine.methods.datasets.marginal_model.exactness import Z, combined_deviation
+from engine.methods.datasets.marginal_model.fitting import Measured, Model
 from engine.methods.datasets.marginal_model.frequent import FrequentApart
-from engine.methods.datasets.marginal_model.relations import relations
+from engine.methods.datasets.marginal_model.junction_tree import Attributes
 from engine.methods.datasets.marginal_model.rounds import Learnt
 from engine.methods.datasets.marginal_model.schedule import Schedule
-from engine.methods.datasets.synthesis.related import carried
+from engine.methods.datasets.synthesis.related import CHANCE, Relations, carried
 from engine.methods.shared.column_cells import ColumnCells
 from engine.views import Cell, TableView, Text
 
@@ -128,3 +140,107 @@ def _named(cells: ColumnCells, words: str) -> str | Text:
 def _points(deviation: float) -> tuple[float, float]:
     """Return a deviation of a share and what 95 of 100 lie within, in points."""
     return float(f"{100 * deviation:.2g}"), float(f"{100 * Z * deviation:.2g}")
+
+
+# --- how exact the shares of invented rows are: the noise of all tables that tell of a column, together --
+
+
+Z = 1.959964
+
+
+def combined_deviation(measured: Sequence[Measured], column: int, cells: int) -> float:
+    """Return the standard deviation of the count of one cell of a column, by all tables that tell of it.
+
+    Parameters
+    ----------
+    measured
+        Tables with noise.
+    column, cells
+        Its place, and how many cells it has.
+
+    Notes
+    -----
+    A table of the column and another one with K cells, each with σ, tells a sum over these K cells: its
+    variance is K σ². The model weighs tables by their exactness, which gives 1 / Σ 1/(K σ²): the combined
+    estimate of independent ones. Coarse tables, which do not tell cells apart, are left out: rather too much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> whole = (np.arange(2),)
+    >>> alone = Measured((0,), whole, np.zeros(2), 6.0)
+    >>> pair = Measured((0, 1), (*whole, np.arange(4)), np.zeros((2, 4)), 4.0)
+    >>> combined_deviation([alone], 0, 2), combined_deviation([alone, pair], 0, 2)
+    (6.0, 4.8)
+    """
+    weights = []
+    for one in measured:
+        if column in one.attributes:
+            place = one.attributes.index(column)
+            if one.counts.shape[place] == cells:
+                others = prod(one.counts.shape) // cells
+                weights.append(1 / (others * one.deviation**2))
+    return 1 / sqrt(sum(weights))
+
+
+def interval(share: float, *, deviation: float, rows: float, drawn: int) -> tuple[float, float]:
+    """Return what 95 of 100 intervals of a share hold: that of the people whom the table is a sample of.
+
+    Parameters
+    ----------
+    share
+        Among the invented rows.
+    deviation
+        `combined_deviation`.
+    rows
+        How many rows the counts say that there are.
+    drawn
+        How many rows were invented.
+
+    Notes
+    -----
+    Variance: σ²/n² by the noise, p (1 − p)/n as the table is a sample, and for n′ rows drawn 1/(4 n′²), as
+    their shares are whole numbers, with p (1 − p)(1/n′ − 1/n) where they are fewer than n. Rows are drawn
+    more evenly than by lot, so that this is rather too much.
+    """
+    own = share * (1 - share)
+    fewer = max(0.0, 1 / drawn - 1 / rows)
+    variance = (deviation / rows) ** 2 + own * (1 / rows + fewer) + 0.25 / drawn**2
+    half = Z * sqrt(variance)
+    return max(0.0, share - half), min(1.0, share + half)
+
+
+# --- which relations between columns the noisy tables of a model carry: of released numbers alone --------
+
+
+def relations(model: Model, measured: Sequence[Measured], *, is_gaussian: bool) -> Relations:
+    """Say of every set of columns that was measured together whether more than noise and chance is in it.
+
+    Notes
+    -----
+    Were the columns independent, the noisy table would differ from the product m of their shares by its noise
+    and by chance among people alone, of variance σ² + m as for counts of a Poisson distribution, and
+    Σ (noisy count − m)² / (σ² + m) pass the limit of K cells of noise in at most `CHANCE` of all cases. That
+    the product follows the rows makes it smaller still: what is not told may be there. A set that was
+    measured several times is told where one of its tables tells it, each at its share.
+    """
+    moments = GAUSSIAN if is_gaussian else LAPLACE
+    found: dict[Attributes, list[Measured]] = {}
+    for one in measured:
+        if len(one.attributes) > 1:
+            found.setdefault(one.attributes, []).append(one)
+    told = {
+        name
+        for name, tables in found.items()
+        if any(_is_told(model, one, moments, len(tables)) for one in tables)
+    }
+    return Relations.of([(name, name in told) for name in found])
+
+
+def _is_told(model: Model, one: Measured, moments: Moments, times: int) -> bool:
+    shares = [model.table((place,)) / model.total for place in one.attributes]
+    alone = model.total * reduce(np.multiply.outer, shares)
+    expected = one.coarse(alone)
+    off = (expected - one.counts) / np.sqrt(one.deviation**2 + expected)
+    limit = limits(np.array([float(one.counts.size)]), moments, CHANCE / times)[0]
+    return bool(np.vdot(off, off) > limit)

@@ -16,10 +16,10 @@ from engine.methods.datasets.bayes_network.learning import Network
 from engine.methods.datasets.bayes_network.learning import learn as network_of
 from engine.methods.datasets.bayes_network.shares import Shares
 from engine.methods.datasets.marginal_model.fitting import Model
-from engine.methods.datasets.marginal_model.relations import relations
 from engine.methods.datasets.marginal_model.rounds import learn
 from engine.methods.datasets.marginal_model.sampling import conditional
 from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.methods.datasets.marginal_model.shown import relations
 from engine.methods.datasets.seeds.models import ColumnModel, Conditional
 from engine.methods.datasets.synthesis.related import NOT_ASKED, Relations
 from engine.privacy.events import Event

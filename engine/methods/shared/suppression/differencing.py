@@ -101,7 +101,7 @@ def exposed(new: Told, old: Told) -> list[str]:
     near = [cell for cell in moved if gap[cell] + slack < threshold]
     if near:
         return [_named(cell) for cell in near]
-    if not common or any(gap[cell] - slack < threshold for cell in moved):
+    if (not common and not slack) or any(gap[cell] - slack < threshold for cell in moved):
         raise NotComparable  # nothing says of which rows they are, or by how few people they differ
     words = _apart(new, old)
     if not moved:

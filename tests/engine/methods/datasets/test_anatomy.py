@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import InputRefused
 from engine.methods.catalogue import method
-from engine.methods.datasets.buckets import buckets, guessed
+from engine.methods.datasets.anatomy import buckets, guessed
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.table.schema import Column, Kind, Role, Schema

@@ -13,8 +13,7 @@ from scipy import integrate, optimize
 
 from engine.errors import InputRefused
 from engine.methods.catalogue import method
-from engine.methods.datasets.classifier_noise import ClassifierNoise, Scaled, level_of
-from engine.methods.datasets.linear_machine import machine, unseen_noise
+from engine.methods.datasets.classifier_noise import ClassifierNoise, Scaled, level_of, machine, unseen_noise
 from engine.methods.datasets.noise_shapes import bounded, unbounded
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise

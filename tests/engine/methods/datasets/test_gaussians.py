@@ -8,8 +8,14 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.datasets.gaussian_cells.ends import brought, moments, related
-from engine.methods.datasets.gaussian_cells.shapes import SMALLEST, merged, normal_of
+from engine.methods.datasets.gaussian_cells.shapes import (
+    SMALLEST,
+    brought,
+    merged,
+    moments,
+    normal_of,
+    related,
+)
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared.division import Division
 from engine.privacy.promise import Neighbours
@@ -250,6 +256,7 @@ def test_rows_that_are_all_alike_come_out_alike():
     assert found["age"].nunique() <= 5 and found["ill"].nunique() == 1
 
 
+@pytest.mark.guarantee
 def test_the_number_of_rows_is_not_the_true_one_unless_declared():
     assert len(table_of(some_rows(500), {"rows": 321})) == 321
     assert {len(table_of(some_rows(n))) for n in (2000, 2001)} != {2000, 2001}

@@ -89,6 +89,7 @@ def test_one_person_tells_no_more_than_is_claimed_and_all_of_it(name):
     assert found[kind] > 1 - 1e-5
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("name", ["Laplace", "groups, normal noise", "all together, in groups"])
 def test_a_person_exchanged_for_another_tells_no_more_than_is_claimed_and_all_of_it(name):
     given, budget = SUBJECTS[name]
@@ -200,6 +201,7 @@ def test_sets_that_rows_decide_are_found():
         shares(request_for(*SUBJECTS["all together"]), run=releasing(decided))
 
 
+@pytest.mark.guarantee
 def test_missing_numbers_that_are_sums_as_well_are_found():
     """A missing number adds to the count of missing ones only: if it counted at the end of its range too, one
     row would move more than is claimed."""

@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import InputRefused
 from engine.methods.catalogue import method
-from engine.methods.datasets.mdav import Categories, Space, block_loss, mdav, squared_errors
+from engine.methods.datasets.microaggregation import Categories, Space, block_loss, mdav, squared_errors
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.table.hierarchies import Hierarchy
@@ -100,8 +100,8 @@ def test_one_column_is_near_its_optimum(seed):
 
 
 def test_blocks_have_the_sizes_too(monkeypatch):
-    monkeypatch.setattr("engine.methods.datasets.mdav.EXACT", 100)
-    monkeypatch.setattr("engine.methods.datasets.mdav.BLOCK", 80)
+    monkeypatch.setattr("engine.methods.datasets.microaggregation.EXACT", 100)
+    monkeypatch.setattr("engine.methods.datasets.microaggregation.BLOCK", 80)
     sizes = np.bincount(mdav(drawn(1, 500), k=6))
     assert sizes.sum() == 500 and sizes.min() >= 6 and sizes.max() <= 11
 
@@ -150,8 +150,8 @@ def test_what_blocks_cost_is_measured_and_said(monkeypatch):
     space = Space(chance.normal(size=(4, 4)) @ chance.normal(size=(4, 4_000)))
     assert block_loss(space, k=3) is None
     whole = squared_errors(space, mdav(space, k=3))[0]
-    monkeypatch.setattr("engine.methods.datasets.mdav.EXACT", 1_000)
-    monkeypatch.setattr("engine.methods.datasets.mdav.BLOCK", 1_000)
+    monkeypatch.setattr("engine.methods.datasets.microaggregation.EXACT", 1_000)
+    monkeypatch.setattr("engine.methods.datasets.microaggregation.BLOCK", 1_000)
     blocks = squared_errors(space, mdav(space, k=3))[0]
     assert 1 < blocks / whole < block_loss(space, k=3) < 1.3
 
@@ -195,8 +195,8 @@ def test_ranking_promises_nothing_and_every_value_stands_for_k(tmp_path):
 
 
 def test_the_loss_of_blocks_stands_inside(tmp_path, monkeypatch):
-    monkeypatch.setattr("engine.methods.datasets.mdav.EXACT", 20)
-    monkeypatch.setattr("engine.methods.datasets.mdav.BLOCK", 20)
+    monkeypatch.setattr("engine.methods.datasets.microaggregation.EXACT", 20)
+    monkeypatch.setattr("engine.methods.datasets.microaggregation.BLOCK", 20)
     release = made(people(), tmp_path, k=3)
     assert release.inside.figures["block_loss"] > 0
 

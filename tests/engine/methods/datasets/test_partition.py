@@ -7,7 +7,7 @@ import pytest
 from engine.errors import InputRefused
 from engine.methods.catalogue import method
 from engine.methods.datasets.conditions import Condition
-from engine.methods.datasets.mondrian import mondrian
+from engine.methods.datasets.partition import mondrian
 from engine.methods.datasets.recoding import Ladder, Members
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise, ordinary_generator
@@ -106,7 +106,7 @@ def slowly(table, ladders, ordered, k):
 @pytest.mark.parametrize("few", [0, 10**9])
 def test_groups_are_those_of_the_definition(seed, ordered, few, monkeypatch):
     """Counting every cell or sorting the rows gives the same cuts."""
-    monkeypatch.setattr("engine.methods.datasets.mondrian._DENSE", few)
+    monkeypatch.setattr("engine.methods.datasets.partition._DENSE", few)
     table, _ = drawn(seed)
     person = np.arange(len(table[0]))
     codes, members, ladders, number = prepared(table, person)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InputRefused
-from engine.methods.datasets import solution_map as maps
+from engine.methods.datasets import coarser_rows as maps
+from engine.methods.datasets.coarser_rows import solution_map
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.losses import Loss
 from engine.methods.datasets.solution import _why_not
-from engine.methods.datasets.solution_map import solution_map
 from tests.engine.methods.datasets.test_k_anonymity import made as released
 from tests.engine.methods.datasets.test_recoding import ByHand, drawn, prepared
 

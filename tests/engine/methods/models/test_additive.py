@@ -14,7 +14,7 @@ import pytest
 from engine import texts
 from engine.methods.catalogue import method
 from engine.methods.models import additive_steps
-from engine.methods.models.additive_model import predict, probabilities, rows_margin, scores, unclipped
+from engine.methods.models.additive import predict, probabilities, rows_margin, scores, unclipped
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
 from engine.methods.models.additive_steps import Curve, fit, residuals
 from engine.methods.models.limits import FULL

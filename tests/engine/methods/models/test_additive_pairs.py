@@ -12,8 +12,8 @@ import pytest
 
 from engine.methods.catalogue import method
 from engine.methods.models import additive_steps
+from engine.methods.models.additive import scores
 from engine.methods.models.additive_grids import Grid, jumps
-from engine.methods.models.additive_model import scores
 from engine.methods.models.additive_pairs import Pair, Side, pair_scores
 from engine.methods.models.additive_schedule import Schedule
 from engine.methods.protocol import MAIN, Budget, Context

@@ -12,7 +12,7 @@ import pytest
 
 from engine.methods.catalogue import method
 from engine.methods.models.class_tables import Rows, TablesPlan, fit, normal, shares
-from engine.methods.models.naive_bayes_model import log_odds, probabilities
+from engine.methods.models.naive_bayes import log_odds, probabilities
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared import division
 from engine.methods.shared.division import Division

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from engine.methods.models.additive_model import predict as additive
-from engine.methods.models.additive_model import probabilities
+from engine.methods.models.additive import predict as additive
+from engine.methods.models.additive import probabilities
 from engine.methods.models.linear_model import predict as linear
 from engine.methods.models.linear_model import scores
 from engine.methods.models.points_sheet import as_sheet

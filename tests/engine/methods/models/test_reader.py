@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.models.additive_model import probabilities
+from engine.methods.models.additive import probabilities
 from engine.methods.models.linear_model import scores
 from engine.methods.protocol import Budget, Context, ModelArtefact
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema

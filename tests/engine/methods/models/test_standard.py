@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.models import k_means, logistic, naive_bayes_model, pca, tree
-from engine.methods.models.additive_model import scores as additive_scores
-from engine.methods.models.additive_model import unclipped
+from engine.methods.models import k_means, logistic, pca, tree
+from engine.methods.models import naive_bayes as naive_bayes_model
+from engine.methods.models.additive import scores as additive_scores
+from engine.methods.models.additive import unclipped
 from engine.methods.models.linear_model import scores as linear_scores
 from engine.methods.models.standard import as_operators
 from engine.methods.protocol import Budget, Context

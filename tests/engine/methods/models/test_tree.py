@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.models.noisy_tree import LEVELS, Question, TreePlan, fit
-from engine.methods.models.tree import leaf_of
+from engine.methods.models.tree import LEVELS, Question, TreePlan, fit, leaf_of
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared import division
 from engine.methods.shared.division import Division

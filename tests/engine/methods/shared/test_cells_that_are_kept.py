@@ -91,6 +91,7 @@ def test_what_the_dictionary_says_is_what_happens():
 OF_PEOPLE = [one for one in methods() if one.family is Family.DATASET and not one.invented]
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("method", OF_PEOPLE, ids=lambda one: one.id)
 def test_every_way_that_keeps_cells_says_how_they_are_written(method):
     """Whatever it keeps: rows with an origin, or columns that the dictionary calls those of the custodian."""

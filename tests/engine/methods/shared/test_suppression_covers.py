@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from engine.methods.shared.suppression import exact, pattern
+from engine.methods.shared.suppression import exact
+from engine.methods.shared.suppression import exact as pattern
 from engine.methods.shared.suppression.additive import Mask
-from engine.methods.shared.suppression.covers import Cuts
-from engine.methods.shared.suppression.exact import suppress
+from engine.methods.shared.suppression.exact import Cuts, suppress
 from engine.methods.shared.suppression.small_cells import Rules
 from engine.methods.shared.suppression.task import Task
 from tests.engine.methods.shared.test_suppression import (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engine.methods.statistics.ranks import rank_scores
+from engine.methods.statistics.rank_choices import rank_scores
 
 
 def ranks_off(counts, *, wanted):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from engine.methods.statistics.margin_strategy import Strategy, best_strategy, parts_of
+from engine.methods.statistics.margins import Strategy, best_strategy, parts_of
 
 TWO = ((0, 1), (0,), (1,), ())
 PAIRS = tuple(combinations(range(4), 2))

@@ -9,7 +9,7 @@ import pytest
 from engine.methods.catalogue import method
 from engine.methods.shared.promise import counted_unit
 from engine.methods.solve import epsilon_for_error
-from engine.methods.statistics.ranks import rank_scores
+from engine.methods.statistics.rank_choices import rank_scores
 from tests.engine.methods.statistics.builders import LARGE, first, released, request, table
 from tests.engine.methods.statistics.ranks_by_hand import spread_evenly
 

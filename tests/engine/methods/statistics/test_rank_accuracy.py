@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from engine.methods.statistics.rank_accuracy import any_limits, even_errors
+from engine.methods.statistics.quantiles import any_limits, even_errors
 from engine.methods.statistics.rank_choices import choices, chosen
 from engine.privacy.mechanisms.permute_and_flip import FlipChoice
 from tests.engine.flip import flip_probabilities

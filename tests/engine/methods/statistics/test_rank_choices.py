@@ -6,8 +6,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.methods.statistics.rank_choices import choices, chosen, loss_when_added, parts_for
-from engine.methods.statistics.ranks import cut, cut_scores, rank_scores
+from engine.methods.statistics.rank_choices import (
+    choices,
+    chosen,
+    cut,
+    cut_scores,
+    loss_when_added,
+    parts_for,
+    rank_scores,
+)
 from tests.engine.flip import flip_probabilities
 from tests.engine.methods.statistics.ranks_by_hand import ranks_off
 from tests.noise_source import seeded_noise

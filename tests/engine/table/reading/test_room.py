@@ -97,6 +97,7 @@ BOMBS = (
 )  # fmt: skip
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("made", BOMBS, ids=lambda made: made.__name__)
 def test_what_unpacks_to_too_much_is_said_and_not_called_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made

@@ -9,11 +9,11 @@ import pytest
 
 from engine.methods.datasets.bayes_network.correlation import (
     CorrelationShares,
+    Entropies,
     by_correlation,
     correlations,
     parents_of,
 )
-from engine.methods.datasets.bayes_network.entropies import Entropies
 from engine.methods.datasets.bayes_network.learning import learn
 from engine.methods.datasets.bayes_network.structure import Rows
 from tests.engine.methods.datasets.bayes_network.test_network_model import SIZES, some

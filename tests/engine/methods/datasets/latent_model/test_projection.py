@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.methods.datasets.latent_model.autoencoder import Autoencoder, Layer
-from engine.methods.datasets.latent_model.components import Components, components_of
+from engine.methods.datasets.latent_model.moments import Components, components_of
 from engine.methods.datasets.latent_model.projection import LOG_GRID, normal
+from engine.methods.datasets.latent_model.teaching import Autoencoder, Layer
 from engine.methods.datasets.seeds.making import made, score
 from engine.methods.datasets.seeds.models import GRID
 from engine.privacy.mechanisms import SeededRows

@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.methods.datasets.marginal_model.exactness import combined_deviation, interval
 from engine.methods.datasets.marginal_model.fitting import Measured
 from engine.methods.datasets.marginal_model.rounds import learn
 from engine.methods.datasets.marginal_model.sampling import rows_of
 from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.methods.datasets.marginal_model.shown import combined_deviation, interval
 from tests.noise_source import seeded_noise
 
 SHARES = (np.array([0.5, 0.3, 0.2]), np.array([0.4, 0.3, 0.15, 0.1, 0.05]), np.array([0.7, 0.3]))

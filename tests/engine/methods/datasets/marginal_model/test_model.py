@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from engine.methods.datasets.marginal_model.coarse import groups
-from engine.methods.datasets.marginal_model.fitting import Measured, Model
+from engine.methods.datasets.marginal_model.fitting import Measured, Model, Propagation
 from engine.methods.datasets.marginal_model.junction_tree import cells_joined, cells_with, junction_tree
-from engine.methods.datasets.marginal_model.propagation import Propagation
 from engine.methods.datasets.marginal_model.sampling import rows_of
 from tests.noise_source import seeded_noise
 

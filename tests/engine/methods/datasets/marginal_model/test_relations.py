@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from engine.methods.datasets.marginal_model.relations import relations
 from engine.methods.datasets.marginal_model.rounds import learn
 from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.methods.datasets.marginal_model.shown import relations
 from tests.engine.methods.datasets.marginal_model.test_agreement import (
     KINDS,
     SIZES,

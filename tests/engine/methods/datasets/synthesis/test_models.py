@@ -8,8 +8,7 @@ from scipy import stats
 
 from engine.methods.datasets.synthesis import chain
 from engine.methods.datasets.synthesis.design import MOST_INDICATORS, Design, bins
-from engine.methods.datasets.synthesis.forest import forest
-from engine.methods.datasets.synthesis.models import Synthesiser, learning
+from engine.methods.datasets.synthesis.models import Synthesiser, forest, learning
 from engine.methods.datasets.synthesis.regression import Shares, linear, logistic
 from engine.methods.datasets.synthesis.variables import Amounts, Levels
 

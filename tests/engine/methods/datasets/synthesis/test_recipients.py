@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from engine.methods.datasets.imputation import programs
 from engine.methods.datasets.synthesis.combined import Rule, combined, estimates_view
-from engine.methods.datasets.synthesis.recipients import programs
 from engine.methods.protocol import TableArtefact
 from engine.release.bundle import write_artefact
 from engine.table.schema import Column, Kind
