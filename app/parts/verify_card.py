@@ -61,7 +61,7 @@ class VerifyCard(Card):
         if found.signed:
             merged["signed"] = []
         merged.setdefault("signature", [])
-        if not found.chain_checked:
+        if not found.chain_checked and not found.known_as:
             merged["ledger_absent"] = []
         for name, problems in merged.items():
             self.lines.addWidget(Rule())
@@ -95,4 +95,5 @@ def _answer(found: Any) -> str:
     """Return the id of what can be said: without a ledger, only that the files agree."""
     if not found.passed:
         return "failed"
-    return "passed" if found.chain_checked else "agrees"
+    agrees = "agrees_signed" if found.known_as else "agrees"
+    return "passed" if found.chain_checked else agrees

@@ -171,7 +171,8 @@ def _verify_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     for problem in answer["problems"]:
         yield f"{problem['what']} {problem['do']}"
     if answer["passed"]:
-        name = "verify_passed" if answer["chain_checked"] else "verify_agrees"
+        agrees = "verify_agrees_signed" if _is_known(answer) else "verify_agrees"
+        name = "verify_passed" if answer["chain_checked"] else agrees
         yield texts.text(f"commands.{name}", language=language)
     if answer["unchecked"]:
         files = ", ".join(answer["unchecked"])
@@ -179,9 +180,13 @@ def _verify_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     if answer["signed"]:
         yield texts.text("commands.verify_signed", language=language, files=", ".join(answer["signed"]))
     yield from _signature_lines(answer["signature"], language)
-    if not answer["chain_checked"]:
+    if not answer["chain_checked"] and not _is_known(answer):
         found = answer["fingerprint"]
         yield texts.text("commands.verify_without_ledger", language=language, fingerprint=found)
+
+
+def _is_known(answer: dict[str, Any]) -> bool:
+    return bool(answer["signature"] and answer["signature"]["known_as"])
 
 
 def _signature_lines(signature: dict[str, Any] | None, language: str) -> Iterator[str]:

@@ -19,6 +19,9 @@ from engine.ledger.fields import exact, hexadecimal, words, written
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
 from engine.policy import policy
 
+SIGNING_KEY = "signing_key"
+"""The kind of an event that names the key of a holding."""
+
 
 def default_path() -> Path:
     """Return where the ledger lies unless one is named: in the user's folder, or where all have to."""
@@ -249,6 +252,21 @@ class Register:
         with self._transaction(write=True) as db:
             owner = None if holding is None else holdings.find(db, holding).id
             journal.note(db, "decision", decision=what, reason=why, holding=owner, entry=entry)
+
+    def name_key(self, holding: str, fingerprint: str, reason: str) -> None:
+        """Journal which key signs the releases of a holding from now on, and why."""
+        print_, why = words(fingerprint, "key", required=True), words(reason, "reason", required=True)
+        with self._transaction(write=True) as db:
+            owner = holdings.find(db, holding).id
+            journal.note(db, SIGNING_KEY, holding=owner, fingerprint=print_, reason=why)
+
+    def keys(self) -> dict[str, list[str]]:
+        """Return the fingerprints of the signing keys of each holding by its id, the present one last."""
+        found: dict[str, list[str]] = {}
+        for event in self.journal():
+            if event["kind"] == SIGNING_KEY:
+                found.setdefault(event["details"]["holding"], []).append(event["details"]["fingerprint"])
+        return found
 
     def refuse_without_locks(self) -> None:
         """Refuse a ledger on a drive that keeps no locks; see `engine.ledger.locks`."""

@@ -31,7 +31,7 @@ from engine.methods.shared.rows import in_order
 from engine.notebook import Shown
 from engine.release.beside import Beside
 from engine.release.documents import document_html
-from engine.release.signature import SIGNATURE
+from engine.release.signature import LARGEST, SIGNATURE
 from engine.release.spread import Spread
 from engine.table.missing_words import missing_words
 from engine.table.schema import Kind
@@ -60,7 +60,7 @@ OWN_FILES = {
     "internal": frozenset((SUMS, EVIDENCE, "report-internal.pdf", "report-internal.html")),
 }
 PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"]) - {SUMS, EVIDENCE}
-_LIMITS = {SUMS: bounded.SUMS, EVIDENCE: bounded.EVIDENCE}
+_LIMITS = {SUMS: bounded.SUMS, EVIDENCE: bounded.EVIDENCE, SIGNATURE: LARGEST}
 MOST_LISTED = 40
 """Values of a column that the dictionary lists."""
 

@@ -7,7 +7,6 @@ ledger, so that one which is lost or was put in its place is noticed, and no oth
 from __future__ import annotations
 
 import os
-import re
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
@@ -24,10 +23,7 @@ from engine.privacy.keys import is_locked, locked, new_key, unlocked
 from engine.release import signature as signatures
 from engine.release.signature import Known, fingerprint_of
 
-DECISION = "signing_key"
-"""How the ledger calls it that a register has a key; the fingerprint stands behind it."""
 NEXT = ".next"
-_DECIDED = re.compile(rf"{DECISION} ([0-9a-f]{{{signatures.FINGERPRINT}}})")
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,7 @@ def state(ledger: Ledger, holding: Holding) -> dict[str, Any]:
         ``fingerprint`` as the ledger has it, empty before the first release; ``there``; ``locked``.
     """
     path = place(ledger, holding)
-    named = _named(ledger).get(holding.id, [])
+    named = ledger.keys().get(holding.id, [])
     return {
         "fingerprint": named[-1] if named else "",
         "there": path.is_file(),
@@ -109,7 +105,7 @@ def opened(
         ``signing.lost``: the ledger names a key, and its file is not there. ``signing.other``: the file
         holds another. ``signing.passphrase``, ``signing.damaged``, ``signing.not_writable``.
     """
-    path, named = place(ledger, holding), _named(ledger).get(holding.id, [])
+    path, named = place(ledger, holding), ledger.keys().get(holding.id, [])
     _settle(path, named)
     if not path.exists():
         if named:
@@ -118,7 +114,7 @@ def opened(
         _write(path, _content(made, passphrase if locks else None), replaces=False)
     key = _open(path, holding, passphrase)
     if not named:
-        _name(ledger, holding, key, texts.text("signing.first"))
+        ledger.name_key(holding.id, key.fingerprint, texts.text("signing.first"))
     elif key.fingerprint != named[-1]:
         raise InputRefused("signing.other", register=holding.name, file=path.name)
     return key
@@ -157,7 +153,7 @@ def renew(
     made = SigningKey(holding.id, made.private, made.since, earlier)
     aside = path.with_name(f"{path.name}{NEXT}")
     _write(aside, _content(made, passphrase), replaces=True)
-    _name(ledger, holding, made, reason.strip())
+    ledger.name_key(holding.id, made.fingerprint, reason.strip())
     aside.replace(path)
     return made
 
@@ -185,7 +181,7 @@ def known_keys(ledger: Ledger) -> dict[str, str]:
     names = {one.id: one.name for one in ledger.holdings()}
     return {
         print_: names[register]
-        for register, prints in _named(ledger).items()
+        for register, prints in ledger.keys().items()
         for print_ in prints
         if register in names
     }
@@ -195,21 +191,6 @@ def known(ledger: Ledger | None, fingerprints: Mapping[str, str], revocations: t
     """Return what is known of keys: what somebody says, which counts alone then, or what a ledger has."""
     own = {} if ledger is None else known_keys(ledger)
     return Known(fingerprints or own, bool(fingerprints), revocations, frozenset(own))
-
-
-def _named(ledger: Ledger) -> dict[str, list[str]]:
-    """Return the fingerprints of each register, in the order in which it had them."""
-    found: dict[str, list[str]] = {}
-    for event in ledger.journal():
-        details = event.get("details", {})
-        said = _DECIDED.fullmatch(str(details.get("decision", ""))) if event["kind"] == "decision" else None
-        if said is not None:
-            found.setdefault(str(details.get("holding")), []).append(said[1])
-    return found
-
-
-def _name(ledger: Ledger, holding: Holding, key: SigningKey, reason: str) -> None:
-    ledger.decide(f"{DECISION} {key.fingerprint}", reason, holding=holding.id)
 
 
 def _content(key: SigningKey, passphrase: str | None) -> bytes:

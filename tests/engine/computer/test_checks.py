@@ -32,6 +32,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> checks.Report:
     return checks.check_computer(ledger=tmp_path_factory.mktemp("own") / "ledger.sqlite")
 
 
+@pytest.mark.with_reports
 def test_it_passes_here_in_time_and_says_of_everything_what_it_found(tmp_path: Path, capsys: Any) -> None:
     begun = time.process_time()
     answer = main(
@@ -48,6 +49,7 @@ def test_it_passes_here_in_time_and_says_of_everything_what_it_found(tmp_path: P
     assert not list(tmp_path.glob(".custos-check-*")) and not (tmp_path / "l.sqlite").exists()
 
 
+@pytest.mark.with_reports
 def test_the_page_for_it_is_one_page_and_holds_the_version_and_what_was_found(report: checks.Report) -> None:
     from pypdf import PdfReader
 

@@ -386,7 +386,7 @@ def test_a_change_of_keys_that_broke_off_is_finished_or_undone(
     (holding,) = ledger.holdings()
     first = signing.opened(ledger, holding)
     with monkeypatch.context() as patched:
-        patched.setattr(signing, "_name", lambda *_: 1 / 0)
+        patched.setattr(Ledger, "name_key", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             signing.renew(ledger, holding, reason="broke off before the ledger knew")
     assert signing.opened(ledger, holding) == first
@@ -400,6 +400,7 @@ def test_a_change_of_keys_that_broke_off_is_finished_or_undone(
     assert signing.opened(ledger, holding) != first
 
 
+@pytest.mark.with_reports
 def test_the_sheets_hold_the_fingerprint_and_the_revocation_stays(
     run: Runner, ledger: Ledger, tmp_path: Path
 ) -> None:
@@ -428,6 +429,7 @@ def test_the_command_line_says_whose_key_it_is(
     assert main(["verify", release, "--fingerprint", f"the agreement={digits.upper()}"]) == 0
     said = capsys.readouterr().out
     assert "the key that you know as “the agreement”" in said and "trusted" not in said
+    assert "those that were signed" in said and "was not checked" not in said
     assert main(["verify", release, "--fingerprint", "0" * 40]) == 1
     assert main(["verify", release, "--fingerprint", "0" * 39]) == 2
     assert main(["verify", release]) == 0

@@ -144,13 +144,17 @@ def test_a_signature_beside_the_sums_is_named_and_no_forgery(
         ("SHA256SUMS.p7s", b""),
         ("signature.json", b"patient;sex\n1;f\n"),
         ("signature.json", b'["a"]'),
-        ("signature.json", b'{"a": "' + b"1" * 70_000 + b'"}'),
         ("README.p7s", PKCS7),
     ],
 )
 def test_what_is_no_signature_is_not_let_in_under_its_name(made: Bundle, name: str, content: bytes) -> None:
     (made.folder / "release" / name).write_bytes(content)
     assert "bundle.not_recorded" in [one.code for one in verify(made.folder).problems]
+
+
+def test_a_signature_that_is_larger_than_any_is_not_read(made: Bundle) -> None:
+    (made.folder / "release" / "signature.json").write_bytes(b'{"a": "' + b"1" * 70_000 + b'"}')
+    assert [one.code for one in verify(made.folder).problems] == ["bundle.too_large"]
 
 
 def test_a_folder_is_not_changed_by_looking(made: Bundle) -> None:
