@@ -255,10 +255,10 @@ class Register:
 
     def name_key(self, holding: str, fingerprint: str, reason: str) -> None:
         """Journal which key signs the releases of a holding from now on, and why."""
-        print_, why = words(fingerprint, "key", required=True), words(reason, "reason", required=True)
+        why = words(reason, "reason", required=True)
         with self._transaction(write=True) as db:
             owner = holdings.find(db, holding).id
-            journal.note(db, SIGNING_KEY, holding=owner, fingerprint=print_, reason=why)
+            journal.note(db, SIGNING_KEY, holding=owner, fingerprint=fingerprint, reason=why)
 
     def keys(self) -> dict[str, list[str]]:
         """Return the fingerprints of the signing keys of each holding by its id, the present one last."""
