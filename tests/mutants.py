@@ -81,6 +81,13 @@ GROUPS = of("engine/risk/group_sizes.py", "engine/risk/test_group_sizes.py")
 MOVED = of("engine/methods/shared/sensitivity.py", "engine/methods/statistics/test_means.py")
 FLOW = of("app/state/flow.py", "app/test_flow.py")
 DRAFT = of("app/state/draft.py", "app/test_window.py", "app/test_written_aside.py", "app/test_history.py")
+KITS = of(
+    "engine/methods/exchanges/kit.py",
+    "engine/methods/exchanges/test_survey.py",
+    "engine/methods/exchanges/test_reading.py",
+)
+READ = of("engine/methods/exchanges/reading.py", "engine/methods/exchanges/test_reading.py")
+CHANNELS = "engine/privacy/channels/test_channels.py"
 CURVES = of("engine/report/drawing/curves.py", "engine/report/test_report_drawing.py")
 
 MUTANTS = (
@@ -133,6 +140,27 @@ MUTANTS = (
         "tables that the journal does not confirm are believed",
         "    _compare(db, state, path)\n",
         "",
+    ),
+    # --- surveys ---
+    made(
+        of("engine/privacy/channels/channel.py", CHANNELS),
+        "lots tell a hair more than ε",
+        "while made.hit > 1 and made.odds > 1 and made.event.epsilon() > epsilon:",
+        "while False:",
+    ),
+    made(
+        of("engine/privacy/channels/sets.py", CHANNELS, "engine/methods/exchanges/test_reading.py"),
+        "a report may name an answer twice",
+        "np.diff(reported, axis=1) > 0",
+        "np.diff(reported, axis=1) >= 0",
+    ),
+    made(KITS, "a drawn question tells as little as the least", "else max(levels)", "else min(levels)"),
+    made(READ, "a mistyped report counts", "digits = digits[formed & checked]", "digits = digits[formed]"),
+    made(
+        of("engine/methods/exchanges/estimating.py", "engine/methods/exchanges/test_estimating.py"),
+        "a share that can say nothing is printed",
+        "return (self.high - self.low) / 2 <= SAYS_NOTHING\n",
+        "return True\n",
     ),
     # --- noise and its accounts ---
     made(NOISE, "a coin falls a hair too often", "below = words < threshold", "below = words <= threshold"),

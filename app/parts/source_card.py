@@ -12,7 +12,7 @@ from app.parts.cards import Card, row
 from app.parts.form.parameter_fields import PLACEHOLDER
 from app.parts.making import add, empty, hidden, make_choice, make_column
 from app.parts.prose import Heading, Prose
-from engine.methods.protocol import Source
+from engine.methods.protocol import Shape, Source
 from engine.table.schema import Schema
 
 MOST_NAMED = 12
@@ -44,7 +44,14 @@ class SourceCard(Card):
         self.button.setObjectName(f"choose-{source.name}")
         self.button.setAccessibleName(words.say("app.tables.choose_name", source=source.name))
         self.button.clicked.connect(lambda checked=False: self._ask())
-        self.body.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
+        self.folder = QPushButton(words.say("app.tables.folder"))
+        self.folder.setObjectName(f"folder-{source.name}")
+        self.folder.setAccessibleName(words.say("app.tables.folder_name", source=source.name))
+        self.folder.setProperty("look", "link")
+        self.folder.clicked.connect(lambda checked=False: self._ask(folder=True))
+        self.body.addLayout(row(self.button, self.folder, spacing=14))
+        if source.shape is not Shape.RECEIVED:  # reports come in a file each
+            self.folder.hide()
 
     def show_table(self, file: str, rows: int | None, columns: int) -> None:
         """Say what was read."""
@@ -84,9 +91,10 @@ class SourceCard(Card):
         key = None if schema is None else schema.person_key
         self.key.setCurrentIndex(PLACEHOLDER if key is None else self.key.findText(key.name))
 
-    def _ask(self) -> None:
+    def _ask(self, *, folder: bool = False) -> None:
         dialog = QFileDialog(self, words.say("app.tables.choose"), "", words.say("app.load.filter"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        mode = QFileDialog.FileMode
+        dialog.setFileMode(mode.Directory if folder else mode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.chosen)
         dialog.open()

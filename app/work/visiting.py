@@ -39,13 +39,18 @@ def read_further(
 ) -> Further:
     """Read a table of a source, as ``before`` was read, and say what its columns are unless that is declared.
 
+    A folder of small files is written as one table first, beside it.
+
     In a private one, the column that seems to name people is proposed as the person key; in any other, no
     column is about the custodian's people.
     """
+    from engine.table.reading.gathering import gather
     from engine.table.reading.options import ReadOptions
     from engine.table.reading.readers import detect, read_table
     from engine.table.suggest.suggest import suggest
 
+    if Path(path).is_dir():
+        path = str(gather(Path(path)).path)
     said = ReadOptions() if before is None else ReadOptions.from_json(before.options, file=Path(path).name)
     found = detect(path, options=said)
     table = read_table(path, options=found.options, progress=progress.part(0.0, 0.7))
@@ -93,14 +98,15 @@ def visit(
     """Return the plan of a visit: the opening's, with what this step asks and reads."""
     from engine.methods.catalogue import method
 
-    plan = opened.plan
-    read = {source.name for source in method(plan.method).reads(step)}
+    plan, found = opened.plan, method(opened.plan.method)
+    read = {source.name for source in found.reads(step)}
     files = {key: file for key, file in plan.files.items() if key.split(".")[0] in read}
     schemas = {key: schema for key, schema in plan.schemas.items() if key in read}
     for one in further.values():
         files[one.source], schemas[one.source] = one.file, one.schema
     return replace(
         plan,
+        method_version=found.version,  # a state of an earlier one is read, or refused, by the method
         step=step,
         continues=opened.entry,
         state=str(opened.state.absolute()),

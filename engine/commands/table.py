@@ -15,11 +15,14 @@ from engine.commands.values import write_text
 
 
 def add_commands(add: Commands) -> None:
-    """Add ``methods`` and ``inspect``."""
+    """Add ``methods``, ``inspect`` and ``gather``."""
     add("methods", methods_command, _methods_lines).add_argument("id", nargs="?", help="one method")
     inspect = add("inspect", inspect_command, _inspect_lines)
     inspect.add_argument("file")
     inspect.add_argument("--out", metavar="SCHEMA.json", help="write the suggested schema")
+    gathered = add("gather", gather_command, _gather_lines)
+    gathered.add_argument("folder")
+    gathered.add_argument("--out", metavar="REPORTS.csv", help="the table; by default beside the folder")
 
 
 def methods_command(options: argparse.Namespace) -> Answer:
@@ -52,6 +55,23 @@ def inspect_command(options: argparse.Namespace) -> Answer:
         schema = suggested_schema(table).to_json()
         write_text(Path(options.out), json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
     return inspect_table(table, language=options.language), 0
+
+
+def gather_command(options: argparse.Namespace) -> Answer:
+    """Write a folder of small files, one report each, as one table."""
+    from engine.errors import InputRefused
+    from engine.table.reading.gathering import gather
+
+    folder = Path(options.folder)
+    if not folder.is_dir():
+        raise InputRefused("reading.not_there", file=folder.name)
+    found = gather(folder, Path(options.out) if options.out else None)
+    said = {"files": found.files, "lines": found.lines, "odd": found.odd}
+    return {"file": str(found.path)} | said, 0
+
+
+def _gather_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    yield texts.text("commands.gathered", language=language, **answer)
 
 
 def _methods_lines(answer: dict[str, Any], language: str) -> Iterator[str]:

@@ -364,7 +364,8 @@ def _check_reports(name: str, part: _Part) -> list[EngineError]:
     return [
         VerificationFailed("bundle.evidence_differs", file=f"{name}/{report.name}")
         for report in sorted(part.path.glob("*.pdf"))
-        if embedded_evidence(read_bytes(report, PAPER)) != part.written
+        # Of a file that the method made, a form to print, the evidence has the sum
+        if report.name in PAPERS and embedded_evidence(read_bytes(report, PAPER)) != part.written
     ]
 
 

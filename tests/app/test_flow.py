@@ -27,9 +27,10 @@ from app.state.flow import (
     thresholds,
     why_not,
 )
+from engine.methods import option
 from engine.methods.catalogue import methods
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind, Problem
+from engine.methods.parameters import Problem
 from engine.methods.protocol import Budget, Context, Method, Release, Shape, Source, Spends, Step
 from engine.privacy.promise import Promise
 from engine.release.plan import FileReference, Plan, Purpose
@@ -65,11 +66,11 @@ class Coarser(Chosen):
     id = "a.coarser"
     spends = Spends.NOTHING
     promises = ("k_anonymity",)
-    parameters = (
-        Parameter("columns", ParameterKind.COLUMNS),
-        Parameter("k", ParameterKind.INTEGER),
-        Parameter("width", ParameterKind.INTEGER),
-    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns()
+        k: int = option.integer()
+        width: int = option.integer()
 
 
 class Bare(Chosen):

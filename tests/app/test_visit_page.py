@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,12 @@ from app.parts.views.table import TableBody
 from app.state import flow
 from app.words.money import money as written
 from app.work.releasing import Watch, release
+from app.work.visiting import Opened, visit
 from engine.ledger import Ledger
+from engine.methods.catalogue import method
 from engine.methods.protocol import Budget
 from engine.pricing.statement import cost_of
+from engine.release.examples import plans
 from engine.release.plan import Price
 from tests.app.walking import SAMPLE, example_plan, settle
 
@@ -98,6 +102,30 @@ def test_reports_are_collected_without_a_table_of_people(window: Window, qtbot: 
     assert len(page.answers) == 1, window.notice.words()
     assert (page.answers[0][1].bundle.folder / "release" / "estimates.csv").is_file()
     assert window.findChild(QAbstractButton, "step-load").isHidden()
+
+
+def test_a_visit_is_of_the_version_that_makes_it() -> None:
+    """Whoever opened a survey with an earlier version goes on with its state."""
+    found = method("exchanges.survey")
+    plan = replace(plans(found)[0], method_version=1)
+    made = visit(Opened(plan, "entry", Path("state")), "collect", {}, {}, name="Collected")
+    assert made.method_version == found.version and made.step == "collect"
+
+
+def test_reports_of_a_folder_are_gathered_into_one_table(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = opened(window, qtbot, "exchanges.survey", tmp_path)
+    lines = (SAMPLE / "survey_reports.csv").read_text().splitlines()[1:]
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    for number, line in enumerate(lines):
+        (folder / f"survey-report ({number}).csv").write_text(f"report\n{line}\n")
+    card = page.findChild(SourceCard, "source-reports")
+    assert not card.folder.isHidden()
+    card.chosen.emit(str(folder))
+    settle(qtbot, window)
+    gathered = (tmp_path / "inbox.gathered.csv").read_text().splitlines()
+    assert gathered == ["report", *sorted(line for line in lines if line != "report")]
+    assert page._plan.files["reports"].path.endswith("inbox.gathered.csv")
 
 
 def choose(combo: QComboBox, data: str) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import string
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,6 +15,8 @@ import pytest
 
 from engine import texts
 from engine.errors import InputRefused
+from engine.methods.catalogue import methods
+from engine.methods.protocol import Method
 
 ROOT = Path(__file__).resolve().parents[2]
 ERRORS = ("InputRefused", "VerificationFailed", "EngineError", "Problem")
@@ -46,6 +50,67 @@ def test_every_error_has_its_sentences_and_gives_what_they_ask_for() -> None:
             elif names is not None and not texts.placeholders(texts.catalogue()[f"{base}.{part}"]) <= names:
                 wrong.append(f"{file}:{line} {code}.{part} asks for more than {sorted(names)}")
     assert not wrong, "\n".join(wrong)
+
+
+def put_together() -> Iterator[tuple[str, str]]:
+    """Yield (module and line, id) of each error and text of a method that is put together from known parts."""
+    for one in methods():
+        for part in one.__mro__:
+            if not part.__module__.startswith("engine.methods.") or part.__module__ == Method.__module__:
+                continue
+            module = sys.modules[part.__module__]
+            tree = ast.parse(inspect.getsource(part if part is not one else module))
+            for node in ast.walk(tree):
+                if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
+                    continue
+                id = joined(node.args[0], {**vars(module), "self.id": one.id})
+                if node.func.id in (*ERRORS, "Text") and id is not None:
+                    is_text = node.func.id == "Text"
+                    yield f"{module.__name__}:{node.lineno}", id if is_text else f"{id}.what"
+                    if not is_text:
+                        yield f"{module.__name__}:{node.lineno}", f"{id}.do"
+
+
+def joined(node: ast.expr, known: Mapping[str, object]) -> str | None:
+    """Return an f-string whose parts are constants of its module or the id of its method; None otherwise."""
+    if not isinstance(node, ast.JoinedStr):
+        return None
+    found = [
+        known.get(ast.unparse(one.value))
+        if isinstance(one, ast.FormattedValue)
+        else getattr(one, "value", None)
+        for one in node.values
+    ]
+    return "".join(map(str, found)) if all(isinstance(one, str) for one in found) else None
+
+
+def test_every_text_whose_id_a_method_puts_together_has_its_words() -> None:
+    made = list(put_together())
+    assert len(made) > 200
+    wrong = []
+    for place, id in made:
+        code, dot, part = id.rpartition(".")
+        area, _, name = code.rpartition(".")
+        if not any(map(texts.has, (id, f"errors.{id}", f"methods.{area}.problems.{name}{dot}{part}"))):
+            wrong.append(f"{place} {id} has no words")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_text_without_words_is_found() -> None:
+    call = ast.parse('Text(f"methods.{self.id}.notes.{WHICH}")', mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert joined(call.args[0], {"self.id": "a.way", "WHICH": "none"}) == "methods.a.way.notes.none"
+    assert joined(call.args[0], {"self.id": "a.way"}) is None
+
+
+@pytest.mark.parametrize("one", methods(), ids=lambda one: one.id)
+def test_every_way_says_what_it_keeps_and_what_each_of_its_numbers_is(one: type[Method]) -> None:
+    assert texts.has(f"methods.{one.id}.keeps")
+    base = f"methods.{one.id}.numbers."
+    names = {id[len(base) :].split(".")[0] for id in texts.catalogue() if id.startswith(base)}
+    wrong = [f"{base}{name}.{part}" for name in names for part in ("label", "what", "how", "change")]
+    wrong = [id for id in wrong if not texts.has(id)]
+    assert not wrong
 
 
 def test_languages_have_the_same_ids_and_placeholders() -> None:

@@ -93,7 +93,7 @@ class Imputation(Method):
     spends = Spends.NOTHING
     rows = Rows.SYNTHETIC
     held_out = True
-    libraries = ("scikit-learn",)
+    libraries = ("scikit-learn", "threadpoolctl")
     variants = (
         {"smallest_leaf": 20},
         {"smallest_leaf": 50},

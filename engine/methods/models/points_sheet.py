@@ -12,10 +12,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from engine import texts
-from engine.methods.shared.workbook_file import written
+from engine.methods.shared.workbook_file import write_text, written
 
 if TYPE_CHECKING:
-    from openpyxl.cell import Cell
     from openpyxl.worksheet.worksheet import Worksheet
 
 FORMATS = ("custos.linear_model", "custos.additive_model")
@@ -76,7 +75,7 @@ class _Points:
     def __init__(self, sheet: Worksheet, prefix: str, model: Mapping[str, Any]) -> None:
         self._sheet, self._prefix, self._row = sheet, prefix, 1
         for name in ("predictor", "what", "value", "points"):
-            _text(sheet.cell(1, sheet.max_column + (name != "predictor")), texts.text(f"{WORDS}.{name}"))
+            write_text(sheet.cell(1, sheet.max_column + (name != "predictor")), texts.text(f"{WORDS}.{name}"))
         target = model["target"]
         self.intercept = self._line("", "fixed", None, model["intercept"])
         if target["kind"] == "classes":
@@ -99,10 +98,10 @@ class _Points:
     def _line(self, name: str, what: str, value: Any, points: float | None, at: str = "D") -> str:
         """Write a line and return where its points, or its value, are."""
         self._row += 1
-        _text(self._sheet.cell(self._row, 1), name)
-        _text(self._sheet.cell(self._row, 2), texts.text(f"{WORDS}.{what}"))
+        write_text(self._sheet.cell(self._row, 1), name)
+        write_text(self._sheet.cell(self._row, 2), texts.text(f"{WORDS}.{what}"))
         if isinstance(value, str):
-            _text(self._sheet.cell(self._row, 3), value)
+            write_text(self._sheet.cell(self._row, 3), value)
         elif value is not None:
             self._sheet.cell(self._row, 3, value)
         if points is not None:
@@ -143,7 +142,7 @@ class _Points:
         from openpyxl.utils import get_column_letter as letter
 
         name, width = " × ".join(pair["predictors"]), len(pair["effects"][0])
-        _text(self._sheet.cell(1, place), texts.text(f"{WORDS}.place_in", pair=name))
+        write_text(self._sheet.cell(1, place), texts.text(f"{WORDS}.place_in", pair=name))
         sides = []
         for one, groups in zip(both, pair["groups"], strict=True):
             block = self.blocks[one["name"]]
@@ -166,14 +165,6 @@ class _Points:
         return _Table(points, tuple(sides))
 
 
-def _text(cell: Cell, text: str) -> None:
-    """Write text that is no formula, whatever it begins with, without signs that no workbook can hold."""
-    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-
-    cell.value = ILLEGAL_CHARACTERS_RE.sub("", text)
-    cell.data_type = "s"
-
-
 def _fill(rows: Worksheet, model: Mapping[str, Any], points: _Points) -> None:
     from openpyxl.utils import get_column_letter as letter
 
@@ -183,7 +174,7 @@ def _fill(rows: Worksheet, model: Mapping[str, Any], points: _Points) -> None:
     headings = [*names, *(texts.text(f"{WORDS}.points_of", column=name) for name in (*names, *pairs))]
     headings += [texts.text(f"{WORDS}.score")] + ([texts.text(f"{WORDS}.probability")] if classes else [])
     for place, heading in enumerate([*headings, model["target"]["name"]], start=1):
-        _text(rows.cell(1, place), heading)
+        write_text(rows.cell(1, place), heading)
         rows.column_dimensions[letter(place)].width = max(12, min(30, len(heading) + 2))
     rows.freeze_panes = "A2"
     end = 2 * count + len(pairs)

@@ -8,6 +8,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
+    from openpyxl.cell import Cell
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _NO_DAY = (1980, 1, 1, 0, 0, 0)  # the first that the format of the file can say
@@ -36,6 +37,14 @@ def written(book: Workbook) -> bytes:
             one.compress_type, one.create_system = ZIP_DEFLATED, 0
             kept.writestr(one, _ABOUT.get(name, found.read(name)))
     return made.getvalue()
+
+
+def write_text(cell: Cell, text: str) -> None:
+    """Write text that is no formula, whatever it begins with, without signs that no workbook can hold."""
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    cell.value = ILLEGAL_CHARACTERS_RE.sub("", text)
+    cell.data_type = "s"
 
 
 def is_plain(content: bytes) -> bool:

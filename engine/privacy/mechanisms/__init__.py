@@ -11,6 +11,7 @@ from engine.privacy.mechanisms.exponential import Exponential
 from engine.privacy.mechanisms.gaussian import Gaussian
 from engine.privacy.mechanisms.integers import Integers, root_above
 from engine.privacy.mechanisms.laplace import Laplace
+from engine.privacy.mechanisms.local_response import LocalResponse
 from engine.privacy.mechanisms.permute_and_flip import FlipChoice, PermuteAndFlip
 from engine.privacy.mechanisms.randomised_response import RandomisedResponse
 from engine.privacy.mechanisms.seeded_rows import GeometricThreshold, LaplaceThreshold, SeededRows
@@ -33,6 +34,7 @@ __all__ = [
     "Laplace",
     "LaplaceCounts",
     "LaplaceThreshold",
+    "LocalResponse",
     "PermuteAndFlip",
     "RandomisedResponse",
     "SeededRows",

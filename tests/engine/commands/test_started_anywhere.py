@@ -133,6 +133,7 @@ CALLS = {
     "methods": ("methods",),
     "method": ("methods", "statistics.counts"),
     "inspect": ("inspect", "FILE"),
+    "gather": ("gather", "FOLDER"),
     "risk": ("risk", "FILE", "--schema", "SCHEMA"),
     "plan check": ("plan", "check", "PLAN", "--ledger", "NONE"),
     "verify": ("verify", "BUNDLE", "--ledger", "LEDGER"),
@@ -155,8 +156,11 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     schema = folder / "schema.json"
     schema.write_text(json.dumps(tree["schemas"]["people"]), encoding="utf-8")
     table = str(plan.parent / tree["files"]["people"]["path"])
+    (folder / "reports").mkdir()
+    (folder / "reports" / "ä.csv").write_text("report\nΩ\n", encoding="utf-8")
     return {
         "FILE": table,
+        "FOLDER": str(folder / "reports"),
         "SCHEMA": str(schema),
         "PLAN": str(plan),
         "LEDGER": ledger,

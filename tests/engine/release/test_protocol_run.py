@@ -19,9 +19,8 @@ from engine.errors import InputRefused
 from engine.evaluation import catalogue as measures
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.ledger import Ledger
-from engine.methods import catalogue
+from engine.methods import catalogue, option
 from engine.methods.once import once
-from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import (
     Budget,
     Context,
@@ -86,10 +85,12 @@ class Copies(Way):
     spends = Spends.NOTHING
     held_out = True
     libraries = ("numpy",)
-    parameters = (
-        Parameter("columns", ParameterKind.COLUMNS),
-        Parameter("copies", ParameterKind.INTEGER, default=2),
-    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns()
+        copies: int = option.integer(default=2)
+
+    options: Options
 
     @once
     def cost(self) -> Promise:
@@ -100,7 +101,7 @@ class Copies(Way):
         rows = tables["people"].rows()
         frames = tuple(
             pd.DataFrame({"sex": context.chance.permutation(rows["sex"].to_numpy())})
-            for _ in range(self.values["copies"])
+            for _ in range(self.options.copies)
         )
         inside = Inside(figures={"rows": len(rows)}, files={"key.txt": b"stays"})
         return Release((TableArtefact("copies", frames, ENTRY),), NOTHING, inside=inside)
@@ -112,11 +113,15 @@ class Follows(Way):
     id = "test.follows"
     promises = ("pure_dp",)
     spends = Spends.FOLLOWS
-    parameters = (Parameter("level", ParameterKind.NUMBER, default="1/2"),)
+
+    class Options(option.Options):
+        level: Fraction = option.number(default="1/2")
+
+    options: Options
 
     @once
     def cost(self) -> Promise:
-        level = self.values["level"]
+        level = self.options.level
         event = Stated("test", level)
         return Promise("pure_dp", Loss(level, Fraction(0), Neighbours.ADD_REMOVE, event), Unit.PERSON, 1)
 
@@ -152,7 +157,11 @@ class Joined(Way):
         Source("regions", Shape.PUBLIC, many=True),
         Source("more", Shape.PUBLIC, required=False),
     )
-    parameters = (Parameter("region", ParameterKind.COLUMN, source="regions"),)
+
+    class Options(option.Options):
+        region: str = option.column(source="regions")
+
+    options: Options
 
     @once
     def cost(self) -> Promise:
@@ -160,7 +169,7 @@ class Joined(Way):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         assert set(tables) == {"people", "regions"}
-        column = self.values["region"]
+        column = self.options.region
         frame = pd.DataFrame({"sex": tables["regions"].rows()[column].astype("str")})
         return Release((TableArtefact("regions", (frame,), ENTRY),), NOTHING)
 
@@ -171,7 +180,7 @@ class Desk(Way, Service):
     id = "test.desk"
     family = Family.SERVICE
     promises = ("pure_dp",)
-    steps = (Step("ask", (Source(),), (Parameter("sex", ParameterKind.TEXT),)),)
+    steps = (Step("ask", (Source(),), (option.text(name="sex"),)),)
     each = Fraction(1, 4)
 
     def one(self) -> LaplaceCounts:

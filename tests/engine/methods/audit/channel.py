@@ -8,6 +8,7 @@ import re
 from fractions import Fraction
 from html import unescape
 from importlib.resources import files
+from itertools import combinations, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,15 +40,17 @@ def audit(bench: Bench, many: bool) -> None:
         release = design.run({}, context)
     if context.noise.drawn:
         raise CheckFailed("the custodian draws where respondents do")
-    loss = sum(math.log(worst_ratio(one)) for one in questions(release))
+    channels, one = questions(release)
+    losses = [math.log(worst_ratio(chances)) for chances in channels]
+    loss = max(losses) if one else sum(losses)
     if design.cost.loss is None or loss > float(design.cost.loss.epsilon):
         raise CheckFailed(f"answers tell {loss}, claimed {design.cost.loss}")
     if release.promise != design.cost:
         raise CheckFailed("something else is promised with the page than was declared")
 
 
-def questions(release: Release) -> list[list[list[Fraction]]]:
-    """Return the channel of every question: of each true answer the chance of each reported one."""
+def questions(release: Release) -> tuple[list[list[list[Fraction]]], bool]:
+    """Return the chances of every question, and whether a person is asked one of them alone."""
     (page,) = (one for one in release.artefacts if isinstance(one, FileArtefact))
     text = page.content.decode()
     own = SCRIPT.findall(files("resources").joinpath("kits", "survey.html").read_text(encoding="utf-8"))
@@ -56,13 +59,36 @@ def questions(release: Release) -> list[list[list[Fraction]]]:
     told = KIT.search(text)
     if told is None:
         raise CheckFailed("the page does not say what it draws by")
-    return [channel(**one) for one in json.loads(unescape(told[1]))["questions"]]
+    tree = json.loads(unescape(told[1]))
+    return [chances(**one["channel"]) for one in tree["questions"]], bool(tree["one"])
 
 
-def channel(true: int, other: int, answers: int) -> list[list[Fraction]]:
-    """Return the chances: so many tickets keep the answer, so many lead to each other one."""
-    tickets = true + (answers - 1) * other
-    return [[Fraction(true if a == b else other, tickets) for b in range(answers)] for a in range(answers)]
+def chances(kind: str, hit: int, tickets: int, **size: int) -> list[list[Fraction]]:
+    """Return the probability of each outcome, given each true answer, by the words of the page's script.
+
+    So many tickets lead to an outcome that the answer marks, each alike; the others to one of the rest.
+    """
+    if kind == "bit":
+        share, top = Fraction(hit, tickets), size["levels"] - 1
+        high = [(share * v + (1 - share) * (top - v)) / top for v in range(top + 1)]
+        return [[1 - one, one] for one in high]
+    if kind == "sets":
+        outcomes = [frozenset(one) for one in combinations(range(size["universe"]), size["size"])]
+        truths = [frozenset(one) for one in combinations(range(size["universe"]), size["ticks"])]
+        marks = [[bool(truth & one) for one in outcomes] for truth in truths]
+    elif kind == "option":
+        ticked = list(product((0, 1), repeat=size["options"]))
+        marks = [[one[v] == said for v in range(size["options"]) for said in (0, 1)] for one in ticked]
+    elif kind == "wave":
+        near, ends = 2 * size["reach"], size["levels"] + 2 * size["reach"]
+        marks = [[0 <= y - v <= near for y in range(ends)] for v in range(size["levels"])]
+    else:
+        raise CheckFailed(f"nobody counts {kind} again")
+    found = []
+    for line in marks:
+        inside, outside = Fraction(hit, tickets * sum(line)), Fraction(tickets - hit, tickets)
+        found.append([inside if one else outside / (len(line) - sum(line)) for one in line])
+    return found
 
 
 def worst_ratio(chances: list[list[Fraction]]) -> float:

@@ -200,14 +200,14 @@ def untested(method: Method) -> Iterator[None]:
 
 @contextmanager
 def twice_as_true(method: Method) -> Iterator[None]:
-    """The page keeps the true answer with twice the tickets that are claimed."""
+    """The page fits the true answer with twice the tickets that are claimed."""
     import re
 
     def around(make: Any, tables: Any, request: Any, context: Any) -> Release:
         release = make(tables, context)
         page = release.artefacts[0]
         content = re.sub(
-            rb"(&quot;true&quot;:)(\d+)", lambda one: one[1] + str(2 * int(one[2])).encode(), page.content
+            rb"(&quot;hit&quot;:)(\d+)", lambda one: one[1] + str(2 * int(one[2])).encode(), page.content
         )
         return replace(release, artefacts=(replace(page, content=content), *release.artefacts[1:]))
 

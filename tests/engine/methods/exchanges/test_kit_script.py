@@ -1,41 +1,102 @@
-"""The script of the page itself, run by Node where it is installed."""
+"""The script of the page itself, run by Node where it is installed: its lots are enumerated, cell by cell."""
 
 import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from engine.methods.exchanges.kit_page import page
-from engine.methods.exchanges.responses import RANGE, Kit, question_at, received
+from engine.methods.exchanges.kit import Kit, Question
+from engine.methods.exchanges.kit_page import page, told
+from engine.methods.exchanges.reading import received
+from engine.privacy.channels import RANGE, Bit, Geometry, Option, Sets, Wave, channel_to_json
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed"),
 ]
+ONE = Fraction(1)
 KIT = Kit(
     "Title",
     "",
-    (question_at("One", ("yes", "no"), Fraction(1)), question_at("Two", tuple("abcd"), Fraction(3, 2))),
+    (
+        Question("One", "one_of", ("yes", "no"), Sets.at(2, 1, 1, ONE), ONE),
+        Question("Two", "several_of", tuple("abcd"), Sets.at(6, 2, 2, ONE), ONE),
+        Question("Three", "pair", ("x", "y"), Sets.at(4, 1, 1, ONE), ONE, "And?", ("v", "w")),
+        Question("Four", "number", tuple("01234"), Wave.at(5, 2, ONE), ONE),
+    ),
     100,
 )
 SCRIPTS = re.findall(r"<script>(.*?)</script>", page(KIT).decode(), re.DOTALL)
+CHANNELS = [
+    Sets(7, 10, 2, 1, 1),
+    Sets(7, 10, 5, 1, 1),
+    Sets(7, 10, 5, 1, 2),
+    Sets(7, 10, 6, 2, 2),
+    Sets(7, 10, 7, 3, 2),
+    Option(3, 4, 3),
+    Geometry(7, 10, 7, 2, 3, 1),
+    Geometry(9, 10, 4, 3, 2, 0),
+    Wave(7, 10, 4, 2),
+    Bit(3, 4, 5),
+]
+# Every way in which the draws of a lot and of one attempt can fall; what would be drawn again stops there.
+ENUMERATE = """
+function leaves(run) {
+  const found = new Map(), again = new Map();
+  const draws = [];
+  let at = 0, attempt = 0;
+  below = (range) => {
+    if (at === draws.length) draws.push([0, range]);
+    if (draws[at][1] !== range) throw new Error("another draw after the same ones");
+    return draws[at++][0];
+  };
+  const real = outcome;
+  outcome = (channel) => {
+    if (attempt++ > 0) throw "again";
+    return real(channel);
+  };
+  for (;;) {
+    at = 0; attempt = 0;
+    let key;
+    try { key = JSON.stringify(run()); } catch (stopped) {
+      if (stopped !== "again") throw stopped;
+      key = null;
+    }
+    const ranges = draws.slice(0, at).map(([, range]) => range);
+    const side = lotSide(draws);
+    const share = JSON.stringify(ranges);
+    found.set(JSON.stringify([side, key, share]), (found.get(JSON.stringify([side, key, share])) || 0) + 1);
+    draws.length = at;
+    while (draws.length && draws[draws.length - 1][0] + 1 === draws[draws.length - 1][1]) draws.pop();
+    if (!draws.length) break;
+    draws[draws.length - 1][0] += 1;
+  }
+  outcome = real;
+  return Array.from(found);
+}
+"""
 # As much of a browser as the page asks for; anything else that it reached for would fail.
 BROWSER = """
 const element = (more = {}) => Object.assign({ dataset: {}, textContent: "", hidden: false, disabled: false,
   children: [], focus() {}, append(one) { this.children.push(one); },
+  replaceChildren() { this.children.length = 0; }, setAttribute() {}, removeAttribute() {},
   addEventListener(kind, act) { this[kind] = act; } }, more);
-const field = (levels) => { const inputs = levels.map(() => ({ checked: false, focus() {} }));
-  return element({ inputs, querySelectorAll: (what) => what === "input" ? inputs
+const list = (levels) => { const inputs = levels.map(() => ({ checked: false, focus() {} }));
+  return element({ tagName: "DIV", inputs, querySelectorAll: (what) => what === "input" ? inputs
     : levels.map((level) => ({ textContent: level })) }); };
+const field = (lists) => { const groups = lists.map(list);
+  return element({ hidden: HIDDEN, groups, querySelectorAll: () => groups }); };
 const parts = {}, saved = [];
 const fields = LEVELS.map(field);
 globalThis.document = { getElementById: (id) => parts[id] ??= element(), querySelectorAll: () => fields,
   createElement: () => element({ click() { saved.push(this.href); } }), execCommand: () => true };
-document.getElementById("words").dataset = { kit: KIT, unanswered: "Question # has none", reported: "" };
+document.getElementById("words").dataset = { kit: KIT, unanswered: "Question # has none", reported: "#",
+  tooMany: "Question # takes %", filler: "none" };
 globalThis.Blob = class { constructor(pieces) { this.text = pieces.join(""); } };
 globalThis.URL = { createObjectURL: (blob) => blob.text, revokeObjectURL() {} };
 globalThis.setTimeout = () => {};
@@ -44,7 +105,8 @@ for (const name of ["fetch", "XMLHttpRequest", "WebSocket", "localStorage"]) del
 
 
 def node(code):
-    done = subprocess.run(["node", "-"], input=code, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(["node", "-"], input=code, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
 
 
@@ -55,11 +117,6 @@ def drawing(words):
       getRandomValues: (drawn) => {{ for (const i of drawn.keys()) drawn[i] = words[at++]; return drawn; }},
     }} }});
     {SCRIPTS[0]}"""
-
-
-def asked(one):
-    """Return a question as the script is told it."""
-    return {"true": one.true, "other": one.other, "answers": len(one.levels)}
 
 
 def said(code):
@@ -76,51 +133,193 @@ def test_numbers_are_drawn_again_exactly_where_they_would_be_too_likely(count):
     assert node(drawing(words) + said(f"Array.from({length}, () => below({count}))")) == wanted
 
 
-@pytest.mark.parametrize("place", [0, 1])
-def test_tickets_lead_to_the_answers_that_they_are_for(place):
-    one = KIT.questions[place]
-    k = len(one.levels)
-    starts = [one.true + level * one.other for level in range(k - 1)]
-    edges = [0, one.true - 1, *(start + more for start in starts for more in (0, one.other - 1))]
-    for answer in range(k):
-        others = [level for level in range(k) if level != answer]
-        code = f"{json.dumps(edges)}.map(() => changed({answer}, {json.dumps(asked(one))}))"
-        assert node(drawing(edges) + said(code)) == [answer] * 2 + [other for other in others for _ in (0, 1)]
+def enumerated(script, channel):
+    """Return the exact channel of a page's script: of each true answer the probability of each outcome.
+
+    All draws of a lot and one attempt are gone through. An attempt that failed is repeated with the same
+    chances, whatever failed before, so that the outcomes of a side share its probability by their weights.
+    """
+    truths = [list(one) for one in channel.truths()]
+    lots = 1 if channel.kind == "bit" else 0  # the rounding is drawn before the lot
+    code = f"""{script}{ENUMERATE}
+    const lotSide = (draws) => draws.slice(0, {lots} + 1).map(([value, range]) => [value, range]);
+    const channel = {json.dumps(channel_to_json(channel))};
+    {said(f"{json.dumps(truths)}.map((truth) => leaves(() => changed(truth, channel)))")}"""
+    found = []
+    for leaves in node(code):
+        sides = {}
+        for key, count in leaves:
+            lot, outcome, ranges = json.loads(key)
+            weight = Fraction(count)
+            for size in json.loads(ranges)[lots + 1 :]:
+                weight /= size
+            side = sides.setdefault(json.dumps(lot), {})
+            side[outcome] = side.get(outcome, 0) + weight
+        row = {}
+        for lot, side in sides.items():
+            chance = Fraction(1)
+            for _, size in json.loads(lot):
+                chance /= size
+            assert sum(side.values()) == 1
+            right = {outcome: weight for outcome, weight in side.items() if outcome is not None}
+            for outcome, weight in right.items():
+                named = tuple(json.loads(outcome))
+                row[named] = row.get(named, 0) + chance * weight / sum(right.values())
+        found.append(row)
+    return found
 
 
-def test_the_script_changes_as_often_as_it_says():
-    """20,000 real draws: each answer within five standard deviations, 1 in 1.7 million outside."""
-    one = KIT.questions[1]
-    count = f"for (let i = 0; i < 20000; i++) n[changed(2, {json.dumps(asked(one))})]++;"
-    found = np.array(node(f"{SCRIPTS[0]} const n = [0, 0, 0, 0]; {count} {said('n')}"))
-    chances = np.array([float((1 - one.truth) / 3)] * 4)
-    chances[2] = float(one.truth)
-    assert (np.abs(found - 20_000 * chances) < 5 * np.sqrt(20_000 * chances * (1 - chances))).all()
+def wanted(channel):
+    outcomes = list(channel.outcomes())
+    return [{one: channel.chance(truth, one) for one in outcomes} for truth in channel.truths()]
+
+
+@pytest.mark.parametrize("channel", CHANNELS, ids=str)
+def test_the_script_draws_by_the_declared_channel_exactly(channel):
+    assert enumerated(SCRIPTS[0], channel) == wanted(channel)
+
+
+SLIPS = {
+    "sent in the order drawn": (".sort((one, other) => one - other)", "", Sets(7, 10, 5, 1, 2)),
+    "a lot that is too telling": (
+        "below(channel.tickets) <", "below(channel.tickets) <=", Sets(7, 10, 5, 1, 2),
+    ),
+    "the pool holds what was drawn": (
+        "const other = place + below(all - place)", "const other = below(all)", Sets(7, 10, 5, 1, 2),
+    ),
+    "what fits is never repeated": ("!== hit", "&& !hit", Sets(7, 10, 5, 1, 1)),
+    "the true answer is always among them": ("!== hit", "=== false", Sets(7, 10, 5, 1, 2)),
+    "near on one side alone": ("+ 2 * channel.reach;", "+ channel.reach;", Wave(7, 10, 4, 2)),
+    "points off the plane": (
+        "=== (channel.near === 1)", "!== (channel.near === 1)", Geometry(7, 10, 7, 2, 3, 1),
+    ),
+    "an end that is not rounded": ("below(channel.levels - 1) < truth", "0 < truth", Bit(3, 4, 5)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_plausible_slips_are_noticed(name):
+    was, slip, channel = SLIPS[name]
+    assert was in SCRIPTS[0]
+    assert enumerated(SCRIPTS[0].replace(was, slip), channel) != wanted(channel)
+
+
+def test_attempts_begin_again_as_if_nothing_had_been_drawn():
+    """After an attempt that failed every way of the next comes out as it would have come out first."""
+    code = f"""{SCRIPTS[0]}
+    const channel = {json.dumps(channel_to_json(Sets(7, 10, 4, 1, 2)))};
+    const run = (draws) => {{ let at = 0; below = () => draws[at++]; const drawn = changed([1], channel);
+      return [drawn, at]; }};
+    const found = [];
+    for (let a = 0; a < 12; a++) for (let b = 0; b < 12; b++) {{
+      const pair = (one) => [Math.floor(one / 3), one % 3];
+      const first = run([0, ...pair(a), 1, 0]), second = run([0, ...pair(b), 1, 0]);
+      if (first[1] > 3 && second[1] === 3) found.push([run([0, ...pair(a), ...pair(b)]), second]);
+    }}
+    {said("found")}"""
+    found = node(code)
+    assert len(found) == 36
+    assert all(long[0] == short[0] and long[1] == short[1] + 2 for long, short in found)
+
+
+@pytest.mark.parametrize("channel", [Sets.at(10, 1, 3, ONE), Wave.at(11, 3, ONE)], ids=str)
+def test_the_script_draws_as_often_as_it_says(channel):
+    """20,000 real draws: each outcome within five standard deviations, 1 in 1.7 million outside."""
+    told_channel = json.dumps(channel_to_json(channel))
+    draw = f"const y = changed([2], {told_channel}); n[y] = (n[y] || 0) + 1;"
+    count = f"const n = {{}}; for (let i = 0; i < 20000; i++) {{ {draw} }}"
+    found = node(f"{SCRIPTS[0]}{count}{said('n')}")
+    outcomes = list(channel.outcomes())
+    seen = np.array([found.get(",".join(map(str, one)), 0) for one in outcomes])
+    chances = np.array([float(channel.chance((2,), one)) for one in outcomes])
+    assert (np.abs(seen - 20_000 * chances) < 5 * np.sqrt(20_000 * chances * (1 - chances)) + 1).all()
+
+
+def browser(kit, levels, *, hidden):
+    data = {
+        "id": kit.id,
+        "one": int(kit.asked == "one"),
+        "digits": kit.length,
+        "questions": [told(one) for one in kit.questions],
+    }
+    code = BROWSER.replace("LEVELS", json.dumps(levels)).replace("HIDDEN", "true" if hidden else "false")
+    return code.replace("kit: KIT", f"kit: {json.dumps(json.dumps(data))}")
+
+
+LEVELS = [[["yes", "no"]], [list("abcd")], [["x", "y"], ["v", "w"]], [list("01234")]]
 
 
 def test_a_report_is_made_once_read_by_the_collection_and_nothing_else_is_kept():
-    browser = BROWSER.replace("LEVELS", json.dumps([one.levels for one in KIT.questions]))
-    told = {"id": KIT.id, "questions": [asked(one) for one in KIT.questions]}
-    browser = browser.replace("KIT", json.dumps(json.dumps(told)))
-    code = f"""{browser}{SCRIPTS[0]}{SCRIPTS[1]}
-    const open = []; parts.make.click(); open.push(parts.problem.textContent);
-    fields[0].inputs[1].checked = true; parts.make.click(); open.push(parts.problem.textContent);
-    fields[1].inputs[2].checked = true; parts.make.click();
+    code = f"""{browser(KIT, LEVELS, hidden=False)}{SCRIPTS[0]}{SCRIPTS[1]}
+    const open = [], press = () => {{ parts.make.click(); open.push(parts.problem.textContent); }};
+    const tick = (field, group, place) => {{ fields[field].groups[group].inputs[place].checked = true; }};
+    press(); tick(0, 0, 1); press();
+    tick(2, 0, 0); press(); tick(2, 1, 1); tick(3, 0, 4);
+    for (const place of [0, 1, 2]) tick(1, 0, place);
+    press(); fields[1].groups[0].inputs[1].checked = false;
+    parts.make.click();
     const first = parts.report.textContent;
-    const cleared = fields.every((one) => one.inputs.every((input) => !input.checked));
-    fields[0].inputs[0].checked = fields[1].inputs[0].checked = true; parts.make.click();
+    const inputs = fields.flatMap((one) => one.groups).flatMap((one) => one.inputs);
+    const cleared = inputs.every((one) => !one.checked);
+    for (const one of [0, 2, 3]) for (const group of fields[one].groups) group.inputs[0].checked = true;
+    parts.make.click();
     parts.save.click();
     const shown = parts.questions.hidden && !parts.made.hidden && fields.every((one) => one.disabled);
     const second = parts.report.textContent, lines = parts.reported.children.length;
     {said("{ open, first, second, saved, cleared, shown, lines }")}"""
     found = node(code)
-    assert found["open"] == ["Question 1 has none", "Question 2 has none"]
+    assert found["open"] == [
+        "Question 1 has none", "Question 3 has none", "Question 3 has none", "Question 2 takes 2",
+    ]  # fmt: skip
     assert found["first"] == found["second"] and found["saved"] == [f"report\n{found['first']}\n"]
-    assert found["cleared"] and found["shown"] and found["lines"] == 2
-    assert received(found["saved"][0].splitlines(), KIT, heading="report").reports == 1
+    assert found["cleared"] and found["shown"] and found["lines"] == 4
+    read = received(found["saved"][0].splitlines(), KIT, heading="report")
+    assert read.reports == 1 and [one.shape for one in read.outcomes] == [(1, 1), (1, 2), (1, 1), (1, 1)]
+
+
+def test_one_question_is_drawn_before_it_is_answered_and_alone_reported():
+    kit = Kit("Title", "", KIT.questions, 100, "one")
+    code = f"""{browser(kit, LEVELS, hidden=True)}{SCRIPTS[0]}{SCRIPTS[1]}
+    const shown = fields.flatMap((one, place) => (one.hidden ? [] : [place]));
+    for (const field of fields) for (const group of field.groups) group.inputs[0].checked = true;
+    parts.make.click();
+    {said("{ shown, report: parts.report.textContent, lines: parts.reported.children.length }")}"""
+    seen = set()
+    for _ in range(12):
+        found = node(code)
+        read = received([found["report"]], kit)
+        assert read.reports == 1 and found["lines"] == 1 and len(found["shown"]) == 1
+        assert [len(one) for one in read.outcomes] == [int(place == found["shown"][0]) for place in range(4)]
+        seen.add(found["shown"][0])
+    assert len(seen) > 1  # all alike once in 4 million
+
+
+def test_on_a_device_for_many_reports_are_kept_without_an_order():
+    kit = replace(KIT, asked="one", shared=True)
+    shown = page(kit).decode()
+    assert '<p><button type="button" id="next">' in shown
+    assert '<p hidden><button type="button" id="save">' in shown
+    code = f"""{browser(kit, LEVELS, hidden=True)}{SCRIPTS[0]}{SCRIPTS[1]}
+    const codes = [], clean = [], asked = [], part = document.getElementById;
+    const inputs = fields.flatMap((one) => one.groups).flatMap((one) => one.inputs);
+    for (let person = 0; person < 30; person++) {{
+      clean.push(inputs.every((input) => !input.checked) && part("report").textContent === ""
+        && part("reported").children.length === 0 && !part("questions").hidden);
+      asked.push(fields.findIndex((one) => !one.hidden));
+      for (const group of fields[asked[person]].groups) group.inputs[0].checked = true;
+      part("make").click();
+      codes.push(part("report").textContent);
+      part("next").click();
+    }}
+    part("all").click();
+    {said("{ codes, clean, asked, saved, count: parts.count.textContent }")}"""
+    found = node(code)
+    assert all(found["clean"]) and found["count"] == 30 and len(set(found["asked"])) > 1
+    assert found["saved"] == ["report\n" + "\n".join(sorted(found["codes"])) + "\n"]
+    assert sorted(found["codes"]) != found["codes"]  # in order once in 30 factorial
+    assert received(found["saved"][0].splitlines(), kit, heading="report").reports == 30
 
 
 def test_without_safe_randomness_no_report_is_made():
-    browser = BROWSER.replace("LEVELS", '[["a","b"]]').replace("KIT", "'{}'")
-    code = f"{browser} delete globalThis.crypto; {SCRIPTS[0]}{SCRIPTS[1]}"
+    code = f"{browser(KIT, LEVELS, hidden=False)} delete globalThis.crypto; {SCRIPTS[0]}{SCRIPTS[1]}"
     assert node(code + said("[typeof crypto, parts.make.disabled]")) == ["undefined", True]

@@ -46,6 +46,7 @@ FUNCTIONS: dict[str, Callable] = {
     "MIN": min,
     "MAX": max,
     "EXP": math.exp,
+    "SQRT": math.sqrt,
     "INDEX": lambda cells, row, column=1: np.atleast_2d(cells.T).T[int(row) - 1, int(column) - 1],
     "COUNTA": lambda cells: sum(cell is not None for cell in np.ravel(np.array(cells, dtype=object))),
 }

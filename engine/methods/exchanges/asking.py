@@ -1,0 +1,189 @@
+"""From what was filled in to a kit: what can be asked, how it is changed, and of whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from engine.methods.exchanges.estimating import half_width
+from engine.methods.exchanges.kit import (
+    ALL,
+    DATE,
+    MEAN,
+    MEASURED,
+    ONE,
+    ONE_OF,
+    PAIR,
+    SEVERAL,
+    Kit,
+    Question,
+    labels,
+)
+from engine.methods.exchanges.paper import MOST_ANSWERS as MOST_SIDES
+from engine.methods.exchanges.paper import TWICE, channel_of
+from engine.methods.parameters import Problem
+from engine.methods.values import edge_number
+from engine.privacy.channels import RANGE, Channel, Sets, for_choice, for_mean, for_number, for_ticks
+
+LONGEST = 1000  # letters of a text
+MOST_ANSWERS = 10_000
+MOST_LEVELS = 100
+BEST = "best"
+
+
+def question_problems(values: Mapping[str, Any], method: str) -> Iterator[Problem]:
+    """Give what is wrong with the questions, each by its number."""
+    whole, device = values["epsilon"] is not None, values["device"] or ""
+    texts = [record["text"].strip() for record in values["questions"]]
+    for number, record in enumerate(values["questions"], start=1):
+        named = {"number": number}
+        if record["text"].strip() in texts[: number - 1]:
+            yield Problem(f"{method}.same_text", named, "questions")
+            continue
+        code, more = _wrong(record, values["title"], whole, device)
+        if code:
+            yield Problem(f"{method}.{code}", named | more, "questions")
+
+
+def _wrong(record: Mapping[str, Any], title: str, whole: bool, device: str) -> tuple[str, dict[str, Any]]:
+    """Return the code of what is wrong with a question, and its values; an empty code for nothing."""
+    lists = [[one.strip() for one in record.get(name) or ()] for name in ("levels", "second_levels")]
+    texts = [record["text"], record.get("second_text") or "", *lists[0], *lists[1]]
+    if max(map(len, (title, *texts))) > LONGEST:
+        return "too_long", {"most": LONGEST}
+    second_missing = record["kind"] == PAIR and not texts[1].strip()
+    if not texts[0].strip() or second_missing or any(len(set(one)) < len(one) or "" in one for one in lists):
+        return "levels", {}
+    count = _count(record)
+    if count is None:
+        return "range", {"most": MOST_LEVELS}
+    if count > (MOST_LEVELS if record["kind"] in MEASURED else MOST_ANSWERS):
+        return "too_many", {"answers": count}
+    if record["kind"] == SEVERAL and record["most"] > count:
+        return "ticks", {"answers": count}
+    if device:
+        return _wrong_on_paper(record, count, whole, device)
+    own = [record.get("epsilon") is not None, record.get("truth") is not None]
+    if whole and any(own):
+        return "level_twice", {}
+    if not whole and sum(own) != 1:
+        return "level_open", {}
+    if own[1] and _direct(count, record["truth"]) is None:
+        return "truth", {"answers": count}
+    return "", {}
+
+
+def _wrong_on_paper(
+    record: Mapping[str, Any], count: int, whole: bool, device: str
+) -> tuple[str, dict[str, Any]]:
+    if whole or record.get("epsilon") is not None or record.get("truth") is not None:
+        return "device_level", {}
+    if record["kind"] != ONE_OF or channel_of(device, count) is None:
+        return "device", {"most": MOST_SIDES if device == TWICE else 2}
+    return "", {}
+
+
+def _count(record: Mapping[str, Any]) -> int | None:
+    """Return how many answers a question has; None where lowest, highest and step do not make whole steps."""
+    if record["kind"] == PAIR:
+        return len(record["levels"]) * len(record["second_levels"])
+    if record.get("range") is None:
+        return len(record["levels"])
+    edges = record["range"]
+    if (record["kind"] == DATE) != all(isinstance(edge, date) for edge in edges):
+        return None
+    steps = (edge_number(edges[1]) - edge_number(edges[0])) / record["step"]
+    whole_days = record["kind"] != DATE or record["step"].denominator == 1
+    return int(steps) + 1 if steps.denominator == 1 and whole_days else None
+
+
+def _direct(answers: int, truth: Fraction) -> Sets | None:
+    """Return randomised response that keeps the true answer with exactly this probability, or None.
+
+    There is none where the probability is not above that of guessing, where it is 1, or where it has a
+    denominator for which a browser's numbers are too small.
+    """
+    if not Fraction(1, answers) < truth < 1 or truth.denominator > RANGE:
+        return None
+    return Sets(truth.numerator, truth.denominator, answers, 1, 1)
+
+
+def _channel(record: Mapping[str, Any], epsilon: Fraction) -> Channel:
+    """Return the channel with the smallest error for a question."""
+    count = _count(record)
+    assert count is not None  # `question_problems` looked
+    if record["kind"] == SEVERAL:
+        chosen = for_ticks(count, record["most"], epsilon)
+    elif record["kind"] == MEAN:
+        chosen = for_mean(count, epsilon)
+    elif record["kind"] in MEASURED:
+        chosen = for_number(count, epsilon)
+    else:
+        chosen = for_choice(count, epsilon)
+    return chosen.channel
+
+
+def _question(record: Mapping[str, Any], epsilon: Fraction, device: str) -> Question:
+    on_paper = channel_of(device, len(record["levels"])) if device else None
+    if on_paper is not None:
+        channel: Channel = on_paper
+        epsilon = Fraction(0)
+    elif record.get("truth") is not None:
+        sets = _direct(len(record["levels"]), record["truth"])
+        assert sets is not None
+        channel = sets
+        epsilon = Fraction(0)
+    else:
+        channel = _channel(record, epsilon)
+    step, lowest = Fraction(1), Fraction(1)
+    named = tuple(one.strip() for one in record.get("levels") or ())
+    if record.get("range") is not None:
+        step, lowest = record["step"], edge_number(record["range"][0])
+        count = _count(record)
+        assert count is not None
+        named = labels(record["kind"], lowest, step, count)
+    second = tuple(one.strip() for one in record.get("second_levels") or ())
+    text, other = record["text"].strip(), (record.get("second_text") or "").strip()
+    made = Question(text, record["kind"], named, channel, epsilon, other, second, lowest, step)
+    return made if epsilon else replace(made, epsilon=made.event_level())
+
+
+def make_kit(values: Mapping[str, Any]) -> Kit:
+    """Return the kit that was asked for.
+
+    Notes
+    -----
+    With one ε for a whole report, all questions share it alike, or each person is asked one question with all
+    of it: where nobody decides, what has the smaller largest error with as many people as are expected.
+    """
+    records, whole = values["questions"], values["epsilon"]
+    device = values["device"] or ""
+    kinds = {BEST: (ALL, ONE), ALL: (ALL,), ONE: (ONE,)}[values["asked"]]
+    if (whole is None and values["asked"] == BEST) or len(records) == 1:
+        kinds = (ALL,)
+
+    def made(asked: str) -> Kit:
+        each = whole / (len(records) if asked == ALL else 1) if whole is not None else None
+        questions = tuple(_question(record, each or record.get("epsilon"), device) for record in records)
+        title, intro = values["title"].strip(), values["intro"] or ""
+        return Kit(
+            title,
+            intro,
+            questions,
+            values["respondents"],
+            asked,
+            values["waves"],
+            device,
+            bool(values["shared"]),
+        )
+
+    return min((made(asked) for asked in kinds), key=largest_error)
+
+
+def largest_error(kit: Kit) -> float:
+    """Return the largest half-width of its questions, with as many people as are expected."""
+    people = kit.people_for(kit.respondents)
+    return max(half_width(one, people) for one in kit.questions)

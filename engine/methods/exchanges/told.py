@@ -1,0 +1,318 @@
+"""What a survey says: how answers are changed, what to expect, and what came out, as tables and pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+
+import pandas as pd
+
+from engine.methods.exchanges.classifying import LEAST_REPORTS, Classifier, classifier, crossed
+from engine.methods.exchanges.estimating import (
+    Estimate,
+    Mean,
+    distribution,
+    estimates,
+    half_width,
+    margins,
+    mean_of,
+    people_needed,
+)
+from engine.methods.exchanges.kit import ALL, DATE, MEASURED, PAIR, Kit, Question
+from engine.methods.exchanges.reading import Received
+from engine.methods.exchanges.recipients import counts, programs
+from engine.methods.protocol import Artefact, DictionaryEntry, Inside, TableArtefact
+from engine.methods.shared.tables import marked_weak, with_weak
+from engine.privacy.channels import Wave
+from engine.views import BarsView, Cell, HeatmapView, IntervalsView, NumberView, TableView, Text, View
+
+ID = "exchanges.survey"
+WORDS = f"methods.{ID}"
+NUMBERS = ("reports", "given", "share", "standard_error", "within_95", "low", "high", "shown")
+COUNTED = ("reports", "given", "zero", "slope")
+TOO_MANY = 5
+"""Standard deviations: lots alone reach them once in 3.5 million questions."""
+MEANS = ("reports", "mean", "standard_error", "within_95", "low", "high")
+
+
+def label(name: str) -> Text:
+    """Return what a number is called."""
+    return Text(f"{WORDS}.numbers.{name}.label")
+
+
+def forged(kit: Kit, name: str) -> Text:
+    """Say what made-up reports can do, of the question that they move the most."""
+    return Text(f"{WORDS}.notes.{name}", {"points": max(_points(kit, one) for one in kit.questions)})
+
+
+def _points(kit: Kit, question: Question) -> float:
+    return math.ceil(10 * kit.moved_by_forged(question)) / 10
+
+
+def kit_views(kit: Kit) -> tuple[View, ...]:
+    """Return what one report can tell, how each answer is changed, and why so."""
+    rows: list[tuple[Cell, ...]] = []
+    for one in kit.questions:
+        reason = Text(f"{WORDS}.reasons.{one.reason}")
+        chance = math.floor(10**6 * one.channel.hit / one.channel.tickets) / 10**6
+        rows.append((one.text, len(one.answers), float(one.epsilon), chance, _points(kit, one), reason))
+    names = ("answers", "epsilon", "truth", "forged")
+    headings = (
+        Text(f"{WORDS}.views.question"),
+        *(label(name) for name in names),
+        Text(f"{WORDS}.views.reason"),
+    )
+    note = Text(f"{WORDS}.views.kit.{kit.asked}", {"questions": len(kit.questions)})
+    views: list[View] = [NumberView(label("sure"), kit.sure, Text(f"{WORDS}.numbers.sure"), "%")]
+    if kit.waves > 1:
+        every = replace(kit, questions=kit.told * kit.waves, asked=ALL)
+        views.append(NumberView(label("sure_of_all"), every.sure, Text(f"{WORDS}.numbers.sure_of_all"), "%"))
+    return (*views, TableView(Text(f"{WORDS}.views.kit.title"), headings, tuple(rows), note))
+
+
+def expected_view(kit: Kit) -> TableView:
+    """Return the margin of every question with as many reports as expected, and how many people it takes."""
+    people, each = kit.people_for(kit.respondents), 1 if kit.asked == ALL else len(kit.questions)
+    rows = tuple((one.text, half_width(one, people), people_needed(one, each)) for one in kit.questions)
+    headings = (Text(f"{WORDS}.views.question"), label("expected"), label("needed"))
+    note = Text(f"{WORDS}.views.expected.{kit.asked}", {"reports": kit.respondents})
+    return TableView(Text(f"{WORDS}.views.expected.title"), headings, rows, note)
+
+
+class Results:
+    """What the reports of a kit say: tables that leave, and how they are shown."""
+
+    def __init__(self, kit: Kit, found: Received) -> None:
+        self.kit, self.found = kit, found
+        pairs = list(zip(kit.questions, found.outcomes, strict=True))
+        self.shares = [(one, estimates(one, y)) for one, y in pairs if one.kind not in MEASURED]
+        self.means = [(one, mean_of(one, y)) for one, y in pairs if one.kind in MEASURED]
+        self.spread = [
+            (one, distribution(one, y))
+            for one, y in pairs
+            if isinstance(one.channel, Wave) and len(y) and one.kind in MEASURED
+        ]
+
+    @property
+    def says_something(self) -> bool:
+        """Whether a single share or mean is told to less than 25 points."""
+        return any(one.says_something for _, found in self.shares for one in found) or any(
+            mean is not None and mean.says_something for _, mean in self.means
+        )
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether a classifier could be made of pairs, but would gain nothing with so few reports."""
+        return bool(crossed(self.kit.questions)) and self.found.reports < LEAST_REPORTS
+
+    @cached_property
+    def classifier(self) -> Classifier | None:
+        """What pairs with one question say about it; None without such pairs, or with too few reports."""
+        pairs = [(one, found) for one, found in self.shares if one in crossed(self.kit.questions)]
+        if not pairs or self.is_too_small or not all(found[0].reports for _, found in pairs):
+            return None
+        return classifier(pairs)
+
+    @property
+    def artefacts(self) -> tuple[Artefact, ...]:
+        """The tables that leave, and what recipients need to estimate for themselves."""
+        found: list[Artefact] = []
+        if self.shares:
+            rows = [(question.text, *_row(one)) for question, answers in self.shares for one in answers]
+            frame = pd.DataFrame(rows, columns=["question", "answer", *NUMBERS])
+            found.append(TableArtefact("estimates", (frame,), self._dictionary(("answer",), NUMBERS)))
+        if self.means:
+            rows = [(question.text, *_mean_row(mean)) for question, mean in self.means]
+            frame = pd.DataFrame(rows, columns=["question", *MEANS])
+            found.append(TableArtefact("means", (frame,), self._dictionary((), MEANS)))
+        if self.spread:
+            rows = [
+                (question.text, level, share)
+                for question, shares in self.spread
+                for level, share in zip(question.levels, shares.tolist(), strict=True)
+            ]
+            frame = pd.DataFrame(rows, columns=["question", "answer", "likely"])
+            found.append(TableArtefact("distributions", (frame,), self._dictionary(("answer",), ("likely",))))
+        if self.classifier is not None:
+            frame = pd.DataFrame(
+                self.classifier.rows(), columns=["question", "answer", "class", "probability"]
+            )
+            words = self._dictionary(("answer", "class"), ("probability",))
+            found.append(TableArtefact("classifier", (frame,), words))
+        told = counts(list(zip(self.kit.questions, self.found.outcomes, strict=True)))
+        found.append(TableArtefact("counts", (told,), self._dictionary(("estimates", "answer"), COUNTED)))
+        return (*found, *programs(told))
+
+    def _dictionary(self, words: tuple[str, ...], numbers: tuple[str, ...]) -> tuple[DictionaryEntry, ...]:
+        questions = tuple(one.text for one in self.kit.questions)
+        named = [DictionaryEntry("question", Text(f"{WORDS}.columns.question"), "category", values=questions)]
+        named += [DictionaryEntry(name, Text(f"{WORDS}.columns.{name}"), "category") for name in words]
+        kinds = dict.fromkeys(numbers, "number") | {
+            name: "integer" for name in ("reports", "given") if name in numbers
+        }
+        counted = [
+            DictionaryEntry(name, Text(f"{WORDS}.numbers.{name}.what"), kind) for name, kind in kinds.items()
+        ]
+        return (*named, *counted)
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """How they are shown."""
+        return (
+            NumberView(label("reports"), self.found.reports, Text(f"{WORDS}.numbers.reports")),
+            *self._tables(),
+            *self._pictures(),
+            *self._classifier(),
+        )
+
+    def _tables(self) -> Iterator[View]:
+        reports = {"reports": self.found.reports}
+        if self.shares:
+            rows = [(question.text, *_shown(one)) for question, answers in self.shares for one in answers]
+            frame = pd.DataFrame(rows, columns=["question", "answer", "shown", "within_95", "low", "high"])
+            marked = marked_weak(frame, value="shown", taken=())
+            cells = tuple(
+                tuple(None if isinstance(cell, float) and math.isnan(cell) else cell for cell in row)
+                for row in marked.itertuples(index=False, name=None)
+            )
+            names = ("question", "answer")
+            headings = (
+                *(Text(f"{WORDS}.views.{name}") for name in names),
+                *(label(name) for name in ("shown", "within_95", "low", "high")),
+            )
+            note = with_weak(Text(f"{WORDS}.views.estimates.note", reports), cells)
+            yield TableView(Text(f"{WORDS}.views.estimates.title"), headings, cells, note)
+        if self.means:
+            cells = tuple(_mean_cells(question, mean) for question, mean in self.means)
+            headings = (Text(f"{WORDS}.views.question"), *(label(name) for name in MEANS))
+            note = Text(f"{WORDS}.views.means.note")
+            yield TableView(Text(f"{WORDS}.views.means.title"), headings, cells, note)
+
+    def _classifier(self) -> Iterator[View]:
+        made = self.classifier
+        if made is None:
+            return
+        rows: list[tuple[Cell, ...]] = [(Text(f"{WORDS}.views.classifier.majority"), made.majority)]
+        rows += [(question, made.alone(place)) for place, (question, _, _) in enumerate(made.tables)]
+        rows.append((Text(f"{WORDS}.views.classifier.together"), made.together))
+        headings = (Text(f"{WORDS}.views.classifier.by"), label("right"))
+        note = Text(f"{WORDS}.views.classifier.note", {"target": made.target})
+        yield TableView(Text(f"{WORDS}.views.classifier.title"), headings, tuple(rows), note)
+
+    def _pictures(self) -> Iterator[View]:
+        for question, answers in self.shares:
+            said = [one for one in answers if one.says_something]
+            if question.kind == PAIR and len(said) == len(answers):
+                wide = len(question.second_levels)
+                cells = [one.shown for one in answers]
+                rows = tuple(tuple(cells[at : at + wide]) for at in range(0, len(cells), wide))
+                title = f"{question.text} · {question.second_text}"
+                note = Text(f"{WORDS}.views.pair.note")
+                yield HeatmapView(title, question.levels, question.second_levels, rows, note)
+                parts = margins(question, answers)
+                note = Text(f"{WORDS}.views.margins.note")
+                headings = (Text(f"{WORDS}.views.answer"), label("share"))
+                yield TableView(Text(f"{WORDS}.views.margins.title"), headings, tuple(parts), note)
+            elif said:
+                yield _drawing(question.text, said)
+        for question, shares in self.spread:
+            note = Text(f"{WORDS}.views.spread.note")
+            yield BarsView(question.text, question.levels, tuple(shares.tolist()), label("likely"), note=note)
+
+
+def _row(one: Estimate) -> tuple[object, ...]:
+    """Return a row of the file: what can say nothing is left empty."""
+    if not one.says_something:
+        return one.answer, one.reports, one.named, *[math.nan] * 6
+    return (
+        one.answer,
+        one.reports,
+        one.named,
+        one.share,
+        one.error,
+        one.margin,
+        min(1.0, max(0.0, one.low)),
+        max(0.0, min(1.0, one.high)),
+        one.shown,
+    )
+
+
+def _shown(one: Estimate) -> tuple[object, ...]:
+    cells = _row(one)
+    return cells[0], cells[8], cells[5], cells[6], cells[7]
+
+
+def _mean_row(mean: Mean | None) -> tuple[object, ...]:
+    if mean is None or not mean.says_something:
+        return mean.reports if mean else 0, *[math.nan] * 5
+    return mean.reports, mean.value, mean.error, mean.margin, mean.low, mean.high
+
+
+def _mean_cells(question: Question, mean: Mean | None) -> tuple[Cell, ...]:
+    if mean is None or not mean.says_something:
+        return question.text, mean.reports if mean else 0, *[None] * 5
+    if question.kind != DATE:
+        return question.text, mean.reports, mean.value, mean.error, mean.margin, mean.low, mean.high
+
+    def day(value: float) -> str:
+        return question.written_value((value - float(question.lowest)) / float(question.step))
+
+    return (
+        question.text,
+        mean.reports,
+        day(mean.value),
+        mean.error,
+        mean.margin,
+        day(mean.low),
+        day(mean.high),
+    )
+
+
+def _drawing(title: str, said: list[Estimate]) -> IntervalsView:
+    note = Text(f"{WORDS}.views.drawing.note")
+    return IntervalsView(
+        title,
+        tuple(one.answer for one in said),
+        tuple(one.shown for one in said),
+        tuple(min(1.0, max(0.0, one.low)) for one in said),
+        tuple(max(0.0, min(1.0, one.high)) for one in said),
+        label("shown"),
+        note,
+    )
+
+
+def uneven(kit: Kit, found: Received) -> tuple[float, ...]:
+    """Return for each question by how many standard deviations its reports are more than lots explain.
+
+    Where one question is drawn for each person, every question gets its part: who makes reports up to move
+    one question cannot hide that there are more of them. Empty where all are asked.
+    """
+    if kit.asked == ALL:
+        return ()
+    part = 1 / len(kit.questions)
+    spread = math.sqrt(found.reports * part * (1 - part))
+    return tuple((len(one) - found.reports * part) / spread if spread else 0.0 for one in found.outcomes)
+
+
+def inside(kit: Kit, found: Received) -> Inside:
+    """Say to the custodian alone what was left out, and where more came than lots explain."""
+    figures = {"reports": found.reports, "left_out": dict(found.left_out)}
+    views: list[View] = []
+    off = uneven(kit, found)
+    if off:
+        figures["uneven"] = [round(one, 3) for one in off]
+        said = [Text(f"{WORDS}.views.asked.{'more' if one > TOO_MANY else 'even'}") for one in off]
+        asked = tuple(
+            (question.text, len(outcomes), word)
+            for question, outcomes, word in zip(kit.questions, found.outcomes, said, strict=True)
+        )
+        names = tuple(Text(f"{WORDS}.views.{name}") for name in ("question", "asked.reports", "asked.said"))
+        views.append(
+            TableView(Text(f"{WORDS}.views.asked.title"), names, asked, Text(f"{WORDS}.views.asked.note"))
+        )
+    headings = (Text(f"{WORDS}.views.left_out.reason"), Text(f"{WORDS}.views.left_out.count"))
+    rows = tuple((Text(f"{WORDS}.views.left_out.{name}"), count) for name, count in found.left_out.items())
+    title, note = (Text(f"{WORDS}.views.left_out.{name}") for name in ("title", "note"))
+    return Inside((TableView(title, headings, rows, note), *views), figures)

@@ -1,0 +1,156 @@
+"""Set response: a report names several answers, the true one oftener; naming one is the plain case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import comb, log2
+from typing import Self
+
+import numpy as np
+
+from engine.privacy.channels.channel import Array, Channel, Shares, Truth
+
+
+@dataclass(frozen=True)
+class Sets(Channel):
+    """A report is a set of ``size`` of ``universe`` answers; those that hold a true one are marked.
+
+    Parameters
+    ----------
+    universe
+        How many answers there are. Where up to c may be ticked, c fillers stand behind them.
+    ticks
+        How many places of the universe a person marks: 1, or exactly c with fillers for what was not ticked.
+    size
+        How many answers a report names. 1 is randomised response.
+
+    Notes
+    -----
+    Subset selection: Ye and Barg (2018), section III; with one name Kairouz, Oh and Viswanath (2016),
+    equation 13. Several ticks: Wang et al. (2018), PrivSet, padded to exactly c, so that q is the same
+    whatever else was ticked.
+
+    Examples
+    --------
+    >>> yes = Sets.at(2, 1, 1, Fraction(1))
+    >>> round(float(yes.shares().own), 9), yes.odds < Fraction(272, 100)
+    (0.731058578, True)
+    """
+
+    kind = "sets"
+
+    universe: int
+    ticks: int
+    size: int
+
+    @classmethod
+    def at(cls, universe: int, ticks: int, size: int, epsilon: Fraction) -> Self:
+        """Return the channel with an ε of at most this."""
+        return cls(1, 2, universe, ticks, size).lots(epsilon)
+
+    @property
+    def marked(self) -> int:
+        return comb(self.universe, self.size) - self.unmarked
+
+    @property
+    def unmarked(self) -> int:
+        return comb(self.universe - self.ticks, self.size)
+
+    @property
+    def bits(self) -> float:
+        """How long a report is."""
+        return log2(comb(self.universe, self.size))
+
+    def shares(self) -> Shares:
+        """Return how reports tell the share of one answer, whatever else was ticked."""
+        with_one, without = (
+            comb(self.universe - 1, self.size - 1),
+            comb(self.universe - self.ticks - 1, self.size - 1),
+        )
+        hit = Fraction(self.hit, self.tickets * self.marked)
+        miss = Fraction(self.tickets - self.hit, self.tickets * self.unmarked)
+        return Shares(hit * with_one, hit * (with_one - without) + miss * without)
+
+    def is_sound(self) -> bool:
+        return self.ticks >= 1 and 1 <= self.size <= self.universe - self.ticks
+
+    def truths(self) -> Iterator[Truth]:
+        return combinations(range(self.universe), self.ticks)
+
+    def outcomes(self) -> Iterator[Truth]:
+        return combinations(range(self.universe), self.size)
+
+    def marks(self, truth: Truth, outcome: Truth) -> bool:
+        return not set(truth).isdisjoint(outcome)
+
+    @property
+    def layout(self) -> tuple[int, int]:
+        return self.size, self.universe
+
+    def possible(self, reported: Array) -> Array:
+        # Named in order, each once: the order in which they were drawn would tell
+        return np.asarray((np.diff(reported, axis=1) > 0).all(axis=1))
+
+    def named(self, reported: Array) -> Array:
+        """Count how many reports name each answer."""
+        return np.bincount(reported.ravel(), minlength=self.universe)
+
+
+@dataclass(frozen=True)
+class Option(Channel):
+    """One of many options is drawn by lot, and whether it was ticked is told by randomised response.
+
+    Outcome 2v + 1 says that option v was ticked, 2v that it was not.
+    """
+
+    kind = "option"
+
+    options: int
+
+    @classmethod
+    def at(cls, options: int, epsilon: Fraction) -> Self:
+        """Return the channel with an ε of at most this."""
+        return cls(1, 2, options).lots(epsilon)
+
+    @property
+    def marked(self) -> int:
+        return self.options
+
+    @property
+    def unmarked(self) -> int:
+        return self.options
+
+    def shares(self) -> Shares:
+        """Return how the reports on one option tell its share."""
+        return Shares(Fraction(self.hit, self.tickets), 1 - Fraction(self.hit, self.tickets))
+
+    def is_sound(self) -> bool:
+        return self.options >= 1
+
+    def truths(self) -> Iterator[Truth]:
+        places = range(self.options)
+        return (truth for size in range(self.options + 1) for truth in combinations(places, size))
+
+    def outcomes(self) -> Iterator[Truth]:
+        return ((place,) for place in range(2 * self.options))
+
+    def marks(self, truth: Truth, outcome: Truth) -> bool:
+        return (outcome[0] // 2 in truth) == (outcome[0] % 2 == 1)
+
+    @property
+    def layout(self) -> tuple[int, int]:
+        return 1, 2 * self.options
+
+    def possible(self, reported: Array) -> Array:
+        return np.ones(len(reported), dtype=bool)
+
+    def named(self, reported: Array) -> Array:
+        """Count how many reports say that each option was ticked."""
+        return np.bincount(reported.ravel(), minlength=2 * self.options)[1::2]
+
+    def asked(self, reported: Array) -> Array:
+        """Count how many reports are on each option."""
+        return np.bincount(reported.ravel() // 2, minlength=self.options)

@@ -1,0 +1,235 @@
+"""Estimates: exact distributions, coverage by enumeration, projection, means and distributions."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from engine.methods.exchanges.estimating import (
+    distribution,
+    estimates,
+    half_width,
+    margin,
+    margins,
+    mean_of,
+    of_population,
+    people_needed,
+    projected,
+    standard_error,
+)
+from engine.methods.exchanges.kit import Question, labels
+from engine.privacy.channels import (
+    Bit,
+    Geometry,
+    Option,
+    Sets,
+    Shares,
+    Wave,
+    for_choice,
+    for_number,
+)
+from tests.engine.methods.exchanges.respondents import outcomes
+
+ONE = Fraction(1)
+
+
+def choice(k, epsilon=ONE):
+    channel = for_choice(k, Fraction(epsilon)).channel
+    return Question("?", "one_of", tuple(map(str, range(k))), channel, Fraction(epsilon))
+
+
+def number(m, epsilon=ONE, channel=None):
+    channel = channel or for_number(m, Fraction(epsilon)).channel
+    levels = labels("number", Fraction(0), ONE, m)
+    return Question("?", "number", levels, channel, Fraction(epsilon))
+
+
+def spread(channel, counts):
+    """Return outcomes that come exactly as often as is expected of people with these answers, times a number.
+
+    The estimates of expected counts are the true shares: by linearity, nothing is drawn.
+    """
+    expected = {}
+    for truth, people in counts.items():
+        for outcome in channel.outcomes():
+            expected[outcome] = expected.get(outcome, 0) + people * channel.chance(truth, outcome)
+    common = int(np.lcm.reduce([one.denominator for one in expected.values()]))
+    return np.array([outcome for outcome, n in expected.items() for _ in range(int(n * common))])
+
+
+SMALL = {
+    "direct": (choice(2), Sets(3, 4, 2, 1, 1), {(0,): 1, (1,): 3}, [0.25, 0.75]),
+    "set": (choice(4), Sets(3, 4, 4, 1, 2), {(0,): 1, (3,): 1}, [0.5, 0, 0, 0.5]),
+    "geometry": (choice(6), Geometry(3, 4, 6, 2, 3, 1), {(2,): 1, (5,): 3}, [0, 0, 0.25, 0, 0, 0.75]),
+    "ticks": (
+        Question("?", "several_of", tuple("abc"), Sets.at(5, 2, 1, ONE), ONE),
+        Sets(3, 4, 5, 2, 1),
+        {(0, 1): 1, (1, 3): 2, (3, 4): 1},
+        [0.25, 0.75, 0],
+    ),
+    "option": (
+        Question("?", "several_of", tuple("abc"), Option.at(3, ONE), ONE),
+        Option(3, 4, 3),
+        {(0, 1, 2): 1, (1,): 2, (): 1},
+        [0.25, 0.75, 0.25],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_shares_of_what_is_expected_are_the_true_ones(name):
+    question, channel, counts, wanted = SMALL[name]
+    found = estimates(replace(question, channel=channel), spread(channel, counts))
+    assert [one.share for one in found] == pytest.approx(wanted)
+    assert [one.shown for one in found] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("channel", [Wave(3, 4, 5, 1), Bit(3, 4, 5)], ids=str)
+def test_means_of_what_is_expected_are_the_true_ones(channel):
+    question = replace(number(5, channel=channel), lowest=Fraction(10), step=Fraction(2))
+    found = mean_of(question, spread(channel, {(0,): 1, (4,): 1, (3,): 2}))
+    assert found.value == pytest.approx(10 + 2 * 2.5)
+
+
+@pytest.mark.parametrize(("k", "wanted"), [
+    (2, [6405, 1799, 663, 469]), (5, [15_905, 4702, 1137, 603]), (20, [22_533, 6266, 2201, 1270]),
+])  # fmt: skip
+def test_so_many_people_are_needed(k, wanted):
+    """Worked out for ε ½, 1, 2 and 3; whole lots tell up to one person less."""
+    found = [people_needed(choice(k, Fraction(e))) for e in ("1/2", 1, 2, 3)]
+    assert all(0 <= one - other <= 1 for one, other in zip(wanted, found, strict=True))
+    assert people_needed(choice(k), asked=7) == 7 * found[1]
+    assert half_width(choice(k), found[1], 0.5) == pytest.approx(0.05, abs=1e-4)
+
+
+def coverages(shares, people, parts):
+    """Return how often both intervals cover, summed exactly over the counts: answered, population."""
+    p, q = float(shares.own), float(shares.other)
+    values = [(Fraction(c, people) - shares.other) / shares.gap for c in range(people + 1)]
+    reach = [margin(standard_error(float(one), people, shares), people, shares) for one in values]
+    wide = [of_population(c, people, shares) for c in range(people + 1)]
+    answered, population = [], []
+    for part in parts:
+        having = round(people * part)
+        chances = np.convolve(
+            binom.pmf(np.arange(having + 1), having, p),
+            binom.pmf(np.arange(people - having + 1), people - having, q),
+        )
+        errors = np.abs(np.array(values, dtype=float) - having / people)
+        answered.append(float(chances[errors <= np.array(reach) + 1e-12].sum()))
+        chances = binom.pmf(np.arange(people + 1), people, q + (p - q) * part)
+        inside = [low <= part <= high for low, high in wide]
+        population.append(float(chances[inside].sum()))
+    return min(answered), min(population)
+
+
+@pytest.mark.parametrize("people", [20, 60, 1000])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, "1/2"), (2, 1), (2, 3), (4, "3/2"), (10, 1), (20, 2)])
+def test_both_intervals_cover_what_they_are_about(k, epsilon, people):
+    shares = choice(k, Fraction(epsilon)).channel.shares()
+    answered, population = coverages(shares, people, (0, 0.1, 0.3, 0.5, 0.8, 1))
+    assert answered >= 0.93 and population >= 0.92
+
+
+def test_the_margin_of_those_who_answered_is_not_that_of_the_population():
+    """At ε 3 the lots alone cover the population's share six times in ten: why there are two."""
+    shares = Shares(Fraction(953, 1000), Fraction(47, 1000))
+    values = (np.arange(1001) / 1000 - 0.047) / 0.906
+    reach = [margin(standard_error(one, 1000, shares), 1000, shares) for one in values]
+    chances = binom.pmf(np.arange(1001), 1000, 0.5)
+    assert 0.55 < chances[np.abs(values - 0.5) <= reach].sum() < 0.7
+
+
+def test_projected_shares_are_the_nearest_that_are_shares():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        raw = rng.normal(0.2, 0.4, size=5)
+        raw += (1 - raw.sum()) / 5
+        found = np.array(projected(raw.tolist()))
+        assert found.min() >= 0 and found.sum() == pytest.approx(1)
+        others = rng.dirichlet(np.ones(5), size=2000)
+        assert ((others - raw) ** 2).sum(axis=1).min() >= ((found - raw) ** 2).sum() - 1e-12
+
+
+def test_projection_brings_shares_nearer_to_the_truth():
+    question, chance = choice(20), np.random.default_rng(8)
+    truth = np.array([0.5, 0.3, 0.2, *[0.0] * 17])
+    answers = chance.choice(20, size=2000, p=truth)
+    found = estimates(question, np.array(outcomes(answers, question, chance)))
+    raw = np.array([one.share for one in found]) - truth
+    shown = np.array([one.shown for one in found]) - truth
+    assert (shown**2).sum() < (raw**2).sum() / 1.5
+
+
+def test_what_can_say_nothing_is_not_told():
+    found = estimates(choice(2), np.zeros((10, 1), dtype=int))
+    assert not any(one.says_something for one in found)
+    found = estimates(choice(2), np.zeros((1000, 1), dtype=int))
+    assert all(one.says_something for one in found)
+    assert mean_of(number(11), np.empty((0, 1), dtype=int)) is None
+    assert not mean_of(number(11), np.full((5, 1), 3)).says_something
+
+
+def test_the_questions_of_a_pair_are_sums_of_its_cells():
+    channel = Sets(3, 4, 6, 1, 1)
+    question = Question("?", "pair", ("a", "b"), channel, 2 * ONE, "And?", ("x", "y", "z"))
+    found = estimates(question, spread(channel, {(0,): 1, (4,): 3}))
+    assert dict(margins(question, found)) == pytest.approx(
+        {"a": 0.25, "b": 0.75, "x": 0.25, "y": 0.75, "z": 0}
+    )
+
+
+def test_a_pair_is_told_better_than_the_product_of_two_questions():
+    """2 × 2 cells at ε 1, summed squared error by closed form: one eighth of that of two channels at ε/2."""
+    pair = 4 * choice(4).channel.shares().variance(0.25, population=False)
+    own, other = choice(2, Fraction(1, 2)).channel.shares()
+    inverse = np.linalg.inv(np.array([[own, other], [other, own]], dtype=float))
+    both = np.kron(inverse, inverse)
+    channel = np.linalg.inv(both)
+    product = 0.0
+    for truth in range(4):
+        chances = channel[:, truth]
+        product += (both @ (np.diag(chances) - np.outer(chances, chances)) @ both.T).trace() / 4
+    assert pair < product / 8
+
+
+@pytest.mark.parametrize(("m", "most"), [(50, 0.04), (100, 0.04), (8, 0.05)])
+def test_distributions_come_near(m, most):
+    """Mean over 20 surveys of 1,000 people at ε 1 of the distance of the cumulated shares."""
+    question, rng = number(m), np.random.default_rng(m)
+    matrix, found = question.channel.matrix().cumsum(axis=1), []
+    for _ in range(20):
+        values = np.minimum((rng.beta(2, 5, size=1000) * m).astype(int), m - 1)
+        reported = (rng.random(1000)[:, None] > matrix[values]).sum(axis=1)[:, None]
+        made = distribution(question, reported)
+        truth = np.bincount(values, minlength=m) / 1000
+        assert made.min() >= 0 and made.sum() == pytest.approx(1)
+        found.append(np.abs(np.cumsum(made) - np.cumsum(truth)).sum() / (m - 1))
+    assert np.mean(found) <= most
+
+
+@pytest.mark.parametrize("channel", [Wave.at(21, 7, ONE), Bit.at(21, ONE)], ids=str)
+def test_means_come_with_their_errors(channel):
+    """400 surveys: bias within 4 standard errors; both intervals cover 95 of 100 within 4 deviations."""
+    question, rng = number(21, channel=channel), np.random.default_rng(2)
+    table = np.array(
+        [[float(channel.chance(truth, one)) for one in channel.outcomes()] for truth in channel.truths()]
+    ).cumsum(axis=1)
+    errors, answered, population = [], 0, 0
+    for _ in range(400):
+        values = np.minimum((rng.beta(2, 3, size=400) * 21).astype(int), 20)
+        reported = (rng.random(400)[:, None] > table[values]).sum(axis=1)[:, None]
+        made = mean_of(question, reported)
+        errors.append(made.value - values.mean())
+        answered += abs(errors[-1]) <= made.margin
+        population += made.low <= TRUE_MEAN <= made.high
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / 20
+    assert answered >= 380 - 4 * 4.4 and population >= 380 - 4 * 4.4
+    assert np.std(errors) < 1.1 * made.error
+
+
+TRUE_MEAN = float(
+    np.minimum((np.random.default_rng(0).beta(2, 3, size=4_000_000) * 21).astype(int), 20).mean()
+)

@@ -1,0 +1,235 @@
+"""Reports that came: which count and why others do not, of both versions; a million of them in seconds."""
+
+import itertools
+import json
+import re
+import time
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.errors import InputRefused
+from engine.methods.exchanges.kit import ALL, ONE, Kit, Question
+from engine.methods.exchanges.reading import CHECKED_BELOW, check_digits, received
+from engine.privacy.channels import Geometry, Option, Sets, Wave
+from engine.table.reading.gathering import gather
+from tests.engine.methods.exchanges.respondents import reports, written
+
+EPSILON = Fraction(1)
+YES = Question("?", "one_of", ("yes", "no"), Sets(3, 4, 2, 1, 1), Fraction(11, 10))
+LONG = Question("?", "one_of", tuple(map(str, range(20))), Sets.at(20, 1, 5, EPSILON), EPSILON)
+TICKS = Question("?", "several_of", tuple("abcdef"), Sets.at(8, 2, 2, EPSILON), EPSILON)
+DRAWN = Question("?", "several_of", tuple("abc"), Option.at(3, EPSILON), EPSILON)
+LIST = Question("?", "one_of", tuple(map(str, range(700))), Geometry.at(700, 3, 7, 1, EPSILON), EPSILON)
+VALUE = Question("?", "number", tuple(map(str, range(11))), Wave.at(11, 4, EPSILON), EPSILON)
+KIT = Kit("Title", "", (YES, LONG, TICKS, DRAWN, LIST, VALUE), 100)
+FIRST = Kit(
+    "Title",
+    "",
+    (
+        Question("?", "one_of", ("yes", "no"), Sets(3, 4, 2, 1, 1), Fraction(11, 10)),
+        Question("?", "one_of", ("a", "b", "c"), Sets(4, 8, 3, 1, 1), Fraction(7, 10)),
+    ),
+    100,
+    version=1,
+)
+# As the first version wrote it
+FIRST_STATE = json.dumps({
+    "title": "Title", "intro": "",
+    "questions": [
+        {"text": "?", "levels": ["yes", "no"], "true": 3, "other": 1, "epsilon": "11/10"},
+        {"text": "?", "levels": ["a", "b", "c"], "true": 4, "other": 2, "epsilon": "7/10"},
+    ],
+    "respondents": 100,
+}).encode()  # fmt: skip
+
+
+def report(kit=KIT, number=10, **changed):
+    """Return a report with some numbers, one list a question."""
+    numbers = [(1,), (0, 3, 7, 11, 19), (2, 7), (5,), (1092,), (18,)]
+    numbers = [changed.get(f"q{place}", one) for place, one in enumerate(numbers)]
+    return written(kit, number, list(enumerate(numbers)))
+
+
+def checked(text):
+    return f"{text}-{check_digits(text)}"
+
+
+ODD = {
+    "empty": ("", "malformed"),
+    "missing": (None, "malformed"),
+    "not a number": (float("nan"), "malformed"),
+    "words": ("I do not want to", "malformed"),
+    "a formula": ("=1+1", "malformed"),
+    "too long": (report()[:-5] + "0" * 5000 + "-0000", "impossible"),
+    "a letter too few": (report()[:30] + report()[31:], "malformed"),
+    "no hexadecimal digit": (report()[:-1] + "g", "malformed"),
+    "digits of another script": (report()[:-1] + "١", "malformed"),
+    "mistyped": (report()[:45] + "f" + report()[46:], "mistyped"),
+    "another survey": (checked(report()[:-5].replace(KIT.id, "0" * 16)), "other_kit"),
+    "an answer that is not there": (report(q0=(2,)), "impossible"),
+    "a set in another order": (report(q1=(3, 0, 7, 11, 19)), "impossible"),
+    "an answer twice": (report(q1=(3, 3, 7, 11, 19)), "impossible"),
+    "no such tick": (report(q2=(2, 8)), "impossible"),
+    "no such option": (report(q3=(6,)), "impossible"),
+    "no such point": (report(q4=(1093,)), "impossible"),
+    "a number beyond the range": (report(q5=(19,)), "impossible"),
+    "a report of the first version": (f"survey-{KIT.id}-{'a' * 16}-1-1", "impossible"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_is_no_report_is_left_out_and_counted(name):
+    cell, reason = ODD[name]
+    found = received([report(number=11), cell], KIT)
+    assert found.reports == 1
+    assert [one.tolist() for one in found.outcomes] == [
+        [[1]], [[0, 3, 7, 11, 19]], [[2, 7]], [[5]], [[1092]], [[18]],
+    ]  # fmt: skip
+    assert {name for name, count in found.left_out.items() if count} == {reason}
+
+
+def test_reports_are_read_as_people_and_scanners_type_them():
+    good = report()
+    typed = [good.upper(), f" {good[:20]} {good[20:40]}\t{good[40:]} ", f'"{report(number=11)}"\r']
+    found = received(typed, KIT)
+    assert found.reports == 2 and found.left_out["repeated"] == 1
+
+
+def test_any_one_letter_that_is_changed_shows():
+    good = report()
+    for place in range(len(good)):
+        for letter in "0f-z":
+            if letter != good[place]:
+                found = received([good[:place] + letter + good[place + 1 :]], KIT)
+                assert found.reports == 0 and sum(found.left_out.values()) == 1, place
+    swapped = [good[:place] + good[place + 1] + good[place] + good[place + 2 :] for place in range(24, 40)]
+    assert received([one for one in swapped if one != good], KIT).reports == 0
+
+
+@pytest.mark.parametrize("kit", [KIT, replace(KIT, asked=ONE), FIRST], ids=["all", "one", "first"])
+def test_reports_count_once_in_any_order(kit):
+    places = range(len(kit.questions)) if kit.asked == ALL else [0]
+    first = {0: (1,), 1: (0, 3, 7, 11, 19) if kit.version > 1 else (1,)}
+    rest = {2: (2, 7), 3: (5,), 4: (1092,), 5: (18,)}
+    numbers = [(place, (first | rest)[place]) for place in places]
+    other = [(0, (0,)), *numbers[1:]]
+    rows = [written(kit, 1, numbers)] * 2 + [written(kit, 2, numbers), written(kit, 2, other), "report"]
+    rows.append(f'  "{written(kit, 3, numbers)}" ')
+    for order in itertools.permutations(rows):
+        found = received(order, kit, heading="report")
+        assert found.reports == 2 and found.outcomes[0].tolist() == [[1], [1]]
+        assert {name: count for name, count in found.left_out.items() if count} == {
+            "repeated": 1,
+            "contradicting": 2,
+        }
+
+
+def test_a_drawn_question_has_reports_of_its_own_and_nothing_behind_them():
+    kit = replace(KIT, asked=ONE)
+    lines = [written(kit, number, [(number % 6, report_of)]) for number, report_of in enumerate(
+        [(1,), (0, 3, 7, 11, 19), (2, 7), (5,), (1092,), (18,), (0,)]
+    )]  # fmt: skip
+    found = received(lines, kit)
+    assert found.reports == 7 and [len(one) for one in found.outcomes] == [2, 1, 1, 1, 1, 1]
+    assert found.outcomes[4].tolist() == [[1092]]
+    behind = checked(lines[0][:-6] + "1")
+    beyond = checked(f"survey2-{kit.id}-{7:016x}-{'06'.ljust(kit.length, '0')}")
+    assert received([behind, beyond], kit).left_out["impossible"] == 2
+
+
+@pytest.mark.parametrize("kit", [KIT, replace(KIT, asked=ONE), FIRST], ids=["all", "one", "first"])
+def test_what_people_report_is_read_back(kit):
+    chance = np.random.default_rng(4)
+    answers = [chance.integers(len(one.levels), size=40).tolist() for one in kit.questions]
+    lines = reports(kit, answers, 5)
+    found = received(["odd", *lines], kit)
+    assert found.reports == 40 and found.left_out["malformed"] == 1
+    assert sum(len(one) for one in found.outcomes) == (40 if kit.asked == ONE else 40 * len(kit.questions))
+
+
+def test_kits_of_the_first_version_stay_readable():
+    kit = Kit.loads(FIRST_STATE)
+    assert kit == FIRST and kit.version == 1
+    # Worked out by the first version itself
+    assert kit.id == "7fb695d6d47b4e08"
+    found = received([f"survey-{kit.id}-{'a' * 16}-2-3", f"survey-{kit.id}-{'b' * 16}-3-1"], kit)
+    assert found.reports == 1 and [one.tolist() for one in found.outcomes] == [[[1]], [[2]]]
+    assert found.left_out["impossible"] == 1
+
+
+def test_a_kit_is_read_back_and_every_change_names_another():
+    assert Kit.loads(KIT.dumps()) == KIT
+    others = [
+        replace(KIT, title="Titel"),
+        replace(KIT, intro="x"),
+        replace(KIT, asked=ONE),
+        replace(KIT, waves=2),
+        replace(KIT, questions=KIT.questions[::-1]),
+        replace(KIT, questions=(replace(YES, channel=Sets(5, 7, 2, 1, 1)), *KIT.questions[1:])),
+    ]
+    assert len({KIT.id, *(other.id for other in others)}) == 7
+    assert replace(KIT, respondents=7).id == KIT.id  # what is expected changes no report
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"null", KIT.dumps().replace(b'"hit": 3', b'"hit": 4'),
+     KIT.dumps().replace(b'"hit": 3', b'"hit": 2'), KIT.dumps().replace(b'"title"', b'"name"'),
+     KIT.dumps().replace(b'"universe": 20', b'"universe": 21'),
+     KIT.dumps().replace(b'"version": 2', b'"version": 3'),
+     KIT.dumps().replace(b'"asked": "all"', b'"asked": "some"'),
+     FIRST_STATE.replace(b'"true": 3', b'"true": 30'), FIRST_STATE.replace(b'"true": 3', b'"true": 1'),
+     re.sub(rb'"epsilon": "[^"]*"', b'"epsilon": "1e20000"', KIT.dumps())],
+)  # fmt: skip
+def test_what_is_no_kit_is_none(content):
+    assert Kit.loads(content) is None
+
+
+def test_a_folder_is_gathered_without_names_and_order(tmp_path):
+    lines = [report(number=number) for number in range(30)]
+    texts = {
+        "survey-report (7).csv": f"report\n{lines[0]}\n",
+        "b.txt": "\ufeff" + "\r\n".join(lines[1:]),
+        "c": b'\xff\xfe, "\n',
+        ".hidden": lines[0],
+        "large.csv": "x" * (2**20 + 1),
+    }
+    folder = tmp_path / "inbox"
+    (folder / "further").mkdir(parents=True)
+    for name, text in texts.items():
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    (folder / "link.csv").symlink_to(folder / "b.txt")
+    found = gather(folder)
+    assert (found.files, found.odd, found.path) == (3, 1, tmp_path / "inbox.gathered.csv")
+    cells = pd.read_csv(found.path)["report"].tolist()
+    assert cells == sorted(cells) and received(cells, KIT).reports == 30
+    assert received(cells, KIT).left_out["malformed"] == 1
+    with pytest.raises(InputRefused):
+        gather(folder / "further")
+
+
+@pytest.mark.benchmark
+def test_a_million_reports_on_twenty_questions_are_read_fast():
+    """Beside one count of each question: bincount of a million answers that lie in a list."""
+    questions = tuple(replace(YES if place % 2 else LONG, text=str(place)) for place in range(20))
+    kit = Kit("Title", "", questions, 100)
+    few = reports(kit, [np.arange(1000) % len(one.levels) for one in questions], 6)
+    begin = f"survey2-{kit.id}-"
+    at = len(begin) + 16
+    bare = [f"{begin}{number:016x}{few[number % 1000][at:-5]}" for number in range(1_000_000)]
+    letters = np.array(bare, dtype="S").view(np.uint8).reshape(1_000_000, -1)
+    sums = letters.astype(np.int32) @ np.arange(1, letters.shape[1] + 1, dtype=np.int32)
+    lines = [f"{one}-{check % CHECKED_BELOW:04x}" for one, check in zip(bare, sums.tolist(), strict=True)]
+    start = time.process_time()
+    found = received(lines, kit)
+    took = time.process_time() - start
+    assert found.reports == 1_000_000 and sum(found.left_out.values()) == 0
+    counted = np.random.default_rng(1).integers(0, 20, size=1_000_000).tolist()
+    start = time.process_time()
+    for _ in questions:
+        np.bincount(counted, minlength=20)
+    assert took < 10 * (time.process_time() - start)
