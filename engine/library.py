@@ -87,6 +87,7 @@ def run(
     known: Sequence[Place] = (),
     earlier_key: bytes | None = None,
     wants_reasons: bool = False,
+    signing_passphrase: str | None = None,
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -105,7 +106,7 @@ def run(
         Pays for it: open, or the path of its file; without one, the ledger of this computer's user.
     base
         Folder that the plan's paths are relative to; without one, the folder of the plan's file.
-    language, progress, passphrase, known, earlier_key, wants_reasons
+    language, progress, passphrase, known, earlier_key, wants_reasons, signing_passphrase
         See `engine.release.run.run`.
 
     Returns
@@ -135,6 +136,7 @@ def run(
             known=tuple(map(Path, known)),
             earlier_key=earlier_key,
             wants_reasons=wants_reasons,
+            signing_passphrase=signing_passphrase,
         )
 
 
@@ -159,7 +161,13 @@ def _as_files(plan: Plan, tables: Mapping[str, Rows], out: Path, base: Path) -> 
         yield plan
 
 
-def verify(folder: Place, *, ledger: Ledger | Place | None = None) -> Verification:
+def verify(
+    folder: Place,
+    *,
+    ledger: Ledger | Place | None = None,
+    fingerprints: Mapping[str, str] | None = None,
+    revocations: Sequence[str] = (),
+) -> Verification:
     """Check that a bundle is what was released; see `engine.release.verify.verify`.
 
     Parameters
@@ -169,12 +177,15 @@ def verify(folder: Place, *, ledger: Ledger | Place | None = None) -> Verificati
     ledger
         Open, or the path of its file, which is not changed; without one the chain is not checked, and the
         result says so.
+    fingerprints, revocations
+        Of signing keys that are known from elsewhere, with the names under which they are; codes of those
+        that were revoked.
     """
     from engine.release.verify import verify as check
 
     if ledger is not None and not isinstance(ledger, Ledger):
         ledger = Ledger(Path(ledger), read_only=True)
-    return check(Path(folder), ledger=ledger)
+    return check(Path(folder), ledger=ledger, fingerprints=fingerprints, revocations=tuple(revocations))
 
 
 def list_methods(*, language: str = "en") -> pd.DataFrame:

@@ -24,6 +24,7 @@ from app.parts.making import (
 )
 from app.parts.prose import Prose
 from app.parts.reading_numbers import Reading
+from app.parts.signing_key import SigningKey
 from app.words.money import as_float, level, money, percent, written_day
 
 CERTAIN = 1000  # beyond this level nobody is less sure than certain
@@ -106,7 +107,8 @@ class RegisterCard(Card):
         self.figures = named(Prose(), "register-figures")
         self.changes = named(Prose(tone="quiet", pixels=12), "register-changes")
         self.change = BudgetChange()
-        add(self.body, self.choice, self.figures, self.changes, self.change)
+        self.key = SigningKey()
+        add(self.body, self.choice, self.figures, self.changes, self.change, self.key)
 
     @property
     def holding(self) -> dict[str, Any] | None:
@@ -137,6 +139,7 @@ class RegisterCard(Card):
         if holding is None:
             return
         self.heading.setText(holding["name"])
+        self.key.show_key(holding.get("signing"))
         self.figures.say(figures_words(holding))
         changes = holding["budget_changes"]
         self.changes.setVisible(bool(changes))

@@ -6,9 +6,10 @@ from typing import Any
 
 from app import words
 from app.parts.cards import Card, Rule
-from app.parts.making import add, empty, hidden, left, make_button, make_column, named
+from app.parts.making import add, empty, hidden, left, make_button, make_column, make_field, named
 from app.parts.prose import Heading, Prose
 from app.theme import polish
+from engine.release.signature import in_groups, plain_fingerprint
 
 
 class VerifyCard(Card):
@@ -19,8 +20,10 @@ class VerifyCard(Card):
         self.setObjectName("verify-card")
         self.hint = Prose(words.say("app.verify.hint"), tone="quiet")
         self.button = make_button(words.say("app.verify.button"), "verify")
+        said = words.say("app.verify.known")
+        self.fingerprint = make_field("verify-fingerprint", said, placeholder=said, most=80, width=480)
         self.answer = hidden(named(Heading(size="side"), "verify-answer"))
-        add(self.body, self.hint, left(self.button), self.answer)
+        add(self.body, self.hint, self.fingerprint, left(self.button), self.answer)
         self.lines = make_column(spacing=6)
         self.body.addLayout(self.lines)
 
@@ -28,6 +31,20 @@ class VerifyCard(Card):
         """Show no answer: another bundle is meant."""
         self.answer.hide()
         empty(self.lines)
+
+    def known(self) -> dict[str, str] | None:
+        """Return the fingerprint that was entered, if any; None where it is none, which is said."""
+        written = self.fingerprint.text().strip()
+        if not written:
+            return {}
+        found = plain_fingerprint(written)
+        if found:
+            return {found: words.say("app.verify.known_as")}
+        empty(self.lines)
+        self.answer.hide()
+        self.lines.addWidget(Prose(words.say("app.verify.known_wrong"), tone="wrong"))
+        self.fingerprint.setFocus()
+        return None
 
     def show_verification(self, found: Any) -> None:
         """Show an `engine.release.verify.Verification`."""
@@ -43,7 +60,8 @@ class VerifyCard(Card):
             merged["words_absent"] = []
         if found.signed:
             merged["signed"] = []
-        if not found.chain_checked:
+        merged.setdefault("signature", [])
+        if not found.chain_checked and not found.known_as:
             merged["ledger_absent"] = []
         for name, problems in merged.items():
             self.lines.addWidget(Rule())
@@ -52,7 +70,9 @@ class VerifyCard(Card):
                     self.lines.addWidget(Prose(" ".join(words.explain(problem)), tone="wrong"))
             else:
                 said = words.say(
-                    f"app.verify.check.{name}",
+                    f"app.verify.check.{_signature(found) if name == 'signature' else name}",
+                    name=found.known_as,
+                    key="" if found.signature is None else in_groups(found.signature.fingerprint),
                     fingerprint=found.fingerprint,
                     unchecked=", ".join(found.unchecked),
                     signed=", ".join(found.signed),
@@ -61,8 +81,19 @@ class VerifyCard(Card):
         self.setAccessibleDescription(self.answer.text())
 
 
+def _signature(found: Any) -> str:
+    """Return the id of what can be said of a signature: whose key it is only where somebody knows it."""
+    if found.signature is None:
+        return "signature_absent"
+    if not found.known_by:
+        return "signature_unknown"
+    is_later = found.known_by != found.signature.fingerprint
+    return "signature_known_earlier" if is_later else "signature_known"
+
+
 def _answer(found: Any) -> str:
     """Return the id of what can be said: without a ledger, only that the files agree."""
     if not found.passed:
         return "failed"
-    return "passed" if found.chain_checked else "agrees"
+    agrees = "agrees_signed" if found.known_as else "agrees"
+    return "passed" if found.chain_checked else agrees

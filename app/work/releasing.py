@@ -74,12 +74,14 @@ def release(
     passphrase: str = "",
     earlier_key: Path | None = None,
     known: tuple[Path, ...] = (),
+    signing: str = "",
     progress: Progress = SILENT,
 ) -> Outcome:
     """Make a release; whatever happens, say what the ledger has kept of it.
 
     The passphrase locks the key of a method that keeps one; it is handed on and kept nowhere. ``known`` are
-    folders of earlier releases, for a method whose releases could be subtracted from each other.
+    folders of earlier releases, for a method whose releases could be subtracted from each other. ``signing``
+    opens a locked signing key.
     """
     from engine.release.run import run
     from engine.release.verdict import came
@@ -90,6 +92,7 @@ def release(
     try:
         more: dict[str, Any] = {"passphrase": passphrase} if passphrase else {}
         more |= {"known": known} if known else {}
+        more |= {"signing_passphrase": signing} if signing else {}
         if earlier_key is not None:
             more["earlier_key"] = key_file(earlier_key)
         made = run(moved, out=out, ledger=ledger, base=base, language=language, progress=progress, **more)
@@ -211,12 +214,51 @@ def example(
     return folder, files(folder)["release"]
 
 
-def check_bundle(folder: Path, *, ledger_path: Path | None = None) -> Any:
-    """Verify a bundle, with the ledger where there is one."""
+def check_bundle(
+    folder: Path, *, ledger_path: Path | None = None, fingerprints: Mapping[str, str] | None = None
+) -> Any:
+    """Verify a bundle, with the ledger where there is one, and with keys that somebody knows."""
     from engine.release.verify import verify
 
     place = ledger_path if ledger_path is not None else default_path()
-    return verify(folder, ledger=Ledger(place, read_only=True) if place.exists() else None)
+    ledger = Ledger(place, read_only=True) if place.exists() else None
+    return verify(folder, ledger=ledger, fingerprints=fingerprints)
+
+
+def work_on_key(
+    holding: str, what: str, said: Mapping[str, Any], folder: Path, *, ledger_path: Path | None = None
+) -> dict[str, Any]:
+    """Write the sheets of a signing key, lock it or make another one, and return the listing."""
+    from engine.release import sheets, signing
+
+    ledger = Ledger(ledger_path)
+    register = next(one for one in ledger.holdings() if one.id == holding)
+    opens = said["opens"] or None
+    if what == "sheets":
+        key = signing.opened(ledger, register, opens)
+        sheets.write_sheets(key, register.name, folder)
+    elif what == "lock":
+        signing.lock(ledger, register, passphrase=opens, new=said["locks"] or None)
+    else:
+        signing.renew(
+            ledger, register, reason=said["reason"], passphrase=opens, is_lost=bool(said["is_lost"])
+        )
+    return listing(ledger_path)
+
+
+def _with_keys(tree: dict[str, Any], ledger: Ledger) -> dict[str, Any]:
+    """Add to every register what is known of its signing key; a damaged file counts as none."""
+    from engine.release import signing
+    from engine.release.signature import in_groups
+
+    for register in ledger.holdings():
+        known: dict[str, Any] = {"fingerprint": "", "there": False, "locked": False}
+        with suppress(EngineError):
+            known = signing.state(ledger, register)
+        for one in tree["holdings"]:
+            if one["id"] == register.id:
+                one["signing"] = known | {"grouped": in_groups(known["fingerprint"])}
+    return tree
 
 
 def listing(ledger_path: Path | None = None) -> dict[str, Any]:
@@ -233,7 +275,7 @@ def listing(ledger_path: Path | None = None) -> dict[str, Any]:
     with suppress(EngineError):  # a ledger that cannot be written can still be looked at
         sweep(Ledger(place))
     ledger = Ledger(place, read_only=True)
-    return ledger.to_json({one.id: composer(one) for one in ledger.holdings()})
+    return _with_keys(ledger.to_json({one.id: composer(one) for one in ledger.holdings()}), ledger)
 
 
 def withdraw(entry: str, reason: str, *, ledger_path: Path | None = None) -> dict[str, Any]:

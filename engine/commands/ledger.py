@@ -12,13 +12,30 @@ from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.telling import heads, table_lines
 from engine.commands.values import first_line
+from engine.errors import InputRefused
 
 
 def add_commands(add: Commands) -> None:
-    """Add ``verify``, ``ledger`` and ``reidentify``."""
+    """Add ``verify``, ``ledger``, ``key`` and ``reidentify``."""
+    several: dict[str, Any] = {"action": "append", "default": []}
     verify = add("verify", verify_command, _verify_lines)
     verify.add_argument("folder")
     verify.add_argument("--ledger", metavar="FILE")
+    verify.add_argument(
+        "--fingerprint",
+        metavar="[NAME=]DIGITS",
+        help="of a signing key known from elsewhere",
+        **several,
+    )
+    verify.add_argument("--revoked", metavar="CODE", help="of a signing key that was revoked", **several)
+    key = add("key", key_command, _key_lines)
+    key.add_argument("register")
+    key.add_argument("--ledger", metavar="FILE")
+    key.add_argument("--out", metavar="FOLDER", help="write the sheets and what a recipient checks with")
+    key.add_argument("--passphrase-file", metavar="FILE", help="its first line opens the key")
+    key.add_argument("--lock", metavar="FILE", help="its first line locks the key; an empty one unlocks it")
+    key.add_argument("--new", metavar="REASON", help="make another key, which the earlier one signs for")
+    key.add_argument("--lost", action="store_true", help="the earlier key is gone or stolen: with --new")
     ledger = add("ledger", ledger_command, _ledger_lines)
     ledger.add_argument("--ledger", metavar="FILE")
     behind = add("reidentify", reidentify_command, lambda answer, language: [answer["person"]])
@@ -37,7 +54,12 @@ def verify_command(options: argparse.Namespace) -> Answer:
 
     path = ledger_path(options)
     ledger = None if path is None else Ledger(path, read_only=True)
-    found = verify(Path(options.folder), ledger=ledger)
+    found = verify(
+        Path(options.folder),
+        ledger=ledger,
+        fingerprints=dict(map(_fingerprint, options.fingerprint)),
+        revocations=tuple(code.strip().lower() for code in options.revoked),
+    )
     problems = [
         {"file": problem.values.get("file", ""), "code": problem.code}
         | dict(zip(("what", "do"), texts.explain(problem, language=options.language), strict=True))
@@ -49,6 +71,7 @@ def verify_command(options: argparse.Namespace) -> Answer:
         "compared": found.compared,
         "unchecked": list(found.unchecked),
         "signed": list(found.signed),
+        "signature": _signature_json(found),
         "fingerprint": found.fingerprint,
         "problems": problems,
     }
@@ -64,6 +87,68 @@ def ledger_command(options: argparse.Namespace) -> Answer:
     head = ledger.verify_chain()
     by_holding = {one.id: composer(one) for one in ledger.holdings()}
     return ledger.to_json(by_holding) | {"head": {"sequence": head.sequence, "hash": head.hash}}, 0
+
+
+def _fingerprint(written: str) -> tuple[str, str]:
+    """Return a fingerprint and the name under which it is known."""
+    from engine.release.signature import in_groups, plain_fingerprint
+
+    name, _, digits = written.rpartition("=")
+    found = plain_fingerprint(digits)
+    if not found:
+        raise InputRefused("commands.no_fingerprint", given=digits[:100])
+    return found, name.strip() or in_groups(found)
+
+
+def _signature_json(found: Any) -> dict[str, Any] | None:
+    if found.signature is None:
+        return None
+    one = found.signature
+    return {
+        "fingerprint": one.fingerprint,
+        "register": one.register,
+        "time": one.time,
+        "known_as": found.known_as,
+        "by_an_earlier_key": bool(found.known_by) and found.known_by != one.fingerprint,
+    }
+
+
+def key_command(options: argparse.Namespace) -> Answer:
+    """Return the signing key of a register; write its sheets, lock it or make another where asked."""
+    from engine.ledger import Ledger
+    from engine.release import signing
+
+    ledger = Ledger(ledger_path(options))
+    named = [one for one in ledger.holdings() if one.name.casefold() == options.register.strip().casefold()]
+    if not named:
+        raise InputRefused("signing.no_register", register=options.register[:100])
+    holding = named[0]
+    if not signing.state(ledger, holding)["fingerprint"]:
+        raise InputRefused("signing.no_key", register=holding.name)
+    passphrase = first_line(Path(options.passphrase_file)) if options.passphrase_file else None
+    if options.new is not None:
+        signing.renew(ledger, holding, reason=options.new, passphrase=passphrase, is_lost=options.lost)
+    if options.lock is not None:
+        new = first_line(Path(options.lock))
+        signing.lock(ledger, holding, passphrase=passphrase, new=new)
+        passphrase = new or None
+    if options.out is not None:
+        from engine.release.sheets import write_sheets
+
+        key = signing.opened(ledger, holding, passphrase)
+        write_sheets(key, holding.name, Path(options.out), language=options.language)
+    answer = {"register": holding.name, "folder": options.out or ""}
+    return answer | signing.state(ledger, holding), 0
+
+
+def _key_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    from engine.release.signature import in_groups
+
+    said = {"register": answer["register"], "fingerprint": in_groups(answer["fingerprint"])}
+    yield texts.text("commands.key_is", language=language, **said)
+    yield texts.text(f"commands.key_{'locked' if answer['locked'] else 'open'}", language=language)
+    if answer["folder"]:
+        yield texts.text("commands.key_written", language=language, folder=answer["folder"])
 
 
 def reidentify_command(options: argparse.Namespace) -> Answer:
@@ -86,16 +171,35 @@ def _verify_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     for problem in answer["problems"]:
         yield f"{problem['what']} {problem['do']}"
     if answer["passed"]:
-        name = "verify_passed" if answer["chain_checked"] else "verify_agrees"
+        agrees = "verify_agrees_signed" if _is_known(answer) else "verify_agrees"
+        name = "verify_passed" if answer["chain_checked"] else agrees
         yield texts.text(f"commands.{name}", language=language)
     if answer["unchecked"]:
         files = ", ".join(answer["unchecked"])
         yield texts.text("commands.verify_not_compared", language=language, files=files)
     if answer["signed"]:
         yield texts.text("commands.verify_signed", language=language, files=", ".join(answer["signed"]))
-    if not answer["chain_checked"]:
+    yield from _signature_lines(answer["signature"], language)
+    if not answer["chain_checked"] and not _is_known(answer):
         found = answer["fingerprint"]
         yield texts.text("commands.verify_without_ledger", language=language, fingerprint=found)
+
+
+def _is_known(answer: dict[str, Any]) -> bool:
+    return bool(answer["signature"] and answer["signature"]["known_as"])
+
+
+def _signature_lines(signature: dict[str, Any] | None, language: str) -> Iterator[str]:
+    if signature is None:
+        yield texts.text("commands.verify_unsigned", language=language)
+    elif signature["known_as"]:
+        name = "verify_known_earlier" if signature["by_an_earlier_key"] else "verify_known"
+        yield texts.text(f"commands.{name}", language=language, name=signature["known_as"])
+    else:
+        from engine.release.signature import in_groups
+
+        print_ = in_groups(signature["fingerprint"])
+        yield texts.text("commands.verify_unknown", language=language, fingerprint=print_)
 
 
 def _ledger_lines(answer: dict[str, Any], language: str) -> Iterator[str]:

@@ -49,6 +49,11 @@ def add_commands(add: Commands) -> None:
     run.add_argument("--out", required=True, metavar="FOLDER")
     run.add_argument("--ledger", metavar="FILE")
     run.add_argument("--passphrase-file", metavar="FILE", help="its first line locks a key that stays inside")
+    run.add_argument(
+        "--signing-passphrase-file",
+        metavar="FILE",
+        help="its first line opens the signing key",
+    )
     run.add_argument("--known", metavar="FOLDER", help="an earlier release, or a folder of some", **several)
     run.add_argument("--reason", metavar="NAME=TEXT", help="why a decision was taken; stays", **several)
     run.add_argument("--without-reason", action="store_true", help="release although reasons are missing")
@@ -106,6 +111,8 @@ def run_command(options: argparse.Namespace) -> Answer:
     plan = with_reasons(Plan.read(path), dict(map(pair, options.reason)))
     ledger = Ledger(ledger_path(options))
     passphrase = first_line(Path(options.passphrase_file)) if options.passphrase_file else None
+    opens = options.signing_passphrase_file
+    signing = first_line(Path(opens)) if opens else None
     bundle = run(
         plan,
         out=Path(options.out),
@@ -117,6 +124,7 @@ def run_command(options: argparse.Namespace) -> Answer:
         wants_reasons=not options.without_reason,
         earlier_key=content(Path(options.key)) if options.key else None,
         progress=options.progress,
+        signing_passphrase=signing,
     )
     return {
         "bundle": str(bundle.folder),

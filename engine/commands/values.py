@@ -113,6 +113,15 @@ def write_text(path: Path, written: str) -> None:
         raise InputRefused("commands.not_writable", file=path.name, reason=error.strerror or "") from error
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file, or refuse in words."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise InputRefused("commands.not_writable", file=path.name, reason=error.strerror or "") from error
+
+
 def relative(file: Path, folder: Path) -> str:
     try:
         return Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()

@@ -14,16 +14,21 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from engine.errors import InputRefused, VerificationFailed
-from engine.ledger import holdings, journal, store, told, traces
+from engine.ledger import holdings, journal, locks, store, told, traces
 from engine.ledger.fields import exact, hexadecimal, words, written
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
+from engine.policy import policy
+
+SIGNING_KEY = "signing_key"
+"""The kind of an event that names the key of a holding."""
 
 
 def default_path() -> Path:
-    """Return where the ledger lies unless one is named: in the user's data folder."""
+    """Return where the ledger lies unless one is named: in the user's folder, or where all have to."""
     from platformdirs import user_data_dir
 
-    return Path(user_data_dir("custos", appauthor=False)) / "ledger.sqlite"
+    folder = policy().registers or Path(user_data_dir("custos", appauthor=False))
+    return folder / "ledger.sqlite"
 
 
 class Register:
@@ -31,7 +36,7 @@ class Register:
 
     def __init__(self, path: Path | None = None, *, read_only: bool = False, timeout: float = 10) -> None:
         self.path = Path(path) if path is not None else default_path()
-        if path is None and not read_only:
+        if path is None and not read_only and policy().registers is None:
             with suppress(OSError):  # an earlier version left the program's own folder open to others
                 self.path.parent.chmod(0o700)
         self.read_only = read_only
@@ -247,6 +252,26 @@ class Register:
         with self._transaction(write=True) as db:
             owner = None if holding is None else holdings.find(db, holding).id
             journal.note(db, "decision", decision=what, reason=why, holding=owner, entry=entry)
+
+    def name_key(self, holding: str, fingerprint: str, reason: str) -> None:
+        """Journal which key signs the releases of a holding from now on, and why."""
+        why = words(reason, "reason", required=True)
+        with self._transaction(write=True) as db:
+            owner = holdings.find(db, holding).id
+            journal.note(db, SIGNING_KEY, holding=owner, fingerprint=fingerprint, reason=why)
+
+    def keys(self) -> dict[str, list[str]]:
+        """Return the fingerprints of the signing keys of each holding by its id, the present one last."""
+        found: dict[str, list[str]] = {}
+        for event in self.journal():
+            if event["kind"] == SIGNING_KEY:
+                found.setdefault(event["details"]["holding"], []).append(event["details"]["fingerprint"])
+        return found
+
+    def refuse_without_locks(self) -> None:
+        """Refuse a ledger on a drive that keeps no locks; see `engine.ledger.locks`."""
+        with self._transaction(write=True):
+            locks.refuse_without(self.path)
 
     def journal(self) -> list[dict[str, Any]]:
         """Return every event, oldest first."""

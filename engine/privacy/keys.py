@@ -8,6 +8,7 @@ import hmac
 import json
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from engine import strict_json
 from engine.errors import InputRefused
@@ -16,7 +17,12 @@ KEY_BYTES = 32
 LETTERS = 20
 """Signs of a pseudonym, five bits each: among a million people two agree with a chance below 4e-19."""
 _SALT_BYTES, _NONCE_BYTES = 16, 12
-_COST = {"n": 2**15, "r": 8, "p": 1}  # scrypt: 32 MB and about a tenth of a second a try
+_SCRYPT = {"n": 2**15, "r": 8, "p": 1}  # of files that earlier versions wrote
+_ARGON2: dict[str, Any] = {
+    "iterations": 3,
+    "lanes": 4,
+    "memory_cost": 1 << 16,
+}  # 64 MiB, about a fifth of a second a try
 
 
 def new_key() -> bytes:
@@ -65,16 +71,16 @@ def locked(key: bytes, passphrase: str | None) -> bytes:
     key
         From `new_key`.
     passphrase
-        Stretched by scrypt (RFC 7914), encrypts with AES-256 in GCM mode. None leaves the key readable.
+        Stretched by Argon2id (RFC 9106), encrypts with AES-256 in GCM mode. None leaves the key readable.
     """
     if not passphrase:
         return _dumps({"version": 1, "locked": False, "key": key.hex()})
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # only where it is needed
 
     salt, nonce = os.urandom(_SALT_BYTES), os.urandom(_NONCE_BYTES)
-    sealed = AESGCM(_stretched(passphrase, salt)).encrypt(nonce, key, None)
+    sealed = AESGCM(_stretched(passphrase, salt, 2)).encrypt(nonce, key, None)
     tree = {"salt": salt.hex(), "nonce": nonce.hex(), "sealed": sealed.hex()}
-    return _dumps({"version": 1, "locked": True, **tree})
+    return _dumps({"version": 2, "locked": True, **tree})
 
 
 def is_locked(content: bytes) -> bool:
@@ -92,7 +98,8 @@ def unlocked(content: bytes, passphrase: str | None, *, file: str = "key") -> by
     """
     try:
         tree = strict_json.loads(content.decode())
-        if strict_json.whole(tree["version"], "version") != 1:
+        version = strict_json.whole(tree["version"], "version")
+        if version not in (1, 2):
             raise ValueError("another version")
         if not strict_json.truth(tree["locked"], "locked"):
             return _whole(bytes.fromhex(tree["key"]), file)
@@ -105,7 +112,7 @@ def unlocked(content: bytes, passphrase: str | None, *, file: str = "key") -> by
     if not passphrase:
         raise InputRefused("keys.passphrase", file=file)
     try:
-        key = AESGCM(_stretched(passphrase, salt)).decrypt(nonce, sealed, None)
+        key = AESGCM(_stretched(passphrase, salt, version)).decrypt(nonce, sealed, None)
     except (InvalidTag, ValueError) as error:
         raise InputRefused("keys.passphrase", file=file) from error
     return _whole(key, file)
@@ -118,9 +125,13 @@ def _whole(key: bytes, file: str) -> bytes:
     return key
 
 
-def _stretched(passphrase: str, salt: bytes) -> bytes:
-    most = 256 * _COST["n"] * _COST["r"]
-    return hashlib.scrypt(passphrase.encode(), salt=salt, maxmem=most, dklen=KEY_BYTES, **_COST)
+def _stretched(passphrase: str, salt: bytes, version: int) -> bytes:
+    if version == 1:
+        most = 256 * _SCRYPT["n"] * _SCRYPT["r"]
+        return hashlib.scrypt(passphrase.encode(), salt=salt, maxmem=most, dklen=KEY_BYTES, **_SCRYPT)
+    from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+
+    return Argon2id(salt=salt, length=KEY_BYTES, **_ARGON2).derive(passphrase.encode())
 
 
 def _dumps(tree: dict[str, object]) -> bytes:

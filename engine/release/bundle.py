@@ -31,6 +31,7 @@ from engine.methods.shared.rows import in_order
 from engine.notebook import Shown
 from engine.release.beside import Beside
 from engine.release.documents import document_html
+from engine.release.signature import LARGEST, SIGNATURE
 from engine.release.spread import Spread
 from engine.table.missing_words import missing_words
 from engine.table.schema import Kind
@@ -59,7 +60,7 @@ OWN_FILES = {
     "internal": frozenset((SUMS, EVIDENCE, "report-internal.pdf", "report-internal.html")),
 }
 PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"]) - {SUMS, EVIDENCE}
-_LIMITS = {SUMS: bounded.SUMS, EVIDENCE: bounded.EVIDENCE}
+_LIMITS = {SUMS: bounded.SUMS, EVIDENCE: bounded.EVIDENCE, SIGNATURE: LARGEST}
 MOST_LISTED = 40
 """Values of a column that the dictionary lists."""
 
@@ -374,8 +375,8 @@ def _said(text: Text, sentence: Callable[..., str]) -> str:
 
 
 def write_sums(folder: Path) -> str:
-    """Write ``SHA256SUMS`` over every other file of a folder and return the hash of that file itself."""
-    names = sorted(path.name for path in folder.iterdir() if path.name != SUMS)
+    """Write ``SHA256SUMS`` over all of a folder but its signature, and return the hash of that file."""
+    names = sorted(path.name for path in folder.iterdir() if path.name not in (SUMS, SIGNATURE))
     lines = [f"{sha256(folder / name)}  {name}\n" for name in names]
     return write(folder / SUMS, "".join(lines).encode())
 

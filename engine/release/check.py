@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from engine import texts
+from engine import policy, texts
 from engine.bounded import read_bytes
 from engine.errors import InputRefused
 from engine.evaluation import catalogue as measures
@@ -60,6 +60,7 @@ def check(plan: Plan, *, base: Path = Path()) -> Method:
             raise InputRefused(problem.code, **problem.values)
     with worked_out("cost"):
         _refuse_promise(design)
+    policy.refuse_level(None if design.cost.loss is None else design.cost.loss.epsilon)
     with worked_out("price"):  # amounts that fit no curve, before spending
         refuse_amounts(plan.price)
         price_statement(design.priced, plan.price, readings=False)

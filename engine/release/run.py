@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from engine import policy
 from engine.errors import EngineError, InputRefused
 from engine.evaluation import catalogue as measures
 from engine.evaluation.evaluate import Evaluation, evaluate, views
@@ -31,6 +32,7 @@ from engine.release import (
     pseudonyms,
     reading,
     remembered,
+    signing,
     write,
 )
 from engine.release.beside import beside
@@ -41,6 +43,8 @@ from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
 from engine.release.reasons import refuse_unexplained
+from engine.release.signature import SIGNATURE
+from engine.release.signing import SigningKey
 from engine.release.spread import spread
 from engine.release.working import give_room, name_for, new_folder, sweep, undisturbed, working
 from engine.release.write import Made
@@ -60,6 +64,7 @@ def run(
     known: tuple[Path, ...] = (),
     earlier_key: bytes | None = None,
     wants_reasons: bool = False,
+    signing_passphrase: str | None = None,
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -90,6 +95,8 @@ def run(
     wants_reasons
         Refuse decisions that want a reason and have none (``run.no_reason``); for callers that have not asked
         for it themselves.
+    signing_passphrase
+        Opens the key that signs the releases of the register, where it is locked.
 
     Returns
     -------
@@ -104,7 +111,7 @@ def run(
         The person pressed Stop. The ledger knows whether noise had been drawn.
     """
     door: Door = lambda spend: Noise(on_first_draw=spend)  # noqa: E731
-    more = (passphrase, known, earlier_key, wants_reasons)
+    more = (passphrase, known, earlier_key, wants_reasons, signing_passphrase)
     return run_through(plan, out, ledger, base, language, progress, door, *more)
 
 
@@ -120,13 +127,16 @@ def run_through(
     known: tuple[Path, ...] = (),
     earlier_key: bytes | None = None,
     wants_reasons: bool = False,
+    signing_passphrase: str | None = None,
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
     sweep(ledger)
     design = check(plan, base=base)
     foreseen = ready(plan, design)
-    if wants_reasons:
+    policy.refuse_place(ledger.path)
+    policy.refuse_open_key(is_locked=bool(passphrase) or not design.keeps_key)
+    if wants_reasons or policy.policy().reasons:
         each_row.refuse_undeclared(plan, design)
         refuse_unexplained(plan, design, foreseen.price, locks=bool(passphrase))
     refuse_language(language)
@@ -141,7 +151,7 @@ def run_through(
     naming.refuse_named(plan, design, prepared)
     progress.step(0.3, "run.reserving")
     folder = name_for(out)
-    holding, entry = _reserve(plan, ledger, design, prepared, folder)
+    holding, signs, entry = _reserve(plan, ledger, design, prepared, folder, signing_passphrase)
     give_back()
     has_name = False
     try:
@@ -167,7 +177,7 @@ def run_through(
             naming.refuse_unchanged(plan, design, prepared, draft.used, draft.release)
             evaluated = _evaluated(plan, design, prepared, draft, folder, progress.part(0.7, 0.8))
             made = Made(plan, design, foreseen, prepared, draft, ledger, holding, entry, language, evaluated)
-            sums = _write(folder, made, progress)
+            sums = _write(folder, made, signs, progress)
             with undisturbed():
                 out = bundle.give_name(folder, out)
                 has_name = True
@@ -185,8 +195,13 @@ def run_through(
 
 
 def _reserve(
-    plan: Plan, ledger: Ledger, design: Method, prepared: Mapping[str, PreparedTable], folder: Path
-) -> tuple[Holding, str]:
+    plan: Plan,
+    ledger: Ledger,
+    design: Method,
+    prepared: Mapping[str, PreparedTable],
+    folder: Path,
+    signing_passphrase: str | None,
+) -> tuple[Holding, SigningKey, str]:
     private = [one for name, one in prepared.items() if name in design.request.private]
     shown = [charge.shown(ledger, one.table, one.schema, one.fingerprints, one.columns) for one in private]
     fingerprints = tuple(dict.fromkeys(one.fingerprints.fingerprint for one in private))
@@ -197,7 +212,9 @@ def _reserve(
     holding = charge.holding_of(plan, ledger, design)
     for table in shown:
         charge.attach(plan, ledger, holding, table)
-    return holding, charge.reserve(plan, ledger, design, holding, fingerprints, folder)
+    signs = signing.opened(ledger, holding, signing_passphrase, locks=policy.policy().locked_keys)
+    policy.refuse_open_key(is_locked=signing.state(ledger, holding)["locked"])
+    return holding, signs, charge.reserve(plan, ledger, design, holding, fingerprints, folder)
 
 
 def _spent(ledger: Ledger, entry: str) -> None:
@@ -253,7 +270,7 @@ def _evaluated(
     return evaluate(measures.chosen(plan.measures, design), context)
 
 
-def _write(aside: Path, made: Made, progress: Progress) -> tuple[str, str]:
+def _write(aside: Path, made: Made, signs: SigningKey, progress: Progress) -> tuple[str, str]:
     progress.step(0.8, "run.writing")
     with bundle.written(aside):
         give_room(aside)
@@ -263,7 +280,10 @@ def _write(aside: Path, made: Made, progress: Progress) -> tuple[str, str]:
         write.write_internal(aside / INTERNAL, evidence, made)
         write.write_keys(aside / KEY, made)
         progress.step(1.0, "run.done")
-        return bundle.write_sums(aside / RELEASE), bundle.write_sums(aside / INTERNAL)
+        sums = bundle.write_sums(aside / RELEASE), bundle.write_sums(aside / INTERNAL)
+        signed = signs.sign_bundle(sums[0], evidence.ledger["head"])
+        bundle.write(aside / RELEASE / SIGNATURE, signed)
+        return sums
 
 
 def _complete(

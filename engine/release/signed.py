@@ -1,7 +1,8 @@
 """What a signature adds to a bundle: files beside the sums, and what is appended to a report.
 
-Nothing here says that a signature is good: this version checks none. It says whether what was added has the
-form of a signature and nothing else, so that a signed bundle is not taken for a forged one.
+Nothing here says that a signature is good; `engine.release.signature` does, of this program's own. It says
+whether what was added has the form of a signature and nothing else, so that a bundle which somebody signed
+with a program of theirs is not taken for a forged one.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from typing import Any
 
 from engine import strict_json
 from engine.bounded import PAPER, read_bytes
+from engine.release.signature import SIGNATURE
 from engine.report.embedded import has_table
 
-BESIDE = ("SHA256SUMS.p7s", "signature.json")
+BESIDE = ("SHA256SUMS.p7s", SIGNATURE)
 LARGEST_SIGNATURE = 1 << 16
 MOST_REVISIONS = 16
 _END = re.compile(rb"%%EOF(\r\n|\r|\n)?")

@@ -18,7 +18,9 @@ from engine.notebook import Shown
 from engine.release.bundle import INTERNAL, KEY, OWN_FILES, PAPERS, RELEASE, SUMS, most_of
 from engine.release.program import words_digest
 from engine.release.readme import described, fingerprint
+from engine.release.signature import SIGNATURE, Known, Signature, in_groups, read_file
 from engine.release.signed import BESIDE, is_beside_sums, only_signed, unsigned
+from engine.release.signing import known as known_keys
 
 AUDIENCES = {RELEASE: "public", INTERNAL: "internal"}
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\x00-\x1f]+)")
@@ -48,9 +50,14 @@ class Verification(Shown):
         The papers whose words were not design, with their folders: their evidence does not say that this
         very program made them, and what it makes of it reads otherwise. That is no fault of theirs.
     signed
-        The files that are a signature or carry one, with their folders. No signature was checked.
+        The files that are a signature of another program or carry one, with their folders. None was checked.
     fingerprint
         Of SHA256SUMS of the release, to be compared with the custodian's over another way.
+    signature
+        The genuine signature of the release, None where there is none.
+    known_as, known_by
+        As what somebody knows the key that signed, or an earlier one that named it, and the fingerprint of
+        the key that is known. Both empty for a key that nobody knows: it proves nothing.
     """
 
     folder: str
@@ -60,6 +67,9 @@ class Verification(Shown):
     fingerprint: str = ""
     unchecked: tuple[str, ...] = ()
     signed: tuple[str, ...] = ()
+    signature: Signature | None = None
+    known_as: str = ""
+    known_by: str = ""
 
     @property
     def problems(self) -> tuple[EngineError, ...]:
@@ -72,8 +82,14 @@ class Verification(Shown):
         return not self.problems
 
 
-def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
-    """Check a bundle's sums, its evidence, the evidence inside its reports and, with a ledger, the entry.
+def verify(
+    folder: Path,
+    *,
+    ledger: Ledger | None = None,
+    fingerprints: Mapping[str, str] | None = None,
+    revocations: tuple[str, ...] = (),
+) -> Verification:
+    """Check a bundle's sums, evidence, reports and signature and, with a ledger, its entry.
 
     Parameters
     ----------
@@ -81,6 +97,11 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
         The bundle, or the ``release`` folder alone as a recipient has it.
     ledger
         An open `engine.ledger.Ledger`, or None: then the chain is not design and the result says so.
+    fingerprints
+        Of keys that are known from elsewhere, each with the name under which it is. Where there are any, the
+        release has to be signed with one of them, or with one that such a key named.
+    revocations
+        Codes of printed revocations: a signature that rests on such a key is believed with the ledger alone.
 
     Returns
     -------
@@ -130,8 +151,14 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
         made_again = made_again or bool(again)
     if len(parts) == 2 and not any(_is_odd(check) for check in checks):
         checks.append(Check("evidence", tuple(_check_parts(parts))))
-    if ledger is not None and all(check.id != "sums" or not _is_odd(check) for check in checks):
+    if ledger is not None and not any(_is_odd(check) for check in checks):
         checks.append(Check("ledger", tuple(_check_ledger(parts, ledger))))
+    signature, known = None, Known({})
+    if not any(map(_is_odd, checks)):
+        known = known_keys(_whole(ledger, checks), fingerprints or {}, revocations)
+        signature, wrong = _check_signature(parts, known, _entry_holding(parts, ledger, checks))
+        if signature is not None or wrong:
+            checks.append(Check("signature", tuple(wrong)))
     first = (
         b"" if any(map(_is_odd, checks)) else read_bytes(next(iter(parts.values())).path / SUMS, LARGEST_SUMS)
     )
@@ -143,6 +170,8 @@ def verify(folder: Path, *, ledger: Ledger | None = None) -> Verification:
         fingerprint(first),
         tuple(unchecked),
         tuple(signed),
+        signature,
+        *(known.name_of(signature) if signature is not None else ()),
     )
 
 
@@ -296,7 +325,7 @@ def _check_sums(name: str, part: Path) -> list[EngineError]:
 
 def _signed(part: Path) -> list[str]:
     """Return the files of a folder that are a signature, or that carry one."""
-    found = [file for file in BESIDE if (part / file).is_file()]
+    found = [file for file in BESIDE if file != SIGNATURE and (part / file).is_file()]
     reports = sorted(part.glob("*.pdf"))
     return found + [report.name for report in reports if b"/ByteRange" in read_bytes(report, PAPER)]
 
@@ -386,7 +415,7 @@ def _check_ledger(parts: Mapping[str, _Part], ledger: Ledger) -> list[EngineErro
         ledger.verify_chain()
     except VerificationFailed as error:
         return [error]
-    recorded = (next(iter(parts.values())).evidence or {}).get("ledger", {})
+    recorded = _recorded(parts)
     entry_id, head = str(recorded.get("entry", "")), recorded.get("head")
     if not isinstance(head, dict) or type(head.get("sequence")) is not int or head["sequence"] >= 1 << 62:
         head = {"sequence": -1, "hash": ""}
@@ -402,6 +431,55 @@ def _check_ledger(parts: Mapping[str, _Part], ledger: Ledger) -> list[EngineErro
         if _sha256(part.path / SUMS) != sums[INTERNAL if is_internal else RELEASE]:
             problems.append(VerificationFailed("bundle.entry_differs", file=f"{name}/{SUMS}", entry=entry_id))
     return problems
+
+
+def _whole(ledger: Ledger | None, checks: Sequence[Check]) -> Ledger | None:
+    """Return a ledger whose chain is whole: another names no key."""
+    return None if any(check.id == "ledger" and check.problems for check in checks) else ledger
+
+
+def _entry_holding(parts: Mapping[str, _Part], ledger: Ledger | None, checks: Sequence[Check]) -> str | None:
+    """Return the register that a ledger says paid; None where no ledger has been compared."""
+    if ledger is None or _whole(ledger, checks) is None:
+        return None
+    entry = ledger.find(str(_recorded(parts).get("entry", "")))
+    return None if entry is None else entry.holding
+
+
+def _recorded(parts: Mapping[str, _Part]) -> Mapping[str, Any]:
+    return (next(iter(parts.values())).evidence or {}).get("ledger", {})
+
+
+def _check_signature(
+    parts: Mapping[str, _Part], known: Known, paid: str | None
+) -> tuple[Signature | None, list[EngineError]]:
+    """Return the signature of the release if it is genuine and of these very sums, and what is wrong with it.
+
+    ``paid`` is the register that the ledger of the release names: with it, a revoked key is no problem.
+    """
+    name, part = next(
+        ((name, one) for name, one in parts.items() if (one.evidence or {}).get("audience") != "internal"),
+        ("", None),
+    )
+    file = f"{name}/{SIGNATURE}" if name else SIGNATURE
+    try:
+        found = None if part is None else read_file(part.path)
+    except ValueError:
+        return None, [VerificationFailed("bundle.signature_wrong", file=file)]
+    if part is None or found is None:
+        missing = VerificationFailed("bundle.signature_missing", file=file)
+        return None, [missing] if known.wanted else []
+    is_of_this = found.sums == _sha256(part.path / SUMS) and found.head == _recorded(parts).get("head")
+    if not is_of_this or (paid is not None and found.register != paid):
+        return None, [VerificationFailed("bundle.signature_of_another", file=file)]
+    said = {"file": file, "fingerprint": in_groups(found.fingerprint)}
+    problems: list[EngineError] = []
+    is_of_ledger = paid is None or found.fingerprint in known.of_ledger
+    if not is_of_ledger or (known.wanted and not known.name_of(found)[1]):
+        problems.append(VerificationFailed("bundle.signature_unknown", **said))
+    if known.is_revoked(found) and paid is None:
+        problems.append(VerificationFailed("bundle.signature_revoked", **said))
+    return found, problems
 
 
 def _kept(tree: Mapping[str, Any]) -> list[Mapping[str, str]]:

@@ -124,6 +124,8 @@ class Document:
         The label: what stands on the first page, alone.
     sections
         Everything else, numbered by the writers.
+    footer
+        What stands below every page in the place of the bundle's name.
     """
 
     title: Label
@@ -134,6 +136,7 @@ class Document:
     made_at: str
     cover: tuple[Part, ...]
     sections: tuple[Section, ...]
+    footer: Label = ""
 
     def parts(self) -> Iterator[Part]:
         """Give every part in reading order."""

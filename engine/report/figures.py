@@ -19,6 +19,7 @@ import csv
 import io
 import logging
 import math
+import os
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -164,7 +165,7 @@ def save(
     path
         Ends in one of `FORMATS`.
     language, stays
-        See `figure`. A file of numbers from rows says that it stays in its first line.
+        See `figure`. What stays is readable by its owner alone; a file of numbers says so in its first line.
     limits
         The part of both axes that is shown; all of it where nothing is said.
     size
@@ -179,6 +180,8 @@ def save(
     ending = place.suffix.lower().removeprefix(".")
     if ending not in FORMATS:
         raise ValueError(f"a picture is saved as {', '.join(FORMATS)}")
+    if stays:
+        _make_own(place)
     if ending == "csv":
         place.write_text(as_csv(view, language=language, stays=stays), encoding="utf-8")
         return place
@@ -198,6 +201,12 @@ def save(
     with _style(LIGHT):  # paper is white
         made.savefig(place, format=ending, dpi=_DOTS, metadata={"Title": title} | further)
     return place
+
+
+def _make_own(place: Path) -> None:
+    """Make a file readable by its owner alone before anything is in it."""
+    os.close(os.open(place, os.O_WRONLY | os.O_CREAT, 0o600))
+    place.chmod(0o600)
 
 
 @dataclass(frozen=True)

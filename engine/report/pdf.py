@@ -17,6 +17,7 @@ from engine.report.fonts import FOLDERS, settable
 from engine.report.theme import LIGHT, resource
 from engine.report.told import LONGEST_WORD, Piece, Told
 from engine.report.words import alternative
+from engine.views import Text
 
 PROGRAM = "Custos"
 BREAK = "\u200b"  # a place where a line may end, without width
@@ -105,6 +106,7 @@ class _Parts:
         return breakable(settable(words, simple=self._simple), longest)
 
     def document(self, document: Document) -> dict[str, Any]:
+        below = document.footer or Text("report.footer.bundle", {"bundle": document.bundle_id})
         return {
             "language": self._language,
             "title": self._word(document.title, LONGEST_WORD - 6),
@@ -114,7 +116,7 @@ class _Parts:
             "stays": document.stays,
             "colours": {name.replace("-", "_"): value for name, value in LIGHT.tokens().items()},
             "attachment": texts.text("report.footer.evidence", language=self._language),
-            "bundle": texts.text("report.footer.bundle", language=self._language, bundle=document.bundle_id),
+            "bundle": self._word(below),
             "page": texts.text("report.footer.page", language=self._language, page="{page}", pages="{pages}"),
             "contents": texts.text("report.footer.contents", language=self._language),
             "cover": [self._set(piece) for piece in self._told.pieces(document.cover)],

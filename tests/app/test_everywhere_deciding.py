@@ -49,6 +49,7 @@ def step(
     wanted: str = request.param
     window.study.ledger_path = tmp_path / "ledger.sqlite"
     shutil.copy(ledger, window.study.ledger_path)
+    shutil.copytree(f"{ledger}-keys", f"{window.study.ledger_path}-keys")
     window.study.open_plan(plan)
     for one in ("load", "risk", "preview"):
         window.go(one)

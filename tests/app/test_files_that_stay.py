@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from engine.ledger import Ledger, default_path
 from engine.release.examples import plans
 from engine.release.plan import Plan, Purpose
 from engine.release.run import run
+from engine.views import BarsView
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
 EXAMPLES = Path(__file__).parents[2] / "resources" / "examples"
@@ -95,3 +97,45 @@ def test_a_plan_that_is_saved_may_be_passed_on(own):
     plan = Plan.read(EXAMPLES.parent / "sample" / "plan.json")
     files.save_plan(plan, own / "plan.json")
     assert stat.S_IMODE((own / "plan.json").stat().st_mode) == 0o644
+
+
+@pytest.mark.parametrize("ending", ["csv", "svg"])
+def test_a_picture_that_stays_is_its_owner_s_alone_also_over_an_older_file(own, ending):
+    view = BarsView("Stays", ("a", "b"), (1.0, 2.0), "people")
+    old = own / f"old.{ending}"
+    old.write_text("")
+    for path, stays, mode in (
+        (own / f"in.{ending}", True, 0o600),
+        (old, True, 0o600),
+        (own / f"out.{ending}", False, 0o644),
+    ):
+        view.save(path, stays=stays)
+        assert stat.S_IMODE(path.stat().st_mode) == mode and path.stat().st_size, path.name
+
+
+def test_after_a_run_of_the_command_line_everything_but_the_release_is_its_owner_s_alone(own, monkeypatch):
+    """Walks whatever there is, so that a new file that stays has to be closed too."""
+    for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME", "HOME", "TMPDIR"):
+        monkeypatch.setenv(name, str(own / name))
+    (own / "TMPDIR").mkdir(mode=0o700)
+    ledger = own / "registers" / "ledger.sqlite"
+    plan = EXAMPLES.parent / "sample" / "plan.json"
+    command = [
+        sys.executable,
+        "-m",
+        "engine",
+        "run",
+        str(plan),
+        "--out",
+        str(own / "out"),
+        "--without-reason",
+    ]
+    place = EXAMPLES.parents[1]
+    subprocess.run([*command, "--ledger", str(ledger)], cwd=place, check=True, capture_output=True)
+    out = own / "out"
+    passed_on = {out, out / "release", *(out / "release").iterdir()}
+    # folders of the user, which every program shares, and those that stood there before
+    passed_on |= {own, *own.iterdir(), *(own / "data").iterdir(), *(own / "config").iterdir()}
+    found = {path: stat.S_IMODE(path.stat().st_mode) for path in own.rglob("*") if path not in passed_on}
+    assert {ledger, out / "internal" / "evidence.json"} <= set(found)
+    assert {path.name: oct(mode) for path, mode in found.items() if mode & 0o077} == {}

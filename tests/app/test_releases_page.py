@@ -16,12 +16,15 @@ from PySide6.QtWidgets import QPushButton
 
 from app import words
 from app.frame.window import Window
+from app.parts.prose import Prose
 from app.state import draft
 from app.state.settings import Settings
 from app.theme import text_font
 from app.work.releasing import Outcome, Watch
 from app.work.releasing import release as make_release
 from engine.ledger import Ledger
+from engine.release import signing
+from engine.release.signature import in_groups
 from tests.app.hands import Hands
 from tests.app.walking import missing_texts, settle, write
 
@@ -181,6 +184,8 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from engine.ledger import Ledger
+from engine.release import signing
+from engine.release.signature import in_groups
 from engine.privacy.mechanisms import DiscreteLaplace
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 
@@ -289,3 +294,59 @@ def test_a_budget_below_what_was_spent_is_refused_in_words(
     settle(qtbot, window)
     assert "cannot be lowered" in window.notice.words() and "0.5" in window.notice.words()
     assert Ledger(window.study.ledger_path).holding("Diabetes register (sample)").epsilon == 2
+
+
+def test_a_signing_key_is_locked_changed_and_asked_for_where_it_is_needed(
+    released: Outcome, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    ledger = Ledger(window.study.ledger_path)
+    (holding,) = ledger.holdings()
+    first = signing.opened(ledger, holding)
+    window.go("releases")
+    settle(qtbot, window)
+    page, key = window.page("releases"), window.page("releases").register.key
+    key.line.click()
+    assert in_groups(first.fingerprint) in key.said.plain() and key.fields["opens"].isHidden()
+    page._do_with_key("sheets", {"opens": ""}, str(tmp_path / "sheets"))
+    settle(qtbot, window)
+    assert {path.name for path in (tmp_path / "sheets").iterdir()} >= {"signing-key.pdf", "verify.html"}
+    key.line.setChecked(True)
+    key.fields["locks"].setText("four words and more")
+    qtbot.mouseClick(key.buttons["lock"], Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert signing.state(ledger, holding)["locked"] and not key.fields["locks"].text()
+    key.line.setChecked(True)
+    assert not key.fields["opens"].isHidden() and not key.buttons["renew"].isEnabled()
+    key.fields["opens"].setText("four words and more")
+    key.fields["reason"].setText("a new officer")
+    qtbot.mouseClick(key.buttons["renew"], Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert signing.opened(ledger, holding, "four words and more").earlier
+    outcome = make_release(
+        window.study.plan, tmp_path / "more", watch=Watch(), ledger_path=window.study.ledger_path
+    )
+    assert outcome.error is not None and outcome.error.code == "signing.passphrase" and not outcome.state
+    field = window.page("release").signing
+    assert field.isHidden()
+    field.ask_after(outcome.error)
+    assert not field.isHidden()
+    qtbot.keyClicks(field, "four words and more")
+    outcome = make_release(
+        window.study.plan,
+        tmp_path / "more",
+        watch=Watch(),
+        ledger_path=window.study.ledger_path,
+        signing=field.taken(),
+    )
+    assert outcome.state == "complete" and not field.text()
+    card = page.verify
+    said = lambda: " ".join(one.plain() for one in card.findChildren(Prose) if one.isVisibleTo(card))  # noqa: E731
+    card.fingerprint.setText("0" * 39)
+    page._verify(str(tmp_path / "more"))
+    qtbot.waitUntil(lambda: words.say("app.verify.known_wrong") in said())
+    for written, passes in ((in_groups(first.fingerprint).upper(), True), ("0" * 40, False)):
+        card.fingerprint.setText(written)
+        page._verify(str(tmp_path / "more"))
+        settle(qtbot, window)
+        assert card.answer.text().startswith("Yes." if passes else "No.")
+    assert "trusted" not in said()

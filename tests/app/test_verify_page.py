@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from PySide6.QtQml import QJSEngine
 
 from engine.release.readme import fingerprint, verify_page
@@ -29,7 +30,13 @@ def page() -> str:
 
 
 @pytest.fixture(scope="module")
-def engine(page: str, qapp: Any) -> QJSEngine:
+def engine(qapp: Any) -> QJSEngine:
+    return opened_page()
+
+
+def opened_page() -> QJSEngine:
+    """Return what the page computes with, without a browser."""
+    page = verify_page().decode()
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     # Qt's engine knows no async functions; what they do is only to read files.
     script = re.sub(r"async function check\(.*?\n}\n", "", script, flags=re.DOTALL)
@@ -54,6 +61,22 @@ def test_its_sums_are_those_of_sha_256(engine: QJSEngine) -> None:
     for length in (0, 1, 3, 55, 56, 57, 63, 64, 65, 119, 120, 128, 1000, 70_001):
         content = chance.randbytes(length)
         assert run(engine, f"sha256({array(content)})") == hashlib.sha256(content).hexdigest(), length
+
+
+def test_its_signatures_are_those_of_ed25519(engine: QJSEngine) -> None:
+    chance = random.Random(2)
+    for length in (0, 111, 112, 239, 240):
+        content = chance.randbytes(length)
+        hexadecimal = f"Array.from(sha512({array(content)}))"
+        assert bytes(run(engine, hexadecimal)) == hashlib.sha512(content).digest(), length
+    key = Ed25519PrivateKey.generate()
+    public, signed = key.public_key().public_bytes_raw(), bytearray(key.sign(b"said"))
+    assert run(engine, f"isSigned({array(public)}, {array(signed)}, {array(b'said')})")
+    assert not run(engine, f"isSigned({array(public)}, {array(signed)}, {array(b'Said')})")
+    signed[40] ^= 1
+    assert not run(engine, f"isSigned({array(public)}, {array(signed)}, {array(b'said')})")
+    neutral = bytes([1, *bytes(31)])  # a key of small order, under which this is a signature of anything
+    assert not run(engine, f"isSigned({array(neutral)}, {array(neutral + bytes(32))}, {array(b'said')})")
 
 
 def compared(engine: QJSEngine, files: dict[str, bytes]) -> Any:

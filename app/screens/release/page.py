@@ -33,6 +33,7 @@ from app.parts.making import (
 )
 from app.parts.panel import Explanation, Part, three, three_parts
 from app.parts.prose import Heading, Prose
+from app.parts.signing_key import SigningSecret
 from app.parts.table import DataTable
 from app.parts.view_stack import ViewStack
 from app.parts.views import explain
@@ -205,7 +206,8 @@ class ReleasePage(Page):
         self.choose_key = make_button(words.say("app.release.secret.earlier"), "earlier-key", self._ask_key)
         self.topic(self.choose_key, "secret")
         self.secret.body.addWidget(self.choose_key, 0, Qt.AlignmentFlag.AlignLeft)
-        self.body.addWidget(self.secret)
+        self.signing = SigningSecret()
+        add(self.body, self.secret, self.signing)
 
     def _ask_key(self) -> None:
         """Ask for the key of an earlier release, with which this one is to be joined."""
@@ -306,6 +308,7 @@ class ReleasePage(Page):
 
     def leave(self) -> None:
         self._forget_secret()
+        self.signing.clear()
 
     def _forget_secret(self) -> None:
         self.earlier_key = None
@@ -386,6 +389,7 @@ class ReleasePage(Page):
             ledger_path=self.study.ledger_path,
             language=words.language(),
             passphrase=passphrase,
+            signing=self.signing.taken(),
             earlier_key=earlier_key,
             known=self.frame.settings.bundles(MOST_KNOWN),
             done=self._ended,
@@ -455,6 +459,7 @@ class ReleasePage(Page):
         self.ended.setAccessibleName(f"{self.ended_title.text()} {kept}")
         if outcome.error is not None:
             self.refuse(outcome.error)
+            self.signing.ask_after(outcome.error)
 
     # --- what was made -----------------------------------------------------------------------------
 

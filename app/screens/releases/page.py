@@ -33,6 +33,7 @@ from app.work.releasing import (
     reopen,
     resolve,
     withdraw,
+    work_on_key,
 )
 from app.work.visiting import resume
 from engine.privacy.promises.pseudonymous import Pseudonymous
@@ -294,6 +295,7 @@ class ReleasesPage(Page):
         self.body.addWidget(self.left_card)
         self.register = RegisterCard()
         self.register.change.wanted.connect(self._change_budget)
+        self.register.key.wanted.connect(self._work_on_key)
         for widget in (self.register.choice, self.register.change.line, self.register.change.button):
             self.topic(widget, "register")
         self.table = named(ReleasesTable(words.say("app.releases.title")), "releases-table")
@@ -466,6 +468,38 @@ class ReleasesPage(Page):
             stoppable=False,
         )
 
+    def _work_on_key(self, what: str, said: dict[str, Any]) -> None:
+        if what != "sheets":
+            self._do_with_key(what, said, "")
+            return
+        dialog = QFileDialog(self, words.say("app.signing.where"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
+        dialog.fileSelected.connect(lambda folder: self._do_with_key(what, said, folder))
+        dialog.open()
+
+    def _do_with_key(self, what: str, said: dict[str, Any], folder: str) -> None:
+        holding = self.register.holding
+        if holding is None:
+            return
+
+        def done(tree: dict[str, Any]) -> None:
+            self._listed(tree)
+            self.register.show_register(holding["id"])
+            self.notify(words.say(f"app.signing.{'sheets_written' if what == 'sheets' else 'changed'}"))
+
+        self.work(
+            work_on_key,
+            holding["id"],
+            what,
+            said,
+            Path(folder),
+            ledger_path=self.study.ledger_path,
+            done=done,
+            doing=words.say("app.signing.working"),
+            stoppable=False,
+        )
+
     def _act(self, function: Any) -> None:
         entry = self._entry()
         if entry is None:
@@ -556,10 +590,14 @@ class ReleasesPage(Page):
         )
 
     def _verify(self, folder: str) -> None:
+        known = self.verify.known()
+        if known is None:
+            return
         self.work(
             check_bundle,
             Path(folder),
             ledger_path=self.study.ledger_path,
+            fingerprints=known,
             done=self.verify.show_verification,
             doing=words.say("app.verify.verifying"),
         )

@@ -179,10 +179,14 @@ class ReportPage(Page):
 
     def _verify(self) -> None:
         assert self.folder is not None
+        known = self.verify.known()
+        if known is None:
+            return
         self.work(
             check_bundle,
             self.folder,
             ledger_path=self.study.ledger_path,
+            fingerprints=known,
             done=self.verify.show_verification,
             doing=words.say("app.verify.verifying"),
         )

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QPushButton, QVBox
 
 from app import words
 from app.parts.cards import Card, row
+from app.parts.computer_card import ComputerCard
 from app.parts.making import STRETCH, add, empty, make_button, make_column, make_grid, named
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
@@ -20,6 +21,7 @@ from app.screens.base import Page
 from app.state import draft, flow
 from app.theme import polish
 from app.words.money import written_day
+from app.work.checking import check_computer, save_page
 from engine.release.plan import Plan
 
 SAMPLE = "sample/diabetes_encounters.csv"
@@ -61,7 +63,10 @@ class StartPage(Page):
         self.made = make_column(spacing=0)
         releases.body.addLayout(self.made)
         grid.addWidget(releases, 1, 1)
-        add(self.body, grid, 4, self._asked(), STRETCH)
+        self.computer = ComputerCard(self._check_computer, self._ask_where_check)
+        self.topic(self.computer.check, "computer")
+        self.topic(self.computer.save, "computer")
+        add(self.body, grid, 4, self._asked(), 4, self.computer, STRETCH)
 
     def _button(self, name: str, act: object, *, look: str = "") -> QPushButton:
         button = make_button(words.say(f"app.start.{name}"), name)
@@ -110,6 +115,7 @@ class StartPage(Page):
         return part
 
     def enter(self) -> None:
+        self.computer.show_rules()
         has_plan = bool(self.study.plan.files)
         self._show_drafts([] if has_plan else draft.drafts(folder=self.frame.data))
         self.save.setVisible(has_plan)
@@ -212,13 +218,34 @@ class StartPage(Page):
         self._dialog("open_plan", words.say("app.start.plan_filter"), self.frame.open_file)
 
     def _ask_where(self) -> None:
-        self._dialog("save_plan", words.say("app.start.plan_filter"), self.frame.save_plan, save=True)
+        self._dialog("save_plan", words.say("app.start.plan_filter"), self.frame.save_plan, save="json")
 
-    def _dialog(self, title: str, names: str, act: object, *, save: bool = False) -> None:
+    def _check_computer(self) -> None:
+        self.work(
+            check_computer,
+            self.study.ledger_path,
+            done=self.computer.show_report,
+            doing=words.say("app.start.computer_doing"),
+        )
+
+    def _ask_where_check(self) -> None:
+        self._dialog("computer_save", words.say("app.start.computer_filter"), self._save_check, save="pdf")
+
+    def _save_check(self, path: str) -> None:
+        self.work(
+            save_page,
+            self.computer.report,
+            Path(path),
+            language=words.language(),
+            done=lambda name: self.notify(words.say("app.start.computer_saved", file=name), tone="accent"),
+            doing=words.say("app.start.computer_saving"),
+        )
+
+    def _dialog(self, title: str, names: str, act: object, *, save: str = "") -> None:
         dialog = QFileDialog(self, words.say(f"app.start.{title}"), "", names)
         if save:
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            dialog.setDefaultSuffix("json")
+            dialog.setDefaultSuffix(save)
         else:
             dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

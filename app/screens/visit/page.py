@@ -20,6 +20,7 @@ from app.parts.making import STRETCH, add, empty, make_button, make_column, make
 from app.parts.panel import Explanation, Part
 from app.parts.plot import LEFT, NEXT, Segment, SegmentBar
 from app.parts.prose import Heading, Prose
+from app.parts.signing_key import SigningSecret
 from app.parts.source_card import SourceCard
 from app.parts.view_stack import ViewStack
 from app.screens.base import Page
@@ -147,7 +148,8 @@ class VisitPage(Page):
         self.takes = named(Prose(), "takes")
         self.cheaper = CheaperWays()
         self.cheaper.taken.connect(self._take)
-        add(self.card.body, self.secret, self.takes, self.cheaper)
+        self.signing = SigningSecret()
+        add(self.card.body, self.secret, self.signing, self.takes, self.cheaper)
         self.body.addWidget(self.card)
 
     def _build_budget(self) -> None:
@@ -437,6 +439,7 @@ class VisitPage(Page):
             ledger_path=self.study.ledger_path,
             language=words.language(),
             passphrase=passphrase,
+            signing=self.signing.taken(),
             done=self._answered,
             doing=words.say("app.visit.working"),
             slot="release",
@@ -446,6 +449,7 @@ class VisitPage(Page):
         self.study.forget("ledger")
         if outcome.error is not None:
             self.refuse(outcome.error)
+            self.signing.ask_after(outcome.error)
         if outcome.bundle is None or self.opened_as is None:
             return
         folder = outcome.bundle.folder

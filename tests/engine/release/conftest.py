@@ -15,10 +15,11 @@ from engine.methods.protocol import MAIN, Budget
 from engine.pricing.price import Price
 from engine.privacy.noise import Noise
 from engine.progress import SILENT
-from engine.release.bundle import Bundle
+from engine.release.bundle import Bundle, write_sums
 from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.reading import pinned
 from engine.release.run import run_through
+from engine.release.signature import SIGNATURE
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.noise_source import seeded_noise
 
@@ -114,4 +115,11 @@ def made(once: Bundle, folder: Path) -> Bundle:
     """Return a copy of the release that a test may change, with a copy of its ledger."""
     shutil.copytree(once.folder, folder / "bundle")
     shutil.copy(once.folder.parent / "ledger.sqlite", folder)
+    shutil.copytree(once.folder.parent / "ledger.sqlite-keys", folder / "ledger.sqlite-keys")
     return replace(once, folder=folder / "bundle")
+
+
+def forge_sums(folder: Path) -> None:
+    """Do what somebody does who changed a file: write sums that fit, and take away what cannot fit."""
+    (folder / SIGNATURE).unlink(missing_ok=True)
+    write_sums(folder)

@@ -107,8 +107,9 @@ def test_nor_whatever_became_of_the_first(tmp_path, ledger, fate):
         ledger.withdraw(first.entry, "asked for")
     if fate in ("gone", "only the ledger"):
         shutil.rmtree(first.folder)
-    if fate == "only the ledger":  # carried to another computer, into another folder
-        (tmp_path / "other").mkdir()
+    if fate == "only the ledger":  # carried to another computer with its keys, into another folder
+        keys = ledger.path.with_name(f"{ledger.path.name}-keys")
+        shutil.copytree(keys, tmp_path / "other" / "books.sqlite-keys")
         ledger = Ledger(shutil.copy(ledger.path, tmp_path / "other" / "books.sqlite"))
     with pytest.raises(InputRefused, match="differs"):
         made(tmp_path, MORE, "two", tmp_path / "two", ledger)

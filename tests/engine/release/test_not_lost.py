@@ -100,7 +100,7 @@ def test_a_second_control_c_leaves_no_draft(tmp_path: Path, monkeypatch: pytest.
         run(plan_for("counts"), out=tmp_path / "out", ledger=ledger, base=tmp_path)
     monkeypatch.undo()
     assert [entry.state for entry in ledger.entries()] == ["failed"]
-    assert {path.name for path in tmp_path.iterdir()} == {"people.csv", "ledger.sqlite"}
+    assert {path.name for path in tmp_path.iterdir()} == {"people.csv", "ledger.sqlite", "ledger.sqlite-keys"}
 
 
 def test_a_bundle_whose_entry_cannot_be_completed_stays_and_is_entered_later(

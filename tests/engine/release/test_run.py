@@ -53,6 +53,7 @@ def test_a_run_leaves_a_complete_bundle(run: Runner, folder: Path, ledger: Ledge
         "release/README.txt",
         "release/verify.html",
         "release/SHA256SUMS",
+        "release/signature.json",
         "internal/evidence.json",
         "internal/report-internal.pdf",
         "internal/report-internal.html",
@@ -100,7 +101,7 @@ def test_stop_before_the_first_noise_leaves_nothing_and_frees(
     before = {path.name for path in folder.iterdir()}
     with pytest.raises(Cancelled):
         run(progress=progress)
-    assert {path.name for path in folder.iterdir()} == before
+    assert {path.name for path in folder.iterdir()} == before | {"ledger.sqlite-keys"}
     assert entries(ledger) in ([], ["freed"])
     assert all(ledger.status(one.id).epsilon_spent == 0 for one in ledger.holdings())
 
@@ -125,13 +126,14 @@ def test_a_full_disk_leaves_no_half_bundle(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
+    run("first")
     monkeypatch.setattr(bundle_module.os, "fsync", full)
     with pytest.raises(InputRefused) as refusal:
         run()
     assert refusal.value.code == "bundle.not_writable"
     assert not (folder / "bundle").exists()
     assert not [path for path in folder.iterdir() if path.name.startswith(".custos")]
-    assert entries(ledger) == ["failed"]
+    assert entries(ledger) == ["complete", "failed"]
 
 
 def test_a_disk_without_room_for_the_bundle_costs_nothing(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from io import BytesIO
 from pathlib import Path
 
@@ -21,8 +20,9 @@ from pypdf.generic import (
 from engine import texts
 from engine.__main__ import main
 from engine.ledger import Ledger
-from engine.release.bundle import Bundle, write_sums
+from engine.release.bundle import Bundle
 from engine.release.verify import verify
+from tests.engine.release.conftest import forge_sums
 
 PKCS7 = b"\x30\x82\x01\x00" + b"\x01" * 256
 
@@ -87,7 +87,7 @@ def test_a_report_that_was_signed_is_named_and_no_forgery(
 def test_a_report_that_was_signed_before_the_sums_is_no_forgery(made: Bundle) -> None:
     report = made.folder / "release" / "report-external.pdf"
     report.write_bytes(signed(report.read_bytes()))
-    write_sums(made.folder / "release")
+    forge_sums(made.folder / "release")
     found = verify(made.folder / "release")
     assert found.passed and found.signed == ("release/report-external.pdf",)
 
@@ -102,7 +102,7 @@ def test_what_changes_a_page_behind_a_signature_is_found(
     report = made.folder / "release" / "report-external.pdf"
     report.write_bytes(signed(report.read_bytes(), edges=edges, spoil=spoil))
     assert [one.code for one in verify(made.folder).problems] == ["bundle.changed"]
-    write_sums(made.folder / "release")
+    forge_sums(made.folder / "release")
     assert [one.code for one in verify(made.folder).problems] == ["bundle.words_differ"]
 
 
@@ -125,7 +125,6 @@ def test_anything_else_behind_a_report_is_found(made: Bundle) -> None:
     [
         ("SHA256SUMS.p7s", PKCS7),
         ("SHA256SUMS.p7s", b"-----BEGIN PKCS7-----\nMAA=\n-----END PKCS7-----\n"),
-        ("signature.json", json.dumps({"key": "00"}).encode()),
     ],
 )
 def test_a_signature_beside_the_sums_is_named_and_no_forgery(
@@ -145,13 +144,17 @@ def test_a_signature_beside_the_sums_is_named_and_no_forgery(
         ("SHA256SUMS.p7s", b""),
         ("signature.json", b"patient;sex\n1;f\n"),
         ("signature.json", b'["a"]'),
-        ("signature.json", b'{"a": "' + b"1" * 70_000 + b'"}'),
         ("README.p7s", PKCS7),
     ],
 )
 def test_what_is_no_signature_is_not_let_in_under_its_name(made: Bundle, name: str, content: bytes) -> None:
     (made.folder / "release" / name).write_bytes(content)
     assert "bundle.not_recorded" in [one.code for one in verify(made.folder).problems]
+
+
+def test_a_signature_that_is_larger_than_any_is_not_read(made: Bundle) -> None:
+    (made.folder / "release" / "signature.json").write_bytes(b'{"a": "' + b"1" * 70_000 + b'"}')
+    assert [one.code for one in verify(made.folder).problems] == ["bundle.too_large"]
 
 
 def test_a_folder_is_not_changed_by_looking(made: Bundle) -> None:

@@ -15,11 +15,11 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.evidence import dumps
 from engine.ledger import Ledger
-from engine.release.bundle import Bundle, write_sums
+from engine.release.bundle import Bundle
 from engine.release.readme import described, fingerprint
 from engine.release.verify import verify
 from engine.report.embedded import embedded_evidence
-from tests.engine.release.conftest import Runner
+from tests.engine.release.conftest import Runner, forge_sums
 from tests.ratios import TIMED, slack
 
 FILES = (
@@ -85,10 +85,10 @@ def test_a_file_added_or_taken_away_is_named(made: Bundle) -> None:
         return [(problem.code, problem.values["file"]) for problem in verify(made.folder).problems]
 
     assert named() == [("bundle.not_recorded", "release/patients.csv")]
-    write_sums(made.folder / "release")  # the sums fit then; the evidence does not know it
+    forge_sums(made.folder / "release")  # the sums fit then; the evidence does not know it
     assert named() == [("bundle.not_in_evidence", "release/patients.csv")]
     extra.unlink()
-    write_sums(made.folder / "release")
+    forge_sums(made.folder / "release")
     (made.folder / "release" / "README.txt").unlink()
     assert named() == [("bundle.missing", "release/README.txt")]
 
@@ -99,7 +99,7 @@ def forged(bundle: Bundle, file: str, old: str, new: str) -> None:
     content = path.read_text(encoding="utf-8")
     assert old in content
     path.write_text(content.replace(old, new), encoding="utf-8")
-    write_sums(bundle.folder / "release")
+    forge_sums(bundle.folder / "release")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_fitting_sums_do_not_help_against_the_ledger(made: Bundle, ledger: Ledge
     evidence.write_bytes(dumps(tree))
     for name, content in described(evidence.read_bytes()).items():
         (made.folder / "release" / name).write_bytes(content)
-    write_sums(made.folder / "release")
+    forge_sums(made.folder / "release")
     found = verify(made.folder / "release")
     assert found.passed and not found.chain_checked
     problems = verify(made.folder / "release", ledger=ledger).problems
@@ -182,7 +182,7 @@ def test_evidence_that_makes_no_report_is_named(made: Bundle) -> None:
     tree = json.loads(evidence.read_bytes())
     tree["views"] = [{"kind": "nonsense"}]
     evidence.write_bytes(dumps(tree))
-    write_sums(made.folder / "release")
+    forge_sums(made.folder / "release")
     assert "bundle.bad_evidence" in {problem.code for problem in verify(made.folder).problems}
 
 
@@ -244,12 +244,11 @@ def test_a_folder_that_is_a_link_does_not_pass(made: Bundle, tmp_path: Path, par
     ],
 )
 def test_evidence_of_any_form_gets_an_answer(made: Bundle, ledger: Ledger, change: str) -> None:
-    from engine.release.bundle import write_sums
 
     for part in ("release", "internal"):
         file = made.folder / part / "evidence.json"
         file.write_text(json.dumps(json.loads(file.read_text()) | json.loads(change)))
-        write_sums(made.folder / part)
+        forge_sums(made.folder / part)
     for found in (verify(made.folder), verify(made.folder, ledger=ledger)):
         assert found.problems and all(all(texts.explain(problem)) for problem in found.problems)
 

@@ -1,0 +1,208 @@
+"""What the administrator of this computer has set for everybody on it. A policy only ever forbids.
+
+One TOML file that only an administrator can write. Without it nothing changes. One that cannot be read, or
+that asks for what this version does not know, stops every release: no limit is ignored.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from engine.bounded import SUMS, read_text
+from engine.errors import InputRefused
+from engine.numbers import exact
+
+_samples = ContextVar("samples", default=False)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is set; a field with its default value is not.
+
+    Parameters
+    ----------
+    registers
+        Folder in which every ledger has to lie; that of whoever names none lies there too.
+    largest_epsilon
+        That one release may spend.
+    bounded_loss
+        Whether only releases leave whose loss is bounded.
+    locked_keys
+        Whether signing keys and keys of pseudonyms have to be locked with a passphrase.
+    reasons
+        Whether decisions that want a reason have to have one on the command line and in programs too.
+    contact
+        Whom to ask; shown.
+    """
+
+    registers: Path | None = None
+    largest_epsilon: Fraction | None = None
+    bounded_loss: bool = False
+    locked_keys: bool = False
+    reasons: bool = False
+    contact: str = ""
+
+    def named(self) -> dict[str, str]:
+        """Return what is set, by its name, as text."""
+        found = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if value not in (None, False, ""):
+                found[one.name] = "yes" if value is True else str(value)
+        return found
+
+
+def place() -> Path:
+    """Return where the policy of this computer lies; no setting of a user leads elsewhere."""
+    if sys.platform == "win32":
+        return Path(_program_data()) / "Custos" / "custos.toml"
+    if sys.platform == "darwin":
+        return Path("/Library/Application Support/Custos/custos.toml")
+    return Path("/etc/custos/custos.toml")
+
+
+def _program_data() -> str:
+    """Return the folder of all users from the registry: the variable of that name is the user's to change."""
+    if sys.platform != "win32":
+        return ""
+    import winreg
+
+    path = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion\ProfileList"
+    with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, path) as key:
+        return os.path.expandvars(str(winreg.QueryValueEx(key, "ProgramData")[0]))
+
+
+@contextmanager
+def without_rules() -> Iterator[None]:
+    """Set nothing within a block: for tables that come with the program, and ledgers of their own."""
+    before = _samples.set(True)
+    try:
+        yield
+    finally:
+        _samples.reset(before)
+
+
+def policy() -> Policy:
+    """Return what is set on this computer.
+
+    Raises
+    ------
+    InputRefused
+        ``policy.not_readable``, ``policy.unknown``, ``policy.wrong``.
+    """
+    if _samples.get():
+        return Policy()
+    path = place()
+    try:
+        written = read_text(path, SUMS)
+    except (FileNotFoundError, NotADirectoryError):
+        return Policy()
+    except (OSError, ValueError) as error:
+        raise InputRefused("policy.not_readable", file=str(path)) from error
+    try:
+        tree = tomllib.loads(written, parse_float=str)
+    except ValueError as error:
+        raise InputRefused("policy.not_readable", file=str(path)) from error
+    return _read(tree, str(path))
+
+
+def _read(tree: Mapping[str, Any], file: str) -> Policy:
+    known = {one.name for one in fields(Policy)}
+    found: dict[str, Any] = {}
+    for name, value in tree.items():
+        if name not in known:
+            raise InputRefused("policy.unknown", file=file, name=name[:100], known=", ".join(sorted(known)))
+        try:
+            found[name] = _value(name, value)
+        except (ValueError, ZeroDivisionError) as error:
+            raise InputRefused("policy.wrong", file=file, name=name) from error
+    return Policy(**found)
+
+
+def _value(name: str, value: Any) -> Any:
+    if name == "largest_epsilon":
+        if isinstance(value, bool) or not isinstance(value, int | str) or (level := exact(str(value))) <= 0:
+            raise ValueError("no level")
+        return level
+    if name in ("registers", "contact"):
+        if not isinstance(value, str) or not value.strip() or (name == "registers" and not _is_whole(value)):
+            raise ValueError("no text")
+        return Path(value) if name == "registers" else " ".join(value.split())
+    if not isinstance(value, bool):
+        raise ValueError("neither true nor false")
+    return value
+
+
+def _is_whole(path: str) -> bool:
+    return Path(path).is_absolute()
+
+
+def refuse_level(epsilon: Fraction | None) -> None:
+    """Refuse a release that would spend more than one may, or whose loss is not bounded where it has to be.
+
+    Parameters
+    ----------
+    epsilon
+        What the release spends; None where its loss is not bounded.
+
+    Raises
+    ------
+    InputRefused
+        ``policy.epsilon``, ``policy.bounded``, and what `policy` says.
+    """
+    found = policy()
+    if epsilon is None:
+        if found.bounded_loss:
+            raise InputRefused("policy.bounded", file=str(place()), contact=_contact(found))
+        return
+    if found.largest_epsilon is not None and epsilon > found.largest_epsilon:
+        raise InputRefused(
+            "policy.epsilon",
+            file=str(place()),
+            epsilon=epsilon,
+            largest=found.largest_epsilon,
+            contact=_contact(found),
+        )
+
+
+def refuse_place(ledger: Path) -> None:
+    """Refuse a ledger outside the folder in which all have to lie.
+
+    Raises
+    ------
+    InputRefused
+        ``policy.registers``.
+    """
+    found = policy()
+    if found.registers is None:
+        return
+    if not Path(os.path.realpath(ledger)).is_relative_to(os.path.realpath(found.registers)):
+        raise InputRefused(
+            "policy.registers", file=str(place()), folder=str(found.registers), contact=_contact(found)
+        )
+
+
+def refuse_open_key(*, is_locked: bool) -> None:
+    """Refuse a release with a key that no passphrase locks, where keys have to be locked.
+
+    Raises
+    ------
+    InputRefused
+        ``policy.locked_keys``.
+    """
+    found = policy()
+    if found.locked_keys and not is_locked:
+        raise InputRefused("policy.locked_keys", file=str(place()), contact=_contact(found))
+
+
+def _contact(found: Policy) -> str:
+    return found.contact or "–"

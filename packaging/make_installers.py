@@ -1,0 +1,224 @@
+"""Make what is handed out: ``python3 packaging/make_installers.py [FOLDER] [--built FOLDER]``.
+
+Writes into FOLDER (default ``dist/installers``) a Debian package, an archive that needs no administrator,
+the bill of materials, and ``SHA256SUMS`` over them; with ``--wheelhouse`` instead a folder of wheels with a
+lock of their hashes, for installing from source offline. The same bytes come of the same built folder.
+
+Linux on x86-64 with glibc 2.34 or newer (what the wheels want): Debian 12, Ubuntu 22.04, RHEL 9 and later.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+from pathlib import Path
+
+import build
+import environment
+import licences
+import make_wheel
+
+ROOT = environment.ROOT
+ASSETS = ROOT / "packaging" / "debian"
+PLACE = "opt/custos"
+ARCHITECTURE = "amd64"
+LEVEL = "19"
+LOCK = "requirements.lock"
+
+
+def main() -> int:
+    """Do what the command line says and return the exit status."""
+    parser = argparse.ArgumentParser(description="Make what is handed out.")
+    parser.add_argument("folder", nargs="?", default=str(ROOT / "dist" / "installers"))
+    parser.add_argument("--built", help="a folder that packaging/build.py made, for instance dist/custos")
+    parser.add_argument(
+        "--wheelhouse", action="store_true", help="wheels for installing from source, offline"
+    )
+    options = parser.parse_args()
+    folder = Path(options.folder).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    if options.wheelhouse:
+        return wheelhouse(folder, Path(sys.executable))
+    if options.built:
+        built = Path(options.built).absolute()
+    else:
+        sys.argv = sys.argv[:1]
+        if build.main() != 0:
+            return 1
+        built = ROOT / "dist" / "custos"
+    for path in make(built, folder):
+        print(path)
+    return 0
+
+
+def make(built: Path, folder: Path) -> tuple[Path, ...]:
+    """Make every installer from a built folder, which stays as it is, and return the files."""
+    with tempfile.TemporaryDirectory() as work:
+        program = Path(work) / "custos"
+        shutil.copytree(built, program, symlinks=True)
+        listed = licences.components(program)
+        strip(program)
+        licences.write(program / "licences", listed)
+        build.write_sums(program)
+        set_times(program)
+        name = f"custos-{version()}"
+        made = [
+            archive(program, folder / f"{name}-linux-x86_64.tar.zst"),
+            debian(program, folder / f"custos_{version()}_{ARCHITECTURE}.deb", listed),
+        ]
+        bill = folder / f"{name}.cdx.json"
+        shutil.copyfile(program / "licences" / "bill-of-materials.cdx.json", bill)
+    made.append(bill)
+    made.append(sums(folder, made))
+    return tuple(made)
+
+
+def version() -> str:
+    """Return the version of the program."""
+    return str(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
+
+
+def strip(program: Path) -> None:
+    """Take names that only debuggers read out of libraries; those in ``*.libs`` no longer load without."""
+    for path in sorted(program.rglob("*.so*")):
+        if path.is_file() and not path.is_symlink() and not any(".libs" in part for part in path.parts):
+            subprocess.run(["strip", "--strip-unneeded", str(path)], capture_output=True, check=False)
+
+
+def set_times(folder: Path) -> None:
+    """Give every file one time and one mode, whoever made it and when."""
+    for path in [folder, *folder.rglob("*")]:
+        if not path.is_symlink():
+            runs = path.is_dir() or os.access(path, os.X_OK)
+            path.chmod(0o755 if runs else 0o644)
+        os.utime(path, (int(build.WHEN), int(build.WHEN)), follow_symlinks=False)
+
+
+def archive(program: Path, target: Path) -> Path:
+    """Write the program as an archive that is unpacked anywhere, without an administrator."""
+    with tempfile.TemporaryDirectory() as work:
+        plain = Path(work) / "custos.tar"
+        with tarfile.open(plain, "w", format=tarfile.GNU_FORMAT) as packed:
+            for path in [program, *sorted(program.rglob("*"))]:
+                entry = packed.gettarinfo(path, f"custos/{path.relative_to(program)}".rstrip("/."))
+                entry.uid = entry.gid = 0
+                entry.uname = entry.gname = "root"
+                entry.mtime = int(build.WHEN)
+                if entry.isreg():
+                    with open(path, "rb") as content:
+                        packed.addfile(entry, content)
+                else:
+                    packed.addfile(entry)
+        command = ["zstd", "-q", "-f", f"-{LEVEL}", "-T0", str(plain), "-o", str(target)]
+        subprocess.run(command, check=True)
+    return target
+
+
+def debian(program: Path, target: Path, listed: tuple[licences.Component, ...]) -> Path:
+    """Write the Debian package: program, commands, menu entry, icon, kind of file, man pages, licences."""
+    with tempfile.TemporaryDirectory() as work:
+        root = Path(work) / "root"
+        shutil.copytree(program, root / PLACE, symlinks=True)
+        for path, source in {
+            "usr/share/applications/custos.desktop": ASSETS / "custos.desktop",
+            "usr/share/mime/packages/custos.xml": ASSETS / "custos.xml",
+            "usr/share/icons/hicolor/scalable/apps/custos.svg": ROOT / "resources" / "icons" / "custos.svg",
+        }.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, root / path)
+        (root / "usr" / "bin").mkdir(parents=True)
+        manual = root / "usr" / "share" / "man" / "man1"
+        manual.mkdir(parents=True)
+        for name in ("custos", "custos-desktop"):
+            (root / "usr" / "bin" / name).symlink_to(f"/{PLACE}/{name}")
+            _gzip(ASSETS / f"{name}.1", manual / f"{name}.1.gz")
+        documents = root / "usr" / "share" / "doc" / "custos"
+        documents.mkdir(parents=True)
+        _gzip(ROOT / "CHANGELOG.md", documents / "changelog.gz")
+        (documents / "copyright").write_text(copyright_text(listed), encoding="utf-8")
+        control = root / "DEBIAN"
+        control.mkdir()
+        size = sum(
+            path.stat().st_size for path in root.rglob("*") if path.is_file() and not path.is_symlink()
+        )
+        fields = (ASSETS / "control").read_text(encoding="utf-8")
+        fields = fields.replace("VERSION", version()).replace("SIZE", str(-(-size // 1024)))
+        (control / "control").write_text(fields.replace("ARCHITECTURE", ARCHITECTURE), encoding="utf-8")
+        lines = [
+            f"{hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()}  {path.relative_to(root)}\n"
+            for path in sorted(root.rglob("*"))
+            if path.is_file() and not path.is_symlink() and control not in path.parents
+        ]
+        (control / "md5sums").write_text("".join(lines), encoding="utf-8")
+        set_times(root)
+        command = [
+            "dpkg-deb",
+            "--root-owner-group",
+            f"-z{LEVEL}",
+            "-Zzstd",
+            "--build",
+            str(root),
+            str(target),
+        ]
+        times = os.environ | {"SOURCE_DATE_EPOCH": build.WHEN}
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=times)
+    return target
+
+
+def copyright_text(listed: tuple[licences.Component, ...]) -> str:
+    """Return Debian's copyright file: the program's own licence, and those of what it brings along."""
+    lines = [f"  {one.name} {one.version}: {one.licence}" for one in listed]
+    own = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    told = f"Custos is under the licence below. What it brings along, with its texts in /{PLACE}/licences:\n"
+    return "\n".join([told, *lines, "", own])
+
+
+def _gzip(source: Path, target: Path) -> None:
+    target.write_bytes(gzip.compress(source.read_bytes(), 9, mtime=0))
+
+
+def sums(folder: Path, of: list[Path]) -> Path:
+    """Write ``SHA256SUMS`` over files of a folder."""
+    place = folder / "SHA256SUMS"
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(of)]
+    place.write_text("".join(lines), encoding="utf-8")
+    return place
+
+
+def wheelhouse(folder: Path, python: Path) -> int:
+    """Fill a folder with the wheels of everything, as it is installed with this Python, and a lock of hashes.
+
+    Offline then: ``pip install --no-index --find-links FOLDER --require-hashes -r FOLDER/requirements.lock``,
+    which takes the program's own wheel too.
+    """
+    wanted = [f"{one.metadata['Name']}=={one.version}" for one in licences.required()]
+    command = [str(python), "-I", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
+    if subprocess.run([*command, "-d", str(folder), *wanted], check=False).returncode != 0:
+        print("A wheel is not to be had. Is there a network, or a package without a wheel for this Python?")
+        return 1
+    make_wheel.build_wheel(str(folder))
+    (folder / LOCK).write_text(lock(folder), encoding="utf-8")
+    print(folder / LOCK)
+    return 0
+
+
+def lock(folder: Path) -> str:
+    """Return a lock of every wheel in a folder: its name, version and hash."""
+    lines = []
+    for path in sorted(folder.glob("*.whl")):
+        name, number = path.name.split("-")[:2]
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        lines.append(f"{licences.normal(name)}=={number} --hash=sha256:{digest}\n")
+    return "".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

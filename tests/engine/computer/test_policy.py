@@ -1,0 +1,159 @@
+"""Rules of the computer forbid and never allow; what is not understood stops every release."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from engine import policy, texts
+from engine.__main__ import main
+from engine.computer import checks
+from engine.computer.support import support
+from engine.errors import InputRefused
+from engine.ledger import Ledger, default_path
+from engine.release import signing
+from engine.release.check import check
+from engine.release.plan import Plan
+from tests.engine.release.conftest import Runner, folder, ledger, plan, run
+
+__all__ = ["folder", "ledger", "plan", "run"]
+
+
+@pytest.fixture
+def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "etc" / "custos.toml"
+    path.parent.mkdir()
+    monkeypatch.setattr(policy, "place", lambda: path)
+    return path
+
+
+def test_without_a_file_nothing_is_set_and_no_variable_of_a_user_leads_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before = policy.place()
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "ProgramData"):
+        monkeypatch.setenv(name, str(tmp_path))
+    assert policy.place() == before and before.is_absolute()
+
+
+def test_a_level_beyond_the_limit_is_refused_before_anything_is_spent(
+    rules: Path, run: Runner, ledger: Ledger, plan: Plan, folder: Path
+) -> None:
+    rules.write_text('largest_epsilon = 0.1\ncontact = "it@hospital"\n')
+    assert policy.policy().largest_epsilon == Fraction(1, 10)
+    with pytest.raises(InputRefused, match=r"policy\.epsilon") as caught:
+        run()
+    assert ledger.entries() == []
+    assert "it@hospital" in " ".join(texts.explain(caught.value))
+    with pytest.raises(InputRefused, match=r"policy\.epsilon"):
+        check(plan, base=folder)
+    rules.write_text('largest_epsilon = "1/2"\n')
+    run()
+    rules.write_text("largest_epsilon = 1\n")
+    run("second", seed=2)
+
+
+@pytest.mark.parametrize(
+    ("written", "code"),
+    [
+        ("largest_epsilon = ", "policy.not_readable"),
+        ("\x00", "policy.not_readable"),
+        ("largest_epsilon = true", "policy.wrong"),
+        ("largest_epsilon = 0", "policy.wrong"),
+        ("largest_epsilon = -1", "policy.wrong"),
+        ("largest_epsilon = inf", "policy.wrong"),
+        ("largest_epsilon = nan", "policy.wrong"),
+        ('largest_epsilon = "much"', "policy.wrong"),
+        ("locked_keys = 1", "policy.wrong"),
+        ('locked_keys = "no"', "policy.wrong"),
+        ('registers = "relative/folder"', "policy.wrong"),
+        ("registers = []", "policy.wrong"),
+        ('two_persons_above = "1"', "policy.unknown"),
+        ('encryption = "required"', "policy.unknown"),
+        ("[more]\nlargest_epsilon = 1", "policy.unknown"),
+    ],
+)
+def test_what_is_not_understood_stops_every_release(
+    rules: Path, run: Runner, ledger: Ledger, written: str, code: str
+) -> None:
+    rules.write_text(written)
+    with pytest.raises(InputRefused) as caught:
+        run()
+    assert caught.value.code == code and all(texts.explain(caught.value))
+    assert ledger.entries() == []
+
+
+def test_a_folder_for_all_ledgers_holds_that_of_whoever_names_none(
+    rules: Path, run: Runner, ledger: Ledger, folder: Path
+) -> None:
+    rules.write_text(f'registers = "{(folder / "other").as_posix()}"\n')
+    assert default_path() == folder / "other" / "ledger.sqlite"
+    with pytest.raises(InputRefused, match=r"policy\.registers"):
+        run()
+    (folder / "other").mkdir()
+    (folder / "other" / "up").symlink_to(folder)
+    with pytest.raises(InputRefused, match=r"policy\.registers"):
+        policy.refuse_place(folder / "other" / "up" / "ledger.sqlite")
+    rules.write_text(f'registers = "{folder.as_posix()}"\n')
+    run()
+
+
+def test_keys_have_to_be_locked_where_that_is_set(
+    rules: Path, run: Runner, ledger: Ledger, plan: Plan
+) -> None:
+    rules.write_text("locked_keys = true\n")
+    with pytest.raises(InputRefused, match=r"policy\.locked_keys"):
+        run()
+    assert ledger.entries() == []
+    (holding,) = ledger.holdings()
+    signing.lock(ledger, holding, passphrase=None, new="four words and more")
+    with pytest.raises(InputRefused, match=r"signing\.passphrase"):
+        run()
+    with pytest.raises(InputRefused, match=r"policy\.locked_keys"):
+        policy.refuse_open_key(is_locked=False)
+
+
+def test_only_bounded_losses_leave_where_that_is_set(rules: Path) -> None:
+    policy.refuse_level(None)
+    rules.write_text("bounded_loss = true\n")
+    with pytest.raises(InputRefused, match=r"policy\.bounded"):
+        policy.refuse_level(None)
+    policy.refuse_level(Fraction(10))
+
+
+def test_the_sample_is_no_release_of_anybody_and_the_rules_are_not_for_it(rules: Path) -> None:
+    """Else the strictest computer could not be checked."""
+    rules.write_text('registers = "/nowhere"\nlargest_epsilon = 0.001\nlocked_keys = true\nreasons = true\n')
+    assert checks.sample().state == checks.RIGHT
+    with pytest.raises(InputRefused, match=r"policy\.epsilon"):
+        policy.refuse_level(Fraction(1))
+
+
+def test_the_command_says_what_is_set(rules: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy"]) == 0
+    assert texts.text("policy.none") in capsys.readouterr().out
+    rules.write_text("largest_epsilon = 0.5\nreasons = true\nbounded_loss = true\nlocked_keys = true\n")
+    assert main(["policy", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["set"] == policy.policy().named()
+    assert main(["policy"]) == 0
+    said = capsys.readouterr().out
+    for name, value in policy.policy().named().items():
+        assert texts.text(f"policy.names.{name}", value=value) in said
+    rules.write_text("x = 1\n")
+    assert main(["policy"]) == 2
+
+
+def test_a_support_file_holds_no_name_and_no_cell(
+    run: Runner, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    run()
+    empty = checks.Report("2026-01-01T00:00:00+00:00", {"name": "Custos"}, "Linux", ())
+    monkeypatch.setattr("engine.computer.support.check_computer", lambda **_: empty)
+    written = support(ledger=ledger.path)
+    tree = json.loads(written)
+    assert tree["ledger"]["complete"] == 1 and tree["ledger"]["registers"] == 1
+    for secret in ("Register of stays", "Stays by", "University", "stays.csv", str(folder), "P1", "north"):
+        assert secret.encode() not in written

@@ -1,0 +1,442 @@
+"""Signatures: whoever forges one is found by the program, by the page and by Python alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from engine import texts
+from engine.__main__ import main
+from engine.errors import InputRefused
+from engine.ledger import Ledger
+from engine.release import signature, signing
+from engine.release.bundle import SUMS, write_sums
+from engine.release.sheets import write_sheets
+from engine.release.signature import SIGNATURE, dumps, fingerprint_of, is_signed, message
+from engine.release.verify import verify
+from tests.engine.release.conftest import Runner, forge_sums
+
+L = 2**252 + 27742317777372353535851937790883648493
+CHECKER: dict[str, Any] = {"__name__": "check_signature"}
+exec((files("resources") / "readers" / "check_signature.py.txt").read_text(), CHECKER)
+
+
+class Signed:
+    """A release of a register whose key an earlier one named, and what an attacker has: another and a key."""
+
+    def __init__(self, run: Runner, ledger: Ledger, folder: Path) -> None:
+        run("first")
+        (self.holding,) = ledger.holdings()
+        self.known = signing.opened(ledger, self.holding).fingerprint
+        self.key = signing.renew(ledger, self.holding, reason="a new officer")
+        self.release = run("bundle").folder / "release"
+        self.other = run("other", seed=2).folder / "release"
+        self.thief = signing.SigningKey(self.holding.id, os.urandom(32), "2026-01-01T00:00:00+00:00")
+        self.tree = json.loads((self.release / SIGNATURE).read_bytes())
+
+    def write(self, tree: Any) -> None:
+        (self.release / SIGNATURE).write_bytes(dumps(tree))
+
+    def resigned(self, **changes: Any) -> None:
+        """Let the attacker sign what they like with their own key."""
+        tree = {**self.tree, "key": self.thief.public, **changes}
+        tree.pop("signature")
+        self.write(tree | {"signature": self.thief.sign(message("bundle", tree))})
+
+
+@pytest.fixture
+def made(run: Runner, ledger: Ledger, folder: Path) -> Signed:
+    return Signed(run, ledger, folder)
+
+
+Forgery = Callable[[Signed], None]
+FORGERIES: dict[str, Forgery] = {}
+
+
+def forgery(function: Forgery) -> Forgery:
+    FORGERIES[function.__name__] = function
+    return function
+
+
+def changed(name: str, value: Any) -> None:
+    FORGERIES[f"{name}_is_{str(value)[:12]}"] = lambda made: made.write({**made.tree, name: value})
+
+
+for one, other in {
+    "version": 2,
+    "register": "h0",
+    "sums": "0" * 64,
+    "head": {"sequence": 1, "hash": "0" * 64},
+    "time": "2020-01-01T00:00:00+00:00",
+    "key": "0" * 64,
+    "earlier": [],
+    "signature": "0" * 128,
+}.items():
+    changed(one, other)
+changed("version", True)
+changed("key", "01" + "00" * 31)
+changed("key", "ed" + "ff" * 30 + "7f")
+changed("signature", "")
+changed("earlier", {})
+changed("earlier", [{}])
+
+
+@forgery
+def s_beyond_the_order(made: Signed) -> None:
+    found = bytes.fromhex(made.tree["signature"])
+    larger = int.from_bytes(found[32:], "little") + L
+    made.write({**made.tree, "signature": (found[:32] + larger.to_bytes(32, "little")).hex()})
+
+
+@forgery
+def capitals(made: Signed) -> None:
+    made.write({**made.tree, "signature": made.tree["signature"].upper()})
+
+
+@forgery
+def another_order(made: Signed) -> None:
+    made.write(dict(reversed(made.tree.items())))
+
+
+@forgery
+def a_member_more(made: Signed) -> None:
+    made.write(made.tree | {"trusted": True})
+
+
+@forgery
+def a_member_less(made: Signed) -> None:
+    made.write({name: value for name, value in made.tree.items() if name != "time"})
+
+
+def written(change: Callable[[bytes], bytes]) -> Forgery:
+    def forge(made: Signed) -> None:
+        place = made.release / SIGNATURE
+        place.write_bytes(change(place.read_bytes()))
+
+    return forge
+
+
+FORGERIES |= {
+    "blanks": written(lambda content: content.replace(b": ", b":  ")),
+    "no_last_line": written(bytes.rstrip),
+    "line_ends": written(lambda content: content.replace(b"\n", b"\r\n")),
+    "a_name_twice": written(lambda content: content.replace(b"{\n", b'{\n  "version": 1,\n', 1)),
+    "a_mark_before": written(lambda content: b"\xef\xbb\xbf" + content),
+    "a_whole_number_as_another": written(
+        lambda content: content.replace(b'"version": 1,', b'"version": 1.0,')
+    ),
+    "nothing": written(lambda content: b""),
+    "a_list": written(lambda content: b"[]\n"),
+    "deep": written(lambda content: b"[" * 60_000),
+    "not_utf_8": written(lambda content: b"\xff" + content),
+}
+
+
+@forgery
+def stripped(made: Signed) -> None:
+    (made.release / SIGNATURE).unlink()
+
+
+@forgery
+def of_another_release(made: Signed) -> None:
+    shutil.copy(made.other / SIGNATURE, made.release / SIGNATURE)
+
+
+@forgery
+def with_another_key(made: Signed) -> None:
+    made.resigned(earlier=[])
+
+
+@forgery
+def with_another_key_behind_the_known_ones(made: Signed) -> None:
+    made.resigned()
+
+
+def named_by(made: Signed, signed: str) -> None:
+    line = {"key": made.key.public, "time": made.key.since, "signature": signed}
+    made.resigned(earlier=[*made.tree["earlier"], line])
+
+
+@forgery
+def named_by_the_signature_of_a_bundle(made: Signed) -> None:
+    named_by(made, made.tree["signature"])
+
+
+@forgery
+def named_by_a_revocation(made: Signed) -> None:
+    named_by(made, made.key.revocation())
+
+
+@forgery
+def named_by_itself(made: Signed) -> None:
+    said = signature.successor(made.holding.id, made.key.public, made.thief.public, made.key.since)
+    named_by(made, made.thief.sign(said))
+
+
+@forgery
+def named_for_another_register(made: Signed) -> None:
+    said = signature.successor("h1", made.key.public, made.thief.public, made.key.since)
+    named_by(made, made.key.sign(said))
+
+
+@forgery
+def named_at_another_time(made: Signed) -> None:
+    said = signature.successor(made.holding.id, made.key.public, made.thief.public, made.key.since)
+    line = {"key": made.key.public, "time": "2020-01-01T00:00:00+00:00", "signature": made.key.sign(said)}
+    made.resigned(earlier=[*made.tree["earlier"], line])
+
+
+@forgery
+def the_known_key_put_before_it(made: Signed) -> None:
+    line = {"key": made.tree["earlier"][0]["key"], "time": made.key.since, "signature": "0" * 128}
+    made.resigned(earlier=[line])
+
+
+@forgery
+def a_file_changed(made: Signed) -> None:
+    place = made.release / "README.txt"
+    place.write_bytes(place.read_bytes() + b"More.\n")
+
+
+@forgery
+def a_file_changed_with_its_sums(made: Signed) -> None:
+    a_file_changed(made)
+    write_sums(made.release)
+
+
+@forgery
+def a_file_changed_with_its_sums_and_a_signature_of_these(made: Signed) -> None:
+    a_file_changed(made)
+    made.resigned(sums=write_sums(made.release))
+
+
+@forgery
+def a_file_changed_and_no_signature(made: Signed) -> None:
+    a_file_changed(made)
+    forge_sums(made.release)
+
+
+@pytest.fixture(scope="module")
+def page(qapp: Any) -> Callable[[Path, str], bool]:
+    """Say what verify.html says of a folder: whether it is signed with a key that somebody knows."""
+    from tests.app.test_verify_page import array, opened_page, run
+
+    engine = opened_page()
+
+    def answer(folder: Path, known: str) -> bool:
+        pairs = ",".join(
+            f"[{json.dumps(path.name)}, {array(path.read_bytes())}]"
+            for path in sorted(folder.iterdir())
+            if path.name in ("README.txt", SUMS, SIGNATURE)
+        )
+        found = run(engine, f"compare(new Map([{pairs}]), {json.dumps(known)})")
+        states = dict(found["rows"])
+        return states["README.txt"] == "same" and found["signature"][1] == "answer good"
+
+    return answer
+
+
+def everywhere(made: Signed, page: Callable[[Path, str], bool]) -> set[bool]:
+    """Return what program, Python alone and page say to somebody who knows the first key."""
+    problems = verify(made.release, fingerprints={made.known: "the sheet"}).problems
+    return {not problems, not CHECKER["check"](str(made.release), made.known), page(made.release, made.known)}
+
+
+def test_a_signature_is_genuine_everywhere_and_so_is_one_with_a_key_that_the_known_one_named(
+    made: Signed, page: Callable[[Path, str], bool]
+) -> None:
+    assert everywhere(made, page) == {True}
+    found = verify(made.release, fingerprints={made.known: "the sheet"})
+    assert (found.known_as, found.known_by) == ("the sheet", made.known)
+    assert found.signature is not None and found.signature.fingerprint == made.key.fingerprint
+    nobody = verify(made.release)
+    assert nobody.passed and not nobody.known_as and nobody.signature == found.signature
+
+
+def test_there_are_thirty_forgeries() -> None:
+    assert len(FORGERIES) >= 40
+
+
+def test_no_forgery_is_believed(made: Signed, page: Callable[[Path, str], bool], tmp_path: Path) -> None:
+    """All in one test: what takes long is the release."""
+    believed = {}
+    shutil.copytree(made.release, tmp_path / "kept")
+    for name, forge in FORGERIES.items():
+        shutil.rmtree(made.release)
+        shutil.copytree(tmp_path / "kept", made.release)
+        forge(made)
+        if True in (found := everywhere(made, page)):
+            believed[name] = found
+    assert believed == {}
+
+
+def test_without_a_known_key_a_forged_signature_is_none_and_a_ledger_names_the_right_key(
+    made: Signed, ledger: Ledger
+) -> None:
+    assert verify(made.release.parent, ledger=ledger).known_as == "Register of stays"
+    wanted = verify(made.release.parent, ledger=ledger, fingerprints={"0" * 40: "another sheet"})
+    assert [one.code for one in wanted.problems] == ["bundle.signature_unknown"] and not wanted.known_as
+    with_another_key(made)
+    found = verify(made.release)
+    assert found.passed and not found.known_as  # who knows no key cannot tell, and is told no name
+    codes = [one.code for one in verify(made.release.parent, ledger=ledger).problems]
+    assert codes == ["bundle.signature_unknown"]
+    made.write({**made.tree, "time": "2020-01-01T00:00:00+00:00"})
+    assert [one.code for one in verify(made.release).problems] == ["bundle.signature_wrong"]
+
+
+@pytest.mark.parametrize("y", sorted(signature._SMALL))
+@pytest.mark.parametrize("sign", [0, 1])
+def test_a_key_of_small_order_signs_nothing(y: int, sign: int) -> None:
+    """Under such a key one signature is right for many messages."""
+    key = (y | sign << 255).to_bytes(32, "little")
+    for r in signature._SMALL:
+        forged = r.to_bytes(32, "little") + bytes(32)
+        for number in range(16):
+            assert not is_signed(key.hex(), forged.hex(), b"%d" % number)
+            assert not CHECKER["is_signed"](key, forged, b"%d" % number)
+
+
+def test_python_alone_agrees_with_the_library() -> None:
+    for number in range(8):
+        key, said = Ed25519PrivateKey.generate(), bytes(number * 20)
+        public, signed = key.public_key().public_bytes_raw(), key.sign(said)
+        assert CHECKER["is_signed"](public, signed, said) and is_signed(public.hex(), signed.hex(), said)
+        assert not CHECKER["is_signed"](public, signed, said + b" ")
+
+
+def test_a_revoked_key_is_believed_with_the_ledger_alone(
+    made: Signed, ledger: Ledger, tmp_path: Path
+) -> None:
+    code = made.key.revocation()
+    (problem,) = verify(made.release, revocations=(code,)).problems
+    assert problem.code == "bundle.signature_revoked" and all(texts.explain(problem))
+    known = {made.known: "the sheet"}
+    assert not verify(made.release, fingerprints=known, revocations=(code,)).passed
+    assert verify(made.release.parent, ledger=ledger, revocations=(code,)).passed
+    assert verify(made.release, revocations=(made.thief.revocation(), "0" * 128)).passed
+    after = signing.renew(ledger, made.holding, reason="stolen", is_lost=True)
+    assert after.earlier == ()
+
+
+def test_a_key_is_its_owner_s_alone_and_opens_with_its_passphrase(
+    run: Runner, ledger: Ledger, plan: Any
+) -> None:
+    run("first")
+    (holding,) = ledger.holdings()
+    place = signing.place(ledger, holding)
+    if sys.platform != "win32":
+        assert stat.S_IMODE(place.stat().st_mode) == 0o600
+        assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+    key = signing.opened(ledger, holding)
+    signing.lock(ledger, holding, passphrase=None, new="four words and more")
+    assert key.private.hex() not in place.read_text()
+    assert signing.state(ledger, holding) == {"fingerprint": key.fingerprint, "there": True, "locked": True}
+    for passphrase in (None, "three words"):
+        with pytest.raises(InputRefused, match=r"signing\.passphrase"):
+            signing.opened(ledger, holding, passphrase)
+    before = ledger.entries()
+    with pytest.raises(InputRefused, match=r"signing\.passphrase"):
+        run("second")
+    assert ledger.entries() == before  # nothing was reserved
+    assert signing.opened(ledger, holding, "four words and more") == key
+
+
+def test_a_lost_or_changed_key_stops_the_release_and_no_other_is_made_in_silence(
+    run: Runner, ledger: Ledger
+) -> None:
+    run("first")
+    (holding,) = ledger.holdings()
+    place = signing.place(ledger, holding)
+    kept = place.read_bytes()
+    other = signing.SigningKey(holding.id, os.urandom(32), "2026-01-01T00:00:00+00:00")
+    wrong = {
+        "signing.other": signing._content(other, None),
+        "signing.damaged": kept.replace(json.loads(kept)["public"].encode(), b"0" * 64),
+        "signing.lost": None,
+    }
+    for code, content in wrong.items():
+        place.unlink() if content is None else place.write_bytes(content)
+        with pytest.raises(InputRefused, match=code) as caught:
+            run("second")
+        assert all(texts.explain(caught.value))
+    with pytest.raises(InputRefused, match=r"signing\.lost"):
+        signing.renew(ledger, holding, reason="a new officer")
+    made = signing.renew(ledger, holding, reason="the disk broke", is_lost=True)
+    assert verify(run("second").folder, fingerprints={made.fingerprint: "sheet"}).passed
+    assert not verify(
+        run("third").folder, fingerprints={fingerprint_of(json.loads(kept)["public"]): ""}
+    ).passed
+
+
+def test_a_change_of_keys_that_broke_off_is_finished_or_undone(
+    run: Runner, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("first")
+    (holding,) = ledger.holdings()
+    first = signing.opened(ledger, holding)
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "name_key", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            signing.renew(ledger, holding, reason="broke off before the ledger knew")
+    assert signing.opened(ledger, holding) == first
+    named, replace = signing.NEXT, Path.replace
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            Path, "replace", lambda path, to: 1 / 0 if path.name.endswith(named) else replace(path, to)
+        )
+        with pytest.raises(ZeroDivisionError):
+            signing.renew(ledger, holding, reason="broke off afterwards", is_lost=True)
+    assert signing.opened(ledger, holding) != first
+
+
+@pytest.mark.with_reports
+def test_the_sheets_hold_the_fingerprint_and_the_revocation_stays(
+    run: Runner, ledger: Ledger, tmp_path: Path
+) -> None:
+    from pypdf import PdfReader
+
+    run("first")
+    (holding,) = ledger.holdings()
+    key = signing.opened(ledger, holding)
+    paths = {path.name: path for path in write_sheets(key, holding.name, tmp_path / "sheets")}
+    said = " ".join(page.extract_text() for page in PdfReader(paths["signing-key.pdf"]).pages)
+    assert signature.in_groups(key.fingerprint) in " ".join(said.split()) and key.revocation() not in said
+    kept = "".join(page.extract_text() for page in PdfReader(paths["revocation.pdf"]).pages)
+    assert key.revocation() in "".join(kept.split())
+    if sys.platform != "win32":
+        assert stat.S_IMODE(paths["revocation.pdf"].stat().st_mode) == 0o600
+    assert len(PdfReader(paths["signing-key.pdf"]).pages) == 1
+
+
+def test_the_command_line_says_whose_key_it_is(
+    run: Runner, ledger: Ledger, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = str(run("first").folder / "release")
+    named = ["key", "Register of stays", "--ledger", str(ledger.path)]
+    assert main([*named, "--json"]) == 0
+    digits = json.loads(capsys.readouterr().out)["fingerprint"]
+    assert main(["verify", release, "--fingerprint", f"the agreement={digits.upper()}"]) == 0
+    said = capsys.readouterr().out
+    assert "the key that you know as “the agreement”" in said and "trusted" not in said
+    assert "those that were signed" in said and "was not checked" not in said
+    assert main(["verify", release, "--fingerprint", "0" * 40]) == 1
+    assert main(["verify", release, "--fingerprint", "0" * 39]) == 2
+    assert main(["verify", release]) == 0
+    assert signature.in_groups(digits) in capsys.readouterr().out
+    (tmp_path / "words").write_text("four words and more\n")
+    assert main([*named, "--lock", str(tmp_path / "words")]) == 0
+    opens = ["--passphrase-file", str(tmp_path / "words")]
+    assert main([*named, "--new", "a new officer"]) == 2
+    assert main([*named, "--new", "a new officer", *opens]) == 0
+    assert signing.opened(ledger, ledger.holdings()[0], "four words and more").earlier

@@ -1,0 +1,129 @@
+"""Installers: every licence inside, the same bytes twice, and a package that Debian's own tools can read."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from importlib.metadata import Distribution, PathDistribution
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "packaging"))
+import licences  # noqa: E402
+import make_installers  # noqa: E402
+
+needs_tools = pytest.mark.skipif(
+    not all(map(shutil.which, ("dpkg-deb", "zstd", "strip"))), reason="dpkg-deb, zstd or strip is missing"
+)
+
+
+@pytest.fixture(scope="module")
+def listed() -> tuple[licences.Component, ...]:
+    return licences.components()
+
+
+def test_nothing_is_inside_without_a_licence_and_its_text(listed: tuple[licences.Component, ...]) -> None:
+    names = {one.name for one in listed}
+    assert {"numpy", "pyside6-essentials", "typst", "python", "custos", "inter-fonts"} <= names
+    assert "pytest" not in names
+    for one in listed:
+        assert one.licence and sum(len(text) for _, text in one.texts) > 200, one.name
+
+
+def test_a_package_without_a_licence_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = tmp_path / "bare-1.0.dist-info"
+    bare.mkdir()
+    (bare / "METADATA").write_text("Metadata-Version: 2.1\nName: bare\nVersion: 1.0\n")
+    (bare / "RECORD").write_text("")
+    packages: list[Distribution] = [*licences.required(), PathDistribution(bare)]
+    monkeypatch.setattr(licences, "required", lambda: packages)
+    with pytest.raises(licences.NoLicence, match=r"^bare$"):
+        licences.components()
+
+
+def test_the_bill_names_every_component_once_and_is_the_same_twice(
+    listed: tuple[licences.Component, ...],
+) -> None:
+    written = licences.bill(listed)
+    tree = json.loads(written)
+    assert (tree["bomFormat"], tree["specVersion"]) == ("CycloneDX", "1.5")
+    assert [one["name"] for one in tree["components"]] == [one.name for one in listed]
+    assert len({one["bom-ref"] for one in tree["components"]}) == len(listed)
+    assert all(one["licenses"][0] for one in tree["components"])
+    assert written == licences.bill(licences.components())
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    """A folder as a build leaves it, but small."""
+    folder = tmp_path / "custos"
+    (folder / "_internal").mkdir(parents=True)
+    for name in ("custos", "custos-desktop"):
+        (folder / name).write_text("#!/bin/sh\necho started\n")
+        (folder / name).chmod(0o775)
+    (folder / "_internal" / "a.txt").write_text("a")
+    (folder / "_internal" / "link").symlink_to("a.txt")
+    return folder
+
+
+@needs_tools
+def test_installers_are_whole_and_the_same_twice(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(make_installers, "LEVEL", "1")
+    before = {path: path.stat().st_mtime for path in built.rglob("*")}
+    first, second = (tmp_path / name for name in ("one", "two"))
+    for folder in (first, second):
+        folder.mkdir()
+        made = make_installers.make(built, folder)
+        built.joinpath("_internal", "a.txt").touch()
+    assert before.keys() == dict.fromkeys(built.rglob("*"), 0).keys()
+    assert {path.suffix for path in made} == {".zst", ".deb", ".json", ""}
+    for path in first.iterdir():
+        assert path.read_bytes() == (second / path.name).read_bytes(), path.name
+    for line in (first / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256((first / name).read_bytes()).hexdigest() == digest
+    package = next(first.glob("*.deb"))
+    told = subprocess.run(["dpkg-deb", "-I", package], capture_output=True, text=True, check=True).stdout
+    assert "Package: custos" in told and not {"postrm", "prerm", "postinst"} & set(told.split())
+    subprocess.run(["dpkg-deb", "-x", package, tmp_path / "root"], check=True)
+    root = tmp_path / "root"
+    program = root / "opt" / "custos"
+    assert (root / "usr" / "bin" / "custos").readlink() == Path("/opt/custos/custos")
+    assert (program / "licences" / "numpy.txt").is_file()
+    for line in (program / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256((program / name).read_bytes()).hexdigest() == digest, name
+    entry = (root / "usr/share/applications/custos.desktop").read_text()
+    assert "Exec=custos-desktop %f" in entry and "MimeType=application/x-custos-plan" in entry
+    assert (root / "usr/share/icons/hicolor/scalable/apps/custos.svg").is_file()
+    for name in ("custos", "custos-desktop"):
+        assert b".SH NAME" in gzip.decompress((root / f"usr/share/man/man1/{name}.1.gz").read_bytes())
+    said = (root / "usr/share/doc/custos/copyright").read_text()
+    assert "numpy" in said and "Apache License" in said
+    subprocess.run(["zstd", "-q", "-d", next(first.glob("*.zst")), "-o", tmp_path / "a.tar"], check=True)
+    with tarfile.open(tmp_path / "a.tar") as packed:
+        assert {(one.uid, one.mtime) for one in packed} == {(0, int(make_installers.build.WHEN))}
+        packed.extractall(tmp_path / "home", filter="data")
+    started = subprocess.run([tmp_path / "home" / "custos" / "custos"], capture_output=True, check=True)
+    assert started.stdout == b"started\n"
+
+
+def test_a_lock_names_every_wheel_with_its_hash_and_pip_holds_it_to_that(tmp_path: Path) -> None:
+    make_installers.make_wheel.build_wheel(str(tmp_path))
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(tmp_path / "small_thing-1.0-py3-none-any.whl", "w") as other:
+        other.writestr("small_thing-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: small-thing\n")
+    lock = make_installers.lock(tmp_path)
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    assert f"custos=={make_installers.version()} --hash=sha256:{digest}\n" in lock
+    assert "small-thing==1.0 --hash=sha256:" in lock and len(lock.splitlines()) == 2
