@@ -97,7 +97,7 @@ def test_one_changed_constant_of_the_noise_shows(
 def test_faults_inside_the_door_show(monkeypatch: pytest.MonkeyPatch) -> None:
     candidates, accept = Noise._laplace_candidates, Noise._accept
     with monkeypatch.context() as patched:  # as if the coin fell on one side a little more often
-        patched.setattr(Noise, "_coins", lambda self, size: self.bernoulli(Fraction(51, 100), size))
+        patched.setattr(Noise, "_coins", lambda self, size: self.bernoulli(Fraction(53, 100), size))
         assert "laplace" in noise_battery.wrong()
     with monkeypatch.context() as patched:
         patched.setattr(
