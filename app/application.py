@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
 
 from app import log, words
 from app.state.settings import Settings
@@ -71,5 +72,5 @@ def _excepthook(kind: type[BaseException], error: BaseException, trace: Tracebac
     error = error.with_traceback(trace)
     log.keep(error)
     for window in QApplication.topLevelWidgets():
-        if isinstance(window, Notifies):
+        if isinstance(window, Notifies) and isValid(window):  # one that was just closed may still be listed
             window.notify(words.say("app.window.unexpected.what"), words.say("app.window.unexpected.do"))

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 
+from engine import arrays
 from engine.methods.exchanges.estimating import Estimate, projected
 from engine.methods.exchanges.kit import PAIR, Question
 
@@ -16,7 +17,7 @@ LEAST_REPORTS = 20_000
 SMALLEST = 1e-4  # a probability; 0 would let one answer decide against a class for good
 MOST_TOGETHER = 50_000  # combinations of answers that are gone through
 
-Array = np.ndarray
+Array = arrays.Anything
 Pairs = Sequence[tuple[Question, Sequence[Estimate]]]
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from engine import arrays
 from engine.methods.exchanges.kit import PAIR, SEVERAL, Question
 from engine.privacy.channels import Bit, Geometry, Option, Sets, Shares, Wave
 
@@ -20,7 +21,7 @@ SAYS_NOTHING = 0.25
 """A share whose interval reaches further to each side, or is unknown, is not printed."""
 AT_EASE = 0.05
 
-Array = np.ndarray
+Array = arrays.Anything
 
 
 def shares_of(question: Question) -> Shares:

@@ -6,9 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
+from engine import arrays
 from engine.methods.exchanges.kit import ALL, PLACES, Kit
 from engine.methods.exchanges.paper import strip_code
 
@@ -23,11 +25,21 @@ MOST_EXACT = 480
 _FIRST = re.compile(r"survey-([0-9a-f]{16})-([0-9a-f]{16})((?:-[1-9][0-9]{0,2})+)")
 _SECOND = re.compile(r"survey2-([0-9a-f]{16})-[0-9a-f]{16}-[0-9a-f]+-[0-9a-f]{4}")
 _STRIP = re.compile(r"([0-9a-f]{4})((?:\s+[1-6])+)")
-_DIGITS = np.full(256, NO_DIGIT, dtype=np.uint8)
-_DIGITS[[ord(one) for one in "0123456789abcdef"]] = np.arange(16)
-_POWERS = np.uint64(16) ** np.arange(NUMBER - 1, -1, -1, dtype=np.uint64)
 
-Array = np.ndarray
+Array = arrays.Anything
+
+
+@cache
+def _digits() -> Array:
+    """Return what each byte is worth as a hexadecimal digit; made at first use, as declarations need none."""
+    digits = np.full(256, NO_DIGIT, dtype=np.uint8)
+    digits[[ord(one) for one in "0123456789abcdef"]] = np.arange(16)
+    return digits
+
+
+@cache
+def _powers() -> Array:
+    return np.uint64(16) ** np.arange(NUMBER - 1, -1, -1, dtype=np.uint64)
 
 
 @dataclass(frozen=True)
@@ -198,7 +210,7 @@ def _block(letters: Array, at: int, kit: Kit, left_out: Counter[str]) -> Read:
     """Read some reports, the numbers of which begin at a place."""
     length = letters.shape[1]
     body, tail = at + NUMBER + 1, length - CHECK
-    digits = _DIGITS[letters]
+    digits = _digits()[letters]
     formed = (letters[:, [body - 1, tail - 1]] == ord("-")).all(axis=1)
     for low, high in ((at, body - 1), (body, tail - 1), (tail, length)):
         formed &= digits[:, low:high].max(axis=1) < NO_DIGIT
@@ -215,7 +227,7 @@ def _block(letters: Array, at: int, kit: Kit, left_out: Counter[str]) -> Read:
     new = np.cumsum(possible) - 1
     kept = [possible[row] for row in rows]
     return (
-        digits[possible, at : body - 1].astype(np.uint64) @ _POWERS,
+        digits[possible, at : body - 1].astype(np.uint64) @ _powers(),
         said[possible],
         [one[keep] for one, keep in zip(outcomes, kept, strict=True)],
         [new[row[keep]] for row, keep in zip(rows, kept, strict=True)],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from engine import arrays
 from engine.methods.exchanges.estimating import NORMAL_95, shares_of
 from engine.methods.exchanges.kit import SEVERAL, Question
 from engine.methods.protocol import FileArtefact
@@ -25,7 +26,7 @@ WORDS = "methods.exchanges.survey.files"
 MOST_ROWS = 2000
 """A workbook with more answers would open too slowly."""
 
-Array = np.ndarray
+Array = arrays.Anything
 
 
 def counts(pairs: list[tuple[Question, Array]]) -> pd.DataFrame:

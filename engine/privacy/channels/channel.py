@@ -9,8 +9,7 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-
+from engine import arrays
 from engine.privacy.mechanisms.local_response import LocalResponse
 
 RANGE = 2**32
@@ -18,7 +17,7 @@ RANGE = 2**32
 
 Truth = tuple[int, ...]
 """What a person chose: one place, or several of them."""
-Array = np.ndarray
+Array = arrays.Anything
 KINDS: dict[str, type[Channel]] = {}
 """Every channel by its kind."""
 

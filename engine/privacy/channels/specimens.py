@@ -16,12 +16,13 @@ from math import comb, exp
 
 import numpy as np
 
+from engine import arrays
 from engine.privacy.channels.channel import Channel
 from engine.privacy.channels.choosing import Chosen, best_geometry, for_choice, for_mean, for_number
 from engine.privacy.channels.geometry import Geometry
 from engine.privacy.channels.sets import Sets
 
-Array = np.ndarray
+Array = arrays.Anything
 Support = tuple[float, float]
 """p and q: how often a report supports a true answer, and any other one."""
 

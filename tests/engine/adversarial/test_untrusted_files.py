@@ -77,7 +77,7 @@ def test_a_schema_from_anywhere_is_refused_in_words(tree: dict[str, object]) -> 
 
 def test_numbers_that_no_memory_holds_are_no_numbers() -> None:
     for written in ("1e1000", "1e-1000", "1E+999999999", "9" * 5000, "1_0e9_9_9_9"):
-        with pytest.raises(ValueError, match="digits"):
+        with pytest.raises(ValueError, match=r"digits|as it is written"):
             exact(written)
     assert exact("1e-0300") * 10**300 == 1
 

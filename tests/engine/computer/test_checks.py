@@ -7,7 +7,6 @@ import math
 import socket
 import stat
 import sys
-import time
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from io import BytesIO
@@ -33,12 +32,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> checks.Report:
 
 
 @pytest.mark.with_reports
-def test_it_passes_here_in_time_and_says_of_everything_what_it_found(tmp_path: Path, capsys: Any) -> None:
-    begun = time.process_time()
+def test_it_passes_here_and_says_of_everything_what_it_found(tmp_path: Path, capsys: Any) -> None:
     answer = main(
         ["check", "--json", "--ledger", str(tmp_path / "l.sqlite"), "--pdf", str(tmp_path / "a.pdf")]
     )
-    assert time.process_time() - begun < 20
     found = json.loads(capsys.readouterr().out)
     assert answer == 0 and found["passed"]
     assert [one["id"] for one in found["checks"]] == CHECKS

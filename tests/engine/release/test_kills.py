@@ -58,7 +58,7 @@ class Killer:
     def left(self, folder: Path, status: int) -> str:
         """Check that nothing is left but the input, the ledger and, whole and entered, the bundle."""
         assert not list((self.place / "temporary").iterdir())
-        given = {"people.csv", "plan.json"}
+        given = {"people.csv", "plan.json", "ledger.sqlite-keys"}
         ledgers = {"ledger.sqlite", "ledger.sqlite-journal"}  # SQLite takes the second at its next writing
         names = {path.name for path in folder.iterdir()} - given - ledgers
         assert names <= {"bundle"}

@@ -536,6 +536,8 @@ def told_by_nothing_else() -> Iterator[None]:
         for target, value in (
             ("engine.release.write.datetime", _Noon),
             ("secrets.token_hex", lambda size: "0" * 2 * size),
+            ("engine.release.signing.new_key", lambda: bytes(range(32))),
+            ("engine.release.signing._now", lambda: "2026-01-01T12:00:00Z"),
             ("engine.report.pdf.render", lambda *_, **__: b""),
             ("engine.report.html.render", lambda *_, **__: b""),
         ):

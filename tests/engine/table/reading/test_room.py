@@ -200,8 +200,8 @@ def test_looking_at_two_million_long_texts_takes_little_memory(tmp_path: Path) -
     )
     assert done.returncode == 2, done.stderr
     assert "MB" in done.stderr and "damaged" not in done.stderr
-    # kilobytes: 1,170,000 alone, more beside other tests, and 6,000,000 where nothing counts
-    assert int(done.stdout.split()[-1]) < 1_600_000
+    # kilobytes: 1,170,000 alone, up to 1,850,000 beside other tests, and 6,000,000 where nothing counts
+    assert int(done.stdout.split()[-1]) < 2_500_000
 
 
 def workbook_with(path, part, old, new):
