@@ -54,6 +54,5 @@ def test_a_hidden_screen_takes_the_look_too(warm_window: Window, qtbot: Any) -> 
     at_once = window.grab().toImage()
     theme.choose("light")
     theme.choose("dark")  # in view
-    qtbot.wait(50)
-    assert window.grab().toImage() == at_once
+    qtbot.waitUntil(lambda: window.grab().toImage() == at_once)
     assert at_once.pixelColor(window.width() // 2, 4).name().upper() == DARK.background.upper()
