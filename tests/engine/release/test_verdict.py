@@ -141,7 +141,9 @@ def test_a_release_whose_declared_cells_are_mostly_empty_is_useless_with_or_with
 ) -> None:
     plan = counted_by(extra, Fraction(1, 100), 900)
     assert foreseen(plan).is_useless
-    thin = counted_by(extra, Fraction(1, 4), 20)  # so little that no lot of invented people changes it
+    thin = counted_by(
+        extra, Fraction(10), 2
+    )  # two people fill two cells at most, and hardly any noise another
     tried = mock(thin)
     assert tried is not None and foreseen(thin, tried).is_useless
     (found,) = came(thin, tried.views)
