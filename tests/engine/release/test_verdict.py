@@ -141,13 +141,11 @@ def test_a_release_whose_declared_cells_are_mostly_empty_is_useless_with_or_with
 ) -> None:
     plan = counted_by(extra, Fraction(1, 100), 900)
     assert foreseen(plan).is_useless
-    thin = counted_by(
-        extra, Fraction(10), 2
-    )  # two people fill two cells at most, and hardly any noise another
+    thin = counted_by(extra, Fraction(1), 20, totals=False)  # else the margins may be the emptiest column
     tried = mock(thin)
     assert tried is not None and foreseen(thin, tried).is_useless
-    for found in came(thin, tried.views):  # none, where the invented people happen to leave no cell empty
-        assert found.of == thin.design.cells.declared
+    (found,) = came(thin, tried.views)
+    assert found.is_useless and found.of == thin.design.cells.declared
 
 
 @pytest.mark.parametrize(
