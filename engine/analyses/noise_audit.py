@@ -265,7 +265,11 @@ def worst(*, replaced: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
     return table, pd.concat([alike, pd.DataFrame([opposite])], ignore_index=True) if replaced else alike
 
 
-# --- what the noisy sums of a method tell about one row, from the sums themselves and the noise as drawn -
+# --- transcripts: what noisy sums tell about one row -----------------------------------------------------
+# A model that was trained many times tells too little about its noise: halved noise would pass. Here
+# every noisy sum is heard beside what it is of: the method runs on invented rows, the same answers are
+# given to it on the neighbour, and each pair of exact sums says how far the row moved that sum. Answers
+# that no noise drew are given too, because a level of privacy holds for all of them.
 
 
 Floats = arrays.Floats
@@ -469,7 +473,7 @@ def _replayed(run: Run, noise: Noise, answers: list[Integers]) -> list[Integers]
     return seen
 
 
-# --- rows of which one fits worst, for the columns of any model: what its noise is audited on ------------
+# --- rows of which one fits worst ------------------------------------------------------------------------
 
 
 ROWS = 300

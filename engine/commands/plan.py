@@ -150,7 +150,8 @@ def _check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
         yield " ".join((remark["what"], *remark["remedies"]))
 
 
-# --- the command that writes a plan: every field of it can be named --------------------------------------
+# --- writing a plan --------------------------------------------------------------------------------------
+# Every field of it can be named.
 
 
 _SEVERAL = {

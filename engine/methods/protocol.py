@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from engine.privacy.noise import Noise
     from engine.table.table import Table
 
-# --- what a method says to the custodian alone -----------------------------------------------------------
+# --- what stays with the custodian -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Inside:
     untested: pandas.DataFrame | None = field(default=None, repr=False, compare=False)
 
 
-# --- the way itself --------------------------------------------------------------------------------------
+# --- what a method reads, asks and returns ---------------------------------------------------------------
 
 
 DECLARED_SIZES = (5, 20, 100, 1000)
@@ -699,7 +699,7 @@ class Service(Method):
         raise NotImplementedError(step)
 
 
-# --- the worked examples that come with the program, as the methods tell them ----------------------------
+# --- worked examples -------------------------------------------------------------------------------------
 
 
 def example_plans(method_id: str) -> tuple[Mapping[str, Any], ...]:

@@ -1,4 +1,7 @@
-"""Vector noise, exactly. A base of the noise door (`engine.privacy.noise`)."""
+"""Uniform numbers, choices, staircase and vector noise, exactly.
+
+A base of the noise door (`engine.privacy.noise`), which alone says where the bytes come from.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +36,7 @@ from engine.privacy.trials import (
     whole_numbers,
 )
 
-# --- staircase noise, exactly. A base of the noise door (`engine.privacy.noise`) -------------------------
-
-
-# --- lots and choices among candidates, exactly: uniform numbers, choices by score -----------------------
+# --- uniform numbers, and choices by score ---------------------------------------------------------------
 
 
 class ExactChoices(ExactTrials):
@@ -170,7 +170,7 @@ class ExactChoices(ExactTrials):
         return (products[keep] >> np.uint64(WORD_BITS)).astype(np.int64)
 
 
-# --- what is made of it ----------------------------------------------------------------------------------
+# --- staircase noise -------------------------------------------------------------------------------------
 
 
 class ExactStaircase(ExactChoices):
@@ -320,7 +320,7 @@ def _is_below_rest(prefix: int, bits: int, step: int, epsilon: Fraction) -> bool
     return False if prefix >= high - whole else None
 
 
-# --- what is made of it ----------------------------------------------------------------------------------
+# --- noise of any direction on whole numbers -------------------------------------------------------------
 
 
 LARGEST_DIMENSION = 1000
@@ -509,7 +509,10 @@ def _is_below_root(prefix: int, bits: int, square: Fraction, more: Fraction) -> 
     return False if prefix >= exp_minus_bracket(least, bits)[1] else None
 
 
-# --- noise of any direction and a length with exponential tails, on whole numbers: how draws are proposed-
+# --- shells of the lattice: how draws are proposed -------------------------------------------------------
+# The law is P(z) ∝ e^(−‖z‖/s) for z in Z^d. The lattice is cut into shells first ≤ ‖y‖² < end of a
+# coarser copy z = 2^m y + u, each with a Gaussian of whole numbers that proposes points in it. All
+# bounds are those of exact integers; what is drawn is decided in `ExactVector`.
 
 
 THICKNESS = 1.2  # of a shell, in standard deviations of the squared length that its Gaussian proposes

@@ -305,7 +305,7 @@ def _share(written: str) -> float:
     return share
 
 
-# --- statistics of coded rows by group, answered on many pairs of neighbours at once ---------------------
+# --- many pairs of neighbours at once --------------------------------------------------------------------
 
 
 Places = arrays.Integers

@@ -142,7 +142,7 @@ def _inside(found: np.ndarray, right: float, blind: float) -> Inside:
     return Inside(views, {**figures, **{f"guessed_{name}": value for name, value in attack.items()}})
 
 
-# --- buckets in which no sensitive value stands twice, and what can still be guessed in them -------------
+# --- buckets, and what can still be guessed in them ------------------------------------------------------
 
 
 Floats = arrays.Floats

@@ -205,7 +205,11 @@ def _people(group: Codes, members: Members) -> Codes:
     return np.bincount(pairs // max(1, members.people), minlength=int(group.max()) + 1).astype(np.int64)
 
 
-# --- local recoding by ascending loss where a person is the set of all their rows; nobody is left out ----
+# --- a person as the set of all their rows ---------------------------------------------------------------
+# On each combination of steps, taken in the order of what they lose, the people who share their set of
+# recoded rows with enough others are fixed and leave. Who stays over joins the people of the first
+# combination on which the sets agree; these are then written on it. Each group of rows is written with
+# what its rows have in common.
 
 
 def ascending_sets(

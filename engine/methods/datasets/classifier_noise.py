@@ -323,7 +323,7 @@ def _inside(found: Scaled, original: Machine, seen: Machine) -> Inside:
     return Inside((view,), figures)
 
 
-# --- a support vector machine of two classes, solved to the last digit, and noise that leaves it what it -
+# --- the support vector machine, and noise that leaves it what it is -------------------------------------
 
 
 _MOST_STEPS, _GAP, _WRONG = 100, 1e-9, 1e-7

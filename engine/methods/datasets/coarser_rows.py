@@ -311,7 +311,8 @@ def _inside(made: Made, grouping: Grouping) -> Inside:
     return Inside((figures_view(shown), *(one for one in further if one is not None)), figures)
 
 
-# --- the map of a search for the coarseness of whole columns: every combination, what it costs and whom --
+# --- the map of the search -------------------------------------------------------------------------------
+# Every combination, what it costs and whom it leaves out.
 
 
 MOST_DRAWN = 10_000  # combinations up to which all are looked at

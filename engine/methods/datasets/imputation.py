@@ -442,7 +442,7 @@ def _inside(work: Work, chain: Chain, counts: list[dict[str, int]]) -> Inside:
     return Inside((TableView(title, headings, rows, note), order), figures)
 
 
-# --- what recipients of several copies get beside them: programs in Python and R that combine the copies -
+# --- programs for recipients of several copies -----------------------------------------------------------
 
 
 FOLDER = "recipients"

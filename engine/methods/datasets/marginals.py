@@ -74,7 +74,8 @@ from engine.privacy.promise import Promise
 from engine.table.table import Table
 from engine.views import TableView, Text
 
-# --- tables that the custodian names beside the single columns: parameters, and whether they can be model-
+# --- named tables ----------------------------------------------------------------------------------------
+# Tables that the custodian names beside the single columns, and whether they can be modelled.
 
 
 CHOSEN, SINGLE, NAMED = "chosen", "single", "named"
@@ -204,7 +205,7 @@ def named_view(schedule: Schedule, names: Sequence[str], *, words: str) -> Table
     return TableView(Text(f"{words}.views.named.title"), headings, rows, Text(f"{words}.views.named.note"))
 
 
-# --- the way itself --------------------------------------------------------------------------------------
+# --- the method ------------------------------------------------------------------------------------------
 
 
 ID = "datasets.marginals"

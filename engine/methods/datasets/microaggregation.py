@@ -273,7 +273,9 @@ def _inside(parts: list[_Part], groups: list[Codes], blocks: float | None) -> In
     return Inside((figures_view(figures),), figures)
 
 
-# --- groups of similar people: maximum distance to the average vector, over numbers and categories -------
+# --- groups by the largest distance to the average -------------------------------------------------------
+# Distances are squared and add up over the columns: of numbers, days and ranks the squared difference in
+# standard deviations, of categories without an order the height of the lowest common group, from 0 to 1.
 
 
 Floats = arrays.Floats

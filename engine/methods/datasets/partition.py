@@ -195,7 +195,10 @@ def _inside(grouping: Grouping, group: Codes, lost: Floats, written: Written) ->
     return Inside(views if unknown is None else (*views, unknown), {**figures, **attack})
 
 
-# --- cutting people into groups from the top: all together first, then along one column after the other --
+# --- cutting from the top --------------------------------------------------------------------------------
+# Every group is cut along the column in which it is widest, unless a side would no longer hold; then
+# the next column is tried. All groups of a level are worked on at once: combinations stand in one
+# array, those of a group next to each other.
 
 
 _BITS = 62

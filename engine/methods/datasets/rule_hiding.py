@@ -298,7 +298,8 @@ def _lists(found: Hidden, named: _Named) -> Iterator[TableView]:
             yield TableView(Text(f"{words}.{name}"), headings, rows)
 
 
-# --- rules that must not be found: cells are left out where this costs other rules least -----------------
+# --- which cells are left out ----------------------------------------------------------------------------
+# Those whose loss costs other rules least.
 
 
 _MOST_ROUNDS = 20

@@ -319,7 +319,7 @@ def _declared(model: Mapping[str, Any]) -> Iterator[Text]:
         yield Text(f"{WORDS}.card.pairs", {"pairs": joined(one["predictors"] for one in model["pairs"])})
 
 
-# --- an additive model as plain values: what is written, and what predicts from it -----------------------
+# --- the model: what is written, and what predicts -------------------------------------------------------
 
 
 FORMAT = "custos.additive_model"

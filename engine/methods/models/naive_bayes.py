@@ -301,7 +301,7 @@ def _shares_table(model: Mapping[str, Any]) -> TableView:
     )
 
 
-# --- a naive Bayes model as plain values: what is written, and what predicts from it ---------------------
+# --- the model: what is written, and what predicts -------------------------------------------------------
 
 
 FORMAT = "custos.naive_bayes"

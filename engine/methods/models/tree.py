@@ -266,7 +266,8 @@ def _leaves_table(model: Mapping[str, Any]) -> TableView:
     return TableView(Text(f"{WORDS}.views.leaves.title"), headings, rows, Text(f"{WORDS}.views.leaves.note"))
 
 
-# --- a small decision tree from noisy counts: one table of classes by cells for every node and predictor -
+# --- growing the tree ------------------------------------------------------------------------------------
+# From noisy counts: one table of classes by cells for every node and predictor.
 
 
 Codes = arrays.Whole

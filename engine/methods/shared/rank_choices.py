@@ -290,7 +290,7 @@ def parts_for(roots: tuple[RankChoice, ...], *, candidates: int, groups: int, mo
     return max(1, min(MOST_PARTS, most // max(1, levels * candidates * groups)))
 
 
-# --- how well each declared candidate is a quantile, in ranks, and how far one row can move that ---------
+# --- how well a candidate is a quantile, in ranks --------------------------------------------------------
 
 
 Integers = arrays.Integers

@@ -39,7 +39,7 @@ from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.views import Text
 
-# --- one side of a table made of declared edges: numbers or days between them ----------------------------
+# --- declared edges as one side of a table ---------------------------------------------------------------
 
 
 class Outside(StrEnum):
@@ -134,7 +134,7 @@ def written_edges(edges: Sequence[object]) -> tuple[str, ...]:
     return tuple(str(edge).strip() for edge in edges)
 
 
-# --- the way itself --------------------------------------------------------------------------------------
+# --- the method ------------------------------------------------------------------------------------------
 
 
 class Histogram(CountsMethod):

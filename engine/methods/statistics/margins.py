@@ -242,7 +242,11 @@ def _counts(codes: Codes, table: Columns, shape: tuple[int, ...]) -> Integers:
     return np.bincount(place, minlength=size).astype(np.int64)
 
 
-# --- which tables to measure so that the tables that are asked for come out most exact, and how to read t-
+# --- which tables to measure, and how to read them -------------------------------------------------------
+# A table over some columns is the sum of independent parts, one for each set of its columns: a total,
+# what each column adds to it, what each pair adds to those, and so on. Whoever measures a table
+# measures all its parts. From the declared numbers of levels alone follows how exactly each part is
+# known, for any shares of ε.
 
 
 Floats = arrays.Floats

@@ -409,7 +409,8 @@ def _avoided(steps: float, below: Callable[[Array], Array], size: int) -> float:
     return max(0.0, float((below(last) - below(np.minimum(first - 1, last))).min()))
 
 
-# --- the parts of privacy losses that are not listed atom by atom; see `engine.privacy.at_risk.loss.Body`-
+# --- parts of privacy losses that are not listed atom by atom --------------------------------------------
+# See `engine.privacy.at_risk.loss.Body`.
 
 
 @dataclass(frozen=True)

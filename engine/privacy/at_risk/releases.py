@@ -180,7 +180,7 @@ def state_together(
     )
 
 
-# --- composition at risk as its source publishes it ------------------------------------------------------
+# --- composition as its source publishes it --------------------------------------------------------------
 
 
 def at_risk_as_published(

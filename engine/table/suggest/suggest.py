@@ -391,7 +391,8 @@ def _person_score(looked: Profile, chosen: Suggestion) -> float:
     return 0.0
 
 
-# --- code lists that a column may follow, with the count of each meaning: to be confirmed, not taken -----
+# --- code lists that a column may follow -----------------------------------------------------------------
+# With the count of each meaning: to be confirmed, not taken.
 
 
 _NO_YES_OR_NO = ("sex", "origin", "age", "birth", "place")

@@ -194,7 +194,8 @@ def _ordered(parents: Sequence[Sequence[int]]) -> list[Node]:
     return nodes
 
 
-# --- entropies as whole numbers that one row moves by no more than is declared, whatever the rows are ----
+# --- entropies as whole numbers --------------------------------------------------------------------------
+# One row moves them by no more than is declared, whatever the rows are.
 
 
 _FINEST = 2**20

@@ -279,7 +279,8 @@ def _each(model: Model) -> Iterator[tuple[tuple[int, ...], tuple[Normal, ...]]]:
             yield places, shapes
 
 
-# --- normal numbers brought to the ends of declared ranges, with moments that were learnt: no row is seen-
+# --- normal numbers at the ends of declared ranges -------------------------------------------------------
+# With moments that were learnt: no row is seen.
 
 
 HALVINGS = 36

@@ -136,7 +136,8 @@ def counted(codes: Codes, sizes: tuple[int, ...]) -> dict[tuple[int, int], Codes
     return found
 
 
-# --- rows as points along principal axes, and what each cell is likely to be, given the point of a row ---
+# --- principal axes --------------------------------------------------------------------------------------
+# Rows as points along them, and what each cell is likely to be, given the point of a row.
 
 
 @dataclass(frozen=True)

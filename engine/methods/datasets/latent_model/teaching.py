@@ -225,7 +225,8 @@ class Adam:
             self._weights[place] -= rate * mean / (np.sqrt(square) + 1e-8)
 
 
-# --- rows as points of a small neural network, and what each cell is likely to be, given the point of a r-
+# --- a small neural network ------------------------------------------------------------------------------
+# Rows as points of it, and what each cell is likely to be, given the point of a row.
 
 
 @dataclass(frozen=True)

@@ -271,7 +271,8 @@ def _level(table: Floats) -> Floats:
     return np.asarray(np.where(np.isneginf(found), found, np.maximum(found, DEEPEST)))
 
 
-# --- two sweeps over a junction tree: from logarithms of some tables to the shares of every clique -------
+# --- two sweeps over a junction tree ---------------------------------------------------------------------
+# From logarithms of some tables to the shares of every clique.
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,8 @@ def _points(deviation: float) -> tuple[float, float]:
     return float(f"{100 * deviation:.2g}"), float(f"{100 * Z * deviation:.2g}")
 
 
-# --- how exact the shares of invented rows are: the noise of all tables that tell of a column, together --
+# --- how exact the shares of invented rows are -----------------------------------------------------------
+# The noise of all tables that tell of a column, together.
 
 
 Z = 1.959964
@@ -210,7 +211,7 @@ def interval(share: float, *, deviation: float, rows: float, drawn: int) -> tupl
     return max(0.0, share - half), min(1.0, share + half)
 
 
-# --- which relations between columns the noisy tables of a model carry: of released numbers alone --------
+# --- which relations the noisy tables carry --------------------------------------------------------------
 
 
 def relations(model: Model, measured: Sequence[Measured], *, is_gaussian: bool) -> Relations:

@@ -85,7 +85,8 @@ def learning(kind: Synthesiser, *, smallest: int, chance: np.random.Generator, t
     return learn
 
 
-# --- one column given others by a forest: donors from the leaves of a tree drawn for each row ------------
+# --- a forest --------------------------------------------------------------------------------------------
+# One column given others: donors from the leaves of a tree drawn for each row.
 
 
 PREDICTORS_TRIED = 0.5
@@ -153,7 +154,8 @@ def _by_tree(trees: tuple[Tree, ...], n: int, chance: np.random.Generator) -> li
     return [(tree, part) for tree, part in zip(trees, parts, strict=True) if len(part)]
 
 
-# --- one column given others by a small neural network, all columns seen as categories -------------------
+# --- a small neural network ------------------------------------------------------------------------------
+# One column given others, all columns seen as categories.
 
 
 HIDDEN = 64

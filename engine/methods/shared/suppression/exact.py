@@ -377,7 +377,11 @@ def _whole(
     return found, bound
 
 
-# --- sufficient patterns out of the cuts themselves: cheap choices of cells that meet all cuts found so f-
+# --- patterns from the cuts ------------------------------------------------------------------------------
+# Every sufficient pattern meets every cut. So a pattern that meets all known cuts is tried, the cuts
+# that it breaks are added, cells are added until it meets them too, and so on until it breaks none. In
+# three dimensions this gives cheaper patterns than one way after another does, and the cuts raise the
+# bound.
 
 
 _MET = 1e-9
@@ -457,7 +461,8 @@ class Cuts:
         return chosen
 
 
-# --- a pattern that is sufficient, quickly: cells are hidden until it is, then printed again if possible -
+# --- a first pattern, quickly ----------------------------------------------------------------------------
+# Cells are hidden until it is sufficient, then printed again if possible.
 
 
 Tick = Callable[[], None]
