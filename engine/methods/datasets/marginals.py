@@ -299,7 +299,7 @@ class Marginals(Method):
         """Return the cells of every column that is drawn: from declarations alone."""
         computed = rules_of(self.request).computed
         names = [name for name in self.options.columns if name not in computed]
-        own = self.values[OWN_EDGES.name] or {}
+        own = self.options.edges or {}
         searched = [name for name in names if self.options.frequent and name not in own]
         return tuple(
             as_apart(cells) if cells.column.name in searched else cells

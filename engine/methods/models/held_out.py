@@ -192,7 +192,7 @@ class ScoredModel(Method):
             rows_per_person=self.request.rows_per_person,
             pure=not division.is_gaussian,
         )
-        return model | {"held_out": found | {"percent_of_budget": self.values[PERCENT.name]}}
+        return model | {"held_out": found | {"percent_of_budget": self.options.held_out_percent}}
 
 
 def score_sums(

@@ -114,7 +114,7 @@ class NaiveBayes(ScoredModel):
         """Return the predictors that get a normal density."""
         if self.options.numbers == BY_BINS:
             return ()
-        own = self.values[OWN_EDGES.name] or {}
+        own = self.options.edges or {}
         columns = (self.schema.column(name) for name in self.options.predictors if name not in own)
         return tuple(one for one in columns if not is_listed(one) and bounds_of(one) is not None)
 
