@@ -42,16 +42,16 @@ class Options:
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    """The declarations: those of the base classes, from left to right, then its own."""
+    """The declarations: of the base classes from left to right, then its own; its own before with ``own_first``."""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, own_first: bool = False) -> None:
         own = {name: one for name, one in vars(cls).items() if isinstance(one, Parameter)}
         inherited = [one for base in cls.__bases__ for one in getattr(base, "parameters", ())]
         for name in own:
             delattr(cls, name)  # so that what is absent from an object is not found on its class
-        declared = {one.name: one for one in inherited}
-        declared |= {name: replace(one, name=name) for name, one in own.items()}
-        cls.parameters = tuple(declared.values())
+        theirs = {one.name: one for one in inherited}
+        declared = {name: replace(one, name=name) for name, one in own.items()}
+        cls.parameters = tuple((declared | theirs | declared if own_first else theirs | declared).values())
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         vars(self).update(values)

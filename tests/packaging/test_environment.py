@@ -129,17 +129,23 @@ def test_an_environment_that_does_not_work_is_made_again(
     assert asked[-1] == [sys.executable, "-I", "-m", "venv", *clear, str(environment.VENV)]
 
 
-def test_wheels_from_a_folder_need_no_index(
-    environment: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    asked: list[list[str]] = []
+@pytest.fixture
+def asked(environment: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Return the commands that setting up asks for, each of which does nothing and ends well."""
+    commands: list[list[str]] = []
 
     def stub(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        asked.append(command)
+        commands.append(command)
         environment.VENV.mkdir(exist_ok=True)
         return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setattr(environment.subprocess, "run", stub)
+    return commands
+
+
+def test_wheels_from_a_folder_need_no_index(
+    environment: ModuleType, asked: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("CUSTOS_WHEELS", str(tmp_path))
     assert environment.prepare(libraries={}, tools={}) is not None
     install = asked[-1]
@@ -147,16 +153,8 @@ def test_wheels_from_a_folder_need_no_index(
 
 
 def test_only_what_is_for_work_on_it_is_compiled_when_it_is_first_used(
-    environment: ModuleType, monkeypatch: pytest.MonkeyPatch
+    environment: ModuleType, asked: list[list[str]]
 ) -> None:
-    asked: list[list[str]] = []
-
-    def stub(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        asked.append(command)
-        environment.VENV.mkdir(exist_ok=True)
-        return subprocess.CompletedProcess(command, 0)
-
-    monkeypatch.setattr(environment.subprocess, "run", stub)
     for extras in ((), ("test",)):
         assert environment.prepare(libraries={}, tools={}, extras=extras) is not None
         assert ("--no-compile" in asked[-1]) == bool(extras)

@@ -25,7 +25,7 @@ from engine.methods.protocol import (
     Release,
     TableArtefact,
 )
-from engine.methods.shared.cells import Cells
+from engine.methods.shared.cells import EXTRA_CELLS, Cells
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.tables import (
     filling_notes,
@@ -43,9 +43,7 @@ from engine.views import Text
 if TYPE_CHECKING:
     from engine.table.table import Table
 
-NOISE = option.choice("laplace", "gaussian", name="noise", default="laplace")
 NO_NEGATIVES = option.boolean(name="no_negatives", default=False)
-TOTALS = option.boolean(name="totals", default=False)
 PEOPLE = option.integer(name="people", optional=True, minimum=1, maximum=10**10)
 
 
@@ -64,11 +62,11 @@ class CountsMethod(Method):
     promises = ("pure_dp", "approximate_dp")
 
     class Options(option.Options):
-        extra_cells: str
-        noise: str
-        no_negatives: bool
-        totals: bool
-        people: int | None
+        extra_cells: str = EXTRA_CELLS
+        noise: str = option.choice("laplace", "gaussian", default="laplace")
+        no_negatives: bool = NO_NEGATIVES
+        totals: bool = option.boolean(default=False)
+        people: int | None = PEOPLE
 
     options: Options
 

@@ -7,14 +7,13 @@ from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
 from engine.methods.shared.cells import (
-    EXTRA_CELLS,
     LEVEL_KINDS,
     Cells,
     level_axes,
     level_problems,
     size_problems,
 )
-from engine.methods.shared.counted import NO_NEGATIVES, NOISE, PEOPLE, TOTALS, CountsMethod
+from engine.methods.shared.counted import CountsMethod
 
 
 class Counts(CountsMethod):
@@ -34,15 +33,10 @@ class Counts(CountsMethod):
         "doi:10.1007/11681878_14",
     )
 
-    class Options(CountsMethod.Options):
+    class Options(CountsMethod.Options, own_first=True):
         columns: option.Names = option.columns(
             minimum=1, maximum=4, column_kinds=LEVEL_KINDS, needs_domain=True
         )
-        extra_cells: str = EXTRA_CELLS
-        noise: str = NOISE
-        no_negatives: bool = NO_NEGATIVES
-        totals: bool = TOTALS
-        people: int | None = PEOPLE
 
     options: Options
 

@@ -18,7 +18,6 @@ from engine.methods.parameters import Problem
 from engine.methods.protocol import DictionaryEntry, Reference
 from engine.methods.shared.cells import (
     BY,
-    EXTRA_CELLS,
     LEFT_OUT,
     Cells,
     Codes,
@@ -28,10 +27,6 @@ from engine.methods.shared.cells import (
     size_problems,
 )
 from engine.methods.shared.counted import (
-    NO_NEGATIVES,
-    NOISE,
-    PEOPLE,
-    TOTALS,
     CountsMethod,
 )
 from engine.methods.values import edge_number, to_json
@@ -154,16 +149,11 @@ class Histogram(CountsMethod):
         "doi:10.1007/11681878_14",
     )
 
-    class Options(CountsMethod.Options):
+    class Options(CountsMethod.Options, own_first=True):
         column: str = option.column(column_kinds=(Kind.INTEGER, Kind.NUMBER, Kind.DATE))
         edges: option.Edges = option.edges(minimum=2, maximum=1001)
         outside: str = option.choice(*Outside, default=Outside.SEPARATE.value)
         by: option.Names = BY
-        extra_cells: str = EXTRA_CELLS
-        noise: str = NOISE
-        no_negatives: bool = NO_NEGATIVES
-        totals: bool = TOTALS
-        people: int | None = PEOPLE
 
     options: Options
 
