@@ -42,7 +42,7 @@ class Options:
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    """The declarations: of the base classes from left to right, then its own; its own before with ``own_first``."""
+    """The declarations: of the base classes from left to right, then its own (before, with ``own_first``)."""
 
     def __init_subclass__(cls, *, own_first: bool = False) -> None:
         own = {name: one for name, one in vars(cls).items() if isinstance(one, Parameter)}
