@@ -101,7 +101,7 @@ class ColumnsPage(Page):
         self._selecting = False
         self._tried: tuple[Any, ...] = ()
         self.search = make_field(
-            "find", words.say("app.columns.find"), placeholder=words.say("app.columns.find"), width=220
+            "find", words.say("app.columns.find"), placeholder=words.say("app.columns.find_here"), width=220
         )
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(lambda text: self._fill())
