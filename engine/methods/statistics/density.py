@@ -232,7 +232,7 @@ class Density(Method):
 
     @once
     def forecast(self) -> Forecast:
-        label = Text(f"methods.{self.id}.numbers.density.label")
+        label = Text(f"methods.{self.id}.numbers.of_even.label")
         kept = sqrt((self.most_waves + 1) ** len(self.options.columns) - 1)
         errors = []
         for size in self.request.sizes:

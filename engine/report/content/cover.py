@@ -87,19 +87,24 @@ def _beside(evidence: PublicEvidence) -> list[Text]:
     ):
         least, most = min(margins), max(margins)
         unit = units.get(quantity.id, next(iter(units.values())))
-        last = f"{most:.3g}"
+        last = _three_digits(most)
         shown_unit = agreeing(unit_parts(unit)[0], last, words_of(evidence.decided))
-        values = {"quantity": quantity, "limit": f"{least:.3g}", "unit": shown_unit}
+        values = {"quantity": quantity, "limit": _three_digits(least), "unit": shown_unit}
         same = values["limit"] == last
         found.append(say(f"cover.exact_beside{'' if same else '_range'}", **values, last=last))
     return found
+
+
+def _three_digits(value: float) -> str:
+    """Write a margin with three digits, as people write it: 1,170 and not 1.17e+03."""
+    return texts.number(float(f"{value:.3g}"))
 
 
 def _values(one: Mapping[str, Any], words: Protected) -> dict[str, Any]:
     quantity = Text(str(one["quantity"]), dict(from_json(one.get("named", {}))))
     if "named" not in one and "{" in texts.catalogue().get(quantity.id, ""):
         quantity = say("cover.exact_numbers")  # evidence of earlier versions does not say of which
-    limit = f"{one['limit']:.3g}"
+    limit = _three_digits(one["limit"])
     return {
         "quantity": quantity,
         "limit": limit,
@@ -115,7 +120,7 @@ def _foreseen(evidence: PublicEvidence) -> list[Text]:
         first, last = expected[0], expected[-1]
         values = _values(first, words_of(evidence.decided))
         if len(expected) > 1 and first["limit"] != last["limit"] and first.get("size"):
-            ends = {"largest": last["size"], "last": f"{last['limit']:.3g}"}
+            ends = {"largest": last["size"], "last": _three_digits(last["limit"])}
             own = f"cover.exact_range_{first['of']}"
             return [say(own if texts.has(f"report.{own}") else "cover.exact_range", **values, **ends)]
         own = f"cover.exact_{first['of']}"

@@ -11,7 +11,19 @@ from engine.report.content.facts import has_margins, rows_used
 from engine.report.content.shared import say, side
 from engine.report.document import Bullets, Part
 from engine.report.words import bracketed, is_number, margin_columns, with_margin, word
-from engine.views import BarsView, Cell, IntervalsView, Label, NumberView, TableView, Text, View, amount
+from engine.views import (
+    BarsView,
+    Cell,
+    CurveView,
+    HeatmapView,
+    IntervalsView,
+    Label,
+    NumberView,
+    TableView,
+    Text,
+    View,
+    amount,
+)
 
 MOST_BARS = 25
 MOST_ACROSS = 8
@@ -48,6 +60,8 @@ def _intro(evidence: PublicEvidence) -> str:
         return "intro_invented_rows"
     if evidence.method["family"] == "model":
         return "intro_model"
+    if all(isinstance(view, CurveView | HeatmapView) for view in evidence.views):
+        return "intro_curve"
     return "intro" if any(map(has_margins, evidence.views)) else "intro_apart"
 
 

@@ -162,6 +162,22 @@ def test_people_read_decimal_numbers(method: Method) -> None:
         assert not found
 
 
+@EVERY
+def test_no_margin_is_written_as_a_power_of_ten(method: Method) -> None:
+    """A person reads 1,170, not 1.17e+03."""
+    for _, folder in ran(method):
+        assert false_lines(folder, r"\d(?:\.\d+)?e\+\d\d\b") == []
+
+
+@EVERY
+def test_no_margin_is_denied_that_a_file_has(method: Method) -> None:
+    for _, folder in ran(method):
+        tables = evidence(folder)["dictionary"]
+        names = {column["name"] for file in tables for column in file.get("columns", ())}
+        if any(name.startswith("within_95") for name in names):
+            assert false_lines(folder, r"No margin stands beside") == []
+
+
 MOST_LISTED = 40
 
 
