@@ -7,7 +7,7 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import InternalEvidence, PublicEvidence, words_of
-from engine.methods.protocol import unit_parts
+from engine.methods.protocol import Family, unit_parts
 from engine.numbers import exactly
 from engine.privacy.promise import Status, promise_kind
 from engine.protected import Protected, agreeing
@@ -81,12 +81,14 @@ def _beside(evidence: PublicEvidence) -> list[Text]:
         return []
     units = {str(one["quantity"]): str(one.get("unit", "")) for one in evidence.expected}
     found, order = [], list(units)
+    # Answers of a desk stand in one column, whatever was asked: days beside people have no unit together.
+    own = "" if evidence.method["family"] == Family.SERVICE else next(iter(units.values()))
     shown = margins_beside(evidence.views)
     for quantity, margins in sorted(
         shown, key=lambda one: order.index(one[0].id) if one[0].id in order else len(order)
     ):
         least, most = min(margins), max(margins)
-        unit = units.get(quantity.id, next(iter(units.values())))
+        unit = units.get(quantity.id, own)
         last = _three_digits(most)
         shown_unit = agreeing(unit_parts(unit)[0], last, words_of(evidence.decided))
         values = {"quantity": quantity, "limit": _three_digits(least), "unit": shown_unit}

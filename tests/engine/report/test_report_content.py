@@ -50,7 +50,7 @@ price.precedent price.no_year price.calibrated price.printed price.any_level pri
 price.above price.window_lower_upper price.window_lower price.window_upper price.window_error
 price.window_money price.window_both price.second_model_replace_one price.conclusion_stays
 price.conclusion_changes price.second_model results.intro_plain results.intro_model results.intro_nothing
-results.intro_invented_rows results.intro_apart results.file columns.of_source
+results.intro_invented_rows results.intro_apart results.intro_curve results.file columns.of_source
 limits.no_guarantee limits.each_alone
 annex.tested_unbounded done.tried done.forecast done.forecast_intro guarantee.posterior_value
 cover.exact_prediction cover.exact_range_prediction cover.groups_value_row
