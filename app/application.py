@@ -10,7 +10,6 @@ from typing import Protocol, runtime_checkable
 from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
-from shiboken6 import isValid
 
 from app import log, words
 from app.state.settings import Settings
@@ -20,9 +19,11 @@ from engine import texts
 
 @runtime_checkable
 class Notifies(Protocol):
-    """A window that can say that something went wrong."""
+    """A window that says what went wrong; a page hands that on to its window, so it is none itself."""
 
     def notify(self, what: str, do: str = "", *, tone: str = "wrong") -> None: ...
+
+    def unexpected(self, error: BaseException) -> None: ...
 
 
 def make_application(
@@ -72,5 +73,5 @@ def _excepthook(kind: type[BaseException], error: BaseException, trace: Tracebac
     error = error.with_traceback(trace)
     log.keep(error)
     for window in QApplication.topLevelWidgets():
-        if isinstance(window, Notifies) and isValid(window):  # one that was just closed may still be listed
+        if isinstance(window, Notifies):
             window.notify(words.say("app.window.unexpected.what"), words.say("app.window.unexpected.do"))

@@ -164,6 +164,7 @@ _SEVERAL = {
     "--price": ("NAME=JSON", "what a claim could cost"),
     "--candidate": ("JSON", 'settings to compare with: {"parameters": {…}}, {"method": ID}, or both'),
     "--measure": ("ID", "a measure to ask; without one, all that apply"),
+    "--reason": ("NAME=TEXT", "why a decision was taken; stays"),
 }
 
 
@@ -195,6 +196,7 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     from engine.methods.catalogue import method
     from engine.release.plan import Plan
     from engine.release.reading import pinned
+    from engine.release.reasons import with_reasons
 
     out, found = Path(options.out), method(options.method)
     if options.step and found.step_named(options.step) is None:
@@ -222,7 +224,7 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     tree = plan.to_json()
     tree["purpose"] |= dict(pair(one) for one in options.purpose)
     tree["price"] |= dict(json_pair(one) for one in options.price)
-    written = Plan.loads(json.dumps(tree), file=out.name)
+    written = with_reasons(Plan.loads(json.dumps(tree), file=out.name), dict(map(pair, options.reason)))
     if written.files or any(source.required for source in found.reads(options.step)):
         written = pinned(written, base=out.parent)
     write_text(out, written.dumps())

@@ -62,6 +62,7 @@ def arguments(plan: Plan, folder: Path) -> list[str]:
     said.append(f"--sizes={','.join(map(str, plan.declared_sizes))}")
     said += [f"--candidate={json.dumps(one)}" for one in tree["candidates"]]
     said += [f"--measure={one}" for one in plan.measures]
+    said += [f"--reason={one['decision']}={one['reason']}" for one in plan.decisions]
     said += [f"--{name}={getattr(plan, name)}" for name in ("step", "continues") if getattr(plan, name)]
     return said + ([f"--state={folder / plan.state}"] if plan.state else [])
 
@@ -76,7 +77,10 @@ def written(plan: Plan, folder: Path, capsys: Any) -> Plan:
 @pytest.mark.parametrize(("method_id", "place"), WANTED)
 def test_every_example_can_be_written(method_id: str, place: int, tmp_path: Path, capsys: Any) -> None:
     wanted = beside(plans(method(method_id))[place], tmp_path)
-    assert written(wanted, tmp_path, capsys).to_json() == wanted.to_json()
+    found = written(wanted, tmp_path, capsys).to_json()
+    for decision in found["decisions"]:
+        assert decision.pop("at")  # when a reason was given is written beside it
+    assert found == wanted.to_json()
 
 
 def test_a_visit_names_what_it_goes_on_from(tmp_path: Path, capsys: Any) -> None:

@@ -33,7 +33,7 @@ from engine.report.content.facts import Facts, facts_of
 from engine.report.content.promise import promise
 from engine.report.document import KeyValues, Numbers
 from engine.report.words import word
-from engine.views import TableView, Text
+from engine.views import CurveView, Series, TableView, Text
 from tests.engine.methods import examples_run
 from tests.engine.report.test_report_content import (
     FORBIDDEN,
@@ -88,6 +88,7 @@ OF_ALL = frozenset(
     }
 )
 """Sentences with such words that are about something else than the release."""
+DRAWN = CurveView("t", "x", "y", (Series("s", (0.0, 1.0), (0.25, 0.75)),))
 OUTSIDE = ("limits.", "unchecked.", "criteria.", "guarantee.", "results.", "rows.", "cover.status")
 
 
@@ -100,6 +101,8 @@ def releases_of(sample, kind: str) -> Iterator[PublicEvidence]:
         yield plain
         if facts_of(plain).local:  # estimates, beside their margins
             yield replace(plain, views=(with_margins("count", (6.0,)),))
+        if facts_of(plain).noise and how["family"] == "statistics":  # all that is told is drawn
+            yield replace(plain, views=(DRAWN,))
         if facts_of(plain).noise and how["family"] == "dataset":
             for of in ("invented", "moment"):  # rows that were drawn from noisy counts, and from bell curves
                 quantity = "methods.datasets.marginals.numbers.count.label"
