@@ -39,13 +39,17 @@ def digests(key: bytes, people: Iterable[str] | Any) -> Digests:
     import pyarrow as pa
 
     is_arrow = isinstance(people, pa.ChunkedArray)
-    texts: Any = people if is_arrow else pa.chunked_array([list(people)], pa.large_string())
+    return distinct(of_each(key, people if is_arrow else pa.chunked_array([list(people)], pa.large_string())))
+
+
+def of_each(key: bytes, texts: Any) -> Digests:
+    """Return the digest of every person key of a `pyarrow.ChunkedArray`, in its order, see `digests`."""
     found = [
         keyed(key, b"person", piece.to_numpy(zero_copy_only=False)) & ~_SIZE | _sizes(piece)
         for chunk in texts.chunks
         for piece in (chunk.slice(start, _PIECE) for start in range(0, len(chunk), _PIECE))
     ]
-    return distinct(np.concatenate([NONE, *found]))
+    return np.concatenate([NONE, *found])
 
 
 def _sizes(texts: Any) -> Digests:

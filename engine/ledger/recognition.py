@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from engine.ledger import holdings, journal, people, traces
+from engine.ledger import entries, holdings, journal, people, traces
 from engine.ledger.fields import words
 from engine.ledger.people import Digests
 from engine.ledger.register import Register
@@ -32,6 +32,38 @@ class Recognition(Register):
         ledger's file has the key and can try out person keys: the file stays where the data are.
         """
         return people.digests(self._key(), keys)
+
+    def kin(
+        self,
+        entry: str,
+        fingerprint: str,
+        people_keys: Any,
+        *,
+        rows: Digests = people.NONE,
+        key: str = "",
+    ) -> traces.Kin:
+        """Return how a table relates to those of an earlier release.
+
+        Parameters
+        ----------
+        entry
+            Of the release.
+        fingerprint, rows, key
+            Of the table, as for `attach`.
+        people_keys
+            Its person keys, each once, a `pyarrow.ChunkedArray`; the answer is in their order.
+
+        Raises
+        ------
+        VerificationFailed
+            ``ledger.people_differ``: what was kept of the people of a register was changed.
+        """
+        each = people.of_each(self._key(), people_keys)
+        table = traces.seen(self._key(), fingerprint, each, (), rows, people.NONE)
+        with self._transaction() as db:
+            one = entries.one(db, entry)
+            tables = traces.known(db, self.path).get(one.holding, [])
+        return traces.kin(tables, one.tables, one.number, table, each, key)
 
     def match(
         self,

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.errors import VerificationFailed
 from engine.ledger import people
@@ -64,8 +65,15 @@ class Traces:
 
 @dataclass(frozen=True)
 class Known:
-    """An attached table as the ledger kept it; its people are those who were new with it."""
+    """An attached table as the ledger kept it; its people are those who were new with it.
 
+    ``number`` is the row of the journal that attached it, ``key`` the column that named its people, ``size``
+    how many there were.
+    """
+
+    number: int
+    key: str
+    size: int
     fingerprint: str
     columns: frozenset[str]
     people: Digests
@@ -107,7 +115,8 @@ def known(db: sqlite3.Connection, path: Path) -> dict[str, list[Known]]:
         blobs = (np.frombuffer(trace[name], dtype="<u8") for name in ("people", "rows", "contents"))
         persons, rows, contents = (blob.astype(np.uint64, copy=False) for blob in blobs)
         columns = frozenset(map(_plain, json.loads(row["columns"])))
-        one = Known(row["fingerprint"], columns, persons, trace["sampled"], rows, contents)
+        about = (row["number"], row["key"], row["people"], row["fingerprint"])
+        one = Known(*about, columns, persons, trace["sampled"], rows, contents)
         found.setdefault(row["holding"], []).append(one)
     if kept:
         raise VerificationFailed("ledger.people_differ", file=path.name, holding="?")
@@ -152,6 +161,55 @@ def _hash(trace: Mapping[str, Any] | sqlite3.Row) -> str:
 def everyone(tables: Sequence[Known]) -> Digests:
     """Return all people of a holding, sorted and distinct."""
     return distinct(np.concatenate([NONE, *(one.people for one in tables)]))
+
+
+@dataclass(frozen=True)
+class Kin:
+    """How a table relates to those of one earlier release.
+
+    Attributes
+    ----------
+    alike
+        Share of its parts of rows that one of them has too; 1 for the same table, 0 where nothing is known.
+    strangers
+        Of each of its people, whether they surely were in none of them; None where nobody can say it: other
+        columns named the people, none did, or not all who were attached before are kept.
+    """
+
+    alike: float = 0.0
+    strangers: npt.NDArray[np.bool_] | None = None
+
+
+def kin(
+    tables: Sequence[Known], fingerprints: Collection[str], before: int, table: Traces, each: Digests, key: str
+) -> Kin:
+    """Return how a table relates to those of an earlier release of its register.
+
+    Parameters
+    ----------
+    tables
+        All that were attached to the register.
+    fingerprints, before
+        Of the tables of the release, and the row of the journal that reserved it.
+    table, each, key
+        Its traces, the digest of each of its people, and the column that names them.
+    """
+    past = [one for one in tables if one.number < before]
+    own = [one for one in past if one.fingerprint in fingerprints]
+    if not own:
+        return Kin()
+    alike = max(
+        1.0 if one.fingerprint == table.fingerprint else _share(_rows(table, one)) for one in own
+    )
+    is_named = bool(key) and all(one.key.casefold() == key.casefold() for one in own)
+    if not is_named or any(one.size and not (one.people.size or one.rows.size) for one in past):
+        return Kin(alike)
+    strangers = np.ones(each.size, dtype=bool)
+    for one in own:
+        is_whole = one.people.size == one.size  # else some of its people were known before
+        had = one.people if is_whole else everyone([other for other in past if other.number <= one.number])
+        strangers &= ~among(each, had)
+    return Kin(alike, strangers)
 
 
 def matches(holdings: Sequence[Holding], kept: Mapping[str, list[Known]], table: Traces) -> list[Match]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,16 +59,70 @@ def keep_rows(person_codes: npt.NDArray[np.integer], *, cap: int, noise: Noise) 
     >>> int(keep_rows(np.array([0, 0, 0, 1, -1]), cap=2, noise=Noise()).sum())
     3
     """
-    if isinstance(cap, bool) or not isinstance(cap, int) or cap < 1:
-        raise InputRefused("noise.cap")
-    codes = np.asarray(person_codes)
-    if codes.dtype.kind not in "iu" or codes.ndim != 1:
-        raise TypeError("person codes are a row of whole numbers")
+    codes = _checked(person_codes, cap)
     while True:
         keys = noise.random_keys(codes.size)
         kept = _smallest_keys(codes, keys, min(cap, codes.size))  # any whole number may be declared
         if kept is not None:
             return kept
+
+
+def keep_same_rows(
+    person_codes: npt.NDArray[np.integer], *, cap: int, names: Sequence[str], secret: bytes
+) -> npt.NDArray[np.bool_]:
+    """Choose rows as `keep_rows` does, by lots that fall alike for the same rows under the same secret.
+
+    For releases that nothing bounds and that are compared with each other: another draw for each would tell
+    by a subtraction what rows the few have who have several.
+
+    Parameters
+    ----------
+    person_codes, cap
+        As of `keep_rows`; a code is a place in ``names``.
+    names
+        The person key of every person.
+    secret
+        Of the register; it stays inside.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        True for the rows that stay. The lot of a row follows from its person and from which of the person's
+        rows it is, in the order of the table.
+
+    Examples
+    --------
+    >>> people = np.array([0, 1, 0, 0, -1])
+    >>> kept = [keep_same_rows(people, cap=2, names=("7", "8"), secret=b"k").tolist() for _ in range(2)]
+    >>> kept[0] == kept[1], sum(kept[0])
+    (True, 3)
+    """
+    codes = _checked(person_codes, cap)
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: ordered.size])
+    sizes = np.diff(np.append(starts, ordered.size))
+    number = np.arange(ordered.size) - np.repeat(starts, sizes)
+    crowded = np.flatnonzero((np.repeat(sizes, sizes) > cap) & (ordered >= 0))
+    keys, again = np.zeros(codes.size, dtype=np.uint64), 0
+    while True:
+        for place in crowded:
+            lot = f"{again}\0{number[place]}\0{names[ordered[place]]}".encode()
+            digest = hashlib.blake2b(lot, key=secret, digest_size=8).digest()
+            keys[order[place]] = int.from_bytes(digest, "big")
+        kept = _smallest_keys(codes, keys, min(cap, codes.size))
+        if kept is not None:
+            return kept
+        again += 1
+
+
+def _checked(person_codes: npt.NDArray[np.integer], cap: int) -> npt.NDArray[np.integer]:
+    if isinstance(cap, bool) or not isinstance(cap, int) or cap < 1:
+        raise InputRefused("noise.cap")
+    codes = np.asarray(person_codes)
+    if codes.dtype.kind not in "iu" or codes.ndim != 1:
+        raise TypeError("person codes are a row of whole numbers")
+    return codes
 
 
 def _smallest_keys(

@@ -11,10 +11,12 @@ import hashlib
 import io
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from engine import bounded, strict_json
 from engine.bounded import read_bytes, read_text
@@ -27,15 +29,25 @@ from engine.release import charge
 from engine.release.bundle import RELEASE, SUMS
 from engine.release.nearby import bundles
 from engine.release.plan import Plan
+from engine.release.reading import PreparedTable, person_keys
 
 EARLIER_MISSING = "earlier_missing"
 """The decision to release without a comparison that could not be made; it needs a reason."""
+OTHER_PEOPLE = "other_people"
+"""The decision that a table is about other people than one that looks nearly the same; it needs a reason."""
 NAMED = 5
 LARGEST = 1 << 26
 
 
 def earlier(
-    plan: Plan, ledger: Ledger, holding: Holding, method: type[Method], *, entry: str, places: Iterable[Path]
+    plan: Plan,
+    ledger: Ledger,
+    holding: Holding,
+    method: type[Method],
+    prepared: PreparedTable | None,
+    *,
+    entry: str,
+    places: Iterable[Path],
 ) -> Earlier:
     """Return what a method released of a register before; call it before anything is spent.
 
@@ -47,6 +59,8 @@ def earlier(
         Which releases there were, and what they told.
     method
         Of the new release; only its own earlier releases are looked at.
+    prepared
+        Its table, to know whether it is about the people of earlier ones.
     entry
         That of the new release, reserved: of two that are made at once the later one gives way.
     places
@@ -80,7 +94,11 @@ def earlier(
         )
     if absent:
         ledger.decide(EARLIER_MISSING, reason, holding=holding.id, entry=entry)
-    return Earlier(found, len(absent), ledger.register_key(holding.id), bool(reason))
+    others = charge.reason_of(plan, OTHER_PEOPLE)
+    if found and others:
+        ledger.decide(OTHER_PEOPLE, others, holding=holding.id, entry=entry)
+    related = tuple(_related(one, ledger, identity, prepared) for identity, one in found.items())
+    return Earlier(related, len(absent), ledger.register_key(holding.id), bool(reason), bool(others))
 
 
 def missing(plan: Plan, ledger: Ledger | None, *, places: Iterable[Path]) -> dict[str, Any]:
@@ -124,6 +142,20 @@ def told_of(folder: Path) -> bytes | None:
         return None
 
 
+def _related(
+    one: EarlierRelease, ledger: Ledger, entry: str, prepared: PreparedTable | None
+) -> EarlierRelease:
+    """Return an earlier release with what the ledger knows of its people and rows beside those of a table."""
+    if prepared is None:
+        return one
+    key, known = prepared.schema.person_key, prepared.fingerprints
+    people = person_keys(prepared.table, prepared.schema)
+    name = "" if key is None else key.name
+    kin = ledger.kin(entry, known.fingerprint, people, rows=known.rows, key=name)
+    strangers = None if kin.strangers is None else people.combine_chunks().filter(pa.array(kin.strangers))
+    return replace(one, alike=kin.alike, strangers=strangers)
+
+
 def _refuse_open(ledger: Ledger, holding: Holding, method: type[Method], entry: str) -> None:
     listed = ledger.entries(holding.id)
     own = next(one.number for one in listed if one.id == entry)
@@ -135,8 +167,8 @@ def _refuse_open(ledger: Ledger, holding: Holding, method: type[Method], entry: 
 
 def _looked_for(
     ledger: Ledger, holding: Holding, method: type[Method], places: Iterable[Path], *, keep: bool
-) -> tuple[tuple[EarlierRelease, ...], list[Entry]]:
-    """Return the earlier releases of a method, and the entries of those about which nothing is known."""
+) -> tuple[dict[str, EarlierRelease], list[Entry]]:
+    """Return the earlier releases of a method by entry, and the entries about which nothing is known."""
     closed = ("complete", "withdrawn", "failed")
     wanted = [
         one
@@ -152,7 +184,7 @@ def _looked_for(
                 if content is not None and keep and not ledger.read_only:
                     ledger.keep_told(one.id, content)
     read = {one.id: _release(told[one.id], one) for one in wanted}
-    found = tuple(one for one in read.values() if one is not None and one.method == method.id)
+    found = {entry: one for entry, one in read.items() if one is not None and one.method == method.id}
     return found, [one for one in wanted if read[one.id] is None]
 
 

@@ -160,7 +160,8 @@ def make(
         prepared = {**prepared, **{name: kept for name, (kept, _) in parts.items()}}
         away = {name: apart for name, (_, apart) in parts.items()}
     progress.step(0.0, "run.capping")
-    used = {name: _rows_of(one, name in private, noise) for name, one in prepared.items()}
+    secret = earlier.secret if design.compares else b""
+    used = {name: _rows_of(one, name in private, noise, secret) for name, one in prepared.items()}
     for name in private & set(used):
         promised.refuse_uncapped(prepared[name].schema, used[name])
     # people not used stand beside those used: as many rows of each of them, under the same conditions
@@ -187,8 +188,8 @@ def make(
     return Draft(release, used, away, +drawn)
 
 
-def _rows_of(prepared: PreparedTable, is_private: bool, noise: Noise) -> Table:
-    return reading.capped(prepared, noise) if is_private else reading.filtered(prepared)
+def _rows_of(prepared: PreparedTable, is_private: bool, noise: Noise, secret: bytes = b"") -> Table:
+    return reading.capped(prepared, noise, secret) if is_private else reading.filtered(prepared)
 
 
 def _whole(design: Method, prepared: Mapping[str, PreparedTable]) -> dict[str, Table]:

@@ -355,8 +355,17 @@ def file_hash(path: Path) -> str:
         ) from error
 
 
-def capped(prepared: PreparedTable, noise: Noise) -> Table:
+def capped(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Table:
     """Return the rows that a method may use: at most the declared number a person, then the conditions.
+
+    Parameters
+    ----------
+    prepared
+        The table.
+    noise
+        The door.
+    secret
+        Of the register, where all of its releases by a method use the same rows of a person.
 
     Notes
     -----
@@ -364,11 +373,15 @@ def capped(prepared: PreparedTable, noise: Noise) -> Table:
     *before* conditions and grouping, so that one person changes at most that many rows of the answer. Rows
     without a person key are left out: nobody can say whose they are.
     """
-    rows, people = prepared.table.rows(), prepared.people
-    if people is not None:
+    rows, people, key = prepared.table.rows(), prepared.people, prepared.schema.person_key
+    if people is not None and key is not None:
         known = people >= 0
         keep, cap = np.zeros(len(rows), dtype=bool), prepared.schema.rows_per_person
-        keep[known] = contribution.keep_rows(people if known.all() else people[known], cap=cap, noise=noise)
+        if secret:
+            names = people_of(prepared.table, key).distinct.to_pylist()
+            keep = contribution.keep_same_rows(people, cap=cap, names=names, secret=secret)
+        else:
+            keep[known] = contribution.keep_rows(people if known.all() else people[known], cap=cap, noise=noise)
         rows = rows[keep]
     return filtered(replace(prepared, table=prepared.table.with_rows(rows)))
 

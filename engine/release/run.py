@@ -19,7 +19,7 @@ from engine.evaluation.evaluate import Evaluation, evaluate, views
 from engine.evaluation.protocol import Private
 from engine.ledger import Holding, Ledger
 from engine.memory import give_back
-from engine.methods.protocol import Method
+from engine.methods.protocol import MAIN, Method
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release import (
@@ -156,7 +156,8 @@ def run_through(
     has_name = False
     try:
         with working(folder):
-            told = earlier(plan, ledger, holding, type(design), entry=entry, places=places)
+            main = prepared.get(MAIN)
+            told = earlier(plan, ledger, holding, type(design), main, entry=entry, places=places)
             spend = _once(lambda: _spent(ledger, entry))
             noise = _door(door, spend)
             opens = bool(design.steps) and not plan.step

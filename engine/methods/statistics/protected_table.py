@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from pyarrow.compute import is_in
 
 from engine.errors import InputRefused
 from engine.methods import option
@@ -48,7 +49,7 @@ from engine.methods.trying import Tried
 from engine.numbers import exact
 from engine.privacy.promise import Promise, Term
 from engine.progress import SILENT, Progress
-from engine.table.declared import people_of_rows
+from engine.table.declared import people_of, people_of_rows
 from engine.table.preparation.steps import made_name
 from engine.table.schema import Kind
 from engine.views import Text
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
 ID = "statistics.protected_table"
 ALL = "(all)"
 NAMED = 5  # cells that a refusal names
+HARDLY, MOSTLY = 0.1, 0.5
+"""Share of the parts of rows of an earlier table, below which rows are others, and from which on the same."""
 MOST_CELLS = 20_000
 HIDDEN, CONTROLLED_ROUNDING, RANDOM_ROUNDING = "hidden", "controlled_rounding", "random_rounding"
 CELL_KEYS = "cell_keys"
@@ -357,6 +360,8 @@ class ProtectedTable(Method):
                 if self._refuse_beside(frame, table, one):
                     compared.append(one)
             except (InputRefused, KeyError, ValueError, TypeError, StopIteration) as error:
+                if isinstance(error, InputRefused) and error.code == f"{ID}.resembles" and earlier.other_people:
+                    continue
                 if isinstance(error, InputRefused) and error.code != "suppression.not_joined":
                     raise
                 if not earlier.excused:
@@ -372,6 +377,8 @@ class ProtectedTable(Method):
             alike,
             exposed,
             hidden_numbers,
+            is_moved_by_few,
+            resembles,
         )
 
         form, before = self.options.form, one.parameters.get("form", HIDDEN)
@@ -393,17 +400,54 @@ class ProtectedTable(Method):
             if alike(new, old):
                 raise NotComparable  # perhaps the same amounts under another name
             return False
+        few = max(new.threshold, old.threshold, new.off, old.off)
+        is_close = amount is not None or resembles(new, old, few)
+        strangers = self._strangers(table, one)
+        if strangers.all() and not is_close and one.alike < HARDLY:
+            return True  # about nobody who is in the other one
+        is_known = amount is None and one.strangers is not None and strangers.sum() < few
+        is_same = one.alike >= MOSTLY or (is_known and is_moved_by_few(new, old, few))
+        code = "differs" if is_same else "resembles"
         if before != HIDDEN and form != HIDDEN:
             if again(new, old):
-                raise InputRefused(f"{ID}.again", title=one.title)
+                raise InputRefused(f"{ID}.{'again' if is_same else 'resembles'}", title=one.title)
             return True
-        cells = exposed(new, old)
+        is_believed = not is_close and one.alike < HARDLY
+        cells = exposed(new, old, self._counted(table, strangers)) if is_believed else exposed(new, old)
         if not cells and self._is_grouped_otherwise(table, one):
             raise NotComparable
         if cells:
+            if not is_same:
+                raise InputRefused(f"{ID}.resembles", title=one.title)
             named = "; ".join(cells[:NAMED])
             raise InputRefused(f"{ID}.differs", title=one.title, count=len(cells), cells=named)
         return True
+
+    def _strangers(self, table: Table, one: EarlierRelease) -> Mask:
+        """Say of every row whether it is of somebody who surely was in no table of an earlier release."""
+        key = self.schema.person_key
+        if one.strangers is None or key is None:
+            return np.zeros(table.n_rows, dtype=bool)
+        people = people_of(table, key)
+        is_stranger = is_in(people.distinct, value_set=one.strangers.cast(people.distinct.type))
+        return np.append(is_stranger.to_numpy(zero_copy_only=False), False).astype(bool)[people.places]
+
+    def _counted(self, table: Table, rows: Mask) -> Callable[[Iterable[tuple[str, str]]], int]:
+        """Return how many people with some of the rows are in a cell at least, by columns and their values."""
+        frame, cells = table.rows(), self.cells
+        counts = cells.count(cells.codes(frame)[rows]).reshape(cells.shape)
+        at = {(axis.name, text): place for axis in cells.axes for place, text in enumerate(axis.labels)}
+        names, cap = cells.names, self.request.rows_per_person or 1
+
+        def people_in(cell: Iterable[tuple[str, str]]) -> int:
+            where: list[int | slice] = [slice(None)] * len(names)
+            for pair in cell:
+                if pair not in at:
+                    return 0  # a value or a column of the other table alone
+                where[names.index(pair[0])] = at[pair]
+            return int(counts[tuple(where)].sum()) // cap
+
+        return people_in
 
     def _is_grouped_otherwise(self, table: Table, one: EarlierRelease) -> bool:
         """Say whether columns of two tables group the same values, or one groups those of the other.

@@ -8,6 +8,8 @@ import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from engine import texts
@@ -16,7 +18,8 @@ from engine.ledger import Ledger
 from engine.release import earlier as earlier_module
 from engine.release import remembered
 from engine.release.charge import NEW_HOLDING
-from engine.release.earlier import EARLIER_MISSING, missing, told_of
+from engine.release.earlier import EARLIER_MISSING, OTHER_PEOPLE, missing, told_of
+from engine.release.reasons import KNOWN
 from engine.release.run import run
 from engine.release.working import sweep
 from tests.engine.methods.statistics.test_protected_table import COUNTS, people_table, plan_for, stays
@@ -245,3 +248,119 @@ def test_other_people_by_a_reason_are_not_compared(tmp_path, ledger):
         run(plan, out=tmp_path / "two", ledger=ledger, base=tmp_path)
     why = {"decision": NEW_HOLDING, "reason": "Another hospital."}
     run(replace(plan, decisions=(why,)), out=tmp_path / "two", ledger=ledger, base=tmp_path)
+
+
+# --- other people, and the same ones -------------------------------------------------------------------
+
+
+def month(seed, people=400, *, several=False, ids=None):
+    """Return one month's stays: everybody with a number that nobody else has, as have the stays."""
+    chance = np.random.default_rng(seed)
+    ids = chance.choice(10**7, people, replace=False) if ids is None else ids
+    whose = np.repeat(np.arange(people), 1 + chance.poisson(0.4, people) if several else 1)
+    frame = pd.DataFrame({"patient_nbr": ids[whose]})
+    frame.insert(1, "encounter_id", chance.choice(10**8, len(frame), replace=False))
+    ages = chance.choice(["[40-50)", "[50-60)", "[60-70)", "[70-80)"], people)
+    frame["age"], frame["gender"] = ages[whose], chance.choice(["Female", "Male"], people)[whose]
+    frame["readmitted"] = chance.choice(["NO", "<30", ">30"], len(frame))
+    return frame
+
+
+def pair(tmp_path, ledger, first, second, *, decisions=(), columns=("age", "gender"), again=None):
+    for name, frame, asked in (("one", first, columns), ("two", second, again or columns)):
+        people_table(frame, tmp_path, f"{name}.csv")
+        reasons = decisions if name == "two" else ()
+        given = {"columns": list(asked), "threshold": 5}
+        plan = replace(planned(tmp_path, {}, name, **given), decisions=tuple(reasons))
+        made_ = run(plan, out=tmp_path / name, ledger=ledger, base=tmp_path)
+    return made_
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("returning", [0, 30])
+def test_the_months_of_other_people_are_released(tmp_path, ledger, seed, returning):
+    """Cells that differ by few are of other people: of nearly everybody the ledger knows it."""
+    january, more = month(seed), month(100 + seed, 440)["patient_nbr"].to_numpy()
+    ids = np.append(january["patient_nbr"].to_numpy()[:returning], more[returning:])
+    february = month(200 + seed, 440, ids=ids)
+    cells = [one.groupby(["age", "gender"]).size() for one in (january, february)]
+    assert (cells[0] - cells[1]).abs().min() < 5  # taken for the same people, somebody would be told
+    made_ = pair(tmp_path, ledger, january, february)
+    inside = json.loads((made_.folder / "internal" / "evidence.json").read_text())["internal"]["inside"]
+    assert inside["earlier_compared"] == 1
+
+
+def numbered_anew(frame, *names):
+    return frame.assign(**{name: frame[name] * 7919 % 10_000_019 + 10**8 for name in names})
+
+
+ONE_PERSON = {
+    "gone": lambda frame: frame[frame["patient_nbr"] != frame["patient_nbr"][7]],
+    "moved": lambda frame: frame.assign(
+        gender=frame["gender"].mask(frame["patient_nbr"] == frame["patient_nbr"][7], "Unknown/Invalid")
+    ),
+}
+NAMES = {
+    "as before": lambda frame: frame,
+    "other people": lambda frame: numbered_anew(frame, "patient_nbr"),
+    "other people and stays": lambda frame: numbered_anew(frame, "patient_nbr", "encounter_id"),
+    "running numbers": lambda frame: frame.assign(patient_nbr=frame["patient_nbr"].rank(method="dense")),
+    "mixed": lambda frame: numbered_anew(frame.sample(frac=1, random_state=1), "patient_nbr", "encounter_id"),
+}
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("names", NAMES)
+@pytest.mark.parametrize("change", ONE_PERSON)
+def test_one_person_never_passes_for_other_people(tmp_path, ledger, change, names, several):
+    """Under whatever numbers: of two tables that differ by one person none leaves without a reason."""
+    first = month(11, several=several)
+    with pytest.raises(InputRefused) as caught:
+        pair(tmp_path, ledger, first, NAMES[names](ONE_PERSON[change](first)))
+    assert caught.value.code.endswith("differs" if names == "as before" else ("differs", "resembles"))
+
+
+def test_a_group_that_came_does_not_hide_the_one_who_left(tmp_path, ledger):
+    first = month(12)
+    came = month(13, 60).assign(age="[40-50)", gender="Male")
+    second = pd.concat([ONE_PERSON["gone"](first), came], ignore_index=True)
+    with pytest.raises(InputRefused, match="differs"):
+        pair(tmp_path, ledger, first, second)
+
+
+def test_what_cannot_be_known_needs_a_reason_that_is_kept_and_printed(tmp_path, ledger):
+    """Every month numbers its people from one: the ledger cannot know that they are others."""
+    first, second = (month(seed).assign(patient_nbr=range(400)) for seed in (14, 15))
+    with pytest.raises(InputRefused) as caught:
+        pair(tmp_path, ledger, first, second)
+    assert caught.value.code == "statistics.protected_table.resembles"
+    assert "--reason other_people" in texts.explain(caught.value)[1] and "other_people" in KNOWN
+    why = "The ward numbers its patients anew every month."
+    decision = {"decision": OTHER_PEOPLE, "reason": why}
+    plan = replace(planned(tmp_path, {}, "two", columns=["age", "gender"], threshold=5), decisions=(decision,))
+    made_ = run(plan, out=tmp_path / "two", ledger=ledger, base=tmp_path)
+    event = [one for one in ledger.journal() if one["kind"] == "decision"][-1]
+    assert event["details"]["decision"] == OTHER_PEOPLE and event["details"]["reason"] == why
+    report = (made_.folder / "internal" / "report-internal.html").read_text()
+    assert why in report and texts.text("report.decisions.kinds.other_people") in report
+    inside = json.loads((made_.folder / "internal" / "evidence.json").read_text())["internal"]["inside"]
+    assert inside["earlier_compared"] == 0
+
+
+def test_no_reason_releases_what_surely_gives_somebody_away(tmp_path, ledger):
+    first = month(16)
+    decision = {"decision": OTHER_PEOPLE, "reason": "These are others, believe me."}
+    with pytest.raises(InputRefused, match="differs"):
+        pair(tmp_path, ledger, first, ONE_PERSON["gone"](first), decisions=(decision,))
+
+
+def test_the_same_people_have_the_same_rows_in_every_table_of_a_register(tmp_path, ledger):
+    """Lots that fell anew would differ by few: refused, or telling of who has several stays."""
+    first = month(17, several=True)
+    columns, again = ("gender", "readmitted"), ("readmitted", "age")
+    pair(tmp_path, ledger, first, first, columns=columns, again=again)
+    sums = [
+        pd.read_csv(tmp_path / name / "release" / "counts.csv").query(f"{other} == '(all)'")
+        for name, other in (("one", "gender"), ("two", "age"))
+    ]
+    assert sums[0]["count"].tolist() == sums[1]["count"].tolist() and len(sums[0]) == 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,12 @@ SLACK = 1e-6
 MOST_JOINED = 20_000  # combinations of the values of both tables up to which they are joined
 _Cell = frozenset[tuple[str, str]]
 """Columns that are not summed, and their values."""
+Strangers = Callable[[_Cell], int]
+"""How many are counted in a cell of the new table who surely are in none of the old one."""
+FEW = 5
+"""More or fewer people in all, below which two tables could be of nearly the same ones."""
+CLOSER = 0.01
+"""Chance for numbers of other people, below which numbers are taken to be too close together."""
 
 
 class NotComparable(ValueError):
@@ -63,8 +69,20 @@ class Told:
         return {cell: float(number) for cell, number, is_hidden in pairs if not is_hidden}
 
 
-def exposed(new: Told, old: Told) -> list[str]:
+def _nobody(_: _Cell) -> int:
+    return 0
+
+
+def exposed(new: Told, old: Told, strangers: Strangers = _nobody) -> list[str]:
     """Name the cells that become too small to be printed by what the other table says.
+
+    Parameters
+    ----------
+    new, old
+        The tables.
+    strangers
+        Whom the new one counts and the old one surely does not: a difference that hides as many as the
+        threshold behind it is that of no few people, however small it is.
 
     Returns
     -------
@@ -97,13 +115,15 @@ def exposed(new: Told, old: Told) -> list[str]:
     common = [cell for cell in numbers if cell in before]
     gap = {cell: abs(numbers[cell] - before[cell]) for cell in common}
     threshold, slack = max(new.threshold, old.threshold), max(new.off, old.off, 1) - 1
-    moved = [cell for cell in common if gap[cell] > slack]
-    near = [cell for cell in moved if gap[cell] + slack < threshold]
+    others = {cell for cell in common if threshold > 0 and strangers(cell) >= threshold}
+    moved = [cell for cell in common if gap[cell] > slack or cell in others]
+    few = [cell for cell in moved if cell not in others]
+    near = [cell for cell in few if gap[cell] + slack < threshold]
     if moved and not near and not slack:
-        near = _moved_unseen(new, old, threshold)
+        near = _moved_unseen(new, old, threshold, strangers)
     if near:
         return [_named(cell) for cell in near]
-    if (not common and not slack) or any(gap[cell] - slack < threshold for cell in moved):
+    if (not common and not slack) or any(gap[cell] - slack < threshold for cell in few):
         raise NotComparable  # nothing says of which rows they are, or by how few people they differ
     apart = [name for name in new.totals if name in old.totals and not _read_alike(new, old, name)]
     if any(_is_regrouped(new, old, name) for name in apart):
@@ -118,6 +138,52 @@ def exposed(new: Told, old: Told) -> list[str]:
         found = _joined(new, _within(old, same))
         found += _joined(old, _within(new, same))
     return [_named(cell) for cell in dict.fromkeys(found)]
+
+
+def resembles(new: Told, old: Told, few: float) -> bool:
+    """Say whether two tables of counts could be of nearly the same people, by their numbers alone.
+
+    They could where fewer than ``few`` people make all differences, where as good as nobody is in only one
+    of them, or where the numbers over some columns are closer together than those of other people are.
+    """
+    tables, slack = _both(new, old), max(new.off, old.off, 1) - 1
+    if is_moved_by_few(new, old, few):
+        return True
+    total = tables.get(frozenset(), max(tables.values(), key=len))[:, 0].sum()
+    return abs(total) - slack < min(few, FEW) or any(_is_closer(one, slack) for one in tables.values())
+
+
+def is_moved_by_few(new: Told, old: Told, few: float) -> bool:
+    """Say whether fewer than ``few`` people can make all differences of two tables of counts.
+
+    Each of them who moved is in two cells.
+    """
+    slack = max(new.off, old.off, 1) - 1
+    gaps = [np.maximum(np.abs(one[:, 0]) - slack, 0).sum() for one in _both(new, old).values()]
+    return bool(max(gaps, default=0.0) < 2 * few)
+
+
+def _both(new: Told, old: Told) -> dict[frozenset[str], Floats]:
+    """Return, by the columns that are not summed, differences and sums of the counts that both print."""
+    numbers, before = new.numbers, old.numbers
+    tables: dict[frozenset[str], list[tuple[float, float]]] = {}
+    for cell in numbers:
+        if cell in before and numbers[cell] + before[cell] > 0:
+            pair = (numbers[cell] - before[cell], numbers[cell] + before[cell])
+            tables.setdefault(frozenset(dict(cell)), []).append(pair)
+    return {columns: np.array(pairs) for columns, pairs in tables.items()}
+
+
+def _is_closer(pairs: Floats, slack: int) -> bool:
+    """Say whether numbers are closer together than by chance: differences and sums of two counts each.
+
+    Of other people a difference has about the sum as its variance; the chances of so small ones are put
+    together by Fisher's method.
+    """
+    from scipy.stats import chi2, norm
+
+    chances = 2 * norm.cdf((np.maximum(np.abs(pairs[:, 0]) - slack, 0) + 0.5) / np.sqrt(pairs[:, 1])) - 1
+    return bool(chi2.sf(-2 * np.log(chances).sum(), 2 * len(pairs)) < CLOSER)
 
 
 def alike(new: Told, old: Told) -> bool:
@@ -156,7 +222,7 @@ def _within(told: Told, parts: Sequence[_Cell]) -> Told:
     return replace(told, frame=told.frame.loc[lines])
 
 
-def _moved_unseen(new: Told, old: Told, threshold: float) -> list[_Cell]:
+def _moved_unseen(new: Told, old: Told, threshold: float, strangers: Strangers) -> list[_Cell]:
     """Return cells that one table hides and by which, together, a printed sum moved by few people."""
     numbers, before = new.numbers, old.numbers
     moved = {cell: numbers[cell] - before[cell] for cell in numbers if cell in before}
@@ -166,7 +232,9 @@ def _moved_unseen(new: Told, old: Told, threshold: float) -> list[_Cell]:
         for name in (one for one in names if one not in dict(whole)):
             parts = [whole | {(name, label)} for label in sorted(_labels(new, name))]
             rest = change - sum(moved.get(part, 0.0) for part in parts)
-            if SLACK < abs(rest) < threshold:
+            if not SLACK < abs(rest) < threshold:
+                continue
+            if strangers(whole) - sum(strangers(part) for part in parts if part in moved) < threshold:
                 found += [part for part in parts if part not in moved]
     return list(dict.fromkeys(found))
 
