@@ -181,7 +181,12 @@ class Kin:
 
 
 def kin(
-    tables: Sequence[Known], fingerprints: Collection[str], before: int, table: Traces, each: Digests, key: str
+    tables: Sequence[Known],
+    fingerprints: Collection[str],
+    before: int,
+    table: Traces,
+    each: Digests,
+    key: str,
 ) -> Kin:
     """Return how a table relates to those of an earlier release of its register.
 
@@ -198,9 +203,7 @@ def kin(
     own = [one for one in past if one.fingerprint in fingerprints]
     if not own:
         return Kin()
-    alike = max(
-        1.0 if one.fingerprint == table.fingerprint else _share(_rows(table, one)) for one in own
-    )
+    alike = max(1.0 if one.fingerprint == table.fingerprint else _share(_rows(table, one)) for one in own)
     is_named = bool(key) and all(one.key.casefold() == key.casefold() for one in own)
     if not is_named or any(one.size and not (one.people.size or one.rows.size) for one in past):
         return Kin(alike)

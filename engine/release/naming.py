@@ -6,7 +6,6 @@ anything that the release would not.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,8 +21,9 @@ from engine.release import reading
 from engine.release.decisions import NAMES_PEOPLE, decision_about
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
+from engine.table.preparation.steps import made_name
 from engine.table.schema import Role
-from engine.table.suggest.profile import Profile, profile
+from engine.table.suggest.profile import profile
 from engine.table.suggest.suggest import suggest_from
 from engine.table.table import Table
 from engine.views import Text
@@ -37,8 +37,8 @@ NEARLY_ALL = 0.95
 STANDS = 0.5
 """Share of the cells of a masked column that still tell what they were, or of its different values that stand
 in the table, from which on it leaves as it was."""
-_PARTS = re.compile(r"[^\s,;|–\[\](){}]+")
-"""What a cell that stands for several values is made of: ends of a range, members of a set."""
+_LONGEST = 200
+"""Characters of a cell in which values are looked for."""
 
 
 class Why(StrEnum):
@@ -91,7 +91,9 @@ def naming(table: Table, design: Method, columns: Sequence[str] | None = None) -
     -----
     A column names people that is recognised as an identifier by its name or the form of its cells, or whose
     values, twenty at least, are nearly all one person's alone: a person with several rows, or a row that was
-    entered twice, is no other person. It does not find a column of few values that somebody knows by heart.
+    entered twice, is no other person. Columns that were made from one other are looked at as one, too: the
+    parts of a number name whom the number names. It does not find a column of few values that somebody knows
+    by heart.
     """
     found = []
     frame, key = table.rows(), design.schema.person_key
@@ -103,16 +105,34 @@ def naming(table: Table, design: Method, columns: Sequence[str] | None = None) -
         (suggested,) = suggest_from([looked])
         if suggested.role in (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY):
             found.append(Naming(name, Why.RECOGNISED))
-        elif looked.unique or _tells_apart(looked, frame[name], people):
+        elif looked.unique or _tells_apart(frame[name], looked.missing, people):
             found.append(Naming(name, Why.EACH_ROW))
+    alone = {one.column for one in found}
+    for names in _parts(design, frame.columns if columns is None else columns):
+        joint = frame[names].astype("str").agg("\0".join, axis=1)
+        if not alone & set(names) and _tells_apart(joint, (), people):
+            found += [Naming(name, Why.EACH_ROW) for name in names]
     return tuple(found)
 
 
-def _tells_apart(looked: Profile, cells: pd.Series, people: pd.Series | None) -> bool:
+def _parts(design: Method, columns: Iterable[str]) -> list[list[str]]:
+    """Return the columns that leave as they stand and were made from one and the same, where they are several."""
+    made = {made_name(step): str(step["column"]) for step in design.request.preparation if "to" in step}
+    found: dict[str, list[str]] = {}
+    for name in design.keeps:
+        source = name
+        for _ in made:
+            source = made.get(source, source)
+        if name in set(columns):
+            found.setdefault(source, []).append(name)
+    return [names for names in found.values() if len(names) > 1]
+
+
+def _tells_apart(cells: pd.Series, missing: Iterable[str], people: pd.Series | None) -> bool:
     """Say whether nearly all values of a column are one person's alone; of one row's where none is marked."""
-    if looked.distinct < FEWEST:
+    if cells.nunique() < FEWEST:
         return False
-    filled = cells[cells.notna() & ~cells.astype("str").isin(looked.missing)].astype("str")
+    filled = cells[cells.notna() & ~cells.astype("str").isin(list(missing))].astype("str")
     person = filled.index if people is None else people[filled.index]
     theirs = pd.DataFrame({"value": filled, "person": person})
     holders = theirs.drop_duplicates()["value"].value_counts()
@@ -146,8 +166,9 @@ def refuse_unchanged(
     A mask that changes next to nothing (rounding to one, noise far below a unit, a code without its last
     sign) is declared as a change; what it leaves is seen in the rows alone. So is a mask that gives a person
     another one's value, or one for a group (swaps, the most frequent value): most of what then stands in the
-    column is to the letter what names somebody. Of a column that is recognised as an identifier the ends of
-    ranges and the members of sets are no better. Asked of the rows that were made, before they are written.
+    column is to the letter what names somebody. So does a label for each value, whoever has it then: there
+    are more than half as many as values. Of a column that is recognised as an identifier a label, range or
+    set with a value in it is no better. Asked of the rows that were made, before they are written.
 
     Raises
     ------
@@ -165,12 +186,16 @@ def refuse_unchanged(
         masked = [name for name in after.columns if name in rows.columns and name not in design.keeps]
         stands, within = set(), set()
         for name in masked:
-            values = _written(after[name])
-            parts = {part for value in values for part in _PARTS.findall(value)}
-            own = _written(rows[name])
-            if max(_share_unchanged(before[name], after[name]), _share_of(values, own)) > STANDS:
+            values, own = _written(after[name]), _written(rows[name])
+            is_text = (
+                before[name].dtype.kind not in "biufM"
+                or not np.isfinite(_numbers(after[name], is_day=before[name].dtype.kind == "M")).any()
+            )
+            renamed = len(values) / len(_written(before[name]) or own) if is_text and own else 0.0
+            shares = (_share_unchanged(before[name], after[name]), _share_of(values, own), renamed)
+            if max(shares) > STANDS:
                 stands.add(name)
-            elif _share_of(parts, own) > STANDS:
+            elif is_text and _share_within(after[name], rows[name]) > STANDS:
                 within.add(name)
         found = naming(prepared[MAIN].table, design, [name for name in masked if name in stands | within])
         kept = tuple(one for one in found if one.column in stands or one.why is Why.RECOGNISED)
@@ -215,6 +240,39 @@ def _written(cells: pd.Series) -> set[str]:
     texts = cells.dropna().astype("str").unique()
     numbers = pd.to_numeric(pd.Series(texts, dtype="object"), errors="coerce")
     return {text if number != number else repr(number) for text, number in zip(texts, numbers, strict=True)}
+
+
+def _share_within(after: pd.Series, rows: pd.Series) -> float:
+    """Return the share of different texts in which a value of the column stands, or of values that stand so.
+
+    Whichever is larger. A value begins and ends where digits, capitals or small letters do: 12 is not in 120.
+    """
+    labels = [text[:_LONGEST] for text in after.dropna().astype("str").unique()]
+    own = set(rows.dropna().astype("str").unique())
+    lengths = sorted({len(value) for value in own})
+    inside, holding = set[str](), 0
+    for label in labels:
+        kinds = [_kind(sign) for sign in label]
+        ends = [at for at in range(len(label) + 1) if at in (0, len(label)) or _parts_at(kinds, at)]
+        known, last = set(ends), len(label)
+        stand = {
+            label[start : start + length]
+            for start in ends
+            for length in lengths
+            if start + length <= last and start + length in known
+        } & own
+        inside |= stand
+        holding += bool(stand)
+    return max(holding / len(labels), len(inside) / len(own)) if labels and own else 0.0
+
+
+def _kind(sign: str) -> str:
+    return "0" if sign.isdigit() else "A" if sign.isupper() else "a" if sign.isalpha() else ""
+
+
+def _parts_at(kinds: Sequence[str], at: int) -> bool:
+    """Say whether one word ends and another begins, by the kinds of the two signs."""
+    return not kinds[at] or kinds[at] != kinds[at - 1]
 
 
 def _share_of(values: Iterable[str], own: set[str]) -> float:

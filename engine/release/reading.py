@@ -381,7 +381,9 @@ def capped(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Table:
             names = people_of(prepared.table, key).distinct.to_pylist()
             keep = contribution.keep_same_rows(people, cap=cap, names=names, secret=secret)
         else:
-            keep[known] = contribution.keep_rows(people if known.all() else people[known], cap=cap, noise=noise)
+            keep[known] = contribution.keep_rows(
+                people if known.all() else people[known], cap=cap, noise=noise
+            )
         rows = rows[keep]
     return filtered(replace(prepared, table=prepared.table.with_rows(rows)))
 

@@ -360,7 +360,11 @@ class ProtectedTable(Method):
                 if self._refuse_beside(frame, table, one):
                     compared.append(one)
             except (InputRefused, KeyError, ValueError, TypeError, StopIteration) as error:
-                if isinstance(error, InputRefused) and error.code == f"{ID}.resembles" and earlier.other_people:
+                if (
+                    isinstance(error, InputRefused)
+                    and error.code == f"{ID}.resembles"
+                    and earlier.other_people
+                ):
                     continue
                 if isinstance(error, InputRefused) and error.code != "suppression.not_joined":
                     raise

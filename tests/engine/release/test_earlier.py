@@ -337,7 +337,9 @@ def test_what_cannot_be_known_needs_a_reason_that_is_kept_and_printed(tmp_path, 
     assert "--reason other_people" in texts.explain(caught.value)[1] and "other_people" in KNOWN
     why = "The ward numbers its patients anew every month."
     decision = {"decision": OTHER_PEOPLE, "reason": why}
-    plan = replace(planned(tmp_path, {}, "two", columns=["age", "gender"], threshold=5), decisions=(decision,))
+    plan = replace(
+        planned(tmp_path, {}, "two", columns=["age", "gender"], threshold=5), decisions=(decision,)
+    )
     made_ = run(plan, out=tmp_path / "two", ledger=ledger, base=tmp_path)
     event = [one for one in ledger.journal() if one["kind"] == "decision"][-1]
     assert event["details"]["decision"] == OTHER_PEOPLE and event["details"]["reason"] == why

@@ -369,3 +369,79 @@ def test_the_words_are_those_of_the_rule(tmp_path: Path) -> None:
         assert "is that of one {@person} alone" in said, name
     for path in TEXTS.rglob("*.toml"):
         assert "another value in" not in path.read_text(encoding="utf-8"), path.name
+
+
+def labelled(word: Callable[[str], str], folder: Path, *steps: dict[str, Any]) -> Plan:
+    """Return a masking of a case number whose hierarchy has a label for every number, and those steps."""
+    plan = declared_number(method("datasets.masking"), folder, Kind.CATEGORY)
+    domain = plan.schema.column("case_no").domain
+    assert domain is not None and domain.values is not None
+    tree = {number: [word(number), number[:1]] for number in domain.values}
+    columns = tuple(
+        replace(one, hierarchy=Hierarchy(tree=tree)) if one.name == "case_no" else one
+        for one in plan.schema.columns
+    )
+    steps = tuple({**step, "column": "case_no"} for step in steps)
+    return replace(
+        plan,
+        schemas={MAIN: replace(plan.schema, columns=columns)},
+        parameters={**plan.parameters, "steps": list(steps)},
+    )
+
+
+ONE_TO_ONE: dict[str, Callable[[str], str]] = {
+    "beside a word": lambda number: f"case {number} of the north",
+    "within a word": lambda number: f"N{number}b",
+    "after a small letter": lambda number: f"no_{number}",
+    "another number": lambda number: f"K{int(number) * 7 % 1_000_003}",
+    "digits alone": lambda number: str(int(number) * 7 % 1_000_003),
+}
+CHANGED_LABELS: list[list[dict[str, Any]]] = [
+    [],
+    [{"step": "pram", "stay": "1/10"}],
+    [{"step": "resample"}],
+]
+
+
+@pytest.mark.parametrize("more", CHANGED_LABELS, ids=lambda steps: str([one["step"] for one in steps]))
+@pytest.mark.parametrize("word", ONE_TO_ONE)
+def test_a_label_for_each_number_names_as_the_number_does(
+    word: str, more: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    """A level that groups nothing is no coarser, whoever has the label then."""
+    plan = labelled(ONE_TO_ONE[word], tmp_path, {"step": "generalise", "level": 1}, *more)
+    assert not plan.design.problems
+    with pytest.raises(InputRefused, match=r"run\.names_people") as refused:
+        made(plan, tmp_path)
+    assert refused.value.values["column"] == "case_no" and not (tmp_path / "out").exists()
+
+
+def test_labels_of_groups_name_nobody(tmp_path: Path) -> None:
+    plan = labelled(lambda number: f"from{number[:2]}7919x", tmp_path, {"step": "generalise", "level": 1})
+    made(plan, tmp_path)  # groups of ten and more, under numbers that nobody has
+
+
+@pytest.mark.parametrize("kept", [("series", "rest"), ("series",)], ids=len)
+def test_a_number_in_two_parts_names_as_the_whole_does(kept: tuple[str, ...], tmp_path: Path) -> None:
+    """Neither part is one person's alone, and both together are."""
+    plan = declared_number(method("datasets.masking"), tmp_path, Kind.CATEGORY)
+    domain = plan.schema.column("case_no").domain
+    assert domain is not None and domain.values is not None
+    steps = [
+        {"step": "recode", "column": "case_no", "map": dict(zip(domain.values, parts, strict=True)),
+         "others": "missing", "to": name}
+        for name, parts in (
+            ("series", [f"s{place // 20}" for place in range(len(domain.values))]),
+            ("rest", [f"r{place % 20}" for place in range(len(domain.values))]),
+        )
+    ]  # fmt: skip
+    others = [name for name in plan.parameters["columns"] if name != "case_no"]
+    parameters = {**plan.parameters, "columns": [*others, *kept]}
+    plan = replace(plan, parameters=parameters, preparation=(*plan.preparation, *steps))
+    if len(kept) == 1:
+        made(plan, tmp_path)
+        return
+    with pytest.raises(InputRefused, match=r"run\.names_people_each_row") as refused:
+        made(plan, tmp_path)
+    assert refused.value.values["count"] == 2
+    made(with_reasons(plan, {decision_about(name): "asked for" for name in kept}), tmp_path)
