@@ -116,7 +116,7 @@ def naming(table: Table, design: Method, columns: Sequence[str] | None = None) -
 
 
 def _parts(design: Method, columns: Iterable[str]) -> list[list[str]]:
-    """Return the columns that leave as they stand and were made from one and the same, where they are several."""
+    """Return the columns that leave as they stand and were made from one and the same, if several."""
     made = {made_name(step): str(step["column"]) for step in design.request.preparation if "to" in step}
     found: dict[str, list[str]] = {}
     for name in design.keeps:

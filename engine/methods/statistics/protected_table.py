@@ -411,7 +411,6 @@ class ProtectedTable(Method):
             return True  # about nobody who is in the other one
         is_known = amount is None and one.strangers is not None and strangers.sum() < few
         is_same = one.alike >= MOSTLY or (is_known and is_moved_by_few(new, old, few))
-        code = "differs" if is_same else "resembles"
         if before != HIDDEN and form != HIDDEN:
             if again(new, old):
                 raise InputRefused(f"{ID}.{'again' if is_same else 'resembles'}", title=one.title)
@@ -437,7 +436,7 @@ class ProtectedTable(Method):
         return np.append(is_stranger.to_numpy(zero_copy_only=False), False).astype(bool)[people.places]
 
     def _counted(self, table: Table, rows: Mask) -> Callable[[Iterable[tuple[str, str]]], int]:
-        """Return how many people with some of the rows are in a cell at least, by columns and their values."""
+        """Return how many people with these rows are in a cell at least, by columns and their values."""
         frame, cells = table.rows(), self.cells
         counts = cells.count(cells.codes(frame)[rows]).reshape(cells.shape)
         at = {(axis.name, text): place for axis in cells.axes for place, text in enumerate(axis.labels)}

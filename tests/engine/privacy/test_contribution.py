@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine import texts
 from engine.errors import InputRefused
-from engine.privacy.contribution import _smallest_keys, keep_rows
+from engine.privacy.contribution import _smallest_keys, keep_rows, keep_same_rows
 from engine.privacy.noise import Noise
 from tests.engine.battery.distributions import ALPHA
 from tests.examples import many
@@ -100,3 +100,20 @@ def test_a_cap_above_the_number_of_rows_keeps_them_all(cap):
 def test_codes_must_be_whole_numbers():
     with pytest.raises(TypeError):
         keep_rows(np.array([0.5]), cap=1, noise=Noise())
+
+
+@pytest.mark.parametrize("cap", [1, 2])
+def test_the_same_lots_fall_for_the_same_rows_and_others_for_another_register(cap: int) -> None:
+    codes = np.array([0, 1, 0, 2, 0, 1, -1, 2, 2, 0] * 40)
+    codes = np.where(codes < 0, -1, codes + 3 * (np.arange(400) // 10))
+    names = [str(7 * place) for place in range(int(codes.max()) + 1)]
+    kept, again, other = (
+        keep_same_rows(codes, cap=cap, names=names, secret=secret) for secret in (b"a", b"a", b"b")
+    )
+    assert (kept == again).all() and (kept != other).any() and not kept[codes < 0].any()
+    assert (np.bincount(codes[kept]) == cap).all()
+    alone = codes == 0  # nobody else decides about a person's rows
+    mine = keep_same_rows(codes[alone], cap=cap, names=names, secret=b"a")
+    assert (mine == kept[alone]).all()
+    first = [keep_same_rows(np.zeros(4, dtype=int), cap=1, names=(str(n),), secret=b"a") for n in range(2000)]
+    assert (abs(np.sum(first, axis=0) - 500) < 120).all()  # each of four rows as often

@@ -21,6 +21,8 @@ Strangers = Callable[[_Cell], int]
 """How many are counted in a cell of the new table who surely are in none of the old one."""
 FEW = 5
 """More or fewer people in all, below which two tables could be of nearly the same ones."""
+SIGNS = 4
+"""Differences that are hardly all of one sign where people are others; two or three can easily be."""
 CLOSER = 0.01
 """Chance for numbers of other people, below which numbers are taken to be too close together."""
 
@@ -144,13 +146,18 @@ def resembles(new: Told, old: Told, few: float) -> bool:
     """Say whether two tables of counts could be of nearly the same people, by their numbers alone.
 
     They could where fewer than ``few`` people make all differences, where as good as nobody is in only one
-    of them, or where the numbers over some columns are closer together than those of other people are.
+    of them, where the one could be the other with more people (no number of some columns is smaller), or
+    where the numbers over some columns are closer together than those of other people are.
     """
     tables, slack = _both(new, old), max(new.off, old.off, 1) - 1
     if is_moved_by_few(new, old, few):
         return True
     total = tables.get(frozenset(), max(tables.values(), key=len))[:, 0].sum()
-    return abs(total) - slack < min(few, FEW) or any(_is_closer(one, slack) for one in tables.values())
+    if abs(total) - slack < min(few, FEW):
+        return True
+    gaps = [one[:, 0] for one in tables.values() if len(one) >= SIGNS]
+    has_grown = any(bool((one >= -slack).all() or (one <= slack).all()) for one in gaps)
+    return has_grown or any(_is_closer(one, slack) for one in tables.values())
 
 
 def is_moved_by_few(new: Told, old: Told, few: float) -> bool:
