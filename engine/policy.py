@@ -40,6 +40,10 @@ class Policy:
         Whether signing keys and keys of pseudonyms have to be locked with a passphrase.
     reasons
         Whether decisions that want a reason have to have one on the command line and in programs too.
+    second_epsilon, second_money
+        That all releases of a register may spend and cost together without a second person.
+    second_unbounded
+        Whether each release whose loss is not bounded needs a second person.
     contact
         Whom to ask; shown.
     """
@@ -49,6 +53,9 @@ class Policy:
     bounded_loss: bool = False
     locked_keys: bool = False
     reasons: bool = False
+    second_epsilon: Fraction | None = None
+    second_money: Fraction | None = None
+    second_unbounded: bool = False
     contact: str = ""
 
     def named(self) -> dict[str, str]:
@@ -129,6 +136,10 @@ def _read(tree: Mapping[str, Any], file: str) -> Policy:
 
 
 def _value(name: str, value: Any) -> Any:
+    if name in ("second_epsilon", "second_money"):
+        if isinstance(value, bool) or not isinstance(value, int | str) or (amount := exact(str(value))) < 0:
+            raise ValueError("no amount")
+        return amount
     if name == "largest_epsilon":
         if isinstance(value, bool) or not isinstance(value, int | str) or (level := exact(str(value))) <= 0:
             raise ValueError("no level")

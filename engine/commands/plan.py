@@ -12,6 +12,7 @@ from typing import Any
 from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.ledger import existing_ledger, ledger_path
+from engine.commands.people import add_person, sign_in
 from engine.commands.values import (
     budget,
     content,
@@ -57,6 +58,8 @@ def add_commands(add: Commands) -> None:
     run.add_argument("--known", metavar="FOLDER", help="an earlier release, or a folder of some", **several)
     run.add_argument("--reason", metavar="NAME=TEXT", help="why a decision was taken; stays", **several)
     run.add_argument("--without-reason", action="store_true", help="release although reasons are missing")
+    run.add_argument("--approval", metavar="FILE", help="by a second person, for a release that was prepared")
+    add_person(run)
     run.add_argument("--key", metavar="FILE", help="the key of an earlier release, from its folder key")
 
 
@@ -106,10 +109,12 @@ def run_command(options: argparse.Namespace) -> Answer:
     from engine.release.plan import Plan
     from engine.release.reasons import with_reasons
     from engine.release.run import run
+    from engine.release.seconded import read_carried
 
     path = Path(options.plan)
     plan = with_reasons(Plan.read(path), dict(map(pair, options.reason)))
     ledger = Ledger(ledger_path(options))
+    sign_in(options, ledger)
     passphrase = first_line(Path(options.passphrase_file)) if options.passphrase_file else None
     opens = options.signing_passphrase_file
     signing = first_line(Path(opens)) if opens else None
@@ -125,6 +130,7 @@ def run_command(options: argparse.Namespace) -> Answer:
         earlier_key=content(Path(options.key)) if options.key else None,
         progress=options.progress,
         signing_passphrase=signing,
+        approval=read_carried(Path(options.approval)) if options.approval else None,
     )
     return {
         "bundle": str(bundle.folder),
