@@ -43,6 +43,11 @@ class WatchedLedger(Ledger):
         self.watch.entry, self.watch.state = entry, RESERVED
         return entry
 
+    def approve(self, entry: str, *args: Any, **kwargs: Any) -> None:
+        """Go on with what was prepared, and tell."""
+        super().approve(entry, *args, **kwargs)
+        self.watch.entry, self.watch.state = entry, RESERVED
+
     def spend(self, entry: str) -> None:
         """Spend, and tell, before the first noise is drawn."""
         super().spend(entry)
@@ -75,13 +80,14 @@ def release(
     earlier_key: Path | None = None,
     known: tuple[Path, ...] = (),
     signing: str = "",
+    approval: Path | None = None,
     progress: Progress = SILENT,
 ) -> Outcome:
     """Make a release; whatever happens, say what the ledger has kept of it.
 
     The passphrase locks the key of a method that keeps one; it is handed on and kept nowhere. ``known`` are
     folders of earlier releases, for a method whose releases could be subtracted from each other. ``signing``
-    opens a locked signing key.
+    opens a locked signing key, and ``approval`` is the file by which a second person approved the release.
     """
     from engine.release.run import run
     from engine.release.verdict import came
@@ -93,6 +99,10 @@ def release(
         more: dict[str, Any] = {"passphrase": passphrase} if passphrase else {}
         more |= {"known": known} if known else {}
         more |= {"signing_passphrase": signing} if signing else {}
+        if approval is not None:
+            from engine.release.seconded import read_carried
+
+            more["approval"] = read_carried(approval)
         if earlier_key is not None:
             more["earlier_key"] = key_file(earlier_key)
         made = run(moved, out=out, ledger=ledger, base=base, language=language, progress=progress, **more)
@@ -248,7 +258,7 @@ def work_on_key(
 
 def _with_keys(tree: dict[str, Any], ledger: Ledger) -> dict[str, Any]:
     """Add to every register what is known of its signing key; a damaged file counts as none."""
-    from engine.release import signing
+    from engine.release import seconded, signing
     from engine.release.signature import in_groups
 
     for register in ledger.holdings():
@@ -258,6 +268,7 @@ def _with_keys(tree: dict[str, Any], ledger: Ledger) -> dict[str, Any]:
         for one in tree["holdings"]:
             if one["id"] == register.id:
                 one["signing"] = known | {"grouped": in_groups(known["fingerprint"])}
+                one["staff"] = seconded.staff_json(ledger, register)
     return tree
 
 

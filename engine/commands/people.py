@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -129,50 +128,21 @@ def people_command(options: argparse.Namespace) -> Answer:
             for name, value in map(pair, options.rule):
                 rule = replace(rule, **_part(name, value))
             ledger.set_rule(holding.id, rule, options.why or "")
-    return {"register": holding.name} | staff_json(ledger, holding), 0
+    return {"register": holding.name} | seconded.staff_json(ledger, holding), 0
 
 
 def _part(name: str, value: str) -> dict[str, Any]:
+    from engine.release import seconded
+
     if name == "unbounded" and value in (YES, NO):
         return {name: value == YES}
     if name not in ("epsilon", "money"):
         raise InputRefused("staff.no_threshold", found=f"{name}={value}"[:100])
-    return {name: None if value == NONE else threshold(value)}
-
-
-def threshold(written: str) -> Fraction:
-    """Return a threshold exactly as it is written, or refuse in words."""
-    from engine.numbers import exact
-
-    try:
-        found = exact(written)
-    except (ValueError, ZeroDivisionError):
-        found = Fraction(-1)
-    if found < 0:
-        raise InputRefused("staff.no_threshold", found=written[:100])
-    return found
-
-
-def staff_json(ledger: Any, holding: Any) -> dict[str, Any]:
-    """Return the persons and the rule of a register as JSON values; no key that is private."""
-    from engine.release.seconded import fingerprint
-
-    staff = ledger.staff()
-    persons = [
-        {
-            "id": one.id,
-            "name": one.name,
-            "role": one.role,
-            "fingerprint": fingerprint(one),
-            "since": one.since,
-            "withdrawn": one.withdrawn,
-        }
-        for one in staff.persons(holding.id)
-    ]
-    return {"persons": persons, "rule": staff.rule(holding.id).to_json()}
+    return {name: None if value == NONE else seconded.threshold(value)}
 
 
 def _people_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    from engine.release.seconded import rule_words
     from engine.release.signature import in_groups
 
     if not answer["persons"]:
@@ -189,23 +159,7 @@ def _people_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
         for one in answer["persons"]
     ]
     yield from table_lines(heads("person role fingerprint", language), rows)
-    yield from rule_lines(answer["rule"], language)
-
-
-def rule_lines(rule: dict[str, Any], language: str) -> Iterator[str]:
-    """Say what a rule leaves to two persons."""
-    said = False
-    for name in ("epsilon", "money"):
-        if rule[name] is not None:
-            said = True
-            yield texts.text(
-                f"signing.rule.{name}", language=language, most=texts.number(Fraction(rule[name]))
-            )
-    if rule["unbounded"]:
-        said = True
-        yield texts.text("signing.rule.unbounded", language=language)
-    if not said:
-        yield texts.text("signing.rule.none", language=language)
+    yield from rule_words(answer["rule"], language=language)
 
 
 def prepare_command(options: argparse.Namespace) -> Answer:

@@ -25,14 +25,18 @@ from engine.ledger.staff import (
     PREPARED,
     Person,
     Private,
+    Rule,
     Signer,
     approval_message,
     present,
     proof_message,
+    rule_of_computer,
 )
 from engine.methods.protocol import Method
+from engine.numbers import exact
 from engine.privacy.keys import locked, new_key, unlocked
 from engine.release import charge, signing
+from engine.release.foreseen import priced
 from engine.release.plan import Plan
 from engine.release.signature import dumps, fingerprint_of
 
@@ -158,6 +162,46 @@ def fingerprint(person: Person) -> str:
     return fingerprint_of(person.key)
 
 
+def staff_json(ledger: Ledger, holding: Holding) -> dict[str, Any]:
+    """Return persons and rule of a register as JSON values, and who of them is signed in; no private key."""
+    staff = ledger.staff()
+    persons = [
+        {
+            "id": one.id,
+            "name": one.name,
+            "role": one.role,
+            "fingerprint": fingerprint(one),
+            "since": one.since,
+            "withdrawn": one.withdrawn,
+        }
+        for one in staff.persons(holding.id)
+    ]
+    there = [one.person for one in present(ledger.path).get(holding.id, ())]
+    return {"persons": persons, "rule": staff.rule(holding.id).to_json(), "present": there}
+
+
+def threshold(written: str) -> Fraction:
+    """Return a threshold exactly as it is written, or refuse in words."""
+    try:
+        found = exact(written)
+    except (ValueError, ZeroDivisionError):
+        found = Fraction(-1)
+    if found < 0:
+        raise InputRefused("staff.no_threshold", found=written[:100])
+    return found
+
+
+def rule_words(rule: Mapping[str, Any], *, language: str = "en") -> list[str]:
+    """Return the sentences about what a rule leaves to two persons."""
+    said = [
+        texts.text(f"signing.rule.{name}", language=language, most=texts.number(Fraction(rule[name])))
+        for name in ("epsilon", "money")
+        if rule[name] is not None
+    ]
+    said += [texts.text("signing.rule.unbounded", language=language)] if rule["unbounded"] else []
+    return said or [texts.text("signing.rule.none", language=language)]
+
+
 # --- Preparing and approving ----------------------------------------------------------------------------
 
 
@@ -167,6 +211,18 @@ def money_of(price: Mapping[str, Any]) -> Fraction:
     if not isinstance(amount, int | float) or isinstance(amount, bool) or not math.isfinite(amount):
         return Fraction(0)
     return Fraction(str(amount))
+
+
+def needs_second(plan: Plan, ledger: Ledger | None, design: Method) -> bool:
+    """Say whether the release would need a second person now; nothing is priced where nobody asks for one."""
+    holding = None if ledger is None else charge.known_holding(plan, ledger)
+    rule = rule_of_computer()
+    if ledger is not None and holding is not None:
+        rule = rule.tightened(ledger.staff().rule(holding.id))
+    if ledger is None or rule == Rule():
+        return False
+    money = money_of(priced(plan, design.priced)) if rule.money is not None else Fraction(0)
+    return bool(charge.second_person(plan, ledger, design, money))
 
 
 def refuse_alone(plan: Plan, ledger: Ledger, design: Method, money: Fraction) -> None:
@@ -331,9 +387,10 @@ def go_on(approval: Mapping[str, Any], ledger: Ledger, fingerprints: tuple[str, 
     return entry.id
 
 
-def waiting(ledger: Ledger, holding: Holding, plan: Plan) -> bool:
-    """Say whether this plan waits for an approval."""
-    return any(one.state == PREPARED and one.plan == plan.fingerprint for one in ledger.entries(holding.id))
+def is_waiting(ledger: Ledger | None, holding: Holding, fingerprint: str) -> bool:
+    """Say whether a plan of this fingerprint waits for an approval."""
+    waits = [] if ledger is None or not fingerprint else ledger.entries(holding.id)
+    return any(one.state == PREPARED and one.plan == fingerprint for one in waits)
 
 
 def read_carried(path: Path) -> bytes:

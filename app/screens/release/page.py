@@ -32,6 +32,7 @@ from app.parts.making import (
     turn,
 )
 from app.parts.panel import Explanation, Part, three, three_parts
+from app.parts.people import SecondPerson, ask_file
 from app.parts.prose import Heading, Prose
 from app.parts.signing_key import SigningSecret
 from app.parts.table import DataTable
@@ -44,6 +45,7 @@ from app.screens.release.spread_beside import SpreadBeside
 from app.state import flow
 from app.theme import polish
 from app.words.money import level, percent, written_day
+from app.work.people import prepare_release
 from app.work.releasing import SPENT, Outcome, Watch, release
 from engine import texts
 from engine.methods.keeping import KeyKeeper
@@ -207,7 +209,9 @@ class ReleasePage(Page):
         self.topic(self.choose_key, "secret")
         self.secret.body.addWidget(self.choose_key, 0, Qt.AlignmentFlag.AlignLeft)
         self.signing = SigningSecret()
-        add(self.body, self.secret, self.signing)
+        self.second = SecondPerson()
+        self.second.asked.connect(self._ask_second)
+        add(self.body, self.secret, self.signing, self.second)
 
     def _ask_key(self) -> None:
         """Ask for the key of an earlier release, with which this one is to be joined."""
@@ -329,6 +333,8 @@ class ReleasePage(Page):
         self.waiting.setVisible(waits and ended is None)
         self.secret.setVisible(waits and self._keeps_key)
         self.choose_key.setVisible(self._uses_earlier_key)
+        preview = self.study.result("ledger")
+        self.second.setVisible(waits and preview is not None and preview.needs_second)
         if outcome is None:
             self.title.setText(self.say("title_running" if running else "title"))
             self.subtitle.say(self.say("subtitle"))
@@ -357,7 +363,30 @@ class ReleasePage(Page):
 
     # --- running -----------------------------------------------------------------------------------
 
-    def _begin(self) -> None:
+    def _ask_second(self, what: str) -> None:
+        """Ask where a request is written, or for the approval that came back."""
+        if what == "prepare":
+            ask_file(self, "where_request", self._prepare, writes="request.json")
+        else:
+            ask_file(self, "which_approval", lambda file: self._begin(Path(file)))
+
+    def _prepare(self, file: str) -> None:
+        self.work(
+            prepare_release,
+            self.study.plan_as_read,
+            Path(file),
+            ledger_path=self.study.ledger_path,
+            signing=self.signing.taken(),
+            known=self.frame.settings.bundles(MOST_KNOWN),
+            done=self._prepared,
+            doing=words.say("app.staff.working"),
+        )
+
+    def _prepared(self, file: Path) -> None:
+        self.notify(words.say("app.staff.prepared", file=file.name), tone="accent")
+        self.enter()
+
+    def _begin(self, approval: Path | None = None) -> None:
         if self.study.target is None:
             self.frame.go("preview")
             return
@@ -391,6 +420,7 @@ class ReleasePage(Page):
             passphrase=passphrase,
             signing=self.signing.taken(),
             earlier_key=earlier_key,
+            approval=approval,
             known=self.frame.settings.bundles(MOST_KNOWN),
             done=self._ended,
             failed=self._failed,

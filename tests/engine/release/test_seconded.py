@@ -61,7 +61,7 @@ def test_a_request_is_carried_approved_and_released_once(
     asked = seconded.read_request(content)
     assert (asked.plan, asked.preparer, asked.register) == (plan, "Bea", holding.name)
     entry = ledger.entries(holding.id)[-1]
-    assert entry.state == "prepared" and seconded.waiting(ledger, holding, plan)
+    assert entry.state == "prepared" and seconded.is_waiting(ledger, holding, plan.fingerprint)
     approval = seconded.approve(content, ada)
     made = release(plan, out=folder / "second", ledger=ledger, base=folder, approval=approval)
     assert made.entry == entry.id and ledger.entry(entry.id).state == "complete"
