@@ -78,7 +78,7 @@ class RegisterPeople(QWidget):
 
     def _field(self, name: str) -> QLineEdit:
         said = words.say(f"app.staff.{name}")
-        field = make_field(f"people-{name}-field", said, placeholder=said, most=300, width=480)
+        field = make_field(f"people-{name}-field", said, placeholder=said, most=300)
         if name in SECRETS:
             field.setEchoMode(QLineEdit.EchoMode.Password)
         return field

@@ -17,7 +17,7 @@ from engine.errors import InputRefused
 
 
 def add_commands(add: Commands) -> None:
-    """Add ``verify``, ``ledger``, ``key`` and ``reidentify``."""
+    """Add ``verify``, ``ledger``, ``key``, ``seal``, ``unseal`` and ``reidentify``."""
     several: dict[str, Any] = {"action": "append", "default": []}
     verify = add("verify", verify_command, _verify_lines)
     verify.add_argument("folder")
@@ -44,6 +44,16 @@ def add_commands(add: Commands) -> None:
     ledger.add_argument("--out", metavar="FILE", help="sheet: where the counter sheet is written")
     ledger.add_argument("--against", metavar="SHEET", help="check: a counter sheet from elsewhere")
     add_person(ledger)
+    seal = add("seal", seal_command, _seal_lines)
+    seal.add_argument("folder", nargs="?", help="the bundle; left out, only what is set up")
+    seal.add_argument("--passphrase-file", required=True, metavar="FILE", help="its first line encrypts")
+    seal.add_argument("--set-up", metavar="FILE", help="first time: where the recovery code is written")
+    seal.add_argument("--ledger", metavar="FILE")
+    unseal = add("unseal", unseal_command, _seal_lines)
+    unseal.add_argument("folder")
+    unseal.add_argument(
+        "--passphrase-file", required=True, metavar="FILE", help="its first line, or the recovery code, opens"
+    )
     behind = add("reidentify", reidentify_command, lambda answer, language: [answer["person"]])
     behind.add_argument("folder", help="the bundle, with its internal folder")
     behind.add_argument("--table", required=True, metavar="FILE", help="the table it was released from")
@@ -204,6 +214,39 @@ def _key_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     yield texts.text(f"commands.key_{'locked' if answer['locked'] else 'open'}", language=language)
     if answer["folder"]:
         yield texts.text("commands.key_written", language=language, folder=answer["folder"])
+
+
+def seal_command(options: argparse.Namespace) -> Answer:
+    """Encrypt what stays of a bundle; set that up where asked."""
+    from engine.ledger import Ledger
+    from engine.release import sealing
+
+    ledger, secret = Ledger(ledger_path(options)), first_line(Path(options.passphrase_file))
+    if options.set_up:
+        place = Path(options.set_up)
+        sealer = sealing.set_up(ledger, secret, lambda code: write_text(place, sealing.sheet(code)))
+    else:
+        sealer = sealing.opened(ledger, secret)
+    if options.folder:
+        sealing.seal(Path(options.folder), sealer)
+    return {"folder": options.folder or "", "set_up": options.set_up or "", "is_sealed": True}, 0
+
+
+def unseal_command(options: argparse.Namespace) -> Answer:
+    """Open what stays of a bundle again."""
+    from engine.release import sealing
+
+    sealing.unseal(Path(options.folder), first_line(Path(options.passphrase_file)))
+    return {"folder": options.folder, "set_up": "", "is_sealed": False}, 0
+
+
+def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    if answer["set_up"]:
+        yield texts.text("commands.seal_set_up", language=language, file=answer["set_up"])
+    if answer["folder"]:
+        name = "sealed" if answer["is_sealed"] else "unsealed"
+        yield texts.text(f"commands.{name}", language=language, folder=answer["folder"])
+    yield texts.text("signing.sealing.limits", language=language)
 
 
 def reidentify_command(options: argparse.Namespace) -> Answer:

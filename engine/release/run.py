@@ -67,6 +67,7 @@ def run(
     wants_reasons: bool = False,
     signing_passphrase: str | None = None,
     approval: bytes | None = None,
+    seals: bool = False,
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -101,6 +102,8 @@ def run(
         Opens the key that signs the releases of the register, where it is locked.
     approval
         Content of the file with which a second person approved the release, see `engine.release.seconded`.
+    seals
+        Whether the caller encrypts what stays as soon as it is there, see `engine.release.sealing`.
 
     Returns
     -------
@@ -115,7 +118,7 @@ def run(
         The person pressed Stop. The ledger knows whether noise had been drawn.
     """
     door: Door = lambda spend: Noise(on_first_draw=spend)  # noqa: E731
-    more = (passphrase, known, earlier_key, wants_reasons, signing_passphrase, approval)
+    more = (passphrase, known, earlier_key, wants_reasons, signing_passphrase, approval, seals)
     return run_through(plan, out, ledger, base, language, progress, door, *more)
 
 
@@ -133,6 +136,7 @@ def run_through(
     wants_reasons: bool = False,
     signing_passphrase: str | None = None,
     approval: bytes | None = None,
+    seals: bool = False,
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
@@ -140,6 +144,7 @@ def run_through(
     design = check(plan, base=base)
     foreseen = ready(plan, design)
     policy.refuse_open_key(is_locked=bool(passphrase) or not design.keeps_key)
+    policy.refuse_unsealed(seals=seals)
     if wants_reasons or policy.policy().reasons:
         each_row.refuse_undeclared(plan, design)
         refuse_unexplained(plan, design, foreseen.price, locks=bool(passphrase))

@@ -14,9 +14,16 @@ from app import words
 from app.frame.window import Window
 from app.work.releasing import Outcome
 from engine.ledger import Ledger, staff
+from engine.privacy import keys
 from tests.app.walking import missing_texts, settle
 
 WORDS = "a long passphrase"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stretch passphrases less: how long that takes is not what is tried here."""
+    monkeypatch.setattr(keys, "_ARGON2", {"iterations": 1, "lanes": 1, "memory_cost": 64})
 
 
 @pytest.fixture

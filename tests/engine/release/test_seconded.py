@@ -17,6 +17,7 @@ from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger, staff
 from engine.ledger.staff import Rule
 from engine.methods.protocol import MAIN, Budget
+from engine.privacy import keys
 from engine.release import counter_sheet, seconded
 from engine.release.plan import FileReference, Plan
 from engine.release.reading import pinned
@@ -27,6 +28,12 @@ from tests.engine.release.conftest import ROWS, Runner, folder, ledger, plan, ru
 __all__ = ["folder", "ledger", "plan", "run"]
 
 WORDS = "a long passphrase"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stretch passphrases less: how long that takes is not what is tried here."""
+    monkeypatch.setattr(keys, "_ARGON2", {"iterations": 1, "lanes": 1, "memory_cost": 64})
 
 
 @pytest.fixture
