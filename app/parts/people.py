@@ -204,9 +204,9 @@ class SecondPerson(QWidget):
         self.hide()
 
 
-def ask_file(page: Any, name: str, act: Any, *, writes: str = "") -> None:
+def ask_file(page: Any, name: str, act: Any, *, writes: str = "", area: str = "staff") -> None:
     """Ask for a file that is there, or for a place to write one of this name."""
-    dialog = QFileDialog(page, words.say(f"app.staff.{name}"))
+    dialog = QFileDialog(page, words.say(f"app.{area}.{name}"))
     if writes:
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(Path(writes).suffix)

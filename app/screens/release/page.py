@@ -159,6 +159,7 @@ def _line(mark: str, sentence: str, tone: str) -> QWidget:
 
 LOOK_EVERY = 50  # milliseconds
 SLOT = "release"  # the window asks for it before it closes
+SEALING_REFUSED = ("policy.sealed", "sealing.secret")
 MOST_KNOWN = 1_000  # earlier releases that a new one is compared with
 
 
@@ -209,9 +210,10 @@ class ReleasePage(Page):
         self.topic(self.choose_key, "secret")
         self.secret.body.addWidget(self.choose_key, 0, Qt.AlignmentFlag.AlignLeft)
         self.signing = SigningSecret()
+        self.sealing = SigningSecret("sealing-passphrase", "app.sealing.secret", SEALING_REFUSED)
         self.second = SecondPerson()
         self.second.asked.connect(self._ask_second)
-        add(self.body, self.secret, self.signing, self.second)
+        add(self.body, self.secret, self.signing, self.sealing, self.second)
 
     def _ask_key(self) -> None:
         """Ask for the key of an earlier release, with which this one is to be joined."""
@@ -313,6 +315,7 @@ class ReleasePage(Page):
     def leave(self) -> None:
         self._forget_secret()
         self.signing.clear()
+        self.sealing.clear()
 
     def _forget_secret(self) -> None:
         self.earlier_key = None
@@ -421,6 +424,7 @@ class ReleasePage(Page):
             signing=self.signing.taken(),
             earlier_key=earlier_key,
             approval=approval,
+            sealing=self.sealing.taken(),
             known=self.frame.settings.bundles(MOST_KNOWN),
             done=self._ended,
             failed=self._failed,
@@ -490,6 +494,7 @@ class ReleasePage(Page):
         if outcome.error is not None:
             self.refuse(outcome.error)
             self.signing.ask_after(outcome.error)
+            self.sealing.ask_after(outcome.error)
 
     # --- what was made -----------------------------------------------------------------------------
 

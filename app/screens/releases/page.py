@@ -19,6 +19,7 @@ from app.parts.panel import Explanation, Part, three_parts
 from app.parts.plot import LEFTWARDS, Painted, cut
 from app.parts.prose import Heading, Prose
 from app.parts.register_card import RegisterCard
+from app.parts.sealing import ask_secret
 from app.parts.table import DataTable, Index, LinesDelegate
 from app.parts.verify_card import VerifyCard
 from app.screens.base import Page
@@ -29,7 +30,9 @@ from app.work.releasing import (
     behind,
     change_budget,
     check_bundle,
+    is_sealed,
     listing,
+    open_what_stays,
     plan_of,
     reopen,
     resolve,
@@ -438,7 +441,20 @@ class ReleasesPage(Page):
             self._where(self._reopen)
 
     def _reopen(self, folder: str) -> None:
+        if is_sealed(Path(folder)):
+            ask_secret(self, lambda secret: self._open_sealed(folder, secret))
+            return
         self.work(reopen, Path(folder), done=self._reopened, doing=words.say("app.releases.reading"))
+
+    def _open_sealed(self, folder: str, secret: str) -> None:
+        self.work(
+            open_what_stays,
+            Path(folder),
+            secret,
+            done=lambda value: self._reopen(folder),
+            doing=words.say("app.sealing.working"),
+            stoppable=False,
+        )
 
     def _reopened(self, found: Any) -> None:
         self.study.reopen(*found)
