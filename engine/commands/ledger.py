@@ -12,7 +12,7 @@ from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.people import add_person, sign_in
 from engine.commands.telling import heads, table_lines
-from engine.commands.values import first_line, read_text, write_text
+from engine.commands.values import first_line, ledger_path, read_text, register_named, write_text
 from engine.errors import InputRefused
 
 
@@ -145,15 +145,6 @@ def _sheet_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     last, state = answer["head"]["sequence"], answer["state"]
     told = {"row": answer["row"], "date": answer["date"][:10]} if state else {}
     yield texts.text(f"commands.ledger_{state or 'whole'}", language=language, last=last, **told)
-
-
-def register_named(ledger: Any, name: str) -> Any:
-    """Return a register by its name, or refuse in words."""
-    wanted = name.strip().casefold()
-    for one in ledger.holdings():
-        if one.name.casefold() == wanted:
-            return one
-    raise InputRefused("signing.no_register", register=name[:100])
 
 
 def _fingerprint(written: str) -> tuple[str, str]:
@@ -325,15 +316,3 @@ def _ledger_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 def _level(loss: dict[str, str] | None) -> str:
     """Write a privacy level of the ledger; a dash where there is none."""
     return "–" if not loss or loss.get("epsilon") is None else texts.number(Fraction(loss["epsilon"]))
-
-
-def ledger_path(options: argparse.Namespace) -> Path | None:
-    return None if options.ledger is None else Path(options.ledger)
-
-
-def existing_ledger(options: argparse.Namespace) -> Any:
-    """Open the ledger for looking only; None where there is none yet."""
-    from engine.ledger import Ledger, default_path
-
-    path = ledger_path(options) or default_path()
-    return Ledger(path, read_only=True) if path.exists() else None

@@ -11,7 +11,14 @@ from typing import Any
 from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.telling import heads, table_lines
-from engine.commands.values import first_line, pair, write_bytes
+from engine.commands.values import (
+    existing_ledger,
+    first_line,
+    ledger_path,
+    pair,
+    register_named,
+    write_bytes,
+)
 from engine.errors import InputRefused
 
 YES, NO, NONE = "yes", "no", "none"
@@ -96,7 +103,6 @@ def _passphrase(options: argparse.Namespace) -> str:
 
 def people_command(options: argparse.Namespace) -> Answer:
     """Return the persons and the rule of a register; name or withdraw one, or set the rule, where asked."""
-    from engine.commands.ledger import ledger_path, register_named
     from engine.ledger import Ledger
     from engine.ledger.staff import countersigned
     from engine.release import seconded
@@ -164,7 +170,6 @@ def _people_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 
 def prepare_command(options: argparse.Namespace) -> Answer:
     """Reserve a release for a second person to approve, and write the request that is carried to them."""
-    from engine.commands.ledger import ledger_path
     from engine.ledger import Ledger
     from engine.release.plan import Plan
     from engine.release.reasons import with_reasons
@@ -193,7 +198,6 @@ def _prepare_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 
 def approve_command(options: argparse.Namespace) -> Answer:
     """Show what was prepared, and approve it where asked."""
-    from engine.commands.ledger import existing_ledger
     from engine.release import seconded
 
     path = Path(options.request)

@@ -11,15 +11,16 @@ from typing import Any
 
 from engine import texts
 from engine.commands.command import Answer, Commands
-from engine.commands.ledger import existing_ledger, ledger_path
 from engine.commands.people import add_person, sign_in
 from engine.commands.values import (
     budget,
     content,
+    existing_ledger,
     first_line,
     json_file,
     json_object,
     json_pair,
+    ledger_path,
     pair,
     read_schema,
     read_text,

@@ -68,7 +68,7 @@ def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -
         raise InputRefused("sealing.exists", file=path.name, folder=str(path.parent))
     if len(passphrase) < LEAST_PASSPHRASE:
         raise InputRefused("sealing.short", least=LEAST_PASSPHRASE)
-    code = base64.b32encode(os.urandom(_CODE_BYTES)).decode()
+    code = base64.b32encode(new_key()[:_CODE_BYTES]).decode()
     write_code("-".join(code[at : at + 4] for at in range(0, len(code), 4)))
     key = new_key()
     locks = {
@@ -252,7 +252,7 @@ def _flush(folder: Path) -> None:
 
 
 def _write(path: Path, folder: Path, sealer: Sealer) -> None:
-    salt = os.urandom(16)
+    salt = new_key()[:16]
     head = json.dumps({"salt": salt.hex(), **sealer.locks}, separators=(",", ":")).encode()
     number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
     with os.fdopen(number, "wb") as file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtWidgets import QMessageBox
 
@@ -12,14 +12,11 @@ from app import words
 from app.parts.people import ask_file
 from app.work.people import approve_request, compare_sheet, show_request, work_on_people, write_sheet
 
-if TYPE_CHECKING:
-    from app.screens.releases.page import ReleasesPage
-
 
 class PeopleWork:
     """Joins the fold of the people to the engine; ``page`` shows what came of it."""
 
-    def __init__(self, page: ReleasesPage) -> None:
+    def __init__(self, page: Any) -> None:
         self.page = page
         fold = page.register.people
         fold.wanted.connect(self._work)
