@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -136,7 +137,7 @@ class RegisterPeople(QWidget):
         self.buttons["approve"].setVisible(approves)
         rule = found["rule"]
         for name in ("epsilon", "money"):
-            self.fields[name].setText(rule[name] or "")
+            self.fields[name].setText(_written(rule[name]))
         self.unbounded.setChecked(rule["unbounded"])
         self.said.say(_said(active, there, rule))
         self._enable()
@@ -175,6 +176,14 @@ def _said(active: Sequence[dict[str, Any]], there: dict[str, Any] | None, rule: 
         else words.say("app.staff.is_here", name=there["name"])
     )
     return " ".join([listed + ".", present, *rule_words(rule, language=words.language())])
+
+
+def _written(amount: str | None) -> str:
+    """Return an amount of a rule as a person writes it; as a fraction where no decimals are exact."""
+    if amount is None:
+        return ""
+    decimals = f"{float(Fraction(amount)):.12g}"
+    return decimals if Fraction(decimals) == Fraction(amount) else amount
 
 
 def _fill(choice: QComboBox, persons: Sequence[dict[str, Any]], *, none: str = "") -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
 
 from app import words
-from app.parts.making import STRETCH, add, hidden, left, make_button, make_column, make_field, make_row, named
+from app.parts.making import add, hidden, left, make_button, make_column, make_field, make_row, named
 from app.parts.prose import Prose
 
 
@@ -27,7 +27,7 @@ class SealingFold(QWidget):
         self.said = named(Prose(), "sealing-said")
         self.secret, self.again = (self._field(name) for name in ("secret", "again"))
         self.button = make_button("", "sealing-now", self._ask)
-        row = make_row((self.secret, 1), (self.again, 1), self.button, STRETCH, spacing=8)
+        row = make_row((self.secret, 1), (self.again, 1), self.button, spacing=8)
         limits = Prose(words.say("signing.sealing.limits"), tone="quiet", pixels=12)
         add(inside, self.said, row, limits)
         add(column, left(self.line), self.form)

@@ -77,6 +77,7 @@ def test_a_release_of_two_from_naming_to_the_bundle(
     assert [one.role for one in ledger.staff().persons(holding)] == ["approve", "prepare"]
     assert all(not field.text() for name, field in people.fields.items() if "pass" in name or name == "new")
     press(page, "rule", window, qtbot, epsilon="0.01", reason="two persons")
+    assert people.fields["epsilon"].text() == "0.01"
     assert ledger.staff().rule(holding).epsilon == Fraction(1, 100)
     assert "0.01" in people.said.plain() and "Ada" in people.said.plain()
 

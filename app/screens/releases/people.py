@@ -21,6 +21,10 @@ class PeopleWork:
         fold = page.register.people
         fold.wanted.connect(self._work)
         fold.carried.connect(self._carry)
+        for part in (fold.line, fold.unbounded, *fold.fields.values(), *fold.choices.values()):
+            page.topic(part, "people")
+        for button in fold.buttons.values():
+            page.topic(button, "people")
 
     def _work(self, what: str, said: dict[str, Any]) -> None:
         page, holding = self.page, self.page.register.holding
