@@ -31,6 +31,7 @@ from engine.commands.telling import Telling, meant  # noqa: E402
 from engine.errors import EngineError, InputRefused, VerificationFailed  # noqa: E402
 
 FAILED = 1
+KEPT = "\n\u00a0\u202f"  # ends of lines, and spaces that hold a number and its unit together
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -105,7 +106,7 @@ def _print(answer: dict[str, Any], *, as_json: bool, lines: Any, language: str) 
 
 def _plainly(words: str) -> str:
     """Keep names of files and columns from steering the terminal, and what no encoding can write out."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else "\ufffd" for sign in words)
+    return "".join(sign if sign.isprintable() or sign in KEPT else "\ufffd" for sign in words)
 
 
 if __name__ == "__main__":

@@ -38,8 +38,14 @@ class Policy:
         Whether only releases leave whose loss is bounded.
     locked_keys
         Whether signing keys and keys of pseudonyms have to be locked with a passphrase.
+    sealed
+        Whether what stays of a release has to be encrypted.
     reasons
         Whether decisions that want a reason have to have one on the command line and in programs too.
+    second_epsilon, second_money
+        That all releases of a register may spend and cost together without a second person.
+    second_unbounded
+        Whether each release whose loss is not bounded needs a second person.
     contact
         Whom to ask; shown.
     """
@@ -48,7 +54,11 @@ class Policy:
     largest_epsilon: Fraction | None = None
     bounded_loss: bool = False
     locked_keys: bool = False
+    sealed: bool = False
     reasons: bool = False
+    second_epsilon: Fraction | None = None
+    second_money: Fraction | None = None
+    second_unbounded: bool = False
     contact: str = ""
 
     def named(self) -> dict[str, str]:
@@ -129,6 +139,10 @@ def _read(tree: Mapping[str, Any], file: str) -> Policy:
 
 
 def _value(name: str, value: Any) -> Any:
+    if name in ("second_epsilon", "second_money"):
+        if isinstance(value, bool) or not isinstance(value, int | str) or (amount := exact(str(value))) < 0:
+            raise ValueError("no amount")
+        return amount
     if name == "largest_epsilon":
         if isinstance(value, bool) or not isinstance(value, int | str) or (level := exact(str(value))) <= 0:
             raise ValueError("no level")
@@ -202,6 +216,19 @@ def refuse_open_key(*, is_locked: bool) -> None:
     found = policy()
     if found.locked_keys and not is_locked:
         raise InputRefused("policy.locked_keys", file=str(place()), contact=_contact(found))
+
+
+def refuse_unsealed(*, seals: bool) -> None:
+    """Refuse a release of which what stays is not going to be encrypted, where it has to be.
+
+    Raises
+    ------
+    InputRefused
+        ``policy.sealed``.
+    """
+    found = policy()
+    if found.sealed and not seals:
+        raise InputRefused("policy.sealed", file=str(place()), contact=_contact(found))
 
 
 def _contact(found: Policy) -> str:

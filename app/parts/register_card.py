@@ -22,6 +22,7 @@ from app.parts.making import (
     make_label,
     named,
 )
+from app.parts.people import RegisterPeople
 from app.parts.prose import Prose
 from app.parts.reading_numbers import Reading
 from app.parts.signing_key import SigningKey
@@ -108,7 +109,8 @@ class RegisterCard(Card):
         self.changes = named(Prose(tone="quiet", pixels=12), "register-changes")
         self.change = BudgetChange()
         self.key = SigningKey()
-        add(self.body, self.choice, self.figures, self.changes, self.change, self.key)
+        self.people = RegisterPeople()
+        add(self.body, self.choice, self.figures, self.changes, self.change, self.key, self.people)
 
     @property
     def holding(self) -> dict[str, Any] | None:
@@ -140,6 +142,7 @@ class RegisterCard(Card):
             return
         self.heading.setText(holding["name"])
         self.key.show_key(holding.get("signing"))
+        self.people.show_people(holding.get("staff"))
         self.figures.say(figures_words(holding))
         changes = holding["budget_changes"]
         self.changes.setVisible(bool(changes))

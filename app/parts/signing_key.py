@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -16,14 +17,20 @@ FIELDS = ("opens", "locks", "reason")
 
 
 class SigningSecret(QLineEdit):
-    """Asks for the passphrase of a locked signing key; hidden until a release was refused for want of it."""
+    """Asks for a passphrase; hidden until a release was refused for want of it with one of these codes."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        name: str = "signing-passphrase",
+        said: str = "app.signing.opens",
+        codes: Collection[str] = ("signing.passphrase",),
+    ) -> None:
         super().__init__()
-        self.setObjectName("signing-passphrase")
+        self.codes = codes
+        self.setObjectName(name)
         self.setEchoMode(QLineEdit.EchoMode.Password)
-        self.setAccessibleName(words.say("app.signing.opens"))
-        self.setPlaceholderText(words.say("app.signing.opens"))
+        self.setAccessibleName(words.say(said))
+        self.setPlaceholderText(words.say(said))
         self.setMaximumWidth(360)
         self.hide()
 
@@ -34,8 +41,8 @@ class SigningSecret(QLineEdit):
         return found
 
     def ask_after(self, error: Any) -> None:
-        """Ask from now on where a release was refused because the key is locked."""
-        if error is not None and error.code == "signing.passphrase":
+        """Ask from now on where a release was refused for want of it."""
+        if error is not None and error.code in self.codes:
             self.show()
             self.setFocus()
 

@@ -43,6 +43,11 @@ class WatchedLedger(Ledger):
         self.watch.entry, self.watch.state = entry, RESERVED
         return entry
 
+    def approve(self, entry: str, *args: Any, **kwargs: Any) -> None:
+        """Go on with what was prepared, and tell."""
+        super().approve(entry, *args, **kwargs)
+        self.watch.entry, self.watch.state = entry, RESERVED
+
     def spend(self, entry: str) -> None:
         """Spend, and tell, before the first noise is drawn."""
         super().spend(entry)
@@ -75,14 +80,18 @@ def release(
     earlier_key: Path | None = None,
     known: tuple[Path, ...] = (),
     signing: str = "",
+    approval: Path | None = None,
+    sealing: str = "",
     progress: Progress = SILENT,
 ) -> Outcome:
     """Make a release; whatever happens, say what the ledger has kept of it.
 
     The passphrase locks the key of a method that keeps one; it is handed on and kept nowhere. ``known`` are
     folders of earlier releases, for a method whose releases could be subtracted from each other. ``signing``
-    opens a locked signing key.
+    opens a locked signing key, ``approval`` is the file by which a second person approved the release, and
+    ``sealing`` opens the key that encrypts what stays, once it has been looked at here.
     """
+    from engine.release import sealing as seals
     from engine.release.run import run
     from engine.release.verdict import came
 
@@ -93,14 +102,23 @@ def release(
         more: dict[str, Any] = {"passphrase": passphrase} if passphrase else {}
         more |= {"known": known} if known else {}
         more |= {"signing_passphrase": signing} if signing else {}
+        if approval is not None:
+            from engine.release.seconded import read_carried
+
+            more["approval"] = read_carried(approval)
         if earlier_key is not None:
             more["earlier_key"] = key_file(earlier_key)
+        sealer = seals.opened(ledger, sealing) if sealing else None
+        more |= {"seals": True} if sealer is not None else {}
         made = run(moved, out=out, ledger=ledger, base=base, language=language, progress=progress, **more)
     except Cancelled:
         return Outcome(state=_state(ledger, watch), stopped=True)
     except EngineError as error:
         return Outcome(state=_state(ledger, watch), error=error)
-    return Outcome(made, _state(ledger, watch), facts=facts(made.folder), came=came(plan, made.views))
+    found = facts(made.folder)
+    if sealer is not None:
+        seals.seal(made.folder, sealer)
+    return Outcome(made, _state(ledger, watch), facts=found, came=came(plan, made.views))
 
 
 def key_file(path: Path) -> bytes:
@@ -214,6 +232,52 @@ def example(
     return folder, files(folder)["release"]
 
 
+def seals_known(ledger_path: Path | None = None) -> bool:
+    """Say whether encryption of what stays was set up for a ledger."""
+    from engine.release import sealing
+
+    place = ledger_path if ledger_path is not None else default_path()
+    return place.exists() and sealing.place(Ledger(place, read_only=True)).is_file()
+
+
+def is_sealed(folder: Path) -> bool:
+    """Say whether what stays of a bundle is encrypted."""
+    from engine.release import sealing
+
+    return sealing.is_sealed(folder)
+
+
+def seal_what_stays(
+    folder: Path, secret: str, *, code: Path | None = None, ledger_path: Path | None = None
+) -> None:
+    """Encrypt what stays of a bundle; the first time write the recovery code where it is to be printed."""
+    from engine.release import sealing
+
+    ledger = Ledger(ledger_path)
+    if code is None:
+        sealer = sealing.opened(ledger, secret)
+    else:
+
+        def write(found: str) -> None:
+            try:
+                code.write_text(sealing.sheet(found), encoding="utf-8")
+            except OSError as error:
+                reason = error.strerror or ""
+                raise InputRefused("commands.not_writable", file=code.name, reason=reason) from error
+
+        sealer = sealing.set_up(ledger, secret, write)
+    sealing.seal(folder, sealer)
+
+
+def open_what_stays(
+    folder: Path, secret: str, *, code: Path | None = None, ledger_path: Path | None = None
+) -> None:
+    """Open what stays of a bundle with the passphrase or the recovery code."""
+    from engine.release import sealing
+
+    sealing.unseal(folder, secret)
+
+
 def check_bundle(
     folder: Path, *, ledger_path: Path | None = None, fingerprints: Mapping[str, str] | None = None
 ) -> Any:
@@ -248,7 +312,7 @@ def work_on_key(
 
 def _with_keys(tree: dict[str, Any], ledger: Ledger) -> dict[str, Any]:
     """Add to every register what is known of its signing key; a damaged file counts as none."""
-    from engine.release import signing
+    from engine.release import seconded, signing
     from engine.release.signature import in_groups
 
     for register in ledger.holdings():
@@ -258,6 +322,7 @@ def _with_keys(tree: dict[str, Any], ledger: Ledger) -> dict[str, Any]:
         for one in tree["holdings"]:
             if one["id"] == register.id:
                 one["signing"] = known | {"grouped": in_groups(known["fingerprint"])}
+                one["staff"] = seconded.staff_json(ledger, register)
     return tree
 
 
@@ -364,6 +429,8 @@ def _kept(folder: Path) -> tuple[Plan, dict[str, Any]]:
     from engine.errors import InputRefused
 
     place = folder / "internal" / "evidence.json"
+    if is_sealed(folder):
+        raise InputRefused("sealing.is_sealed", folder=folder.name)
     try:
         tree = strict_json.loads(read_text(place, EVIDENCE))
         plan = Plan.loads(json.dumps(tree["internal"]["plan"]), file=place.name)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from app.work.releasing import is_sealed
 from engine import strict_json
 from engine.bounded import EVIDENCE, read_bytes, read_text
 from engine.errors import EngineError, InputRefused
@@ -311,6 +312,8 @@ def resume(folder: Path, *, ledger_path: Path | None = None, progress: Progress 
 def _written(folder: Path) -> tuple[Plan, str]:
     """Return the plan and the ledger entry of a bundle, as its evidence says them."""
     place = folder / "internal" / "evidence.json"
+    if is_sealed(folder):
+        raise InputRefused("sealing.is_sealed", folder=folder.name)
     try:
         tree = strict_json.loads(read_text(place, EVIDENCE))
         return Plan.loads(json.dumps(tree["internal"]["plan"]), file=place.name), str(tree["ledger"]["entry"])

@@ -9,9 +9,8 @@ from typing import Any
 
 from engine import texts
 from engine.commands.command import Answer, Commands
-from engine.commands.ledger import ledger_path
 from engine.commands.telling import heads, table_lines
-from engine.commands.values import write_bytes
+from engine.commands.values import ledger_path, write_bytes
 
 
 def add_commands(add: Commands) -> None:

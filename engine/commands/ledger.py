@@ -10,13 +10,14 @@ from typing import Any
 
 from engine import texts
 from engine.commands.command import Answer, Commands
+from engine.commands.people import add_person, sign_in
 from engine.commands.telling import heads, table_lines
-from engine.commands.values import first_line
+from engine.commands.values import first_line, ledger_path, read_text, register_named, write_text
 from engine.errors import InputRefused
 
 
 def add_commands(add: Commands) -> None:
-    """Add ``verify``, ``ledger``, ``key`` and ``reidentify``."""
+    """Add ``verify``, ``ledger``, ``key``, ``seal``, ``unseal`` and ``reidentify``."""
     several: dict[str, Any] = {"action": "append", "default": []}
     verify = add("verify", verify_command, _verify_lines)
     verify.add_argument("folder")
@@ -36,8 +37,23 @@ def add_commands(add: Commands) -> None:
     key.add_argument("--lock", metavar="FILE", help="its first line locks the key; an empty one unlocks it")
     key.add_argument("--new", metavar="REASON", help="make another key, which the earlier one signs for")
     key.add_argument("--lost", action="store_true", help="the earlier key is gone or stolen: with --new")
+    add_person(key)
     ledger = add("ledger", ledger_command, _ledger_lines)
+    ledger.add_argument("action", nargs="?", choices=("list", "check", "sheet"), default="list")
     ledger.add_argument("--ledger", metavar="FILE")
+    ledger.add_argument("--out", metavar="FILE", help="sheet: where the counter sheet is written")
+    ledger.add_argument("--against", metavar="SHEET", help="check: a counter sheet from elsewhere")
+    add_person(ledger)
+    seal = add("seal", seal_command, _seal_lines)
+    seal.add_argument("folder", nargs="?", help="the bundle; left out, only what is set up")
+    seal.add_argument("--passphrase-file", required=True, metavar="FILE", help="its first line encrypts")
+    seal.add_argument("--set-up", metavar="FILE", help="first time: where the recovery code is written")
+    seal.add_argument("--ledger", metavar="FILE")
+    unseal = add("unseal", unseal_command, _seal_lines)
+    unseal.add_argument("folder")
+    unseal.add_argument(
+        "--passphrase-file", required=True, metavar="FILE", help="its first line, or the recovery code, opens"
+    )
     behind = add("reidentify", reidentify_command, lambda answer, language: [answer["person"]])
     behind.add_argument("folder", help="the bundle, with its internal folder")
     behind.add_argument("--table", required=True, metavar="FILE", help="the table it was released from")
@@ -45,6 +61,7 @@ def add_commands(add: Commands) -> None:
     behind.add_argument("--reason", required=True, help="why it has to be known; enters the ledger")
     behind.add_argument("--passphrase-file", metavar="FILE", help="its first line opens the key")
     behind.add_argument("--ledger", metavar="FILE")
+    add_person(behind)
 
 
 def verify_command(options: argparse.Namespace) -> Answer:
@@ -79,14 +96,55 @@ def verify_command(options: argparse.Namespace) -> Answer:
 
 
 def ledger_command(options: argparse.Namespace) -> Answer:
-    """Return every register of people, what was given from it, and what is left."""
+    """Return every register of people, what was given from it, and what is left; or see `_sheet_answer`."""
     from engine.ledger import Ledger
     from engine.release.charge import composer
 
+    if options.action != "list":
+        return _sheet_answer(options)
     ledger = Ledger(ledger_path(options), read_only=True)
     head = ledger.verify_chain()
     by_holding = {one.id: composer(one) for one in ledger.holdings()}
     return ledger.to_json(by_holding) | {"head": {"sequence": head.sequence, "hash": head.hash}}, 0
+
+
+def _sheet_answer(options: argparse.Namespace) -> Answer:
+    """Write a counter sheet, or check a ledger, against a sheet from elsewhere where one is named.
+
+    Status 1 where it was put back, written anew, or is another one. Who audits signs that they did.
+    """
+    from engine.ledger import Ledger
+    from engine.release import counter_sheet
+
+    ledger = Ledger(ledger_path(options), read_only=options.person is None)
+    answer: dict[str, Any] = {"action": options.action, "state": ""}
+    if options.action == "check" and options.against:
+        path = Path(options.against)
+        sheet = counter_sheet.read(read_text(path, "commands.not_readable"), file=path.name)
+        found = counter_sheet.compare(ledger, sheet)
+        answer |= {"state": found.state, "row": sheet.row, "date": sheet.date}
+    head = ledger.verify_chain()
+    answer |= {"head": {"sequence": head.sequence, "hash": head.hash}}
+    if answer["state"] not in ("", counter_sheet.CONTINUES):
+        return answer, 1
+    for signer in sign_in(options, ledger):
+        ledger.note_sheet(signer.holding)
+    if options.action == "sheet":
+        answer["sheet"] = counter_sheet.write(ledger, language=options.language)
+        if options.out:
+            write_text(Path(options.out), answer["sheet"])
+        answer["file"] = options.out or ""
+    return answer, 0
+
+
+def _sheet_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    if answer["action"] == "sheet":
+        file = answer["file"]
+        yield texts.text("commands.sheet_written", language=language, file=file) if file else answer["sheet"]
+        return
+    last, state = answer["head"]["sequence"], answer["state"]
+    told = {"row": answer["row"], "date": answer["date"][:10]} if state else {}
+    yield texts.text(f"commands.ledger_{state or 'whole'}", language=language, last=last, **told)
 
 
 def _fingerprint(written: str) -> tuple[str, str]:
@@ -119,10 +177,8 @@ def key_command(options: argparse.Namespace) -> Answer:
     from engine.release import signing
 
     ledger = Ledger(ledger_path(options))
-    named = [one for one in ledger.holdings() if one.name.casefold() == options.register.strip().casefold()]
-    if not named:
-        raise InputRefused("signing.no_register", register=options.register[:100])
-    holding = named[0]
+    holding = register_named(ledger, options.register)
+    sign_in(options, ledger)
     if not signing.state(ledger, holding)["fingerprint"]:
         raise InputRefused("signing.no_key", register=holding.name)
     passphrase = first_line(Path(options.passphrase_file)) if options.passphrase_file else None
@@ -151,17 +207,52 @@ def _key_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
         yield texts.text("commands.key_written", language=language, folder=answer["folder"])
 
 
+def seal_command(options: argparse.Namespace) -> Answer:
+    """Encrypt what stays of a bundle; set that up where asked."""
+    from engine.ledger import Ledger
+    from engine.release import sealing
+
+    ledger, secret = Ledger(ledger_path(options)), first_line(Path(options.passphrase_file))
+    if options.set_up:
+        place = Path(options.set_up)
+        sealer = sealing.set_up(ledger, secret, lambda code: write_text(place, sealing.sheet(code)))
+    else:
+        sealer = sealing.opened(ledger, secret)
+    if options.folder:
+        sealing.seal(Path(options.folder), sealer)
+    return {"folder": options.folder or "", "set_up": options.set_up or "", "is_sealed": True}, 0
+
+
+def unseal_command(options: argparse.Namespace) -> Answer:
+    """Open what stays of a bundle again."""
+    from engine.release import sealing
+
+    sealing.unseal(Path(options.folder), first_line(Path(options.passphrase_file)))
+    return {"folder": options.folder, "set_up": "", "is_sealed": False}, 0
+
+
+def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    if answer["set_up"]:
+        yield texts.text("commands.seal_set_up", language=language, file=answer["set_up"])
+    if answer["folder"]:
+        name = "sealed" if answer["is_sealed"] else "unsealed"
+        yield texts.text(f"commands.{name}", language=language, folder=answer["folder"])
+    yield texts.text("signing.sealing.limits", language=language)
+
+
 def reidentify_command(options: argparse.Namespace) -> Answer:
     """Return the number of the person behind a pseudonym; that it was asked stays in the ledger."""
     from engine.ledger import Ledger
     from engine.release.pseudonyms import reidentified
 
+    ledger = Ledger(ledger_path(options))
+    sign_in(options, ledger)
     person = reidentified(
         Path(options.folder),
         table=Path(options.table),
         pseudonym=options.pseudonym,
         reason=options.reason,
-        ledger=Ledger(ledger_path(options)),
+        ledger=ledger,
         passphrase=first_line(Path(options.passphrase_file)) if options.passphrase_file else None,
     )
     return {"person": person}, 0
@@ -204,6 +295,9 @@ def _signature_lines(signature: dict[str, Any] | None, language: str) -> Iterato
 
 def _ledger_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     """Say of each register what there was, is spent and left; and what was given from it."""
+    if "action" in answer:
+        yield from _sheet_lines(answer, language)
+        return
     registers = [
         (one["name"], *(_level(one[name]) for name in ("budget", "spent", "left")))
         for one in answer["holdings"]
@@ -222,15 +316,3 @@ def _ledger_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 def _level(loss: dict[str, str] | None) -> str:
     """Write a privacy level of the ledger; a dash where there is none."""
     return "–" if not loss or loss.get("epsilon") is None else texts.number(Fraction(loss["epsilon"]))
-
-
-def ledger_path(options: argparse.Namespace) -> Path | None:
-    return None if options.ledger is None else Path(options.ledger)
-
-
-def existing_ledger(options: argparse.Namespace) -> Any:
-    """Open the ledger for looking only; None where there is none yet."""
-    from engine.ledger import Ledger, default_path
-
-    path = ledger_path(options) or default_path()
-    return Ledger(path, read_only=True) if path.exists() else None

@@ -11,14 +11,16 @@ from typing import Any
 
 from engine import texts
 from engine.commands.command import Answer, Commands
-from engine.commands.ledger import existing_ledger, ledger_path
+from engine.commands.people import add_person, sign_in
 from engine.commands.values import (
     budget,
     content,
+    existing_ledger,
     first_line,
     json_file,
     json_object,
     json_pair,
+    ledger_path,
     pair,
     read_schema,
     read_text,
@@ -57,6 +59,9 @@ def add_commands(add: Commands) -> None:
     run.add_argument("--known", metavar="FOLDER", help="an earlier release, or a folder of some", **several)
     run.add_argument("--reason", metavar="NAME=TEXT", help="why a decision was taken; stays", **several)
     run.add_argument("--without-reason", action="store_true", help="release although reasons are missing")
+    run.add_argument("--approval", metavar="FILE", help="by a second person, for a release that was prepared")
+    add_person(run)
+    run.add_argument("--seal-passphrase-file", metavar="FILE", help="its first line encrypts what stays")
     run.add_argument("--key", metavar="FILE", help="the key of an earlier release, from its folder key")
 
 
@@ -102,17 +107,22 @@ def _fitness(plan: Any, base: Path, language: str) -> list[dict[str, Any]]:
 def run_command(options: argparse.Namespace) -> Answer:
     """Run a plan to its bundle."""
     from engine.ledger import Ledger
+    from engine.release import sealing
     from engine.release.bundle import KEY
     from engine.release.plan import Plan
     from engine.release.reasons import with_reasons
     from engine.release.run import run
+    from engine.release.seconded import read_carried
 
     path = Path(options.plan)
     plan = with_reasons(Plan.read(path), dict(map(pair, options.reason)))
     ledger = Ledger(ledger_path(options))
+    sign_in(options, ledger)
     passphrase = first_line(Path(options.passphrase_file)) if options.passphrase_file else None
     opens = options.signing_passphrase_file
     signing = first_line(Path(opens)) if opens else None
+    seals = options.seal_passphrase_file
+    sealer = sealing.opened(ledger, first_line(Path(seals))) if seals else None
     bundle = run(
         plan,
         out=Path(options.out),
@@ -125,19 +135,26 @@ def run_command(options: argparse.Namespace) -> Answer:
         earlier_key=content(Path(options.key)) if options.key else None,
         progress=options.progress,
         signing_passphrase=signing,
+        approval=read_carried(Path(options.approval)) if options.approval else None,
+        seals=sealer is not None,
     )
+    has_key = (bundle.folder / KEY).is_dir()
+    if sealer is not None:
+        sealing.seal(bundle.folder, sealer)
     return {
         "bundle": str(bundle.folder),
         "entry": bundle.entry,
         "release_sums": bundle.release_sums,
         "internal_sums": bundle.internal_sums,
-        "key": (bundle.folder / KEY).is_dir(),
+        "key": has_key,
+        "sealed": sealer is not None,
     }, 0
 
 
 def _run_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
-    yield texts.text("commands.run_done", language=language, folder=answer["bundle"])
-    if answer["key"]:
+    done = "run_sealed" if answer["sealed"] else "run_done"
+    yield texts.text(f"commands.{done}", language=language, folder=answer["bundle"])
+    if answer["key"] and not answer["sealed"]:
         yield texts.text("commands.run_key", language=language)
 
 

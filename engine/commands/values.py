@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from fractions import Fraction
 from pathlib import Path
@@ -127,3 +128,25 @@ def relative(file: Path, folder: Path) -> str:
         return Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
     except (ValueError, OSError, RuntimeError):  # another drive, or links that lead back to themselves
         return str(file.absolute())
+
+
+def register_named(ledger: Any, name: str) -> Any:
+    """Return a register by its name, or refuse in words."""
+    wanted = name.strip().casefold()
+    for one in ledger.holdings():
+        if one.name.casefold() == wanted:
+            return one
+    raise InputRefused("signing.no_register", register=name[:100])
+
+
+def ledger_path(options: argparse.Namespace) -> Path | None:
+    """Return the ledger that was named."""
+    return None if options.ledger is None else Path(options.ledger)
+
+
+def existing_ledger(options: argparse.Namespace) -> Any:
+    """Open the ledger for looking only; None where there is none yet."""
+    from engine.ledger import Ledger, default_path
+
+    path = ledger_path(options) or default_path()
+    return Ledger(path, read_only=True) if path.exists() else None

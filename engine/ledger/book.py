@@ -12,8 +12,9 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.ledger import entries, holdings, journal, locks, services
+from engine.ledger import staff as persons
 from engine.ledger import told as told_kept
-from engine.ledger.fields import day, hexadecimal, words, written
+from engine.ledger.fields import canonical, day, hexadecimal, words, written
 from engine.ledger.listing import budget_changes, holding_to_json
 from engine.ledger.process import this_process
 from engine.ledger.recognition import Recognition
@@ -94,6 +95,8 @@ class Ledger(Recognition):
         state_hash: str | None = None,
         questions: Sequence[str] = (),
         folder: str = "",
+        money: Fraction = Fraction(0),
+        is_prepared: bool = False,
     ) -> str:
         """Enter a release before its first noise, if the budget of the holding bears it.
 
@@ -128,11 +131,15 @@ class Ledger(Recognition):
             Fingerprints of the questions that are paid for here; none that a visit has answered before.
         folder
             Working folder of this run, see `leftovers`.
+        money
+            What the release would cost in compensation, for the rule about a second person.
+        is_prepared
+            Reserve for a second person to approve: nothing can be spent before `approve`.
 
         Returns
         -------
         str
-            Id of the entry, now *reserved*.
+            Id of the entry, now *reserved* or *prepared*.
 
         Raises
         ------
@@ -142,13 +149,13 @@ class Ledger(Recognition):
             ``ledger.not_attached``, and refusals of single fields. ``ledger.no_budget``: a loss is stated,
             and the holding has no ε. Of visits: ``ledger.not_open``, ``ledger.visit_underway``,
             ``ledger.other_state``, ``ledger.over_reserved``, ``ledger.over_reserved_delta``,
-            ``ledger.paid_already``.
+            ``ledger.paid_already``. ``staff.*``: nobody is there who may, or a second person is needed.
         """
         asked = entries.asked(guarantee_json, epsilon, delta, unit, neighbours, loss)
         begins_from = None if state_hash is None else hexadecimal(state_hash, "state_hash")
         paid = sorted({words(question, "question", required=True) for question in questions})
         row: dict[str, Any] = {
-            "state": "reserved",
+            "state": persons.PREPARED if is_prepared else "reserved",
             "title": words(title, "title"),
             "plan": words(plan_fingerprint, "plan"),
             "recipient": words(recipient, "recipient"),
@@ -159,7 +166,7 @@ class Ledger(Recognition):
             "loss": asked.loss,
             "unit": asked.unit,
             "neighbours": asked.neighbours,
-            "guarantee": journal.canonical(asked.guarantee),
+            "guarantee": canonical(asked.guarantee),
             "epsilon": written(asked.epsilon),
             "delta": written(asked.delta),
             "tables": journal.listed(tables),
@@ -181,8 +188,46 @@ class Ledger(Recognition):
             identity = f"r{secrets.token_hex(8)}"
             number = journal.head(db).sequence + 1
             row |= {"holding": payer.id, "number": number, "parent": parent}
-            journal.change(db, "reserved", "entry", identity, row)
+            kind, details = row["state"], {"money": written(money)} if db.staff.persons(payer.id) else {}
+            if not is_prepared:
+                _refuse_alone(db, payer, asked, money, parent)
+            journal.change(db, kind, "entry", identity, row, **details)
             return identity
+
+    def needs_second(
+        self,
+        holding: str,
+        *,
+        loss: str,
+        epsilon: Fraction | None,
+        money: Fraction = Fraction(0),
+        parent: str | None = None,
+    ) -> str:
+        """Say by which part of the rules a release needs a second person; empty where it needs none."""
+        with self._transaction() as db:
+            return db.staff.needs_second(
+                holdings.find(db, holding).id,
+                loss=loss,
+                epsilon=epsilon,
+                money=money,
+                parent=parent,
+                policy=persons.rule_of_computer(),
+            )
+
+    def approve(self, entry: str, approval: Mapping[str, Any], *, folder: str = "") -> None:
+        """Turn a prepared release into a reserved one, held by this process, with a second person's approval.
+
+        Raises
+        ------
+        InputRefused
+            What `engine.ledger.staff.Staff.refuse_approval` says.
+        """
+        with self._transaction(write=True) as db:
+            found = entries.one(db, entry)
+            db.staff.refuse_approval(approval, entry, found.holding)
+            process = entries.process_text(this_process())
+            changes = {"state": "reserved", "process": process, "folder": words(folder, "folder")}
+            journal.change(db, persons.APPROVED, "entry", entry, changes, approval=dict(approval))
 
     def preview(
         self,
@@ -222,7 +267,7 @@ class Ledger(Recognition):
         why = words(reason, "reason")
         with self._transaction(write=True) as db:
             closed = {"closed_at": journal.now(), "reason": why, "folder": ""}
-            entries.move(db, entry, "freed", "freed", allowed=["reserved"], **closed)
+            entries.move(db, entry, "freed", "freed", allowed=["prepared", "reserved"], **closed)
 
     def complete(
         self,
@@ -302,8 +347,8 @@ class Ledger(Recognition):
             found = entries.one(db, entry)
             if found.running:
                 raise InputRefused("ledger.still_running", title=found.title, entry=found.id)
-            to = "freed" if found.state == "reserved" else "failed"
-            if found.state not in ("reserved", "spent"):
+            to = "failed" if found.state == "spent" else "freed"
+            if found.state not in ("prepared", "reserved", "spent"):
                 raise InputRefused(
                     "ledger.cannot_be_resolved", title=found.title, entry=found.id, state=found.state
                 )
@@ -397,6 +442,24 @@ def _kept(db: sqlite3.Connection, entry: str, told: bytes | None) -> dict[str, s
     entries.one(db, entry)
     digest = told_kept.keep(db, entry, told)
     return {} if digest is None else {"told": digest}
+
+
+def _refuse_alone(
+    db: journal.Connection, payer: Holding, asked: entries.Asked, money: Fraction, parent: str | None
+) -> None:
+    """Refuse what the rules of the register or of this computer leave to two persons."""
+    part = db.staff.needs_second(
+        payer.id,
+        loss=asked.loss,
+        epsilon=asked.epsilon,
+        money=money,
+        parent=parent,
+        policy=persons.rule_of_computer(),
+    )
+    if part and not db.staff.persons(payer.id):
+        raise InputRefused("staff.nobody_named", holding=payer.name)
+    if part:
+        raise InputRefused("staff.needs_second", holding=payer.name)
 
 
 def _weigh(

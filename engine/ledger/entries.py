@@ -1,5 +1,6 @@
 """Entries of releases: how one is weighed against the budget, and which state may follow which.
 
+prepared ──▶ (approved by a second person) ──▶ reserved; or freed
 reserved ──▶ spent ──▶ complete ──▶ withdrawn
     │          └─────▶ failed
     └────────▶ freed                      every state but *freed* counts against the budget
@@ -16,7 +17,7 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.ledger import journal
-from engine.ledger.fields import at_least, at_most, exact
+from engine.ledger.fields import at_least, at_most, canonical, exact
 from engine.ledger.process import Process, is_running
 from engine.ledger.values import LOSSES, Compose, Entry, Holding, Preview, Status
 
@@ -46,7 +47,7 @@ def asked(
     if loss not in LOSSES or (loss == "bounded") != (epsilon is not None):
         raise InputRefused("ledger.bad_loss", loss=loss)
     try:
-        guarantee = json.loads(journal.canonical(guarantee_json))
+        guarantee = json.loads(canonical(guarantee_json))
     except (TypeError, ValueError, RecursionError) as error:
         raise InputRefused("ledger.bad_guarantee") from error
     found = Asked(
@@ -221,4 +222,4 @@ def leftovers(db: sqlite3.Connection) -> list[Entry]:
 
 def process_text(process: Process) -> str:
     """Return a process as the text that is stored with an entry."""
-    return journal.canonical(asdict(process))
+    return canonical(asdict(process))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from typing import Any
 
 from engine.errors import InputRefused
 
@@ -15,6 +18,11 @@ _NUMBER = re.compile(
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _LONGEST_TEXT = 4000
 _LONGEST = 3000  # bits of a numerator or denominator: far below what Python refuses to write as text
+
+
+def canonical(tree: Mapping[str, Any]) -> str:
+    """Return the one JSON text of a tree: keys sorted, no blanks, no NaN."""
+    return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def exact(value: object, code: str, *, zero: bool = False, below_one: bool = False) -> Fraction:

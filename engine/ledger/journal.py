@@ -19,7 +19,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from engine.errors import VerificationFailed
+from engine.errors import InputRefused, VerificationFailed
+from engine.ledger.fields import canonical
+from engine.ledger.staff import Present, Staff
 from engine.ledger.values import Head
 
 BEFORE_FIRST = "0" * 64
@@ -29,14 +31,20 @@ CARRIED_OVER = "carried_over"
 State = dict[str, dict[str, dict[str, Any]]]
 
 
+class Connection(sqlite3.Connection):
+    """A connection to a ledger: who is there to sign, and what its journal says of persons."""
+
+    staff: Staff
+    present: Present
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.staff, self.present = Staff(), {}
+
+
 def now() -> str:
     """Return the time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def canonical(tree: Mapping[str, Any]) -> str:
-    """Return the one JSON text of a tree: keys sorted, no blanks, no NaN."""
-    return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def listed(names: Iterable[str]) -> str:
@@ -101,20 +109,28 @@ def check(db: sqlite3.Connection, path: Path) -> Head:
     VerificationFailed
         ``ledger.chain_broken`` with the first row that was altered, removed or reordered;
         ``ledger.holding_differs``, ``ledger.attached_differs``, ``ledger.entry_differs`` with the first row
-        of a table that the journal does not confirm; ``ledger.key_differs``.
+        of a table that the journal does not confirm; ``ledger.key_differs``; ``ledger.not_signed`` with
+        the first row that none of the persons of its register may have written.
     """
     state: State = {table: {} for table in TABLES}
     previous, expected, key_hash = BEFORE_FIRST, 0, None
+    staff = Staff()
     for row in db.execute("SELECT sequence, previous, event, hash FROM journal ORDER BY sequence"):
         event = _event_of(row, previous, expected)
         if event is None or not _apply(event, state):
             raise VerificationFailed("ledger.chain_broken", file=path.name, row=expected)
+        try:
+            staff.follow(event, previous, row["hash"])
+        except (InputRefused, KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise VerificationFailed("ledger.not_signed", file=path.name, row=expected) from error
         if expected == 0:
             key_hash = event.get("key")
         previous, expected = row["hash"], expected + 1
     if expected == 0:
         raise VerificationFailed("ledger.chain_broken", file=path.name, row=0)
     _compare(db, state, path)
+    if isinstance(db, Connection):
+        db.staff = staff
     key = db.execute("SELECT key FROM secret").fetchone()
     if key is None or not isinstance(key[0], bytes) or _key_hash(key[0]) != key_hash:
         raise VerificationFailed("ledger.key_differs", file=path.name)
@@ -178,7 +194,12 @@ def _append(db: sqlite3.Connection, event: Mapping[str, Any]) -> None:
     row = db.execute("SELECT sequence, hash FROM journal ORDER BY sequence DESC LIMIT 1").fetchone()
     sequence, previous = (0, BEFORE_FIRST) if row is None else (row["sequence"] + 1, row["hash"])
     # Bundles name the head outside: random bytes in every row keep anyone from trying out what it says.
-    text = canonical({**event, "sequence": sequence, "time": now(), "random": os.urandom(16).hex()})
+    tree: dict[str, Any] = {**event, "sequence": sequence, "time": now(), "random": os.urandom(16).hex()}
+    if isinstance(db, Connection):
+        tree = db.staff.signed(tree, previous, db.present)
+    text = canonical(tree)
+    if isinstance(db, Connection):
+        db.staff.follow(json.loads(text), previous, chained(previous, text))
     row = (sequence, previous, text, chained(previous, text))
     db.execute("INSERT INTO journal (sequence, previous, event, hash) VALUES (?, ?, ?, ?)", row)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
@@ -15,6 +14,7 @@ from typing import Any
 
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import holdings, journal, locks, store, told, traces
+from engine.ledger import staff as persons
 from engine.ledger.fields import exact, hexadecimal, words, written
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
 from engine.policy import policy
@@ -77,7 +77,7 @@ class Register:
         store.make(self.path)
 
     @contextmanager
-    def _transaction(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, *, write: bool = False) -> Iterator[journal.Connection]:
         if write and self.read_only:
             raise InputRefused("ledger.read_only", file=self.path.name, folder=str(self.path.parent))
         path = self.path if self._copy is None else Path(self._copy.name) / self.path.name
@@ -267,6 +267,39 @@ class Register:
             if event["kind"] == SIGNING_KEY:
                 found.setdefault(event["details"]["holding"], []).append(event["details"]["fingerprint"])
         return found
+
+    # Who works with a register; what is refused, and why: `engine.ledger.staff`
+
+    def staff(self) -> persons.Staff:
+        """Return the persons and rules of every register."""
+        with self._transaction() as db:
+            return db.staff
+
+    def name_person(self, holding: str, person: persons.Person, proof: str) -> None:
+        """Name somebody who works with a register; ``proof`` is by their key, see `proof_message`."""
+        with self._transaction(write=True) as db:
+            said = {"name": words(person.name, "name", required=True), "role": person.role, "key": person.key}
+            owner = holdings.find(db, holding).id
+            journal.note(db, persons.NAMED, holding=owner, person=person.id, proof=proof, **said)
+
+    def withdraw_person(self, holding: str, person: str, reason: str) -> None:
+        """Let somebody act for a register no more; what they signed stays signed."""
+        why = words(reason, "reason", required=True)
+        with self._transaction(write=True) as db:
+            owner = holdings.find(db, holding).id
+            journal.note(db, persons.WITHDRAWN, holding=owner, person=person, reason=why)
+
+    def set_rule(self, holding: str, rule: persons.Rule, reason: str) -> None:
+        """Set beyond what a release of a register needs a second person."""
+        why = words(reason, "reason", required=True)
+        with self._transaction(write=True) as db:
+            owner = holdings.find(db, holding).id
+            journal.note(db, persons.RULED, holding=owner, rule=rule.to_json(), reason=why)
+
+    def note_sheet(self, holding: str) -> None:
+        """Journal that somebody of a register took a counter sheet, or compared the ledger with one."""
+        with self._transaction(write=True) as db:
+            journal.note(db, persons.SHEET, holding=holdings.find(db, holding).id)
 
     def refuse_without_locks(self) -> None:
         """Refuse a ledger on a drive that keeps no locks; see `engine.ledger.locks`."""

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from engine.errors import InputRefused, VerificationFailed
-from engine.ledger import journal
+from engine.ledger import journal, staff
 
 VERSION = 3
 APPLICATION = 0x43757374  # "Cust"
@@ -106,7 +106,7 @@ def _give_name(made: Path, path: Path) -> None:
 @contextmanager
 def transaction(
     path: Path, *, write: bool, read_only: bool = False, timeout: float = 10
-) -> Iterator[sqlite3.Connection]:
+) -> Iterator[journal.Connection]:
     """Give a connection inside one transaction: kept if the block ends, undone if it raises.
 
     The journal is checked first, every time: a ledger that was altered is neither believed nor extended.
@@ -127,14 +127,19 @@ def transaction(
 
 
 @contextmanager
-def connected(path: Path, *, read_only: bool, timeout: float) -> Iterator[sqlite3.Connection]:
+def connected(path: Path, *, read_only: bool, timeout: float) -> Iterator[journal.Connection]:
     """Open the file for the length of a block."""
     mode = "ro" if read_only else "rw"  # never "rwc": a ledger that vanished is not replaced by an empty one
     db = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=timeout, isolation_level=None
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=timeout,
+        isolation_level=None,
+        factory=journal.Connection,
     )
     try:
         db.row_factory = sqlite3.Row
+        db.present = staff.present(path)
         db.execute("PRAGMA temp_store = MEMORY")
         db.execute("PRAGMA synchronous = EXTRA")
         yield db

@@ -12,7 +12,7 @@ from engine.errors import InputRefused
 
 UNITS = ("row", "person")
 NEIGHBOURS = ("add_remove", "replace_one")
-STATES = ("reserved", "spent", "complete", "failed", "freed", "withdrawn")
+STATES = ("prepared", "reserved", "spent", "complete", "failed", "freed", "withdrawn")
 LOSSES = ("bounded", "unbounded", "none")
 GROUNDS = ("table", "people", "rows", "contents", "columns", "coincidence")
 COINCIDENCE = 1e-3  # shared people are taken as no coincidence where it is less probable than this

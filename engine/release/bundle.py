@@ -47,6 +47,7 @@ _BEHIND = re.compile(r"(?<=[;\r\n])[^;\r\n]+")
 RELEASE = "release"
 INTERNAL = "internal"
 KEY = "key"
+SEALED = "internal.sealed"
 """Kept apart from the two: what tells who is behind the pseudonyms (GDPR Art. 4(5))."""
 PRIVATE, PUBLIC = 0o600, 0o644  # nobody else may write either, whatever the umask
 STATE = "state"

@@ -12,6 +12,7 @@ from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
 from engine.ledger.fields import at_least, at_most, day, exact, words
 from engine.ledger.people import Digests
+from engine.ledger.staff import Staff, rule_of_computer
 from engine.methods.protocol import Method, Service
 from engine.privacy import accounting
 from engine.privacy.promise import Neighbours, Promise
@@ -260,9 +261,13 @@ def reserve(
     design: Method,
     holding: Holding,
     fingerprints: tuple[str, ...],
-    folder: Path,
+    folder: Path | None,
+    money: Fraction,
 ) -> str:
-    """Reserve what the promise costs and return the id of the entry, which names the working folder."""
+    """Reserve what the promise costs and return the id of the entry, which names the working folder.
+
+    Without a folder it is prepared for a second person to approve.
+    """
     purpose = plan.purpose
     try:
         return ledger.reserve(
@@ -276,13 +281,35 @@ def reserve(
             approver=purpose.approver,
             compose=_composer(plan, ledger, holding),
             tables=fingerprints,
-            folder=str(folder),
+            folder="" if folder is None else str(folder),
+            money=money,
+            is_prepared=folder is None,
             questions=design.questions if isinstance(design, Service) else (),
             **_terms(design, holding),
             **_visit(plan, design),
         )
     except InputRefused as refusal:
         raise _as_planned(refusal, design, holding) from None
+
+
+def second_person(plan: Plan, ledger: Ledger, design: Method, money: Fraction) -> str:
+    """Say by which part of the rules the release needs a second person; empty where it needs none.
+
+    Of a register that does not exist yet the rules of the computer say it.
+    """
+    holding = known_holding(plan, ledger)
+    loss = design.cost.loss if pays(design) else None
+    is_unbounded = bool(design.request.private) and design.cost.loss is None
+    said = "bounded" if loss is not None else "unbounded" if is_unbounded else "none"
+    epsilon = None if loss is None else loss.epsilon
+    if holding is not None:
+        if loss is not None:
+            epsilon = _terms(design, holding)["epsilon"]
+        parent = plan.continues or None
+        return ledger.needs_second(holding.id, loss=said, epsilon=epsilon, money=money, parent=parent)
+    return Staff().needs_second(
+        "", loss=said, epsilon=epsilon, money=money, parent=None, policy=rule_of_computer()
+    )
 
 
 def _composer(plan: Plan, ledger: Ledger, holding: Holding) -> Compose:

@@ -13,7 +13,7 @@ from engine.ledger import Preview as LedgerPreview
 from engine.methods.protocol import Cheaper, Expected, Forecast, Method, Service, unit_parts
 from engine.privacy.promise import Promise
 from engine.protected import agreeing
-from engine.release import charge
+from engine.release import charge, seconded
 from engine.release.check import check, ready
 from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
@@ -28,7 +28,7 @@ class PlanPreview:
     """What is known of a release before it is made.
 
     ``problems`` is empty when the plan can run. ``ledger`` is None while the holding does not exist.
-    ``people`` are those that were declared.
+    ``people`` are those that were declared; ``needs_second`` says that one person alone may not release it.
     """
 
     problems: tuple[EngineError, ...]
@@ -36,6 +36,7 @@ class PlanPreview:
     forecast: Forecast | None = None
     ledger: LedgerPreview | None = None
     people: int | None = None
+    needs_second: bool = False
 
     @property
     def promise(self) -> Promise | None:
@@ -53,7 +54,7 @@ class PlanPreview:
         return next(iter(self.problems), None)
 
 
-def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPreview:
+def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path(), waits_as: str = "") -> PlanPreview:
     """Say what a plan would cost, how accurate it would be and what the ledger would say.
 
     Parameters
@@ -64,6 +65,8 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPr
         None where none exists yet: then nothing has been spent.
     base
         Folder that the plan's paths are relative to.
+    waits_as
+        Fingerprint under which the release may wait for a second person: then it is in the budget already.
 
     Returns
     -------
@@ -78,17 +81,22 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path()) -> PlanPr
         return PlanPreview((error,))
     problems: list[EngineError] = []
     said: LedgerPreview | None = None
+    needs_second = False
     try:
         if not plan.holding.strip():
             raise InputRefused("charge.no_holding")
         if ledger is None or charge.known_holding(plan, ledger) is None:
             charge.refuse_too_much(plan, design)
         said = None if ledger is None else charge.preview(plan, ledger, design)
+        with worked_out("price"):
+            needs_second = seconded.needs_second(plan, ledger, design)
+        if said is not None and seconded.is_waiting(ledger, said.before.holding, waits_as):
+            said, needs_second = replace(said, refusal=None), True
     except EngineError as error:
         problems.append(error)
     if said is not None and said.refusal is not None:
         problems.append(said.refusal)
-    return PlanPreview(tuple(problems), design, forecast, said, plan.people)
+    return PlanPreview(tuple(problems), design, forecast, said, plan.people, needs_second)
 
 
 def preview_json(
@@ -100,7 +108,7 @@ def preview_json(
 
 
 def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language: str) -> dict[str, Any]:
-    found, foreseen = preview(plan, ledger, base=base or Path()), None
+    found, foreseen = preview(plan, ledger, base=base or Path(), waits_as=plan.fingerprint), None
     if base is not None:
         found = replace(found, problems=(*found.problems, *contradictions(plan, base)))
     if found.design is not None:
@@ -132,6 +140,7 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
         }
         for way in (design.cheaper if isinstance(design, Service) else ())
     ]
+    answer["needs_second"] = found.needs_second
     if found.ledger is not None:
         left = found.ledger.before
         answer["ledger"] = {

@@ -32,6 +32,7 @@ from engine.release import (
     pseudonyms,
     reading,
     remembered,
+    seconded,
     signing,
     write,
 )
@@ -65,6 +66,8 @@ def run(
     earlier_key: bytes | None = None,
     wants_reasons: bool = False,
     signing_passphrase: str | None = None,
+    approval: bytes | None = None,
+    seals: bool = False,
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -97,6 +100,10 @@ def run(
         for it themselves.
     signing_passphrase
         Opens the key that signs the releases of the register, where it is locked.
+    approval
+        Content of the file with which a second person approved the release, see `engine.release.seconded`.
+    seals
+        Whether the caller encrypts what stays as soon as it is there, see `engine.release.sealing`.
 
     Returns
     -------
@@ -111,7 +118,7 @@ def run(
         The person pressed Stop. The ledger knows whether noise had been drawn.
     """
     door: Door = lambda spend: Noise(on_first_draw=spend)  # noqa: E731
-    more = (passphrase, known, earlier_key, wants_reasons, signing_passphrase)
+    more = (passphrase, known, earlier_key, wants_reasons, signing_passphrase, approval, seals)
     return run_through(plan, out, ledger, base, language, progress, door, *more)
 
 
@@ -128,30 +135,34 @@ def run_through(
     earlier_key: bytes | None = None,
     wants_reasons: bool = False,
     signing_passphrase: str | None = None,
+    approval: bytes | None = None,
+    seals: bool = False,
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
     sweep(ledger)
     design = check(plan, base=base)
     foreseen = ready(plan, design)
-    policy.refuse_place(ledger.path)
     policy.refuse_open_key(is_locked=bool(passphrase) or not design.keeps_key)
+    policy.refuse_unsealed(seals=seals)
     if wants_reasons or policy.policy().reasons:
         each_row.refuse_undeclared(plan, design)
         refuse_unexplained(plan, design, foreseen.price, locks=bool(passphrase))
     refuse_language(language)
     bundle.check_target(out)
+    money = seconded.money_of(foreseen.price)
+    approved = None if approval is None else seconded.approved(approval, plan, ledger)
+    if approved is None:
+        seconded.refuse_alone(plan, ledger, design, money)
     places = (out.absolute().parent, *known)
-    nearby.refuse_put_back(plan, ledger, places)
-    remembered.refuse_older(plan, ledger)
     key = pseudonyms.opened(design, earlier_key, passphrase)
-    prepared = reading.read_all(plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3))
-    promised.refuse_other(plan, design, prepared)
-    each_row.refuse_counted(plan, design, prepared)
-    naming.refuse_named(plan, design, prepared)
-    progress.step(0.3, "run.reserving")
+    prepared = _read(plan, ledger, design, base, places, progress)
     folder = name_for(out)
-    holding, signs, entry = _reserve(plan, ledger, design, prepared, folder, signing_passphrase)
+    holding, signs, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
+    if approved is None:
+        entry = charge.reserve(plan, ledger, design, holding, fingerprints, folder, money)
+    else:
+        entry = seconded.go_on(approved, ledger, fingerprints, folder)
     give_back()
     has_name = False
     try:
@@ -195,14 +206,70 @@ def run_through(
         raise
 
 
-def _reserve(
+def prepare(
+    plan: Plan,
+    *,
+    ledger: Ledger,
+    base: Path = Path(),
+    known: tuple[Path, ...] = (),
+    progress: Progress = SILENT,
+    signing_passphrase: str | None = None,
+) -> bytes:
+    """Reserve a release for a second person to approve, and return the request that is carried to them.
+
+    Everything is looked at as `run` looks at it; what it would spend is reserved from now on, and neither
+    noise is drawn nor anything written.
+
+    Parameters
+    ----------
+    plan, ledger, base, known, progress, signing_passphrase
+        As for `run`.
+
+    Raises
+    ------
+    InputRefused
+        As `run`; ``staff.nobody_acts``: nobody of the register is signed in.
+    """
+    progress.step(0.0, "run.checking")
+    design = check(plan, base=base)
+    foreseen = ready(plan, design)
+    person = seconded.who_prepares(plan, ledger)
+    prepared = _read(plan, ledger, design, base, known, progress)
+    holding, _, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
+    money = seconded.money_of(foreseen.price)
+    entry = charge.reserve(plan, ledger, design, holding, fingerprints, None, money)
+    remembered.keep(ledger)
+    return seconded.request(plan, ledger, entry, person, foreseen.statement)
+
+
+def _read(
+    plan: Plan,
+    ledger: Ledger,
+    design: Method,
+    base: Path,
+    places: tuple[Path, ...],
+    progress: Progress,
+) -> dict[str, PreparedTable]:
+    """Return the tables, once nothing about ledger, plan and rows stands against the release."""
+    policy.refuse_place(ledger.path)
+    nearby.refuse_put_back(plan, ledger, places)
+    remembered.refuse_older(plan, ledger)
+    prepared = reading.read_all(plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3))
+    promised.refuse_other(plan, design, prepared)
+    each_row.refuse_counted(plan, design, prepared)
+    naming.refuse_named(plan, design, prepared)
+    progress.step(0.3, "run.reserving")
+    return prepared
+
+
+def _attach(
     plan: Plan,
     ledger: Ledger,
     design: Method,
     prepared: Mapping[str, PreparedTable],
-    folder: Path,
     signing_passphrase: str | None,
-) -> tuple[Holding, SigningKey, str]:
+) -> tuple[Holding, SigningKey, tuple[str, ...]]:
+    """Return who pays, with which key it is signed, and the fingerprints of the tables that it pays for."""
     private = [one for name, one in prepared.items() if name in design.request.private]
     shown = [charge.shown(ledger, one.table, one.schema, one.fingerprints, one.columns) for one in private]
     fingerprints = tuple(dict.fromkeys(one.fingerprints.fingerprint for one in private))
@@ -215,7 +282,7 @@ def _reserve(
         charge.attach(plan, ledger, holding, table)
     signs = signing.opened(ledger, holding, signing_passphrase, locks=policy.policy().locked_keys)
     policy.refuse_open_key(is_locked=signing.state(ledger, holding)["locked"])
-    return holding, signs, charge.reserve(plan, ledger, design, holding, fingerprints, folder)
+    return holding, signs, fingerprints
 
 
 def _spent(ledger: Ledger, entry: str) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 from engine import strict_json
 from engine.bounded import read_bytes
+from engine.ed25519 import is_signed
 
 SIGNATURE = "signature.json"
 """Of the sums, so that they cannot have its own."""
@@ -27,12 +28,6 @@ MOST_EARLIER = 16
 FINGERPRINT = 40
 BUNDLE, SUCCESSOR, REVOCATION = "bundle", "successor", "revocation"
 
-_P = 2**255 - 19
-_Y8 = int.from_bytes(
-    bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"), "little"
-)
-_SMALL = frozenset((0, 1, _P - 1, _Y8, _P - _Y8))
-"""Second coordinates of the eight points of small order: under such a key anything is signed."""
 _HEX = {length: re.compile(f"[0-9a-f]{{{length}}}") for length in (FINGERPRINT, 64, 128)}
 _REGISTER = re.compile(r"[a-z0-9]{1,40}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
@@ -124,31 +119,6 @@ def successor(register: str, earlier: str, key: str, time: str) -> bytes:
 def revocation(register: str, key: str) -> bytes:
     """Return what a key signs so that it is never believed again."""
     return message(REVOCATION, {"register": register, "key": key})
-
-
-def is_signed(key: str, signature: str, signed: bytes) -> bool:
-    """Say whether a signature is one of these bytes under a key.
-
-    Keys of small order and those written another way than RFC 8032 writes them are none.
-    """
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-    if not _is_key(key) or not _HEX[128].fullmatch(signature):
-        return False
-    try:
-        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key))
-        public.verify(bytes.fromhex(signature), signed)
-    except (InvalidSignature, ValueError):
-        return False
-    return True
-
-
-def _is_key(key: str) -> bool:
-    if not _HEX[64].fullmatch(key):
-        return False
-    y = int.from_bytes(bytes.fromhex(key), "little") & (1 << 255) - 1
-    return y < _P and y not in _SMALL
 
 
 def read(content: bytes) -> Signature:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from engine import strict_json, texts
+from engine import ed25519, strict_json, texts
 from engine.bounded import SUMS, read_bytes
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
@@ -38,9 +38,7 @@ class SigningKey:
     @property
     def public(self) -> str:
         """The public key in hexadecimal."""
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-        return Ed25519PrivateKey.from_private_bytes(self.private).public_key().public_bytes_raw().hex()
+        return ed25519.public_key(self.private)
 
     @property
     def fingerprint(self) -> str:
@@ -49,9 +47,7 @@ class SigningKey:
 
     def sign(self, message: bytes) -> str:
         """Return the signature of a message in hexadecimal."""
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-        return Ed25519PrivateKey.from_private_bytes(self.private).sign(message).hex()
+        return ed25519.sign(self.private, message)
 
     def sign_bundle(self, sums: str, head: Mapping[str, Any]) -> bytes:
         """Return the content of ``signature.json`` of a release with these sums."""
@@ -111,7 +107,7 @@ def opened(
         if named:
             raise InputRefused("signing.lost", register=holding.name, file=path.name, folder=str(path.parent))
         made = SigningKey(holding.id, new_key(), _now())
-        _write(path, _content(made, passphrase if locks else None), replaces=False)
+        write_key(path, _content(made, passphrase if locks else None), replaces=False)
     key = _open(path, holding, passphrase)
     if not named:
         ledger.name_key(holding.id, key.fingerprint, texts.text("signing.first"))
@@ -152,7 +148,7 @@ def renew(
         earlier = (*before.earlier, line)[-signatures.MOST_EARLIER :]
     made = SigningKey(holding.id, made.private, made.since, earlier)
     aside = path.with_name(f"{path.name}{NEXT}")
-    _write(aside, _content(made, passphrase), replaces=True)
+    write_key(aside, _content(made, passphrase), replaces=True)
     ledger.name_key(holding.id, made.fingerprint, reason.strip())
     aside.replace(path)
     return made
@@ -161,7 +157,7 @@ def renew(
 def lock(ledger: Ledger, holding: Holding, *, passphrase: str | None, new: str | None) -> SigningKey:
     """Lock the key of a register with another passphrase; without one it lies open to its owner."""
     key = opened(ledger, holding, passphrase)
-    _write(place(ledger, holding), _content(key, new), replaces=True)
+    write_key(place(ledger, holding), _content(key, new), replaces=True)
     return key
 
 
@@ -231,11 +227,11 @@ def _tree(path: Path) -> dict[str, Any]:
         raise InputRefused("signing.damaged", file=path.name) from error
 
 
-def _write(path: Path, content: bytes, *, replaces: bool) -> None:
+def write_key(path: Path, content: bytes, *, replaces: bool) -> None:
     """Write a key to the disk, for its owner alone; of two that are first at once, one wins."""
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
             with os.fdopen(os.open(aside, flags, 0o600), "wb") as file:

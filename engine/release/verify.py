@@ -15,7 +15,7 @@ from engine.bounded import SUMS as LARGEST_SUMS
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
 from engine.notebook import Shown
-from engine.release.bundle import INTERNAL, KEY, OWN_FILES, PAPERS, RELEASE, SUMS, most_of
+from engine.release.bundle import INTERNAL, KEY, OWN_FILES, PAPERS, RELEASE, SEALED, SUMS, most_of
 from engine.release.program import words_digest
 from engine.release.readme import described, fingerprint
 from engine.release.signature import SIGNATURE, Known, Signature, in_groups, read_file
@@ -217,7 +217,7 @@ def _check_beside(folder: Path, parts: Mapping[str, _Part]) -> list[EngineError]
         return []
     problems: list[EngineError] = []
     for entry in sorted(folder.iterdir()):
-        if entry.name not in {*parts, KEY}:
+        if entry.name not in {*parts, KEY, SEALED}:
             problems.append(VerificationFailed("bundle.not_recorded", file=entry.name))
         elif entry.is_symlink():
             problems.append(VerificationFailed("bundle.not_a_file", file=entry.name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -391,18 +392,41 @@ def test_light_and_dark_follow_the_choice_and_are_kept(window: Window) -> None:
     assert theme.tokens() == LIGHT
 
 
+def luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first: str, second: str) -> float:
+    high, low = sorted((luminance(first), luminance(second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+CONTROL = re.compile(r"QPushButton|QLineEdit|QComboBox|QDateEdit|QSpinBox|QPlainTextEdit|::indicator")
+NO_BORDER = ("disabled", "waiting", "QAbstractItemView")  # what cannot be pressed, and what pops up
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+def test_borders_of_controls_stand_out_from_where_they_lie(tokens: Any) -> None:
+    """Three to one (WCAG 2.2, 1.4.11), whatever token a rule of the style sheet takes for it."""
+    style = Path(__file__).resolve().parents[2] / "resources" / "style" / "window.qss"
+    written = re.sub(r"/\*.*?\*/", "", style.read_text(encoding="utf-8"), flags=re.S)
+    found = 0
+    for selectors, rules in re.findall(r"([^{}]+)\{([^{}]*)\}", written):
+        if not CONTROL.search(selectors) or any(word in selectors for word in NO_BORDER):
+            continue
+        for name in re.findall(r"border(?:-color)?: (?:\d+px solid )?@(\w+)", rules):
+            found += 1
+            for ground in ("background", "surface"):
+                seen = contrast(getattr(tokens, name), getattr(tokens, ground))
+                assert seen >= 3, (selectors.strip(), name, ground, seen)
+    assert found > 10
+
+
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
 def test_every_colour_of_the_style_sheet_is_a_token_and_text_can_be_read(tokens: Any) -> None:
     assert "@" not in style_sheet(tokens)
-
-    def luminance(colour: str) -> float:
-        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    def contrast(first: str, second: str) -> float:
-        high, low = sorted((luminance(first), luminance(second)), reverse=True)
-        return (high + 0.05) / (low + 0.05)
 
     pairs = [
         (ink, ground) for ink in ("text", "quiet") for ground in ("background", "surface", "accent_soft")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from app.work.deciding import existing
+from app.work.releasing import beside_its_table
 from engine.methods.protocol import Expected, Rows, TableArtefact
 from engine.release.plan import Plan
 from engine.views import TableView, Text, View, is_weak
@@ -49,7 +50,7 @@ def look_ahead(
     from engine.release.verdict import remedies, verdict
 
     ledger = existing(ledger_path)
-    found = preview(plan, ledger)
+    found = preview(plan, ledger, waits_as=beside_its_table(plan)[0].fingerprint)
     if found.promise is None:
         return Ahead(found)
     statement = privacy_statement(found.promise, read_at=plan.price.bound)

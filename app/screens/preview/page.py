@@ -23,6 +23,7 @@ from app.parts.making import (
     STRETCH,
     add,
     empty,
+    hidden,
     make_button,
     make_column,
     make_field,
@@ -258,7 +259,10 @@ class PreviewPage(Page):
         self.undone = Card(words.say("app.preview.undone"), tone="care")
         self.undone_words = Prose()
         self.undone.body.addWidget(self.undone_words)
-        add(self.body, self.undone, STRETCH)
+        self.second = hidden(
+            named(Prose(words.say("app.staff.needs_second_preview"), tone="care"), "second-note")
+        )
+        add(self.body, self.second, self.undone, STRETCH)
 
     def _lay(self) -> None:
         """Put what is said of the table beside it, or below where it is short or there is little room."""
@@ -344,6 +348,7 @@ class PreviewPage(Page):
         self.entered.setVisible(known and not pays)
         for card in self.numbers.values():
             card.setVisible(pays)
+        self.second.setVisible(preview is not None and preview.needs_second)
         if preview is None:
             return
         if preview.refusal is not None:

@@ -32,6 +32,7 @@ from app.parts.making import (
     turn,
 )
 from app.parts.panel import Explanation, Part, three, three_parts
+from app.parts.people import SecondPerson, ask_file
 from app.parts.prose import Heading, Prose
 from app.parts.signing_key import SigningSecret
 from app.parts.table import DataTable
@@ -44,6 +45,7 @@ from app.screens.release.spread_beside import SpreadBeside
 from app.state import flow
 from app.theme import polish
 from app.words.money import level, percent, written_day
+from app.work.people import prepare_release
 from app.work.releasing import SPENT, Outcome, Watch, release
 from engine import texts
 from engine.methods.keeping import KeyKeeper
@@ -157,6 +159,7 @@ def _line(mark: str, sentence: str, tone: str) -> QWidget:
 
 LOOK_EVERY = 50  # milliseconds
 SLOT = "release"  # the window asks for it before it closes
+SEALING_REFUSED = ("policy.sealed", "sealing.secret")
 MOST_KNOWN = 1_000  # earlier releases that a new one is compared with
 
 
@@ -207,7 +210,10 @@ class ReleasePage(Page):
         self.topic(self.choose_key, "secret")
         self.secret.body.addWidget(self.choose_key, 0, Qt.AlignmentFlag.AlignLeft)
         self.signing = SigningSecret()
-        add(self.body, self.secret, self.signing)
+        self.sealing = SigningSecret("sealing-passphrase", "app.sealing.secret", SEALING_REFUSED)
+        self.second = SecondPerson()
+        self.second.asked.connect(self._ask_second)
+        add(self.body, self.secret, self.signing, self.sealing, self.second)
 
     def _ask_key(self) -> None:
         """Ask for the key of an earlier release, with which this one is to be joined."""
@@ -309,6 +315,7 @@ class ReleasePage(Page):
     def leave(self) -> None:
         self._forget_secret()
         self.signing.clear()
+        self.sealing.clear()
 
     def _forget_secret(self) -> None:
         self.earlier_key = None
@@ -329,6 +336,8 @@ class ReleasePage(Page):
         self.waiting.setVisible(waits and ended is None)
         self.secret.setVisible(waits and self._keeps_key)
         self.choose_key.setVisible(self._uses_earlier_key)
+        preview = self.study.result("ledger")
+        self.second.setVisible(waits and preview is not None and preview.needs_second)
         if outcome is None:
             self.title.setText(self.say("title_running" if running else "title"))
             self.subtitle.say(self.say("subtitle"))
@@ -357,7 +366,30 @@ class ReleasePage(Page):
 
     # --- running -----------------------------------------------------------------------------------
 
-    def _begin(self) -> None:
+    def _ask_second(self, what: str) -> None:
+        """Ask where a request is written, or for the approval that came back."""
+        if what == "prepare":
+            ask_file(self, "where_request", self._prepare, writes="request.json")
+        else:
+            ask_file(self, "which_approval", lambda file: self._begin(Path(file)))
+
+    def _prepare(self, file: str) -> None:
+        self.work(
+            prepare_release,
+            self.study.plan_as_read,
+            Path(file),
+            ledger_path=self.study.ledger_path,
+            signing=self.signing.taken(),
+            known=self.frame.settings.bundles(MOST_KNOWN),
+            done=self._prepared,
+            doing=words.say("app.staff.working"),
+        )
+
+    def _prepared(self, file: Path) -> None:
+        self.notify(words.say("app.staff.prepared", file=file.name), tone="accent")
+        self.enter()
+
+    def _begin(self, approval: Path | None = None) -> None:
         if self.study.target is None:
             self.frame.go("preview")
             return
@@ -391,6 +423,8 @@ class ReleasePage(Page):
             passphrase=passphrase,
             signing=self.signing.taken(),
             earlier_key=earlier_key,
+            approval=approval,
+            sealing=self.sealing.taken(),
             known=self.frame.settings.bundles(MOST_KNOWN),
             done=self._ended,
             failed=self._failed,
@@ -460,6 +494,7 @@ class ReleasePage(Page):
         if outcome.error is not None:
             self.refuse(outcome.error)
             self.signing.ask_after(outcome.error)
+            self.sealing.ask_after(outcome.error)
 
     # --- what was made -----------------------------------------------------------------------------
 

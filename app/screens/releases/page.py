@@ -19,16 +19,20 @@ from app.parts.panel import Explanation, Part, three_parts
 from app.parts.plot import LEFTWARDS, Painted, cut
 from app.parts.prose import Heading, Prose
 from app.parts.register_card import RegisterCard
+from app.parts.sealing import ask_secret
 from app.parts.table import DataTable, Index, LinesDelegate
 from app.parts.verify_card import VerifyCard
 from app.screens.base import Page
+from app.screens.releases.people import PeopleWork
 from app.theme import mono_font, text_font, theme
 from app.words.money import level, written_day
 from app.work.releasing import (
     behind,
     change_budget,
     check_bundle,
+    is_sealed,
     listing,
+    open_what_stays,
     plan_of,
     reopen,
     resolve,
@@ -296,6 +300,7 @@ class ReleasesPage(Page):
         self.register = RegisterCard()
         self.register.change.wanted.connect(self._change_budget)
         self.register.key.wanted.connect(self._work_on_key)
+        self.people = PeopleWork(self)
         for widget in (self.register.choice, self.register.change.line, self.register.change.button):
             self.topic(widget, "register")
         self.table = named(ReleasesTable(words.say("app.releases.title")), "releases-table")
@@ -377,6 +382,12 @@ class ReleasesPage(Page):
         self.chosen.hide()
         self._name_buttons()
 
+    def show_again(self, tree: dict[str, Any], register: str) -> None:
+        """Show what is listed now, with the register in view that was."""
+        self.study.forget("ledger")
+        self._listed(tree)
+        self.register.show_register(register)
+
     def _fill(self) -> None:
         rows = [[_cell(name, entry) for name in COLUMNS] for _, entry in self.entries]
         headings = [words.say(f"app.releases.column.{name}") for name in COLUMNS]
@@ -396,11 +407,12 @@ class ReleasesPage(Page):
         self.chosen_title.setText(entry["title"] or words.say("app.releases.untitled"))
         self.chosen_words.say(_sentence(holding, entry))
         self.reason.clear()
-        possible = entry["state"] == "complete" or entry["abandoned"]
+        waits = entry["abandoned"] or entry["state"] == "prepared"
+        possible = entry["state"] == "complete" or waits
         self.act.setVisible(possible)
         self.withdraw.setVisible(entry["state"] == "complete")
         self.report.setVisible(entry["state"] == "complete")
-        self.resolve.setVisible(entry["abandoned"])
+        self.resolve.setVisible(waits)
         self.visit.setVisible(entry["state"] == "complete" and bool(entry["state_hash"]))
         self.behind.forget()
         self.behind.setVisible(entry["state"] == "complete" and _has_pseudonyms(entry))
@@ -429,7 +441,20 @@ class ReleasesPage(Page):
             self._where(self._reopen)
 
     def _reopen(self, folder: str) -> None:
+        if is_sealed(Path(folder)):
+            ask_secret(self, lambda secret: self._open_sealed(folder, secret))
+            return
         self.work(reopen, Path(folder), done=self._reopened, doing=words.say("app.releases.reading"))
+
+    def _open_sealed(self, folder: str, secret: str) -> None:
+        self.work(
+            open_what_stays,
+            Path(folder),
+            secret,
+            done=lambda value: self._reopen(folder),
+            doing=words.say("app.sealing.working"),
+            stoppable=False,
+        )
 
     def _reopened(self, found: Any) -> None:
         self.study.reopen(*found)
@@ -484,8 +509,7 @@ class ReleasesPage(Page):
             return
 
         def done(tree: dict[str, Any]) -> None:
-            self._listed(tree)
-            self.register.show_register(holding["id"])
+            self.show_again(tree, holding["id"])
             self.notify(words.say(f"app.signing.{'sheets_written' if what == 'sheets' else 'changed'}"))
 
         self.work(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ from app import words
 from app.parts.cards import BehindLink, Card
 from app.parts.making import STRETCH, add, empty, make_grid, named
 from app.parts.panel import Explanation, Part
+from app.parts.people import ask_file
 from app.parts.prose import Prose
+from app.parts.sealing import SealingFold
 from app.parts.verify_card import VerifyCard
 from app.parts.views.table import TableBody
 from app.parts.wrapping import Wrapping
 from app.screens.base import Page
 from app.theme import mono_font
-from app.work.releasing import check_bundle
+from app.work.releasing import check_bundle, is_sealed, open_what_stays, seal_what_stays, seals_known
 from engine import texts
 from engine.bounded import PAPER, read_bytes, read_text
 from engine.bounded import SUMS as LARGEST_SUMS
@@ -81,6 +84,10 @@ class ReportPage(Page):
         self.topic(fold.link, "sums")
         self.tables[part] = fold.body
         card.body.addWidget(fold)
+        if part == "internal":
+            self.sealing = SealingFold()
+            self.sealing.wanted.connect(self._seal)
+            card.body.addWidget(self.sealing)
         return card
 
     def _build_next(self) -> Card:
@@ -130,6 +137,7 @@ class ReportPage(Page):
         for part, body in self.bodies.items():
             body.say(self.say(f"{part}.body"))
         self.verify.forget()
+        self._show_sealing()
         self.where.say(words.say("app.report.where", folder=str(outcome.bundle.folder / "release")))
         # On first use: they bring pandas along, which takes longer than making all screens.
         from engine.release.bundle import SUMS
@@ -170,8 +178,45 @@ class ReportPage(Page):
         )
         return Explanation(explanation.title, (*explanation.parts, entry))
 
+    def _show_sealing(self) -> None:
+        if self.folder is not None:
+            known = seals_known(self.study.ledger_path)
+            self.sealing.show_state(is_sealed=is_sealed(self.folder), is_set_up=known)
+
+    def _seal(self, seals: bool, secret: str) -> None:
+        if not seals:
+            self._work_on_seal(open_what_stays, secret, None)
+        elif seals_known(self.study.ledger_path):
+            self._work_on_seal(seal_what_stays, secret, None)
+        else:
+            where = partial(self._work_on_seal, seal_what_stays, secret)
+            ask_file(self, "where_code", where, writes="recovery-code.txt", area="sealing")
+
+    def _work_on_seal(self, function: Any, secret: str, code: str | None) -> None:
+        name = "opened" if function is open_what_stays else "sealed" if code is None else "set_up"
+        file = "" if code is None else Path(code).name
+
+        def done(value: object) -> None:
+            self._show_sealing()
+            self.notify(words.say(f"app.sealing.{name}", file=file), tone="accent")
+
+        self.work(
+            function,
+            self.folder,
+            secret,
+            code=None if code is None else Path(code),
+            ledger_path=self.study.ledger_path,
+            done=done,
+            doing=words.say("app.sealing.working"),
+            stoppable=False,
+        )
+
     def _open(self, path: Path) -> None:
         """Have the desktop open a file or folder of this computer."""
+        if not path.exists() and self.folder is not None and is_sealed(self.folder):
+            self.notify(words.say("app.sealing.is_sealed"), words.say("app.sealing.is_sealed_do"))
+            self.sealing.line.setChecked(True)
+            return
         if not path.exists() or not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
             self.notify(
                 words.say("app.report.cannot_open"), words.say("app.report.cannot_open_do", path=str(path))

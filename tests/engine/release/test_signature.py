@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from engine import texts
+from engine import ed25519, texts
 from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger
@@ -295,12 +295,12 @@ def test_without_a_known_key_a_forged_signature_is_none_and_a_ledger_names_the_r
     assert [one.code for one in verify(made.release).problems] == ["bundle.signature_wrong"]
 
 
-@pytest.mark.parametrize("y", sorted(signature._SMALL))
+@pytest.mark.parametrize("y", sorted(ed25519._SMALL))
 @pytest.mark.parametrize("sign", [0, 1])
 def test_a_key_of_small_order_signs_nothing(y: int, sign: int) -> None:
     """Under such a key one signature is right for many messages."""
     key = (y | sign << 255).to_bytes(32, "little")
-    for r in signature._SMALL:
+    for r in ed25519._SMALL:
         forged = r.to_bytes(32, "little") + bytes(32)
         for number in range(16):
             assert not is_signed(key.hex(), forged.hex(), b"%d" % number)

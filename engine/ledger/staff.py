@@ -1,0 +1,580 @@
+"""Who works with a register: persons with a role and a key, who signs each row, and what needs two of them.
+
+All of it is read from the journal, row by row, by the same code when a row is written and whenever the ledger
+is opened. A register for which nobody is named is as it was without any of this. From the first person on
+
+* every row about the register is signed by one of its persons, over the row and the hash of the row before;
+* beyond the register's rule a release is *prepared*, and goes on only with the approval of another person's
+  key, which stands in the journal;
+* another person is named, withdrawn, or the rule loosened by two, as soon as there are two to ask.
+
+What it cannot show: a whole file put back or written anew. That shows beside a counter sheet (`sheet`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from engine import ed25519
+from engine.errors import InputRefused
+from engine.ledger.fields import canonical
+from engine.policy import policy
+
+ROLES = PREPARE, APPROVE, AUDIT = ("prepare", "approve", "audit")
+NAMED, WITHDRAWN, RULED, SHEET = "person_named", "person_withdrawn", "rule_set", "sheet_taken"
+PREPARED, APPROVED = "prepared", "approved"
+SIGNED_OVER = ("signature", "countersignature")
+"""Of a row: everything but these is signed."""
+
+_OF_APPROVERS = frozenset((NAMED, WITHDRAWN, RULED, "budget_changed"))
+_FIXED = frozenset(
+    (
+        *("plan", "loss", "epsilon", "delta", "unit", "neighbours"),
+        *("guarantee", "parent", "tables", "questions", "recipient"),
+    )
+)
+"""Of an entry: nothing that was weighed or approved changes afterwards."""
+_FOLLOWS = {
+    "": ("reserved", "prepared"),
+    "prepared": ("reserved", "freed"),
+    "reserved": ("spent", "freed"),
+    "spent": ("complete", "failed"),
+    "complete": ("withdrawn",),
+}
+_MOST_VERIFIED = 1 << 17
+_verified: set[tuple[str, str]] = set()  # (hash of a row, key): a row is checked once in a process
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who works with a register. ``withdrawn`` is when that ended; empty while it lasts."""
+
+    id: str
+    name: str
+    role: str
+    key: str
+    since: str
+    withdrawn: str = ""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the person may act now."""
+        return not self.withdrawn
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How much may leave without a second person; None: as much as the budget bears.
+
+    Parameters
+    ----------
+    epsilon, money
+        That all releases without a second person spend and cost together, so that a large one cannot be cut
+        into small ones.
+    unbounded
+        Whether each release whose loss is not bounded needs a second person.
+    """
+
+    epsilon: Fraction | None = None
+    money: Fraction | None = None
+    unbounded: bool = False
+
+    def tightened(self, other: Rule) -> Rule:
+        """Return what both rules demand."""
+        return Rule(
+            _least(self.epsilon, other.epsilon),
+            _least(self.money, other.money),
+            self.unbounded or other.unbounded,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rule as JSON values."""
+        amounts = {"epsilon": self.epsilon, "money": self.money}
+        written = {name: None if one is None else str(one) for name, one in amounts.items()}
+        return written | {"unbounded": self.unbounded}
+
+    @staticmethod
+    def from_json(tree: Mapping[str, Any]) -> Rule:
+        """Read a rule."""
+        if type(tree["unbounded"]) is not bool:
+            raise ValueError("neither true nor false")
+        return Rule(_amount(tree["epsilon"]), _amount(tree["money"]), tree["unbounded"])
+
+
+def _least(one: Fraction | None, other: Fraction | None) -> Fraction | None:
+    return other if one is None else one if other is None else min(one, other)
+
+
+def _amount(written: object) -> Fraction | None:
+    if written is None:
+        return None
+    if not isinstance(written, str) or (found := Fraction(written)) < 0:
+        raise ValueError("no amount")
+    return found
+
+
+def rule_of_computer() -> Rule:
+    """Return what the administrator of this computer demands of every register."""
+    found = policy()
+    return Rule(found.second_epsilon, found.second_money, found.second_unbounded)
+
+
+# --- Who is there now -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Signer:
+    """The open key of a person, for as long as somebody works with it. It shows no key when printed."""
+
+    holding: str
+    person: str
+    private: Private
+
+    def sign(self, message: bytes) -> str:
+        """Return the signature of a message."""
+        return ed25519.sign(self.private.key, message)
+
+
+class Private:
+    """A private key that no log and no picture of an object shows."""
+
+    def __init__(self, key: bytes) -> None:
+        self.key = key
+
+
+Present = Mapping[str, tuple[Signer, ...]]
+_present: dict[str, dict[str, tuple[Signer, ...]]] = {}
+_changing = Lock()
+
+
+def present(path: Path) -> Present:
+    """Return who works with which register of a ledger in this process; the second one countersigns."""
+    return _present.get(os.path.realpath(path), {})
+
+
+def sign_in(path: Path, signer: Signer) -> None:
+    """Let a person act for a register in this process until `sign_out`."""
+    _put(path, signer.holding, (signer,))
+
+
+def sign_out(path: Path, holding: str) -> None:
+    """Let nobody act for a register any more."""
+    _put(path, holding, ())
+
+
+@contextmanager
+def countersigned(path: Path, second: Signer | None) -> Iterator[None]:
+    """Let a second person sign too, within a block."""
+    if second is None:
+        yield
+        return
+    before = present(path).get(second.holding, ())
+    _put(path, second.holding, (*before[:1], second))
+    try:
+        yield
+    finally:
+        _put(path, second.holding, before)
+
+
+def _put(path: Path, holding: str, signers: tuple[Signer, ...]) -> None:
+    with _changing:
+        place = os.path.realpath(path)
+        _present[place] = {**_present.get(place, {}), holding: signers}
+
+
+# --- What is signed -------------------------------------------------------------------------------------
+
+
+def row_message(previous: str, event: Mapping[str, Any]) -> bytes:
+    """Return what is signed of a row."""
+    signed = {name: value for name, value in event.items() if name not in SIGNED_OVER}
+    return f"custos row 1\n{previous}\n{canonical(signed)}".encode()
+
+
+def proof_message(chain: str, holding: str, person: Person) -> bytes:
+    """Return what a new person signs: that the key is theirs, for this register of this ledger alone."""
+    said = {"chain": chain, "holding": holding, "name": person.name, "role": person.role, "key": person.key}
+    return f"custos person 1\n{canonical(said)}".encode()
+
+
+def approval_message(approval: Mapping[str, Any]) -> bytes:
+    """Return what an approver signs of a prepared release."""
+    said = {name: approval[name] for name in APPROVAL}
+    return f"custos approval 1\n{canonical(said)}".encode()
+
+
+APPROVAL = ("chain", "holding", "entry", "plan", "sequence", "hash", "preparer", "person", "time")
+"""What an approval says: which release of which ledger, as prepared in which row by whom; who approves."""
+
+
+# --- What the journal says ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An entry as far as persons are concerned. ``sequence`` and ``hash`` are of the row that entered it."""
+
+    holding: str
+    state: str
+    plan: str
+    loss: str
+    epsilon: Fraction
+    money: Fraction
+    parent: str | None
+    preparer: str
+    sequence: int
+    hash: str
+    alone: bool
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts as spent without a second person."""
+        return self.alone and self.state != "freed"
+
+
+class Staff:
+    """Persons, rules and entries of a ledger as its journal tells them, up to a row."""
+
+    def __init__(self) -> None:
+        self.chain = ""
+        self._persons: dict[str, dict[str, Person]] = {}
+        self._rules: dict[str, Rule] = {}
+        self._entries: dict[str, Prepared] = {}
+        self._attached: dict[str, str] = {}
+
+    def persons(self, holding: str) -> list[Person]:
+        """Return the persons of a register in the order in which they were named, those withdrawn too."""
+        return list(self._persons.get(holding, {}).values())
+
+    def rule(self, holding: str) -> Rule:
+        """Return the rule of a register; that nothing needs two where there is none."""
+        return self._rules.get(holding, Rule())
+
+    def prepared(self, entry: str) -> Prepared | None:
+        """Return an entry as it was entered."""
+        return self._entries.get(entry)
+
+    def needs_second(
+        self,
+        holding: str,
+        *,
+        loss: str,
+        epsilon: Fraction | None,
+        money: Fraction,
+        parent: str | None,
+        policy: Rule | None = None,
+    ) -> str:
+        """Say by which part of the rule a release needs a second person; empty where it needs none.
+
+        A visit that draws from what its opening reserved needs none: the opening had it.
+        """
+        rule = self.rule(holding).tightened(policy or Rule())
+        if loss == "unbounded":
+            return "unbounded" if rule.unbounded else ""
+        if loss != "bounded" or self._is_drawn(loss, parent):
+            return ""
+        alone = [one for one in self._entries.values() if one.holding == holding and one.counts]
+        if rule.epsilon is not None and sum(one.epsilon for one in alone) + (epsilon or 0) > rule.epsilon:
+            return "epsilon"
+        if rule.money is not None and sum(one.money for one in alone) + money > rule.money:
+            return "money"
+        return ""
+
+    def _is_drawn(self, loss: str, parent: str | None) -> bool:
+        opening = self._entries.get(parent or "")
+        return loss == "bounded" and opening is not None and opening.loss == "bounded"
+
+    def signed(self, event: dict[str, Any], previous: str, signers: Present) -> dict[str, Any]:
+        """Return a new row with the signature of who is there; as it was for a register without persons."""
+        holding = self._concerned(event)
+        there = signers.get(holding, ())
+        if not there or not (self._persons.get(holding) or event["kind"] == NAMED):
+            return event
+        named = {"by": there[0].person} | ({"second": there[1].person} if len(there) > 1 else {})
+        event = event | named
+        message = row_message(previous, event)
+        return event | {name: one.sign(message) for name, one in zip(SIGNED_OVER, there[:2], strict=False)}
+
+    def follow(self, event: Mapping[str, Any], previous: str, hash_: str) -> None:
+        """Take the next row in, or say why it must not stand there.
+
+        Raises
+        ------
+        InputRefused
+            ``staff.*``.
+        """
+        if not previous.strip("0"):
+            self.chain = hash_
+        kind, holding = str(event.get("kind")), self._concerned(event)
+        known = self._persons.get(holding, {})
+        if self._persons and kind == "carried_over":
+            raise InputRefused("staff.not_allowed", kind=kind)
+        if not known and kind in (WITHDRAWN, RULED, PREPARED, APPROVED):
+            raise InputRefused("staff.not_allowed", kind=kind)
+        if not known and kind != NAMED:
+            self._enter(event, hash_, alone=False)
+            return
+        if kind == "swept" and event.get("table") == "entry" and event.get("changes") == {"folder": ""}:
+            return  # a working folder that a killed process left; nobody has to be there
+        signer = self._signer(event, previous, hash_, known)
+        if not known and signer.role != APPROVE:
+            raise InputRefused("staff.first_approves")
+        of_approvers = kind in _OF_APPROVERS or event.get("table") == "holding"
+        if (signer.role == AUDIT and kind != SHEET) or (of_approvers and signer.role != APPROVE):
+            raise InputRefused("staff.role", name=signer.name, role=signer.role)
+        seconds = self._second(event, previous, hash_, known, signer)
+        if kind in (NAMED, WITHDRAWN, RULED, SHEET) and "table" in event:
+            raise InputRefused("staff.not_allowed", kind=kind)
+        if kind == NAMED:
+            self._name(event, holding, known, signer, seconds)
+        elif kind == WITHDRAWN:
+            self._withdraw(event, holding, known, signer, seconds)
+        elif kind == RULED:
+            self._set_rule(event, holding, known, signer, seconds)
+        else:
+            self._refuse_change(event, kind, holding)
+            self._enter(event, hash_, alone=kind != PREPARED)
+
+    def refuse_approval(self, approval: Mapping[str, Any], entry: str, holding: str) -> None:
+        """Refuse what is no approval of a prepared release as it stands.
+
+        Raises
+        ------
+        InputRefused
+            ``staff.other_ledger``, ``staff.other_register``, ``staff.other_release``, ``staff.other_plan``,
+            ``staff.older_approval``, ``staff.other_preparer``, ``staff.unknown``, ``staff.withdrawn``,
+            ``staff.role``, ``staff.same_person``, ``staff.not_genuine``.
+        """
+        found = self._entries.get(entry)
+        if found is None or found.state != PREPARED:
+            raise InputRefused("staff.not_prepared")
+        for name, expected, code in (
+            ("chain", self.chain, "staff.other_ledger"),
+            ("holding", found.holding, "staff.other_register"),
+            ("entry", entry, "staff.other_release"),
+            ("plan", found.plan, "staff.other_plan"),
+            ("sequence", found.sequence, "staff.older_approval"),
+            ("hash", found.hash, "staff.older_approval"),
+            ("preparer", found.preparer, "staff.other_preparer"),
+        ):
+            if type(approval.get(name)) is not type(expected) or approval[name] != expected:
+                raise InputRefused(code)
+        known = self._persons.get(found.holding, {})
+        approver, preparer = (_active(known, one) for one in (approval.get("person"), found.preparer))
+        if approver.id == preparer.id or approver.key == preparer.key:
+            raise InputRefused("staff.same_person", name=approver.name)
+        if approver.role != APPROVE:
+            raise InputRefused("staff.role", name=approver.name, role=approver.role)
+        signature = approval.get("signature")
+        if not isinstance(signature, str) or not ed25519.is_signed(
+            approver.key, signature, approval_message(approval)
+        ):
+            raise InputRefused("staff.not_genuine", name=approver.name)
+
+    # --- one row -----------------------------------------------------------------------------------
+
+    def _concerned(self, event: Mapping[str, Any]) -> str:
+        """Return the register that a row is about; of several the one that has persons."""
+        table, row = event.get("table"), str(event.get("row"))
+        changes, details = event.get("changes") or {}, event.get("details") or {}
+        owner = (
+            self._owner(row) if table == "entry" else self._attached.get(row) if table == "attached" else None
+        )
+        about = {owner, row if table == "holding" else None, changes.get("holding"), details.get("holding")}
+        about.add(self._owner(str(details.get("entry"))))
+        found = {str(one) for one in about if one is not None}
+        with_persons = sorted(found & self._persons.keys())
+        if len(with_persons) > 1 or (with_persons and owner not in (None, *with_persons)):
+            raise InputRefused("staff.not_allowed", kind=str(event.get("kind")))
+        if with_persons and owner is not None and changes.get("holding", owner) != owner:
+            raise InputRefused("staff.not_allowed", kind=str(event.get("kind")))
+        return (with_persons or sorted(found) or [""])[0]
+
+    def _owner(self, entry: str) -> str | None:
+        found = self._entries.get(entry)
+        return None if found is None else found.holding
+
+    def _signer(
+        self, event: Mapping[str, Any], previous: str, hash_: str, known: Mapping[str, Person]
+    ) -> Person:
+        who = event.get("by")
+        if who is None:
+            raise InputRefused("staff.nobody_acts")
+        first = not known and event.get("kind") == NAMED
+        signer = _person(event["details"], str(event.get("time"))) if first else _active(known, who)
+        if signer.id != who:
+            raise InputRefused("staff.unknown")
+        _refuse_unsigned(signer, event.get(SIGNED_OVER[0]), previous, event, hash_)
+        return signer
+
+    def _second(
+        self,
+        event: Mapping[str, Any],
+        previous: str,
+        hash_: str,
+        known: Mapping[str, Person],
+        signer: Person,
+    ) -> Person | None:
+        if "second" not in event:
+            return None
+        second = _active(known, event["second"])
+        if second.id == signer.id or second.key == signer.key:
+            raise InputRefused("staff.same_person", name=second.name)
+        _refuse_unsigned(second, event.get(SIGNED_OVER[1]), previous, event, hash_)
+        return second
+
+    def _name(
+        self,
+        event: Mapping[str, Any],
+        holding: str,
+        known: Mapping[str, Person],
+        signer: Person,
+        second: Person | None,
+    ) -> None:
+        details = event["details"]
+        new = _person(details, str(event["time"]))
+        if new.id in known or any(one.key == new.key for one in known.values()):
+            raise InputRefused("staff.key_taken")
+        if any(one.is_active and one.name.casefold() == new.name.casefold() for one in known.values()):
+            raise InputRefused("staff.name_taken", name=new.name)
+        if not ed25519.is_signed(new.key, details["proof"], proof_message(self.chain, holding, new)):
+            raise InputRefused("staff.not_genuine", name=new.name)
+        if known:
+            _refuse_one(known, {signer.id}, second)
+        self._persons[holding] = {**known, new.id: new}
+
+    def _withdraw(
+        self,
+        event: Mapping[str, Any],
+        holding: str,
+        known: Mapping[str, Person],
+        signer: Person,
+        second: Person | None,
+    ) -> None:
+        gone = _active(known, event["details"]["person"])
+        rest = [one for one in known.values() if one.is_active and one.id != gone.id]
+        if not any(one.role == APPROVE for one in rest):
+            raise InputRefused("staff.last_approver", name=gone.name)
+        if second is not None and second.id == gone.id:
+            second = None
+        _refuse_one(known, {signer.id, gone.id}, second)
+        self._persons[holding] = {**known, gone.id: replace(gone, withdrawn=str(event["time"]))}
+
+    def _set_rule(
+        self,
+        event: Mapping[str, Any],
+        holding: str,
+        known: Mapping[str, Person],
+        signer: Person,
+        second: Person | None,
+    ) -> None:
+        rule, before = Rule.from_json(event["details"]["rule"]), self.rule(holding)
+        if rule.tightened(before) != rule:
+            _refuse_one(known, {signer.id}, second)
+        self._rules[holding] = rule
+
+    def _refuse_change(self, event: Mapping[str, Any], kind: str, holding: str) -> None:
+        """Refuse a row about an entry that skips a state, changes what was weighed, or wants two persons."""
+        if event.get("table") != "entry":
+            if kind in (PREPARED, APPROVED):
+                raise InputRefused("staff.not_allowed", kind=kind)
+            return
+        entry, changes = str(event["row"]), event["changes"]
+        before = self._entries.get(entry)
+        state, was = changes.get("state"), "" if before is None else before.state
+        if state is not None and state not in _FOLLOWS.get(was, ()):
+            raise InputRefused("staff.not_allowed", kind=kind)
+        if (state == "prepared") != (kind == PREPARED) or (was == "prepared" and state is None):
+            raise InputRefused("staff.not_allowed", kind=kind)
+        if before is None:
+            new = _entered(event, holding, "", alone=True)
+            needs = kind != PREPARED and self.needs_second(
+                holding, loss=new.loss, epsilon=new.epsilon, money=new.money, parent=new.parent
+            )
+            if needs or state is None:
+                raise InputRefused("staff.needs_second")
+            return
+        if _FIXED & changes.keys():
+            raise InputRefused("staff.not_allowed", kind=kind)
+        if (kind == APPROVED) != (was == "prepared" and state == "reserved"):
+            raise InputRefused("staff.not_allowed", kind=kind)
+        if kind == APPROVED:
+            self.refuse_approval(event["details"]["approval"], entry, holding)
+
+    def _enter(self, event: Mapping[str, Any], hash_: str, *, alone: bool) -> None:
+        changes = event.get("changes") or {}
+        if event.get("table") == "attached" and "holding" in changes:
+            self._attached[str(event["row"])] = str(changes["holding"])
+        if event.get("table") != "entry":
+            return
+        entry = str(event["row"])
+        before = self._entries.get(entry)
+        if before is not None:
+            self._entries[entry] = replace(before, state=str(changes.get("state", before.state)))
+        elif "holding" in changes:
+            new = _entered(event, str(changes["holding"]), hash_, alone=alone)
+            self._entries[entry] = replace(new, alone=alone and not self._is_drawn(new.loss, new.parent))
+
+
+def _entered(event: Mapping[str, Any], holding: str, hash_: str, *, alone: bool) -> Prepared:
+    changes, details = event["changes"], event.get("details") or {}
+    loss = "unbounded" if changes.get("epsilon") is None else "bounded"
+    return Prepared(
+        holding=holding,
+        state=str(changes.get("state")),
+        plan=str(changes.get("plan")),
+        loss=str(changes.get("loss", loss)),
+        epsilon=Fraction(changes.get("epsilon") or 0),
+        money=Fraction(details.get("money") or 0),
+        parent=changes.get("parent"),
+        preparer=str(event.get("by", "")),
+        sequence=int(event["sequence"]) if "sequence" in event else -1,
+        hash=hash_,
+        alone=alone,
+    )
+
+
+def _person(details: Mapping[str, Any], since: str) -> Person:
+    """Return the person that a row names, with a key that can be believed."""
+    texts = {name: details[name] for name in ("person", "name", "role", "key")}
+    if not all(isinstance(one, str) and one for one in texts.values()):
+        raise ValueError("no person of this form")
+    if texts["role"] not in ROLES or not ed25519.is_key(texts["key"]):
+        raise ValueError("no person of this form")
+    return Person(texts["person"], texts["name"], texts["role"], texts["key"], since)
+
+
+def _active(known: Mapping[str, Person], who: object) -> Person:
+    found = known.get(who) if isinstance(who, str) else None
+    if found is None:
+        raise InputRefused("staff.unknown")
+    if not found.is_active:
+        raise InputRefused("staff.withdrawn", name=found.name)
+    return found
+
+
+def _refuse_unsigned(
+    person: Person, signature: object, previous: str, event: Mapping[str, Any], hash_: str
+) -> None:
+    if (hash_, person.key) in _verified:
+        return
+    if not isinstance(signature, str) or not ed25519.is_signed(
+        person.key, signature, row_message(previous, event)
+    ):
+        raise InputRefused("staff.not_genuine", name=person.name)
+    if len(_verified) >= _MOST_VERIFIED:
+        _verified.clear()
+    _verified.add((hash_, person.key))
+
+
+def _refuse_one(known: Mapping[str, Person], concerned: set[str], second: Person | None) -> None:
+    """Refuse what one person decides alone while there is another to ask."""
+    if second is None and any(one.is_active and one.id not in concerned for one in known.values()):
+        raise InputRefused("staff.two_decide")

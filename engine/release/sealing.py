@@ -1,0 +1,362 @@
+"""What stays of a bundle as one encrypted file, ``internal.sealed``: the folders *internal* and *key*.
+
+One random data key for a ledger, beside it in its folder of keys, locked twice: with a passphrase and with a
+recovery code on paper. Each sealed file carries both locks, so that it opens wherever it lies. The content is
+a tar in pieces of AES-256-GCM, each bound to the file's head, its place and whether it is the last, so that
+none can be changed, moved or cut off. Nothing is removed before its other form is whole on the disk and was
+read back; what a killed process leaves is finished by the next call.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import struct
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from engine import strict_json, texts
+from engine.bounded import SUMS, read_bytes, sha256
+from engine.errors import InputRefused, VerificationFailed
+from engine.ledger import Ledger
+from engine.privacy.keys import locked, new_key, unlocked
+from engine.release.bundle import INTERNAL, KEY, PRIVATE, SEALED
+from engine.release.signature import dumps
+from engine.release.signing import write_key
+
+VERSION = 1
+LEAST_PASSPHRASE = 8
+PIECE = 1 << 20
+_OPENING, _CLOSING = ".custos-opening-", ".custos-closing-"
+_MAGIC = b"custos sealed 1\n"
+_TAG = 16
+_LARGEST_HEAD = 1 << 14
+_CODE_BYTES = 20
+
+
+@dataclass(frozen=True)
+class Sealer:
+    """An open data key with its two locks."""
+
+    key: bytes
+    locks: dict[str, Any]
+
+
+def place(ledger: Ledger) -> Path:
+    """Return where the locks of the data key of a ledger lie."""
+    return ledger.path.with_name(f"{ledger.path.name}-keys") / "sealing.json"
+
+
+def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -> Sealer:
+    """Make the data key of a ledger; the recovery code is written down before anything is locked with it.
+
+    Raises
+    ------
+    InputRefused
+        ``sealing.exists``, ``sealing.short``; ``signing.not_writable``.
+    """
+    path = place(ledger)
+    if path.exists():
+        raise InputRefused("sealing.exists", file=path.name, folder=str(path.parent))
+    if len(passphrase) < LEAST_PASSPHRASE:
+        raise InputRefused("sealing.short", least=LEAST_PASSPHRASE)
+    code = base64.b32encode(new_key()[:_CODE_BYTES]).decode()
+    write_code("-".join(code[at : at + 4] for at in range(0, len(code), 4)))
+    key = new_key()
+    locks = {
+        name: strict_json.loads(locked(key, words))
+        for name, words in (("passphrase", passphrase), ("code", code))
+    }
+    write_key(path, dumps({"version": VERSION, **locks}), replaces=False)
+    return Sealer(key, locks)
+
+
+def sheet(code: str, *, language: str = "en") -> str:
+    """Return the text with the recovery code, to be printed and locked away."""
+    use = texts.text("signing.sealing.code", language=language)
+    return f"{code}\n\n{use}\n\n{texts.text('signing.sealing.limits', language=language)}\n"
+
+
+def opened(ledger: Ledger, secret: str) -> Sealer:
+    """Return the open data key of a ledger; ``secret`` is the passphrase or the recovery code.
+
+    Raises
+    ------
+    InputRefused
+        ``sealing.not_set_up``, ``sealing.damaged``, ``sealing.secret``.
+    """
+    path = place(ledger)
+    if not path.is_file():
+        raise InputRefused("sealing.not_set_up")
+    try:
+        tree = strict_json.loads(read_bytes(path, SUMS))
+    except (OSError, ValueError) as error:
+        raise InputRefused("sealing.damaged", file=path.name) from error
+    return _opened(tree, secret, path.name)
+
+
+def _opened(tree: Any, secret: str, file: str) -> Sealer:
+    try:
+        locks = {name: dict(tree[name]) for name in ("passphrase", "code")}
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputRefused("sealing.damaged", file=file) from error
+    code = "".join(sign for sign in secret.upper() if sign.isalnum())
+    for name, words in (("passphrase", secret), ("code", code)):
+        try:
+            return Sealer(unlocked(dumps(locks[name]), words, file=file), locks)
+        except InputRefused as error:
+            if error.code == "keys.damaged":
+                raise InputRefused("sealing.damaged", file=file) from error
+    raise InputRefused("sealing.secret", file=file)
+
+
+# --- Sealing and opening a bundle -----------------------------------------------------------------------
+
+
+def is_sealed(folder: Path) -> bool:
+    """Say whether what stays of a bundle is encrypted and nothing of it lies open."""
+    return (folder / SEALED).is_file() and not (folder / INTERNAL).exists()
+
+
+def seal(folder: Path, sealer: Sealer) -> Path:
+    """Encrypt what stays of a bundle into one file, and remove what it was made from.
+
+    Raises
+    ------
+    InputRefused
+        ``sealing.nothing``: there is no folder *internal*. ``sealing.both``: a sealed file is there whose
+        content is not that of the folders. ``sealing.not_writable``, ``sealing.damaged``, ``sealing.secret``.
+    """
+    target = folder / SEALED
+    with _in_words(folder):
+        _sweep(folder)
+        if not (folder / INTERNAL).is_dir():
+            if target.is_file():
+                return target
+            raise InputRefused("sealing.nothing", folder=folder.name)
+        if target.is_file():  # killed before all was removed, or opened and not closed again
+            if not _holds(_read_all(target, sealer.key), folder):
+                raise InputRefused("sealing.both", folder=folder.name)
+        else:
+            aside = folder / f"{_CLOSING}{secrets.token_hex(4)}"
+            _write(aside, folder, sealer)
+            if not _holds(_read_all(aside, sealer.key), folder, whole=True):
+                raise InputRefused("sealing.both", folder=folder.name)
+            aside.replace(target)
+            _flush(folder)
+        for name in (KEY, INTERNAL):
+            _remove(folder, name)
+    return target
+
+
+def unseal(folder: Path, secret: str) -> Path:
+    """Open what stays of a bundle again, with the passphrase or the recovery code.
+
+    Raises
+    ------
+    InputRefused
+        ``sealing.nothing``, ``sealing.secret``, ``sealing.damaged``, ``sealing.both``,
+        ``sealing.not_writable``.
+    """
+    source = folder / SEALED
+    if not source.is_file() or source.is_symlink():
+        raise InputRefused("sealing.nothing", folder=folder.name)
+    with _in_words(folder):
+        _sweep(folder)
+        key = _opened(_head(source)[0], secret, SEALED).key
+        if not _holds(_read_all(source, key), folder):
+            raise InputRefused("sealing.both", folder=folder.name)
+        aside = folder / f"{_OPENING}{secrets.token_hex(4)}"
+        aside.mkdir(mode=0o700)
+        for name, content in _read_all(source, key):
+            _put(aside / name, content)
+        for name in (KEY, INTERNAL):
+            _remove(folder, name)
+        for name in (KEY, INTERNAL):  # the folder that says that the bundle is open comes last
+            if (aside / name).is_dir():
+                (aside / name).rename(folder / name)
+        _flush(folder)
+        source.unlink()
+        shutil.rmtree(aside, ignore_errors=True)
+    return folder / INTERNAL
+
+
+@contextmanager
+def _in_words(folder: Path) -> Iterator[None]:
+    """Turn failures of the disk into an error for people."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or ""
+        raise InputRefused("sealing.not_writable", folder=folder.name, reason=reason) from error
+
+
+def _files(folder: Path) -> list[Path]:
+    found = [path for name in (INTERNAL, KEY) for path in sorted((folder / name).rglob("*"))]
+    for path in found:
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):  # it would be lost
+            raise VerificationFailed("bundle.not_a_file", file=path.relative_to(folder).as_posix())
+    return [path for path in found if path.is_file()]
+
+
+def _remove(folder: Path, name: str) -> None:
+    """Remove a folder under another name, so that no half of it is taken for the whole."""
+    if (folder / name).is_dir():
+        gone = folder / f"{_CLOSING}{secrets.token_hex(4)}"
+        (folder / name).rename(gone)
+        shutil.rmtree(gone)
+
+
+def _sweep(folder: Path) -> None:
+    """Take away what a killed process left aside; none of it is the only form of anything."""
+    for left in [*folder.glob(f"{_CLOSING}*"), *folder.glob(f"{_OPENING}*")]:
+        if left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
+
+
+def _holds(sealed: Iterator[tuple[str, bytes]], folder: Path, *, whole: bool = False) -> bool:
+    """Say whether each file that lies open is in a sealed file as it is; with ``whole`` also the reverse."""
+    known = {name: hashlib.sha256(content).hexdigest() for name, content in sealed}
+    there = {path.relative_to(folder).as_posix(): sha256(path) for path in _files(folder)}
+    return known == there if whole else all(known.get(name) == digest for name, digest in there.items())
+
+
+def _put(path: Path, content: bytes) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _flush(folder: Path) -> None:
+    with suppress(OSError):  # a folder cannot be opened everywhere
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+# --- The file -------------------------------------------------------------------------------------------
+
+
+def _write(path: Path, folder: Path, sealer: Sealer) -> None:
+    salt = new_key()[:16]
+    head = json.dumps({"salt": salt.hex(), **sealer.locks}, separators=(",", ":")).encode()
+    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+    with os.fdopen(number, "wb") as file:
+        file.write(_MAGIC + struct.pack(">I", len(head)) + head)
+        pieces = _Pieces(file, _derived(sealer.key, salt), head)
+        with tarfile.open(fileobj=pieces, mode="w|", format=tarfile.PAX_FORMAT) as tar:  # type: ignore[call-overload]
+            for one in _files(folder):
+                tar.add(one, one.relative_to(folder).as_posix(), recursive=False)
+        pieces.finish()
+        file.flush()
+        os.fsync(file.fileno())
+
+
+class _Pieces:
+    """Encrypts what is written to it, piece by piece."""
+
+    def __init__(self, file: IO[bytes], key: bytes, head: bytes) -> None:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        self._file, self._cipher, self._head = file, AESGCM(key), head
+        self._begun, self._number = bytearray(), 0
+
+    def write(self, content: bytes) -> int:
+        self._begun += content
+        while len(self._begun) > PIECE:
+            self._seal(bytes(self._begun[:PIECE]), last=False)
+            del self._begun[:PIECE]
+        return len(content)
+
+    def finish(self) -> None:
+        self._seal(bytes(self._begun), last=True)
+
+    def _seal(self, piece: bytes, *, last: bool) -> None:
+        self._file.write(self._cipher.encrypt(_nonce(self._number, last=last), piece, self._head))
+        self._number += 1
+
+
+def _nonce(number: int, *, last: bool) -> bytes:
+    """Return the nonce of a piece: its place, and whether it is the last (the key is of this file alone)."""
+    return struct.pack(">3xQ?", number, last)
+
+
+def _derived(key: bytes, salt: bytes) -> bytes:
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    return HKDF(algorithm=SHA256(), length=32, salt=salt, info=b"custos internal 1").derive(key)
+
+
+def _head(path: Path) -> tuple[dict[str, Any], bytes]:
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise InputRefused("sealing.damaged", file=path.name)
+        size = int.from_bytes(file.read(4), "big")
+        written = file.read(min(size, _LARGEST_HEAD))
+    try:
+        tree = strict_json.loads(written)
+        if size > _LARGEST_HEAD or not isinstance(tree, dict) or len(bytes.fromhex(tree["salt"])) != 16:
+            raise ValueError("no head of this form")
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputRefused("sealing.damaged", file=path.name) from error
+    return tree, written
+
+
+class _Opened:
+    """Decrypts what is read from it, piece by piece; what is not genuine is never handed on."""
+
+    def __init__(self, file: IO[bytes], key: bytes, head: bytes, size: int) -> None:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        self._file, self._cipher, self._head = file, AESGCM(key), head
+        self._left, self._number, self._at_hand = size, 0, b""
+        self.is_whole = False
+
+    def read(self, size: int) -> bytes:
+        while len(self._at_hand) < size and not self.is_whole:
+            piece = self._file.read(PIECE + _TAG)
+            self._left -= len(piece)
+            last = self._left <= 0
+            nonce = _nonce(self._number, last=last)
+            self._at_hand += self._cipher.decrypt(nonce, piece, self._head)
+            self._number, self.is_whole = self._number + 1, last
+        found, self._at_hand = self._at_hand[:size], self._at_hand[size:]
+        return found
+
+
+def _read_all(path: Path, key: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each file in a sealed one; refuse it where anything was changed."""
+    from cryptography.exceptions import InvalidTag
+
+    tree, head = _head(path)
+    begin = len(_MAGIC) + 4 + len(head)
+    with path.open("rb") as file:
+        file.seek(begin)
+        pieces = _Opened(file, _derived(key, bytes.fromhex(tree["salt"])), head, path.stat().st_size - begin)
+        try:
+            with tarfile.open(fileobj=pieces, mode="r|") as tar:  # type: ignore[call-overload]
+                for one in tar:
+                    parts = Path(one.name).parts
+                    content = tar.extractfile(one) if one.isfile() else None
+                    if content is None or parts[0] not in (INTERNAL, KEY) or ".." in parts:
+                        raise InputRefused("sealing.damaged", file=path.name)
+                    yield one.name, content.read()
+            while not pieces.is_whole:
+                pieces.read(PIECE)
+        except (InvalidTag, tarfile.TarError, struct.error, IndexError) as error:
+            raise InputRefused("sealing.damaged", file=path.name) from error

@@ -1,0 +1,409 @@
+"""Releases that two persons make: keys of persons, requests that are carried, approvals, and their checks.
+
+A request is a file without rows: the plan, where it stands in the ledger as prepared, and who prepared it.
+The approver needs nothing but it and their own key; the ledger compares what comes back with what it holds.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from engine import ed25519, strict_json, texts
+from engine.bounded import EVIDENCE, SUMS, read_bytes
+from engine.errors import InputRefused
+from engine.ledger import Holding, Ledger
+from engine.ledger import journal as journals
+from engine.ledger.staff import (
+    APPROVAL,
+    PREPARED,
+    Person,
+    Private,
+    Rule,
+    Signer,
+    approval_message,
+    present,
+    proof_message,
+    rule_of_computer,
+)
+from engine.methods.protocol import Method
+from engine.numbers import exact
+from engine.privacy.keys import locked, new_key, unlocked
+from engine.release import charge, signing
+from engine.release.foreseen import priced
+from engine.release.plan import Plan
+from engine.release.signature import dumps, fingerprint_of
+
+LEAST_PASSPHRASE = 8
+VERSION = 1
+_REQUEST = (
+    *("version", "register", "chain", "holding", "entry", "sequence", "hash", "preparer", "person"),
+    *("plan_fingerprint", "plan", "statement", "key", "signature"),
+)
+_APPROVED = ("version", *APPROVAL, "signature")
+
+# --- Keys of persons ------------------------------------------------------------------------------------
+
+
+def place(ledger: Ledger, holding: Holding, person: Person) -> Path:
+    """Return where the key of a person lies unless it is carried elsewhere."""
+    return signing.place(ledger, holding).parent / "people" / holding.id / f"{person.id}.json"
+
+
+def name_person(
+    ledger: Ledger, holding: Holding, *, name: str, role: str, passphrase: str, file: Path | None = None
+) -> Person:
+    """Make a key for a person, locked with a passphrase that they alone know, and name them in the ledger.
+
+    The first person of a register names themselves, and has to be one who approves; the others are named by
+    whoever is signed in.
+
+    Raises
+    ------
+    InputRefused
+        ``staff.*``; ``signing.not_writable``.
+    """
+    if len(passphrase) < LEAST_PASSPHRASE:
+        raise InputRefused("staff.no_passphrase", least=LEAST_PASSPHRASE)
+    private = new_key()
+    person = Person(
+        f"p{secrets.token_hex(6)}", name.strip(), role, ed25519.public_key(private), journals.now()
+    )
+    path = place(ledger, holding, person) if file is None else file
+    tree = {
+        "version": VERSION,
+        "chain": ledger.chain(),
+        "holding": holding.id,
+        "register": holding.name,
+        "person": person.id,
+        "name": person.name,
+        "key": strict_json.loads(locked(private, passphrase)),
+    }
+    signer = Signer(holding.id, person.id, Private(private))
+    proof = signer.sign(proof_message(ledger.chain(), holding.id, person))
+    signing.write_key(path, dumps(tree), replaces=False)
+    is_first = not ledger.staff().persons(holding.id)
+    try:
+        if is_first:
+            from engine.ledger import staff
+
+            staff.sign_in(ledger.path, signer)
+        ledger.name_person(holding.id, person, proof)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        if is_first:
+            staff.sign_out(ledger.path, holding.id)
+        raise
+    return person
+
+
+def find_person(ledger: Ledger, holding: Holding, name: str) -> Person:
+    """Return an active person of a register by their name.
+
+    Raises
+    ------
+    InputRefused
+        ``staff.unknown``.
+    """
+    for one in ledger.staff().persons(holding.id):
+        if one.is_active and name.strip().casefold() in (one.name.casefold(), one.id):
+            return one
+    raise InputRefused("staff.unknown")
+
+
+def opened(
+    ledger: Ledger, holding: Holding, person: Person, passphrase: str, file: Path | None = None
+) -> Signer:
+    """Return the open key of a person of a register.
+
+    Raises
+    ------
+    InputRefused
+        ``staff.no_key``, ``staff.key_damaged``, ``staff.passphrase``.
+    """
+    path = place(ledger, holding, person) if file is None else file
+    if not path.is_file():
+        raise InputRefused("staff.no_key", name=person.name, file=path.name, folder=str(path.parent))
+    signer, _ = open_file(path, passphrase)
+    if (signer.holding, signer.person) != (holding.id, person.id) or (
+        ed25519.public_key(signer.private.key) != person.key
+    ):
+        raise InputRefused("staff.key_damaged", file=path.name)
+    return signer
+
+
+def open_file(path: Path, passphrase: str) -> tuple[Signer, dict[str, Any]]:
+    """Return the open key of a file, and what the file says of its person."""
+    try:
+        tree = strict_json.loads(read_bytes(path, SUMS))
+        names = [strict_json.text(tree[name], name) for name in ("chain", "holding", "person", "name")]
+        content = dumps(tree["key"])
+        if not strict_json.truth(tree["key"]["locked"], "locked"):
+            raise ValueError("a key of a person is locked")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, InputRefused) as error:
+        raise InputRefused("staff.key_damaged", file=path.name) from error
+    try:
+        private = unlocked(content, passphrase, file=path.name)
+    except InputRefused as error:
+        if error.code == "keys.damaged":
+            raise InputRefused("staff.key_damaged", file=path.name) from error
+        raise InputRefused("staff.passphrase", name=names[3]) from error
+    return Signer(names[1], names[2], Private(private)), tree
+
+
+def fingerprint(person: Person) -> str:
+    """Return the fingerprint of a person's key, as it stands on a counter sheet."""
+    return fingerprint_of(person.key)
+
+
+def staff_json(ledger: Ledger, holding: Holding) -> dict[str, Any]:
+    """Return persons and rule of a register as JSON values, and who of them is signed in; no private key."""
+    staff = ledger.staff()
+    persons = [
+        {
+            "id": one.id,
+            "name": one.name,
+            "role": one.role,
+            "fingerprint": fingerprint(one),
+            "since": one.since,
+            "withdrawn": one.withdrawn,
+        }
+        for one in staff.persons(holding.id)
+    ]
+    there = [one.person for one in present(ledger.path).get(holding.id, ())]
+    return {"persons": persons, "rule": staff.rule(holding.id).to_json(), "present": there}
+
+
+def threshold(written: str) -> Fraction:
+    """Return a threshold exactly as it is written, or refuse in words."""
+    try:
+        found = exact(written)
+    except (ValueError, ZeroDivisionError):
+        found = Fraction(-1)
+    if found < 0:
+        raise InputRefused("staff.no_threshold", found=written[:100])
+    return found
+
+
+def rule_words(rule: Mapping[str, Any], *, language: str = "en") -> list[str]:
+    """Return the sentences about what a rule leaves to two persons."""
+    said = [
+        texts.text(f"signing.rule.{name}", language=language, most=texts.number(Fraction(rule[name])))
+        for name in ("epsilon", "money")
+        if rule[name] is not None
+    ]
+    said += [texts.text("signing.rule.unbounded", language=language)] if rule["unbounded"] else []
+    return said or [texts.text("signing.rule.none", language=language)]
+
+
+# --- Preparing and approving ----------------------------------------------------------------------------
+
+
+def money_of(price: Mapping[str, Any]) -> Fraction:
+    """Return what a release would cost in compensation; 0 where nothing was said of money."""
+    amount = price.get("budget")
+    if not isinstance(amount, int | float) or isinstance(amount, bool) or not math.isfinite(amount):
+        return Fraction(0)
+    return Fraction(str(amount))
+
+
+def needs_second(plan: Plan, ledger: Ledger | None, design: Method) -> bool:
+    """Say whether the release would need a second person now; nothing is priced where nobody asks for one."""
+    holding = None if ledger is None else charge.known_holding(plan, ledger)
+    rule = rule_of_computer()
+    if ledger is not None and holding is not None:
+        rule = rule.tightened(ledger.staff().rule(holding.id))
+    if ledger is None or rule == Rule():
+        return False
+    money = money_of(priced(plan, design.priced)) if rule.money is not None else Fraction(0)
+    return bool(charge.second_person(plan, ledger, design, money))
+
+
+def refuse_alone(plan: Plan, ledger: Ledger, design: Method, money: Fraction) -> None:
+    """Refuse a release that needs a second person, before a row is read; the ledger refuses it again.
+
+    Raises
+    ------
+    InputRefused
+        ``staff.needs_second``, ``staff.nobody_named``.
+    """
+    if charge.second_person(plan, ledger, design, money):
+        holding = charge.known_holding(plan, ledger)
+        is_named = holding is not None and ledger.staff().persons(holding.id)
+        code = "needs_second" if is_named else "nobody_named"
+        raise InputRefused(f"staff.{code}", holding=plan.holding.strip())
+
+
+def who_prepares(plan: Plan, ledger: Ledger) -> Signer:
+    """Return who is signed in for the register that pays; refuse where nobody is."""
+    holding = charge.known_holding(plan, ledger)
+    if holding is None or not ledger.staff().persons(holding.id):
+        raise InputRefused("staff.nobody_named", holding=plan.holding.strip())
+    there = present(ledger.path).get(holding.id, ())
+    if not there:
+        raise InputRefused("staff.nobody_acts")
+    return there[0]
+
+
+def request(plan: Plan, ledger: Ledger, entry: str, signer: Signer, statement: Mapping[str, Any]) -> bytes:
+    """Return the request for a release that was prepared, signed by whoever prepared it."""
+    state = ledger.staff()
+    found = state.prepared(entry)
+    if found is None:
+        raise InputRefused("staff.not_prepared")
+    known = {one.id: one for one in state.persons(found.holding)}
+    tree = {
+        "version": VERSION,
+        "register": ledger.holding(found.holding).name,
+        "chain": state.chain,
+        "holding": found.holding,
+        "entry": entry,
+        "sequence": found.sequence,
+        "hash": found.hash,
+        "preparer": found.preparer,
+        "person": known[found.preparer].name,
+        "plan_fingerprint": found.plan,
+        "plan": plan.to_json(),
+        "statement": dict(statement),
+        "key": known[found.preparer].key,
+    }
+    return _dumps(tree | {"signature": signer.sign(_request_message(tree))})
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request that is whole: what would be released, from which register, prepared by whom."""
+
+    tree: Mapping[str, Any]
+    plan: Plan
+
+    @property
+    def register(self) -> str:
+        """The name of the register."""
+        return str(self.tree["register"])
+
+    @property
+    def preparer(self) -> str:
+        """The name of whoever prepared it."""
+        return str(self.tree["person"])
+
+    def told(self, *, language: str = "en") -> dict[str, Any]:
+        """Return what an approver has to know of it, with the sentence about the loss."""
+        sentence = self.tree["statement"]["sentence"]
+        with texts.speaking(self.plan.schema.words):
+            says = texts.text(sentence["id"], language=language, **sentence["values"])
+        return {
+            "register": self.register,
+            "title": self.plan.purpose.title,
+            "recipient": self.plan.purpose.recipient,
+            "preparer": self.preparer,
+            "method": self.plan.method,
+            "plan_fingerprint": self.plan.fingerprint,
+            "says": says,
+        }
+
+
+def read_request(content: bytes, *, file: str = "request") -> Request:
+    """Read a request, and see that it is signed by the key that it names and about the plan in it.
+
+    Raises
+    ------
+    InputRefused
+        ``staff.request_damaged``.
+    """
+    try:
+        tree = strict_json.loads(content)
+        if not isinstance(tree, dict) or tuple(tree) != _REQUEST or tree["version"] != VERSION:
+            raise ValueError("no request of this form")
+        plan = Plan.loads(json.dumps(tree["plan"]), file=file)
+        signed = {name: value for name, value in tree.items() if name != "signature"}
+        if plan.fingerprint != tree["plan_fingerprint"]:
+            raise ValueError("another plan")
+        if not ed25519.is_signed(str(tree["key"]), str(tree["signature"]), _request_message(signed)):
+            raise ValueError("not signed")
+    except (ValueError, KeyError, TypeError, InputRefused) as error:
+        raise InputRefused("staff.request_damaged", file=file) from error
+    return Request(tree, plan)
+
+
+def approve(content: bytes, signer: Signer, *, file: str = "request") -> bytes:
+    """Approve a request and return the approval, which is carried back.
+
+    Raises
+    ------
+    InputRefused
+        ``staff.request_damaged``; ``staff.other_register``; ``staff.same_person``: whoever prepared it.
+    """
+    asked = read_request(content, file=file).tree
+    if asked["holding"] != signer.holding:
+        raise InputRefused("staff.other_register")
+    if asked["preparer"] == signer.person or asked["key"] == ed25519.public_key(signer.private.key):
+        raise InputRefused("staff.same_person", name=asked["person"])
+    told = {name: asked[name] for name in ("chain", "holding", "entry")}
+    told |= {"plan": asked["plan_fingerprint"]} | {
+        name: asked[name] for name in ("sequence", "hash", "preparer")
+    }
+    told |= {"person": signer.person, "time": journals.now()}
+    return _dumps({"version": VERSION, **told, "signature": signer.sign(approval_message(told))})
+
+
+def approved(content: bytes, plan: Plan, ledger: Ledger, *, file: str = "approval") -> dict[str, Any]:
+    """Return an approval, once the ledger confirms that it is of this very plan as it was prepared there.
+
+    Raises
+    ------
+    InputRefused
+        ``staff.request_damaged``, ``staff.other_plan``, and what
+        `engine.ledger.staff.Staff.refuse_approval` says.
+    """
+    try:
+        tree = strict_json.loads(content)
+        if not isinstance(tree, dict) or tuple(tree) != _APPROVED or tree["version"] != VERSION:
+            raise ValueError("no approval of this form")
+    except ValueError as error:
+        raise InputRefused("staff.request_damaged", file=file) from error
+    found = {name: value for name, value in tree.items() if name != "version"}
+    holding = charge.known_holding(plan, ledger)
+    if tree["plan"] != plan.fingerprint:
+        raise InputRefused("staff.other_plan")
+    if holding is None or tree["holding"] != holding.id:
+        raise InputRefused("staff.other_register")
+    ledger.staff().refuse_approval(found, str(tree["entry"]), holding.id)
+    return found
+
+
+def go_on(approval: Mapping[str, Any], ledger: Ledger, fingerprints: tuple[str, ...], folder: Path) -> str:
+    """Go on with a release that was prepared and approved, from the tables that it was prepared for."""
+    entry = ledger.entry(str(approval["entry"]))
+    if set(entry.tables) != set(fingerprints):
+        raise InputRefused("staff.other_tables")
+    ledger.approve(entry.id, approval, folder=str(folder))
+    return entry.id
+
+
+def is_waiting(ledger: Ledger | None, holding: Holding, fingerprint: str) -> bool:
+    """Say whether a plan of this fingerprint waits for an approval."""
+    waits = [] if ledger is None or not fingerprint else ledger.entries(holding.id)
+    return any(one.state == PREPARED and one.plan == fingerprint for one in waits)
+
+
+def read_carried(path: Path) -> bytes:
+    """Return the content of a request or an approval, or refuse in words."""
+    try:
+        return read_bytes(path, EVIDENCE)
+    except (OSError, ValueError) as error:
+        raise InputRefused("staff.request_damaged", file=path.name) from error
+
+
+def _request_message(tree: Mapping[str, Any]) -> bytes:
+    return b"custos request 1\n" + _dumps(tree)
+
+
+def _dumps(tree: Mapping[str, Any]) -> bytes:
+    return (json.dumps(tree, indent=2, ensure_ascii=False) + "\n").encode()

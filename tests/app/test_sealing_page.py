@@ -1,0 +1,85 @@
+"""What stays is encrypted and opened on the screen Report, and asked for where it is opened again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QInputDialog
+
+from app.frame.window import Window
+from app.work.releasing import Outcome, Watch, seal_what_stays
+from app.work.releasing import release as make_release
+from engine import policy
+from engine.privacy import keys
+from engine.release import sealing
+from tests.app.walking import settle
+
+WORDS = "a long passphrase"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "_ARGON2", {"iterations": 1, "lanes": 1, "memory_cost": 64})
+
+
+def test_what_stays_is_encrypted_and_opened_on_the_report(
+    released: Outcome, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    window.go("report")
+    settle(qtbot, window)
+    page, folder, code = window.page("report"), released.bundle.folder, tmp_path / "code.txt"
+    page.sealing.line.click()
+    assert page.sealing.again.isVisible() and not page.sealing.button.isEnabled()
+    page.sealing.secret.setText(WORDS)
+    page.sealing.again.setText("another")
+    assert not page.sealing.button.isEnabled()
+    page._work_on_seal(seal_what_stays, WORDS, str(code))
+    settle(qtbot, window)
+    assert sealing.is_sealed(folder) and not page.sealing.again.isVisible()
+    page._open(folder / "internal")
+    assert "encrypted" in window.notice._what.text()
+
+    page.sealing.secret.setText("another passphrase")
+    qtbot.mouseClick(page.sealing.button, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert sealing.is_sealed(folder) and not page.sealing.secret.text()
+    page.sealing.secret.setText(code.read_text().splitlines()[0])
+    qtbot.mouseClick(page.sealing.button, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert (folder / "internal" / "evidence.json").is_file() and not sealing.is_sealed(folder)
+
+    page.sealing.secret.setText(WORDS)
+    qtbot.mouseClick(page.sealing.button, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert sealing.is_sealed(folder)
+    window.go("releases")
+    settle(qtbot, window)
+    releases = window.page("releases")
+    releases._reopen(str(folder))
+    asked = releases.findChild(QInputDialog, "sealing-secret-asked")
+    assert asked is not None
+    asked.setTextValue(WORDS)
+    asked.accept()
+    settle(qtbot, window)
+    assert window.step == "report" and not sealing.is_sealed(folder)
+
+
+def test_where_the_computer_wants_it_the_window_encrypts_at_once(
+    released: Outcome, window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, plan = window.study.ledger_path, window.study.plan
+    seal_what_stays(released.bundle.folder, WORDS, code=tmp_path / "code.txt", ledger_path=path)
+    rules = tmp_path / "custos.toml"
+    rules.write_text("sealed = true\n")
+    monkeypatch.setattr(policy, "place", lambda: rules)
+    refused = make_release(plan, tmp_path / "two", watch=Watch(), ledger_path=path)
+    assert refused.error is not None and refused.error.code == "policy.sealed"
+    page = window.page("release")
+    page.sealing.ask_after(refused.error)
+    assert not page.sealing.isHidden()
+    made = make_release(plan, tmp_path / "two", watch=Watch(), ledger_path=path, sealing=WORDS)
+    assert made.error is None and made.facts["internal"]
+    assert sealing.is_sealed(made.bundle.folder)

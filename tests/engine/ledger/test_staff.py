@@ -1,0 +1,598 @@
+"""Persons of a register: what they may, what needs two of them, and forged rows that are all refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import ed25519, policy
+from engine.errors import EngineError, InputRefused, VerificationFailed
+from engine.ledger import Ledger, journal, staff
+from engine.ledger.fields import canonical
+from engine.ledger.staff import Person, Private, Rule, Signer
+
+
+@dataclass
+class House:
+    """A ledger with one register, of which Ada and Abe approve, Bea prepares and Cy audits."""
+
+    ledger: Ledger
+    holding: str
+    signers: dict[str, Signer]
+
+    def act(self, name: str) -> Ledger:
+        staff.sign_in(self.ledger.path, self.signers[name])
+        return self.ledger
+
+    def name(self, name: str, role: str, *, second: str = "", number: str = "") -> Signer:
+        private = os.urandom(32)
+        person = Person(f"p{name.lower()}{number}", name, role, ed25519.public_key(private), "")
+        signer = Signer(self.holding, person.id, Private(private))
+        if not self.signers:
+            staff.sign_in(self.ledger.path, signer)
+        proof = signer.sign(staff.proof_message(self.ledger.chain(), self.holding, person))
+        with staff.countersigned(self.ledger.path, self.signers.get(second)):
+            self.ledger.name_person(self.holding, person, proof)
+        self.signers[name] = signer
+        return signer
+
+    def approval(self, waits: str, by: str, **changes: Any) -> dict[str, Any]:
+        state = self.ledger.staff()
+        found = state.prepared(waits)
+        assert found is not None
+        told = {
+            "chain": state.chain,
+            "holding": self.holding,
+            "entry": waits,
+            "plan": found.plan,
+            "sequence": found.sequence,
+            "hash": found.hash,
+            "preparer": found.preparer,
+            "person": self.signers[by].person,
+            "time": journal.now(),
+        } | changes
+        return told | {"signature": self.signers[by].sign(staff.approval_message(told))}
+
+
+@pytest.fixture
+def house(ledger: Ledger, holding: str) -> Iterator[House]:
+    found = House(ledger, holding, {})
+    found.name("Ada", "approve")
+    found.name("Bea", "prepare")
+    found.name("Abe", "approve", second="Bea")
+    found.name("Cy", "audit", second="Bea")
+    ledger.set_rule(holding, Rule(Fraction(1, 10), Fraction(50), True), "two persons")
+    yield found
+    staff.sign_out(ledger.path, holding)
+
+
+@pytest.fixture
+def prepared(house: House, reserve: Callable[..., str]) -> str:
+    house.act("Bea")
+    return reserve("1/2", is_prepared=True)
+
+
+@pytest.fixture
+def paid(house: House, reserve: Callable[..., str]) -> str:
+    """A release that was small enough for one person, whole."""
+    house.act("Bea")
+    entry = reserve("1/20")
+    house.ledger.spend(entry)
+    house.ledger.complete(entry, release_sums_hash="0" * 64, internal_sums_hash="1" * 64)
+    return entry
+
+
+# --- What is done -----------------------------------------------------------------------------------------
+
+
+def test_without_persons_nothing_is_signed_and_nothing_refused(
+    ledger: Ledger, holding: str, reserve: Callable[..., str]
+) -> None:
+    ledger.spend(reserve("1/2"))
+    assert not any("by" in event for event in ledger.journal())
+    assert ledger.needs_second(holding, loss="unbounded", epsilon=None) == ""
+
+
+def test_each_row_about_the_register_is_signed_by_whoever_acted(house: House, paid: str) -> None:
+    rows = [event for event in house.ledger.journal() if event.get("row") == paid]
+    assert len(rows) == 3 and {event["by"] for event in rows} == {"pbea"}
+    assert all(len(event["signature"]) == 128 for event in rows)
+    other = house.ledger.create_holding("Another", unit="row", neighbours="add_remove")
+    assert "by" not in house.ledger.journal()[-1]
+    assert house.ledger.staff().persons(other.id) == []
+
+
+def test_a_large_release_spends_only_after_another_persons_approval(
+    house: House, reserve: Callable[..., str]
+) -> None:
+    ledger = house.act("Bea")
+    with pytest.raises(InputRefused, match=r"staff\.needs_second"):
+        reserve("1/2")
+    entry = reserve("1/2", is_prepared=True)
+    assert ledger.status(house.holding).epsilon_left == Fraction(1, 2)
+    with pytest.raises(InputRefused, match=r"ledger\.cannot_be_spent"):
+        ledger.spend(entry)
+    ledger.approve(entry, house.approval(entry, "Ada"))
+    ledger.spend(entry)
+    ledger.verify_chain()
+    with pytest.raises(InputRefused, match=r"staff\.not_prepared"):
+        ledger.approve(entry, house.approval(entry, "Ada"))
+
+
+def test_a_prepared_release_can_be_given_up(house: House, prepared: str) -> None:
+    assert house.ledger.resolve(prepared, "not needed") == "freed"
+    assert house.ledger.status(house.holding).epsilon_left == 1
+    with pytest.raises(InputRefused, match=r"staff\.not_prepared"):
+        house.ledger.approve(prepared, house.approval(prepared, "Ada"))
+
+
+@pytest.mark.parametrize("amount", ["epsilon", "money"])
+def test_a_large_release_cannot_be_cut_into_small_ones(
+    house: House, reserve: Callable[..., str], amount: str
+) -> None:
+    house.act("Bea")
+    each: dict[str, Any] = {"epsilon": "1/20"} if amount == "epsilon" else {"epsilon": "1/1000"}
+    money = Fraction(0) if amount == "epsilon" else Fraction(25)
+    for _ in range(2):
+        reserve(each["epsilon"], money=money)
+    with pytest.raises(InputRefused, match=r"staff\.needs_second"):
+        reserve(each["epsilon"], money=money)
+    given_up = house.ledger.entries(house.holding)[-1].id
+    house.ledger.free(given_up)
+    reserve(each["epsilon"], money=money)
+
+
+def test_a_release_without_a_guarantee_needs_two(house: House, reserve: Callable[..., str]) -> None:
+    house.act("Bea")
+    with pytest.raises(InputRefused, match=r"staff\.needs_second"):
+        reserve(None, None, unit=None, neighbours=None)
+    reserve(None, None, unit=None, neighbours=None, loss="none")
+
+
+def test_nobody_acts_unnoticed(house: House, reserve: Callable[..., str]) -> None:
+    staff.sign_out(house.ledger.path, house.holding)
+    for call in (
+        lambda: reserve("1/100"),
+        lambda: house.ledger.change_budget(house.holding, "more", epsilon=100),
+        lambda: house.ledger.decide("something", "because", holding=house.holding),
+    ):
+        with pytest.raises(InputRefused, match=r"staff\.nobody_acts"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("who", "what"),
+    [
+        ("Bea", lambda house: house.name("Eve", "approve")),
+        ("Bea", lambda house: house.ledger.set_rule(house.holding, Rule(), "no rule")),
+        ("Bea", lambda house: house.ledger.withdraw_person(house.holding, "pabe", "gone")),
+        ("Bea", lambda house: house.ledger.change_budget(house.holding, "more", epsilon=9)),
+        ("Cy", lambda house: house.ledger.decide("something", "because", holding=house.holding)),
+        ("Cy", lambda house: house.ledger.name_key(house.holding, "0" * 40, "another")),
+    ],
+)
+def test_a_role_allows_what_it_says_and_no_more(house: House, who: str, what: Callable[[House], Any]) -> None:
+    house.act(who)
+    with pytest.raises(InputRefused, match=r"staff\.role"):
+        what(house)
+
+
+def test_who_audits_signs_for_a_sheet(house: House) -> None:
+    house.act("Cy").note_sheet(house.holding)
+    assert house.ledger.journal()[-1]["by"] == "pcy"
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda house: house.name("Eve", "prepare"),
+        lambda house: house.ledger.withdraw_person(house.holding, "pbea", "gone"),
+        lambda house: house.ledger.set_rule(house.holding, Rule(Fraction(1)), "looser"),
+        lambda house: house.ledger.set_rule(house.holding, Rule(), "none"),
+    ],
+)
+def test_two_decide_who_belongs_to_a_register_and_how_much_one_may(
+    house: House, what: Callable[[House], Any]
+) -> None:
+    house.act("Ada")
+    with pytest.raises(InputRefused, match=r"staff\.two_decide"):
+        what(house)
+    with (
+        staff.countersigned(house.ledger.path, house.signers["Ada"]),
+        pytest.raises(InputRefused, match=r"staff\.same_person"),
+    ):
+        what(house)
+    with staff.countersigned(house.ledger.path, house.signers["Abe"]):
+        what(house)
+    house.ledger.verify_chain()
+
+
+def test_who_is_withdrawn_does_not_countersign_and_does_not_act(house: House) -> None:
+    house.act("Ada")
+    with (
+        staff.countersigned(house.ledger.path, house.signers["Bea"]),
+        pytest.raises(InputRefused, match=r"staff\.two_decide"),
+    ):
+        house.ledger.withdraw_person(house.holding, "pbea", "gone")  # her own word does not count
+    with staff.countersigned(house.ledger.path, house.signers["Abe"]):
+        house.ledger.withdraw_person(house.holding, "pbea", "gone")
+    house.act("Bea")
+    with pytest.raises(InputRefused, match=r"staff\.withdrawn"):
+        house.ledger.decide("something", "because", holding=house.holding)
+
+
+def test_a_stricter_rule_needs_one_and_the_computer_only_tightens(
+    house: House, reserve: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.act("Ada").set_rule(house.holding, Rule(Fraction(1, 100), Fraction(50), True), "stricter")
+    rules = tmp_path / "custos.toml"
+    monkeypatch.setattr(policy, "place", lambda: rules)
+    rules.write_text('second_epsilon = "5"\n')
+    assert house.ledger.needs_second(house.holding, loss="bounded", epsilon=Fraction(1, 50)) == "epsilon"
+    rules.write_text('second_epsilon = "1/1000"\n')
+    with pytest.raises(InputRefused, match=r"staff\.needs_second"):
+        reserve("1/500")
+    with pytest.raises(InputRefused, match=r"staff\.nobody_named"):
+        other = house.ledger.create_holding("Another", unit="person", neighbours="add_remove", epsilon="1")
+        reserve_in(house.ledger, other.id, reserve)
+    for wrong in ('second_epsilon = "-1"', "second_money = true", "second_unbounded = 1"):
+        rules.write_text(wrong)
+        with pytest.raises(InputRefused, match=r"policy\.wrong"):
+            reserve("1/1000000")
+
+
+def reserve_in(ledger: Ledger, holding: str, reserve: Callable[..., str]) -> None:
+    class In(Ledger):
+        def reserve(self, _: str, **named: Any) -> str:
+            return super().reserve(holding, **named)
+
+    reserve("1/2", of=In(ledger.path))
+
+
+def test_the_first_person_approves_and_the_last_approver_stays(ledger: Ledger, holding: str) -> None:
+    alone = House(ledger, holding, {})
+    with pytest.raises(InputRefused, match=r"staff\.first_approves"):
+        alone.name("Bea", "prepare")
+    alone.name("Ada", "approve")
+    with pytest.raises(InputRefused, match=r"staff\.last_approver"):
+        ledger.withdraw_person(holding, "pada", "gone")
+    with pytest.raises(InputRefused, match=r"staff\.name_taken"):
+        alone.name("ADA", "prepare", number="2")
+
+
+# --- Attacks ----------------------------------------------------------------------------------------------
+
+
+def append(
+    path: Path, event: dict[str, Any], *, by: Signer | None = None, second: Signer | None = None
+) -> None:
+    """Write a row as somebody does who may write the file and computes every hash."""
+    with sqlite3.connect(path) as db:
+        db.row_factory = sqlite3.Row
+        last = db.execute("SELECT sequence, hash FROM journal ORDER BY sequence DESC LIMIT 1").fetchone()
+        tree = {**event, "sequence": last["sequence"] + 1, "time": journal.now(), "random": "0" * 32}
+        tree |= {} if by is None else {"by": by.person}
+        tree |= {} if second is None else {"second": second.person}
+        said = staff.row_message(last["hash"], tree)
+        tree |= {} if by is None else {"signature": by.sign(said)}
+        tree |= {} if second is None else {"countersignature": second.sign(said)}
+        text = canonical(tree)
+        row = (tree["sequence"], last["hash"], text, journal.chained(last["hash"], text))
+        db.execute("INSERT INTO journal (sequence, previous, event, hash) VALUES (?, ?, ?, ?)", row)
+        for name, value in event.get("changes", {}).items():
+            db.execute(f"UPDATE {event['table']} SET {name} = ? WHERE id = ?", (value, event["row"]))
+    db.close()
+
+
+def changed(table: str, row: str, kind: str = "spent", **changes: Any) -> dict[str, Any]:
+    return {"kind": kind, "table": table, "row": row, "changes": changes}
+
+
+def noted(kind: str, house: House, **details: Any) -> dict[str, Any]:
+    return {"kind": kind, "details": {"holding": house.holding, **details}}
+
+
+def intruder(house: House, *, role: str = "approve") -> tuple[Signer, dict[str, Any]]:
+    private = os.urandom(32)
+    person = Person("peve", "Eve", role, ed25519.public_key(private), "")
+    signer = Signer(house.holding, "peve", Private(private))
+    proof = signer.sign(staff.proof_message(house.ledger.chain(), house.holding, person))
+    said = {"person": "peve", "name": "Eve", "role": role, "key": person.key, "proof": proof}
+    return signer, noted(staff.NAMED, house, **said)
+
+
+UNSIGNED: dict[str, Callable[[House, str, str], dict[str, Any]]] = {
+    "spends what waits": lambda house, waits, paid: changed("entry", waits, state="spent"),
+    "frees what was spent": lambda house, waits, paid: changed("entry", paid, "freed", state="freed"),
+    "sweeps and frees": lambda house, waits, paid: changed("entry", paid, "swept", folder="", state="freed"),
+    "makes a loss smaller": lambda house, waits, paid: changed("entry", paid, epsilon="1/1000"),
+    "raises the budget": lambda house, waits, paid: changed(
+        "holding", house.holding, "budget_changed", epsilon="100/1"
+    ),
+    "moves a release to another register": lambda house, waits, paid: changed(
+        "entry", paid, holding=house.ledger.holding("Another").id
+    ),
+    "moves a table to another register": lambda house, waits, paid: changed(
+        "attached", "t1", holding=house.ledger.holding("Another").id
+    ),
+    "drops a column": lambda house, waits, paid: {
+        "kind": "carried_over",
+        "details": {"dropped": {"entry": ["epsilon"]}},
+    },
+    "names themselves": lambda house, waits, paid: intruder(house)[1],
+    "withdraws a person": lambda house, waits, paid: noted(staff.WITHDRAWN, house, person="pada"),
+    "loosens the rule": lambda house, waits, paid: noted(staff.RULED, house, rule=Rule().to_json()),
+    "decides by the entry alone": lambda house, waits, paid: {
+        "kind": "decision",
+        "details": {"entry": paid, "holding": None},
+    },
+    "approves": lambda house, waits, paid: (
+        changed("entry", waits, staff.APPROVED, state="reserved")
+        | {"details": {"approval": house.approval(waits, "Ada")}}
+    ),
+}
+
+
+@pytest.fixture
+def attacked(house: House, prepared: str, paid: str) -> Iterator[tuple[House, str, str]]:
+    house.ledger.create_holding("Another", unit="person", neighbours="add_remove", epsilon="5")
+    house.ledger.attach(house.holding, "f" * 64, [], ["a"])
+    with sqlite3.connect(house.ledger.path) as db:
+        table = db.execute("SELECT id FROM attached").fetchone()[0]
+    db.close()
+    staff.sign_out(house.ledger.path, house.holding)
+    yield house, prepared, paid if table else ""
+
+
+def refuse(house: House) -> None:
+    with pytest.raises(VerificationFailed) as caught:
+        Ledger(house.ledger.path)
+    assert caught.value.code == "ledger.not_signed"
+    assert caught.value.values["row"] > 0
+
+
+@pytest.mark.parametrize("name", UNSIGNED)
+def test_a_row_that_nobody_signed_is_refused(name: str, attacked: tuple[House, str, str]) -> None:
+    house, waits, paid = attacked
+    event = UNSIGNED[name](house, waits, paid)
+    if event.get("row") == "t1":
+        with sqlite3.connect(house.ledger.path) as db:
+            event["row"] = db.execute("SELECT id FROM attached").fetchone()[0]
+        db.close()
+    append(house.ledger.path, event)
+    refuse(house)
+
+
+def own_approval(house: House, waits: str, paid: str) -> dict[str, Any]:
+    return changed("entry", waits, staff.APPROVED, state="reserved") | {
+        "details": {"approval": house.approval(waits, "Bea")}
+    }
+
+
+SIGNED_BY_BEA: dict[str, Callable[[House, str, str], dict[str, Any]]] = {
+    "spends what waits": lambda house, waits, paid: changed("entry", waits, state="spent"),
+    "reserves what waits": lambda house, waits, paid: changed("entry", waits, "reserved", state="reserved"),
+    "approves her own": own_approval,
+    "names an approver": lambda house, waits, paid: intruder(house)[1],
+    "loosens the rule": lambda house, waits, paid: noted(staff.RULED, house, rule=Rule().to_json()),
+    "changes the budget under another name": lambda house, waits, paid: changed(
+        "holding", house.holding, "decision", epsilon="100/1"
+    ),
+    "refunds what was spent": lambda house, waits, paid: changed("entry", paid, "freed", state="freed"),
+    "makes a loss smaller": lambda house, waits, paid: changed("entry", paid, epsilon="1/1000"),
+    "puts another plan behind the approval": lambda house, waits, paid: changed(
+        "entry", waits, plan="another"
+    ),
+    "hides a change behind a sheet": lambda house, waits, paid: changed(
+        "holding", house.holding, staff.SHEET, epsilon="100/1"
+    ),
+    "moves a release": lambda house, waits, paid: changed(
+        "entry", paid, holding=house.ledger.holding("Another").id
+    ),
+    "hides whose decision it is": lambda house, waits, paid: (
+        changed("entry", waits, staff.APPROVED, state="spent")
+        | {"details": {"approval": house.approval(waits, "Ada")}}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIGNED_BY_BEA)
+def test_what_a_preparer_signs_beyond_her_role_is_refused(
+    name: str, attacked: tuple[House, str, str]
+) -> None:
+    house, waits, paid = attacked
+    append(house.ledger.path, SIGNED_BY_BEA[name](house, waits, paid), by=house.signers["Bea"])
+    refuse(house)
+
+
+def test_a_reservation_beyond_the_rule_is_refused_although_it_is_signed(
+    attacked: tuple[House, str, str],
+) -> None:
+    house, waits, _ = attacked
+    with sqlite3.connect(house.ledger.path) as db:
+        db.row_factory = sqlite3.Row
+        row = dict(db.execute("SELECT * FROM entry WHERE id = ?", (waits,)).fetchone())
+    db.close()
+    row |= {"state": "reserved", "epsilon": "1/2"}
+    columns = {name: value for name, value in row.items() if name != "id" and value is not None}
+    with sqlite3.connect(house.ledger.path) as db:
+        marks = ", ".join("?" * len(row))
+        db.execute(
+            f"INSERT INTO entry ({', '.join(row)}) VALUES ({marks})", ("rforged", *list(row.values())[1:])
+        )
+    db.close()
+    append(house.ledger.path, changed("entry", "rforged", "reserved", **columns), by=house.signers["Bea"])
+    refuse(house)
+
+
+def test_an_intruder_is_not_named_by_an_approver_alone_nor_by_his_own_key(
+    attacked: tuple[House, str, str],
+) -> None:
+    house, _, _ = attacked
+    copy = house.ledger.path.with_name("copy.sqlite")
+    shutil.copy(house.ledger.path, copy)
+    eve, event = intruder(house)
+    for signers in ({"by": eve}, {"by": house.signers["Ada"]}, {"by": house.signers["Ada"], "second": eve}):
+        shutil.copy(copy, house.ledger.path)
+        append(house.ledger.path, event, **signers)
+        refuse(house)
+    shutil.copy(copy, house.ledger.path)
+    append(house.ledger.path, event, by=house.signers["Ada"], second=house.signers["Abe"])
+    Ledger(house.ledger.path).verify_chain()
+
+
+def test_a_key_of_a_person_is_not_theirs_in_another_register_or_ledger(house: House) -> None:
+    eve, event = intruder(house)
+    for name, value in (("name", "Ida"), ("role", "audit"), ("proof", "0" * 128)):
+        with pytest.raises(InputRefused, match=r"staff\.not_genuine"):
+            person = Person("peve", "Eve", "approve", event["details"]["key"], "")
+            said = {"name": person.name, "role": person.role, name: value}
+            proof = said.pop("proof", event["details"]["proof"])
+            with staff.countersigned(house.ledger.path, house.signers["Abe"]):
+                house.act("Ada")
+                with staff.countersigned(house.ledger.path, house.signers["Abe"]):
+                    house.ledger.name_person(house.holding, replace(person, **said), proof)
+    other = house.ledger.create_holding("Another", unit="person", neighbours="add_remove", epsilon="5")
+    person = Person("peve", "Eve", "approve", event["details"]["key"], "")
+    staff.sign_in(house.ledger.path, replace(eve, holding=other.id))
+    with pytest.raises(InputRefused, match=r"staff\.not_genuine"):
+        house.ledger.name_person(other.id, person, event["details"]["proof"])
+
+
+@pytest.mark.parametrize("what", ["signature", "content", "another row's signature", "no signature"])
+def test_a_signed_row_that_was_changed_shows_although_the_chain_was_computed_again(
+    house: House, paid: str, what: str
+) -> None:
+    rewrite(house.ledger.path, paid, what)
+    refuse(house)
+
+
+def rewrite(path: Path, entry: str, what: str) -> None:
+    """Change the row that spends an entry and compute all hashes behind it again."""
+    with sqlite3.connect(path) as db:
+        db.row_factory = sqlite3.Row
+        for name in ("journal_not_changed", "journal_not_removed"):
+            db.execute(f"DROP TRIGGER {name}")
+        rows = [dict(row) for row in db.execute("SELECT * FROM journal ORDER BY sequence")]
+        previous, signature = "", ""
+        for row in rows:
+            event = json.loads(row["event"])
+            if event.get("row") == entry and event["kind"] == "spent":
+                if what == "signature":
+                    event["signature"] = "0" * 128
+                elif what == "content":
+                    event["changes"]["process"] = event["changes"]["process"] + " "
+                elif what == "no signature":
+                    event.pop("signature"), event.pop("by")
+                else:
+                    event["signature"] = signature
+            signature = event.get("signature", signature)
+            text = canonical(event)
+            row |= {"event": text, "previous": previous or row["previous"]}
+            previous = row["hash"] = journal.chained(row["previous"], text)
+            db.execute(
+                "UPDATE journal SET previous = ?, event = ?, hash = ? WHERE sequence = ?",
+                (row["previous"], row["event"], row["hash"], row["sequence"]),
+            )
+        if what == "content":
+            db.execute("UPDATE entry SET process = process || ' ' WHERE id = ?", (entry,))
+        for name in ("CHANGED BEFORE UPDATE", "REMOVED BEFORE DELETE"):
+            done, _, when = name.partition(" ")
+            db.execute(
+                f"CREATE TRIGGER journal_not_{done.lower()} {when} ON journal "
+                "BEGIN SELECT RAISE(ABORT, 'append only'); END"
+            )
+    db.close()
+
+
+APPROVALS: dict[str, tuple[str, Callable[[House, str], dict[str, Any]]]] = {
+    "of another ledger": ("other_ledger", lambda house, waits: house.approval(waits, "Ada", chain="0" * 64)),
+    "of another register": (
+        "other_register",
+        lambda house, waits: house.approval(waits, "Ada", holding="h0"),
+    ),
+    "of another release": ("other_release", lambda house, waits: house.approval(waits, "Ada", entry="r0")),
+    "of another plan": ("other_plan", lambda house, waits: house.approval(waits, "Ada", plan="else")),
+    "of another row": ("older_approval", lambda house, waits: house.approval(waits, "Ada", sequence=3)),
+    "of another head": ("older_approval", lambda house, waits: house.approval(waits, "Ada", hash="0" * 64)),
+    "with a truth value": (
+        "older_approval",
+        lambda house, waits: house.approval(waits, "Ada", sequence=True),
+    ),
+    "of another preparer": (
+        "other_preparer",
+        lambda house, waits: house.approval(waits, "Ada", preparer="pabe"),
+    ),
+    "by herself": ("same_person", lambda house, waits: house.approval(waits, "Bea")),
+    "by an auditor": ("role", lambda house, waits: house.approval(waits, "Cy")),
+    "by nobody": ("unknown", lambda house, waits: house.approval(waits, "Ada", person="peve")),
+    "in another's name": ("not_genuine", lambda house, waits: house.approval(waits, "Bea", person="pada")),
+    "changed afterwards": (
+        "not_genuine",
+        lambda house, waits: house.approval(waits, "Ada") | {"time": "2020-01-01T00:00:00+00:00"},
+    ),
+    "unsigned": ("not_genuine", lambda house, waits: house.approval(waits, "Ada") | {"signature": None}),
+}
+
+
+@pytest.mark.parametrize("name", APPROVALS)
+def test_an_approval_is_for_one_release_by_another_person(name: str, house: House, prepared: str) -> None:
+    code, make = APPROVALS[name]
+    approval = make(house, prepared)
+    with pytest.raises(InputRefused) as caught:
+        house.ledger.approve(prepared, approval)
+    assert caught.value.code == f"staff.{code}"
+    append(
+        house.ledger.path,
+        changed("entry", prepared, staff.APPROVED, state="reserved") | {"details": {"approval": approval}},
+        by=house.signers["Bea"],
+    )
+    refuse(house)
+
+
+@pytest.mark.parametrize("gone", ["Ada", "Bea"])
+def test_an_approval_falls_with_the_person_who_gave_or_asked_it(
+    house: House, prepared: str, gone: str
+) -> None:
+    approval = house.approval(prepared, "Ada")
+    house.act("Abe")
+    second = "Bea" if gone == "Ada" else "Ada"
+    with staff.countersigned(house.ledger.path, house.signers[second]):
+        house.ledger.withdraw_person(house.holding, house.signers[gone].person, "gone")
+    with pytest.raises(InputRefused, match=r"staff\.withdrawn"):
+        house.ledger.approve(prepared, approval)
+
+
+def test_an_approver_who_prepares_does_not_approve_it_herself(
+    house: House, reserve: Callable[..., str]
+) -> None:
+    ledger = house.act("Ada")
+    entry = reserve("1/2", is_prepared=True)
+    with pytest.raises(InputRefused, match=r"staff\.same_person"):
+        ledger.approve(entry, house.approval(entry, "Ada"))
+    ledger.approve(entry, house.approval(entry, "Abe"))
+
+
+def test_rows_that_hold_nonsense_are_no_rows(attacked: tuple[House, str, str]) -> None:
+    house, _, _ = attacked
+    copy = house.ledger.path.with_name("copy.sqlite")
+    shutil.copy(house.ledger.path, copy)
+    for event in (
+        {"kind": staff.NAMED, "details": {"holding": house.holding}},
+        {"kind": staff.RULED, "details": {"holding": house.holding, "rule": {"epsilon": "1/0"}}},
+        {"kind": "decision", "details": [house.holding]},
+        {"kind": staff.APPROVED, "details": {"holding": house.holding, "approval": []}},
+    ):
+        shutil.copy(copy, house.ledger.path)
+        append(house.ledger.path, event, by=house.signers["Ada"], second=house.signers["Abe"])
+        with pytest.raises(EngineError):
+            Ledger(house.ledger.path)

@@ -1,0 +1,291 @@
+"""What stays as one encrypted file: opened by either secret, changed by nobody, lost at no step."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import policy
+from engine.__main__ import main
+from engine.errors import EngineError, InputRefused, VerificationFailed
+from engine.ledger import Ledger
+from engine.privacy import keys
+from engine.release import sealing
+from engine.release.bundle import INTERNAL, KEY, SEALED, Bundle
+from engine.release.plan import Plan
+from engine.release.sealing import Sealer, seal, set_up, unseal
+from engine.release.verify import verify
+from tests.engine.release.conftest import Runner, folder, ledger, made, once, plan, run
+
+__all__ = ["folder", "ledger", "made", "once", "plan", "run"]
+
+WORDS = "a long passphrase"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stretch passphrases less: how long that takes is not what is tried here."""
+    monkeypatch.setattr(keys, "_ARGON2", {"iterations": 1, "lanes": 1, "memory_cost": 64})
+
+
+@pytest.fixture
+def codes() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def sealer(made: Bundle, codes: list[str]) -> Sealer:
+    return set_up(Ledger(made.folder.parent / "ledger.sqlite"), WORDS, codes.append)
+
+
+@pytest.fixture
+def bundle(made: Bundle) -> Path:
+    """A bundle with a folder of keys and a file of several pieces."""
+    (made.folder / KEY).mkdir()
+    (made.folder / KEY / "key.json").write_text("a key")
+    (made.folder / INTERNAL / "deep").mkdir()
+    (made.folder / INTERNAL / "deep" / "rows.bin").write_bytes(os.urandom(2 * sealing.PIECE + 17))
+    (made.folder / INTERNAL / "deep" / "empty").touch()
+    return made.folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for name in (INTERNAL, KEY)
+        for path in sorted((folder / name).rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_either_secret_opens_it_and_nothing_is_readable_meanwhile(
+    bundle: Path, sealer: Sealer, codes: list[str]
+) -> None:
+    before = contents(bundle)
+    for secret in (WORDS, codes[0], codes[0].lower().replace("-", " ")):
+        seal(bundle, sealer)
+        assert sealing.is_sealed(bundle) and sorted(path.name for path in bundle.iterdir()) == [
+            SEALED,
+            "release",
+        ]
+        sealed = (bundle / SEALED).read_bytes()
+        assert stat.S_IMODE((bundle / SEALED).stat().st_mode) == 0o600
+        for secret_part in (
+            b"a key",
+            b"evidence",
+            b"patient",
+            before["internal/deep/rows.bin"][:32],
+            sealer.key,
+        ):
+            assert secret_part not in sealed
+        unseal(bundle, secret)
+        assert contents(bundle) == before and not (bundle / SEALED).exists()
+        assert stat.S_IMODE((bundle / INTERNAL).stat().st_mode) == 0o700
+        assert {stat.S_IMODE(one.stat().st_mode) for one in bundle.rglob("internal/*") if one.is_file()} == {
+            0o600
+        }
+
+
+def test_a_sealed_bundle_verifies_opens_elsewhere_and_verifies_again(made: Bundle, sealer: Sealer) -> None:
+    ledger = Ledger(made.folder.parent / "ledger.sqlite")
+    seal(made.folder, sealer)
+    assert verify(made.folder, ledger=ledger).passed
+    elsewhere = made.folder.parent / "elsewhere"
+    shutil.copytree(made.folder, elsewhere)
+    shutil.rmtree(made.folder.parent / "ledger.sqlite-keys")
+    unseal(elsewhere, WORDS)
+    assert verify(elsewhere, ledger=ledger).passed
+
+
+def test_another_secret_opens_nothing(bundle: Path, sealer: Sealer) -> None:
+    seal(bundle, sealer)
+    sealed = (bundle / SEALED).read_bytes()
+    for wrong in ("", "another passphrase", WORDS + " ", "A" * 32):
+        with pytest.raises(InputRefused, match=r"sealing\.secret"):
+            unseal(bundle, wrong)
+    assert (bundle / SEALED).read_bytes() == sealed and not (bundle / INTERNAL).exists()
+
+
+def _cut(content: bytes, at: int) -> bytes:
+    return content[:at]
+
+
+def _flip(content: bytes, at: int) -> bytes:
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+
+
+def _swap(content: bytes, at: int) -> bytes:
+    piece = sealing.PIECE + 16
+    begin = len(content) - 2 * piece - (len(content) - at) % piece
+    first, second = content[begin : begin + piece], content[begin + piece : begin + 2 * piece]
+    return content[:begin] + second + first + content[begin + 2 * piece :]
+
+
+@pytest.mark.parametrize("change", [_cut, _flip, _swap], ids=["cut", "flipped", "swapped"])
+@pytest.mark.parametrize("share", [0.0, 0.0001, 0.2, 0.5, 0.9, 0.999999])
+def test_a_file_that_was_changed_is_not_opened(
+    change: Callable[[bytes, int], bytes], share: float, bundle: Path, sealer: Sealer
+) -> None:
+    seal(bundle, sealer)
+    sealed = (bundle / SEALED).read_bytes()
+    changed = change(sealed, int(share * len(sealed)))
+    assert changed != sealed
+    (bundle / SEALED).write_bytes(changed)
+    with pytest.raises(EngineError):
+        unseal(bundle, WORDS)
+    assert not (bundle / INTERNAL).exists() and (bundle / SEALED).read_bytes() == changed
+
+
+def test_a_cut_at_the_end_of_a_piece_is_noticed(bundle: Path, sealer: Sealer) -> None:
+    seal(bundle, sealer)
+    sealed = (bundle / SEALED).read_bytes()
+    head = len(sealing._head(bundle / SEALED)[1]) + len(sealing._MAGIC) + 4
+    for pieces in (1, 2):
+        (bundle / SEALED).write_bytes(sealed[: head + pieces * (sealing.PIECE + 16)])
+        with pytest.raises(InputRefused, match=r"sealing\.damaged"):
+            unseal(bundle, WORDS)
+
+
+def test_the_head_of_another_file_does_not_fit(bundle: Path, sealer: Sealer) -> None:
+    seal(bundle, sealer)
+    sealed = (bundle / SEALED).read_bytes()
+    tree, head = sealing._head(bundle / SEALED)
+    other = json.dumps(tree | {"salt": "0" * 32}, separators=(",", ":")).encode()
+    assert len(other) == len(head)
+    (bundle / SEALED).write_bytes(sealed.replace(head, other))
+    with pytest.raises(InputRefused, match=r"sealing\.damaged"):
+        unseal(bundle, WORDS)
+
+
+class Killed(BaseException):
+    """The process ended here."""
+
+
+STEPS: tuple[tuple[Any, str], ...] = (
+    *((os, name) for name in ("fsync", "open")),
+    *((Path, name) for name in ("replace", "rename", "unlink", "mkdir")),
+    (shutil, "rmtree"),
+)
+
+
+def killed_at(number: int, patch: pytest.MonkeyPatch) -> None:
+    """End the process in place of, or in the midst of, one of the calls that change the disk."""
+    left = [number]
+
+    def wrapped(call: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            left[0] -= 1
+            if left[0] == 0:
+                if call is shutil_rmtree:  # it had removed a part
+                    for path in [path for path in Path(args[0]).rglob("*") if path.is_file()][:1]:
+                        os.truncate(path, 0)
+                raise Killed
+            if left[0] < 0:
+                raise Killed
+            return call(*args, **kwargs)
+
+        return counted
+
+    shutil_rmtree = shutil.rmtree
+    for owner, name in STEPS:
+        patch.setattr(owner, name, wrapped(getattr(owner, name)))
+
+
+@pytest.mark.parametrize("what", ["seal", "unseal"])
+@pytest.mark.parametrize("then", ["seal", "unseal"])
+def test_a_kill_at_any_step_loses_nothing(what: str, then: str, bundle: Path, sealer: Sealer) -> None:
+    before, kills = contents(bundle), 0
+    start = bundle.with_name("start")
+    if what == "unseal":
+        seal(bundle, sealer)
+    bundle.rename(start)
+    for number in range(1, 200):
+        shutil.copytree(start, bundle)
+        try:
+            with pytest.MonkeyPatch.context() as patch:
+                killed_at(number, patch)
+                seal(bundle, sealer) if what == "seal" else unseal(bundle, WORDS)
+            break
+        except Killed:
+            kills += 1
+        if then == "seal":
+            seal(bundle, sealer)
+            assert sealing.is_sealed(bundle)
+        if (bundle / SEALED).exists():
+            unseal(bundle, WORDS)
+        else:
+            seal(bundle, sealer), unseal(bundle, WORDS)
+        assert contents(bundle) == before, number
+        assert sorted(path.name for path in bundle.iterdir()) == [INTERNAL, KEY, "release"], number
+        shutil.rmtree(bundle)
+    assert kills > 8
+
+
+def test_what_differs_and_what_would_be_lost_is_not_removed(bundle: Path, sealer: Sealer) -> None:
+    target = bundle.with_name("target")
+    target.write_text("elsewhere")
+    (bundle / INTERNAL / "link").symlink_to(target)
+    with pytest.raises(VerificationFailed, match=r"bundle\.not_a_file"):
+        seal(bundle, sealer)
+    (bundle / INTERNAL / "link").unlink()
+    copy = bundle.with_name("copy")
+    shutil.copytree(bundle / INTERNAL, copy)
+    seal(bundle, sealer)
+    shutil.copytree(copy, bundle / INTERNAL)
+    (bundle / INTERNAL / "note.txt").write_text("written after it was sealed")
+    for call in (lambda: seal(bundle, sealer), lambda: unseal(bundle, WORDS)):
+        with pytest.raises(InputRefused, match=r"sealing\.both"):
+            call()
+    assert (bundle / INTERNAL / "note.txt").is_file() and (bundle / SEALED).is_file()
+
+
+def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:
+    ledger = Ledger(made.folder.parent / "ledger.sqlite")
+    with pytest.raises(InputRefused, match=r"sealing\.not_set_up"):
+        sealing.opened(ledger, WORDS)
+    with pytest.raises(InputRefused, match=r"sealing\.short"):
+        set_up(ledger, "short", lambda code: None)
+
+    def full(code: str) -> None:
+        raise OSError("no room")
+
+    with pytest.raises(OSError, match="no room"):
+        set_up(ledger, WORDS, full)
+    assert not sealing.place(ledger).exists()
+    made_now = set_up(ledger, WORDS, lambda code: None)
+    assert sealing.opened(ledger, WORDS).key == made_now.key
+    assert made_now.key.hex() not in sealing.place(ledger).read_text()
+    with pytest.raises(InputRefused, match=r"sealing\.exists"):
+        set_up(ledger, WORDS, lambda code: None)
+
+
+def test_a_rule_of_the_computer_wants_it_and_the_command_line_does_it(
+    plan: Plan, ledger: Ledger, run: Runner, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = folder / "custos.toml"
+    rules.write_text("sealed = true\n")
+    monkeypatch.setattr(policy, "place", lambda: rules)
+    with pytest.raises(InputRefused, match=r"policy\.sealed"):
+        run()
+    assert ledger.entries() == []
+    (folder / "plan.json").write_text(replace(plan).dumps())
+    (folder / "words").write_text(f"{WORDS}\n")
+    at, opens = ["--ledger", str(ledger.path)], ["--passphrase-file", str(folder / "words")]
+    out, code = folder / "out", folder / "code.txt"
+    release = ["run", str(folder / "plan.json"), "--out", str(out), "--without-reason", *at]
+    assert main(release) == 2
+    assert main([*release, "--seal-passphrase-file", str(folder / "words")]) == 2, "not set up"
+    assert main(["seal", *opens, "--set-up", str(code), *at]) == 0
+    assert main([*release, "--seal-passphrase-file", str(folder / "words")]) == 0
+    assert sealing.is_sealed(out) and verify(out, ledger=ledger).passed
+    assert main(["unseal", str(out), "--passphrase-file", str(code)]) == 0
+    assert not sealing.is_sealed(out) and verify(out, ledger=ledger).passed
+    assert main(["seal", str(out), *opens, *at]) == 0 and sealing.is_sealed(out)

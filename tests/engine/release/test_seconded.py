@@ -1,0 +1,295 @@
+"""A release of two persons from plan to bundle, what is carried between them, and the counter sheet."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from engine import ed25519, policy
+from engine.__main__ import main
+from engine.errors import InputRefused
+from engine.ledger import Holding, Ledger, staff
+from engine.ledger.staff import Rule
+from engine.methods.protocol import MAIN, Budget
+from engine.privacy import keys
+from engine.release import counter_sheet, seconded
+from engine.release.plan import FileReference, Plan
+from engine.release.reading import pinned
+from engine.release.run import prepare
+from engine.release.verify import verify
+from tests.engine.release.conftest import ROWS, Runner, folder, ledger, plan, run
+
+__all__ = ["folder", "ledger", "plan", "run"]
+
+WORDS = "a long passphrase"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stretch passphrases less: how long that takes is not what is tried here."""
+    monkeypatch.setattr(keys, "_ARGON2", {"iterations": 1, "lanes": 1, "memory_cost": 64})
+
+
+@pytest.fixture
+def holding(ledger: Ledger, run: Runner) -> Holding:
+    """The register after a first release, with Ada, who approves, and Bea, who prepares."""
+    run("first")
+    found = ledger.holdings()[0]
+    for name, role in (("Ada", "approve"), ("Bea", "prepare")):
+        seconded.name_person(ledger, found, name=name, role=role, passphrase=f"{WORDS} {name}")
+    ledger.set_rule(found.id, Rule(epsilon=Fraction(1, 10)), "two persons")
+    return found
+
+
+def act(ledger: Ledger, holding: Holding, name: str) -> staff.Signer:
+    person = seconded.find_person(ledger, holding, name)
+    signer = seconded.opened(ledger, holding, person, f"{WORDS} {name}")
+    staff.sign_in(ledger.path, signer)
+    return signer
+
+
+def test_a_request_is_carried_approved_and_released_once(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    from engine.release.run import run as release
+
+    ada = act(ledger, holding, "Ada")
+    act(ledger, holding, "Bea")
+    with pytest.raises(InputRefused, match=r"staff\.needs_second"):
+        release(plan, out=folder / "alone", ledger=ledger, base=folder)
+    content = prepare(plan, ledger=ledger, base=folder)
+    assert not any(secret in content.decode() for secret in ("P1", "P6"))
+    asked = seconded.read_request(content)
+    assert (asked.plan, asked.preparer, asked.register) == (plan, "Bea", holding.name)
+    entry = ledger.entries(holding.id)[-1]
+    assert entry.state == "prepared" and seconded.is_waiting(ledger, holding, plan.fingerprint)
+    approval = seconded.approve(content, ada)
+    made = release(plan, out=folder / "second", ledger=ledger, base=folder, approval=approval)
+    assert made.entry == entry.id and ledger.entry(entry.id).state == "complete"
+    assert verify(made.folder, ledger=ledger).passed
+    with pytest.raises(InputRefused, match=r"staff\.not_prepared"):
+        release(plan, out=folder / "third", ledger=ledger, base=folder, approval=approval)
+    assert not (folder / "third").exists() and len(ledger.entries()) == 2
+
+
+def test_another_plan_or_another_table_is_not_released_with_the_approval(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    from engine.release.run import run as release
+
+    ada = act(ledger, holding, "Ada")
+    act(ledger, holding, "Bea")
+    approval = seconded.approve(prepare(plan, ledger=ledger, base=folder), ada)
+    louder = replace(plan, budget=Budget(Fraction(1)))
+    with pytest.raises(InputRefused, match=r"staff\.other_plan"):
+        release(louder, out=folder / "out", ledger=ledger, base=folder, approval=approval)
+    to_another = replace(plan, purpose=replace(plan.purpose, recipient="Somebody else"))
+    with pytest.raises(InputRefused, match=r"staff\.other_plan"):
+        release(to_another, out=folder / "out", ledger=ledger, base=folder, approval=approval)
+    (folder / "stays.csv").write_text(ROWS + "P7;f;north;8\n")
+    with pytest.raises(InputRefused, match=r"staff\.other_tables"):
+        release(plan, out=folder / "out", ledger=ledger, base=folder, approval=approval)
+    assert not (folder / "out").exists() and ledger.entries()[-1].state == "prepared"
+    (folder / "stays.csv").write_text(ROWS)
+    release(plan, out=folder / "out", ledger=ledger, base=folder, approval=approval)
+
+
+def test_a_request_is_whole_or_none_and_its_preparer_does_not_approve_it(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    ada, bea = act(ledger, holding, "Ada"), act(ledger, holding, "Bea")
+    content = prepare(plan, ledger=ledger, base=folder)
+    tree = json.loads(content)
+    for name in tree:
+        other = "0" if isinstance(tree[name], str) else 7 if isinstance(tree[name], int) else {}
+        for forged in (tree | {name: other}, {one: tree[one] for one in tree if one != name}):
+            with pytest.raises(InputRefused, match=r"staff\.request_damaged"):
+                seconded.approve(json.dumps(forged).encode(), ada)
+    louder = replace(plan, budget=Budget(Fraction(2)))
+    forged = tree | {"plan": louder.to_json(), "plan_fingerprint": louder.fingerprint}
+    with pytest.raises(InputRefused, match=r"staff\.request_damaged"):
+        seconded.read_request(json.dumps(forged).encode())
+    with pytest.raises(InputRefused, match=r"staff\.same_person"):
+        seconded.approve(content, bea)
+    with pytest.raises(InputRefused, match=r"staff\.other_register"):
+        seconded.approve(content, replace(ada, holding="h0"))
+    approval = json.loads(seconded.approve(content, ada))
+    for name in approval:
+        with pytest.raises(InputRefused):
+            seconded.approved(json.dumps(approval | {name: "0"}).encode(), plan, ledger)
+
+
+def test_an_approval_of_a_forged_request_is_worth_nothing(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    """Somebody signs a request of their own making for a louder plan over the entry that waits."""
+    ada = act(ledger, holding, "Ada")
+    bea = act(ledger, holding, "Bea")
+    tree = json.loads(prepare(plan, ledger=ledger, base=folder))
+    louder = replace(plan, budget=Budget(Fraction(2)))
+    tree |= {"plan": louder.to_json(), "plan_fingerprint": louder.fingerprint}
+    tree.pop("signature")
+    tree["signature"] = bea.sign(seconded._request_message(tree))
+    approval = seconded.approve(json.dumps(tree).encode(), ada)
+    for wanted in (plan, louder):
+        with pytest.raises(InputRefused, match=r"staff\.other_plan"):
+            seconded.approved(approval, wanted, ledger)
+
+
+def test_an_approval_for_a_ledger_that_was_put_back_is_refused(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    ada = act(ledger, holding, "Ada")
+    act(ledger, holding, "Bea")
+    before = folder / "before.sqlite"
+    shutil.copy(ledger.path, before)
+    approval = seconded.approve(prepare(plan, ledger=ledger, base=folder), ada)
+    shutil.copy(before, ledger.path)
+    with pytest.raises(InputRefused, match=r"staff\.not_prepared"):
+        seconded.approved(approval, plan, ledger)
+
+
+def test_a_key_of_a_person_is_locked_and_theirs_alone(
+    ledger: Ledger, holding: Holding, tmp_path: Path
+) -> None:
+    person = seconded.find_person(ledger, holding, "ada")
+    path = seconded.place(ledger, holding, person)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600 and stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert act(ledger, holding, "Ada").private.key.hex() not in path.read_text()
+    assert act(ledger, holding, "Ada").private.key.hex() not in repr(staff.present(ledger.path))
+    with pytest.raises(InputRefused, match=r"staff\.passphrase"):
+        seconded.opened(ledger, holding, person, "another passphrase")
+    with pytest.raises(InputRefused, match=r"staff\.no_passphrase"):
+        seconded.name_person(ledger, holding, name="Eve", role="audit", passphrase="short")
+    bea = seconded.place(ledger, holding, seconded.find_person(ledger, holding, "Bea"))
+    with pytest.raises(InputRefused, match=r"staff\.key_damaged"):
+        seconded.opened(ledger, holding, person, f"{WORDS} Bea", bea)
+    tree = json.loads(bea.read_text()) | {"person": person.id}
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(tree))
+    with pytest.raises(InputRefused, match=r"staff\.key_damaged"):
+        seconded.opened(ledger, holding, person, f"{WORDS} Bea", other)
+    carried = tmp_path / "stick.json"
+    path.rename(carried)
+    with pytest.raises(InputRefused, match=r"staff\.no_key"):
+        seconded.opened(ledger, holding, person, f"{WORDS} Ada")
+    signer = seconded.opened(ledger, holding, person, f"{WORDS} Ada", carried)
+    assert ed25519.public_key(signer.private.key) == person.key
+
+
+def test_a_person_who_could_not_be_named_leaves_no_key(ledger: Ledger, holding: Holding) -> None:
+    staff.sign_out(ledger.path, holding.id)
+    there = sorted(ledger.path.parent.rglob("*.json"))
+    with pytest.raises(InputRefused, match=r"staff\.nobody_acts"):
+        seconded.name_person(ledger, holding, name="Eve", role="approve", passphrase=WORDS)
+    assert sorted(ledger.path.parent.rglob("*.json")) == there
+
+
+def test_a_rule_of_the_computer_wants_persons_before_anything_is_made(
+    plan: Plan, run: Runner, ledger: Ledger, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = folder / "custos.toml"
+    rules.write_text("second_epsilon = 0\n")
+    monkeypatch.setattr(policy, "place", lambda: rules)
+    with pytest.raises(InputRefused, match=r"staff\.nobody_named"):
+        run()
+    assert ledger.holdings() == [] and not (folder / "bundle").exists()
+    rules.write_text("second_money = 100000\n")
+    run()
+    rules.write_text("second_money = 1\n")
+    with pytest.raises(InputRefused, match=r"staff\.nobody_named"):
+        run("second")
+
+
+def test_the_counter_sheet_shows_rewriting_and_rollback(
+    ledger: Ledger, holding: Holding, run: Runner, folder: Path
+) -> None:
+    act(ledger, holding, "Ada")
+    early = folder / "early.sqlite"
+    shutil.copy(ledger.path, early)
+    ledger.decide("something", "because", holding=holding.id)
+    written = counter_sheet.write(ledger)
+    sheet = counter_sheet.read(written)
+    assert "Ada" in written and "Bea" in written
+    assert counter_sheet.compare(ledger, sheet).state == "continues"
+    ledger.decide("something else", "because", holding=holding.id)
+    found = counter_sheet.compare(ledger, sheet)
+    assert found.passed and found.last == sheet.row + 1
+
+    put_back = Ledger(early, read_only=True)
+    assert counter_sheet.compare(put_back, sheet).state == "rolled_back"
+
+    again = Ledger(early)  # put back, and gone on from: as many rows as before, or more
+    staff.sign_in(early, act(ledger, holding, "Ada"))
+    for number in range(3):
+        again.decide(f"decision {number}", "because", holding=holding.id)
+    assert counter_sheet.compare(again, sheet).state == "rewritten"
+    assert not counter_sheet.compare(again, sheet).passed
+    assert counter_sheet.compare(Ledger(folder / "other.sqlite"), sheet).state == "other"
+
+
+def test_a_sheet_is_read_as_it_is_typed_and_not_guessed(ledger: Ledger, holding: Holding) -> None:
+    written = counter_sheet.write(ledger)
+    sheet = counter_sheet.read(written)
+    typed = "\n\n".join(line.upper().replace(" ", "  ") for line in written.splitlines()[1:5])
+    typed = "custos counter sheet 1\n" + typed.replace("T", "T")
+    assert counter_sheet.read(typed) == sheet
+    lines = written.splitlines()
+    for place in range(5):
+        for wrong in ("", "row: x", lines[place][:-1] if place in (2, 4) else "hash: 00"):
+            with pytest.raises(InputRefused, match=r"staff\.sheet_damaged"):
+                counter_sheet.read("\n".join([*lines[:place], wrong, *lines[place + 1 : 5]]))
+
+
+def test_the_same_on_the_command_line(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    staff.sign_out(ledger.path, holding.id)
+    for name in ("Ada", "Bea"):
+        (folder / name).write_text(f"{WORDS} {name}\n")
+    (folder / "plan.json").write_text(plan.dumps())
+    at = ["--ledger", str(ledger.path)]
+
+    def call(*words: str, who: str = "") -> int:
+        acts = ["--person", who, "--person-passphrase-file", str(folder / who)] if who else []
+        done = main([*words, *at, *acts])
+        staff.sign_out(ledger.path, holding.id)
+        return done
+
+    planned, asked, given = (str(folder / name) for name in ("plan.json", "request.json", "approval.json"))
+    sheet = str(folder / "sheet.txt")
+    assert call("ledger", "sheet", "--out", sheet) == 0
+    out = ("--out", str(folder / "out"), "--without-reason")
+    assert call("run", planned, *out) == 2
+    assert call("run", planned, *out, who="Bea") == 2
+    assert call("prepare", planned, "--out", asked) == 2
+    assert call("prepare", planned, "--out", asked, who="Bea") == 0
+    assert call("approve", asked, "--out", given, who="Bea") == 2
+    assert call("approve", asked) == 0
+    assert not Path(given).exists()
+    assert plan.purpose.title in capsys.readouterr().out
+    assert call("approve", asked, "--out", given, who="Ada") == 0
+    assert call("run", planned, *out, "--approval", given, who="Bea") == 0
+    assert call("people", holding.name, "--rule", "epsilon=none", "--why", "none", who="Ada") == 2
+    assert call("people", holding.name, "--rule", "epsilon=0.05", "--why", "less", who="Ada") == 0
+    assert call("ledger", "check", "--against", sheet) == 0
+    assert "0.05" in (call("people", holding.name), capsys.readouterr().out)[1]
+    Path(sheet).write_text(Path(sheet).read_text().replace("row: ", "row: 9"))
+    assert call("ledger", "check", "--against", sheet) == 1
+
+
+def test_a_table_elsewhere_is_prepared_for_as_well(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    act(ledger, holding, "Bea")
+    (folder / "elsewhere").mkdir()
+    shutil.copy(folder / "stays.csv", folder / "elsewhere")
+    moved = replace(plan, files={MAIN: FileReference("elsewhere/stays.csv")})
+    content = prepare(pinned(moved, base=folder), ledger=ledger, base=folder)
+    assert seconded.read_request(content).plan.files[MAIN].path == "elsewhere/stays.csv"
