@@ -27,12 +27,14 @@ from scipy.special import log_ndtr
 
 from engine.errors import InputRefused
 from engine.ledger import Ledger
-from engine.methods.protocol import Release
+from engine.methods.protocol import Method, Release
 from engine.privacy.mechanisms.integers import Integers, listening, noisy
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Promise
 from engine.progress import SILENT
 from engine.release import bundle, make
+from engine.release import check as ready_made
+from engine.release.foreseen import Foreseen, foresee
 from engine.release.make import Draft
 from engine.release.plan import Plan
 from engine.release.run import run_through
@@ -573,7 +575,15 @@ def check_evidence(bench: Bench, tape: Tape) -> None:
     """
     if bench.plan.step:
         return
-    with TemporaryDirectory() as folder, told_by_nothing_else():
+    said: list[Foreseen] = []  # worked out without a folder, of the same plan: once for both
+
+    def foresee_once(plan: Plan, design: Method) -> Foreseen:
+        if not said:
+            said.append(foresee(plan, design))
+        return said[0]
+
+    once = patch.object(ready_made, "foresee", foresee_once)
+    with TemporaryDirectory() as folder, told_by_nothing_else(), once:
         found = []
         for place, rows in enumerate((bench.rows, without(bench, people_at_the_end(bench)[0]))):
             player = _Watching(tape.calls)
