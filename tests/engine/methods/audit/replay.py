@@ -27,12 +27,12 @@ from scipy.special import log_ndtr
 
 from engine.errors import InputRefused
 from engine.ledger import Ledger
-from engine.methods.protocol import Method, Release
+from engine.methods.protocol import Method, Release, Source
 from engine.privacy.mechanisms.integers import Integers, listening, noisy
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Promise
-from engine.progress import SILENT
-from engine.release import bundle, make
+from engine.progress import SILENT, Progress
+from engine.release import bundle, make, reading
 from engine.release import check as ready_made
 from engine.release.foreseen import Foreseen, foresee
 from engine.release.make import Draft
@@ -48,6 +48,7 @@ from tests.engine.methods.audit.tables import (
     Rows,
     neighbours,
     people_at_the_end,
+    read_once,
     without,
 )
 from tests.engine.methods.audit.tables import bench as bench_of
@@ -582,8 +583,12 @@ def check_evidence(bench: Bench, tape: Tape) -> None:
             said.append(foresee(plan, design))
         return said[0]
 
-    once = patch.object(ready_made, "foresee", foresee_once)
-    with TemporaryDirectory() as folder, told_by_nothing_else(), once:
+    def read_all(plan: Plan, sources: Sequence[Source], *, base: Path, progress: Progress) -> Any:
+        return read_once(plan, sources, base)
+
+    foreseen = patch.object(ready_made, "foresee", foresee_once)
+    as_read = patch.object(reading, "read_all", read_all)
+    with TemporaryDirectory() as folder, told_by_nothing_else(), foreseen, as_read:
         found = []
         for place, rows in enumerate((bench.rows, without(bench, people_at_the_end(bench)[0]))):
             player = _Watching(tape.calls)
