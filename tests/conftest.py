@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -74,6 +75,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     for file in files[first:last]:
         with suppress(Exception):  # what cannot be imported is said when it is listed
             import_module(".".join(file.relative_to(tiers.ROOT).with_suffix("").parts))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """List the tests without looking for garbage, and never look through what was listed again.
+
+    Fourteen thousand tests and all modules stay to the end; looking takes a third of the listing.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -20,10 +20,9 @@ import numpy as np
 
 from engine.methods.protocol import Method, Source
 from engine.privacy.promise import Neighbours
-from engine.release import reading
 from engine.release.check import check
 from engine.release.plan import FileReference, Plan
-from engine.release.reading import PreparedTable
+from engine.release.reading import PreparedTable, read_all
 from engine.table.schema import Column, Kind
 
 Row = dict[str, str]
@@ -133,7 +132,7 @@ def read_once(plan: Plan, sources: Sequence[Source], folder: Path) -> dict[str, 
     if key not in READ:
         if len(READ) >= MOST_READ:
             del READ[next(iter(READ))]
-        READ[key] = reading.read_all(plan, sources, base=folder)
+        READ[key] = read_all(plan, sources, base=folder)
     return READ[key]
 
 
