@@ -53,6 +53,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.tier and config.option.changed is None and not hasattr(config, "workerinput"):
         config.stash[NOW] = {part: tiers.digest_of(part) for part in tiers.PARTS}
         config.option.changed = ",".join(tiers.changed_parts(config.stash[NOW]))
+    # A commit makes fewer examples: what its tests take is not what they take elsewhere.
+    measures = config.option.tier in ("all", "release") and config.option.costs is None and is_whole(config)
+    if measures and not hasattr(config, "workerinput"):
+        tiers.TOOK.parent.mkdir(exist_ok=True)
+        tiers.TOOK.write_text("", encoding="utf-8")
+        config.option.costs = str(tiers.TOOK)
 
 
 def is_whole(config: pytest.Config) -> bool:
