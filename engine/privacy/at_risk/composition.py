@@ -386,7 +386,9 @@ def _together(
     progress.step(0.9, "at_risk.compose")
     while len(parts) > 1:
         parts.sort(key=lambda part: part.size)
-        paired = [_convolved(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+        pairs = {(id(a), id(b)): (a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)}
+        made = {pair: _convolved(a, b) for pair, (a, b) in pairs.items()}  # of equal ones, once
+        paired = [made[id(a), id(b)] for a, b in zip(parts[::2], parts[1::2], strict=False)]
         parts = paired + ([parts[-1]] if len(parts) % 2 else [])
     return parts[0]
 

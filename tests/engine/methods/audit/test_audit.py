@@ -53,7 +53,7 @@ def test_a_method_keeps_its_promise(method: Method) -> None:
     assert list(audited(method)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.before_release
 @EVERY
 def test_a_method_keeps_its_promise_with_other_caps_and_many_neighbours(method: Method) -> None:
     assert list(audited(method, many=True)) == []
@@ -64,6 +64,12 @@ def test_a_method_keeps_its_promise_with_other_caps_and_many_neighbours(method: 
 @CHOOSES
 def test_a_method_keeps_its_promise_whatever_is_chosen(method: Method) -> None:
     assert list(choices_audited(method)) == []
+
+
+@pytest.mark.before_release
+@CHOOSES
+def test_a_method_keeps_its_promise_whatever_is_chosen_in_every_example(method: Method) -> None:
+    assert list(choices_audited(method, many=True)) == []
 
 
 @CHOOSES
