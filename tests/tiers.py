@@ -40,7 +40,7 @@ TOOK = ROOT / ".pytest_cache" / "took.tsv"  # not committed: what the tests of t
 TIERS = ("commit", "all", "release")
 NOTED = 0.1
 COMMIT = 0.1
-ALL = 0.5
+ALL = 0.4
 INHERITED = ("runTest",)  # of a base class
 UNSEEN = {"__pycache__", ".hypothesis"}
 
