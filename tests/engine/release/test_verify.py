@@ -53,6 +53,7 @@ def test_an_untouched_bundle_passes(made: Bundle, ledger: Ledger) -> None:
     assert not verify(made.folder).chain_checked
 
 
+@pytest.mark.guarantee
 def test_the_recipient_can_verify_the_release_alone(made: Bundle, ledger: Ledger, tmp_path: Path) -> None:
     alone = tmp_path / "received"
     shutil.copytree(made.folder / "release", alone)
@@ -77,6 +78,7 @@ def test_one_changed_byte_names_the_file_and_exits_1(
     assert main(["verify", str(made.folder)]) == 0
 
 
+@pytest.mark.guarantee
 def test_a_file_added_or_taken_away_is_named(made: Bundle) -> None:
     extra = made.folder / "release" / "patients.csv"
     extra.write_text("a,b\n")
@@ -201,6 +203,7 @@ def test_a_folder_without_a_bundle_is_said_in_words(tmp_path: Path) -> None:
     assert do
 
 
+@pytest.mark.guarantee
 def test_two_folders_of_different_releases_are_found_out(run: Runner, made: Bundle, tmp_path: Path) -> None:
     """Each passes for itself; without a ledger only what both say of the release can tell."""
     other = run("other", seed=2)
@@ -211,12 +214,14 @@ def test_two_folders_of_different_releases_are_found_out(run: Runner, made: Bund
     assert all(texts.explain(problem))
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("name", ["patients.csv", ".hidden", "release2"])
 def test_what_stands_beside_the_two_folders_is_named(made: Bundle, name: str) -> None:
     (made.folder / name).mkdir() if name == "release2" else (made.folder / name).write_text("a,b\n")
     assert [problem.values["file"] for problem in verify(made.folder).problems] == [name]
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("part", ["release", "internal"])
 def test_a_folder_that_is_a_link_does_not_pass(made: Bundle, tmp_path: Path, part: str) -> None:
     (made.folder / part).rename(tmp_path / "elsewhere")

@@ -120,10 +120,18 @@ def further_plans(plan: Plan, *, many: bool) -> Iterator[tuple[str, Plan]]:
         yield name, varied
 
 
-def choices_audited(method: Method) -> Iterator[str]:
-    """Audit every other choice that a method with a bounded loss offers; yield what was found in words."""
+def choices_audited(method: Method, *, many: bool = False) -> Iterator[str]:
+    """Audit every choice that a method with a bounded loss offers; yield what was found in words.
+
+    A choice is audited once, with the first example that can be made with it and does not show it already;
+    with ``many`` with every such example.
+    """
+    seen: set[str] = set()
     for plan in plans(method):
         for name, varied in other_choices(method, plan):
+            if name in seen and not many:
+                continue
+            seen.add(name)
             with TemporaryDirectory() as folder:
                 yield from _findings(name, method, varied, [], Path(folder), False)
 

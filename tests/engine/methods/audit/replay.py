@@ -27,12 +27,14 @@ from scipy.special import log_ndtr
 
 from engine.errors import InputRefused
 from engine.ledger import Ledger
-from engine.methods.protocol import Release
+from engine.methods.protocol import Method, Release, Source
 from engine.privacy.mechanisms.integers import Integers, listening, noisy
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Promise
-from engine.progress import SILENT
-from engine.release import bundle, make
+from engine.progress import SILENT, Progress
+from engine.release import bundle, make, reading
+from engine.release import check as ready_made
+from engine.release.foreseen import Foreseen, foresee
 from engine.release.make import Draft
 from engine.release.plan import Plan
 from engine.release.run import run_through
@@ -46,6 +48,7 @@ from tests.engine.methods.audit.tables import (
     Rows,
     neighbours,
     people_at_the_end,
+    read_once,
     without,
 )
 from tests.engine.methods.audit.tables import bench as bench_of
@@ -573,7 +576,19 @@ def check_evidence(bench: Bench, tape: Tape) -> None:
     """
     if bench.plan.step:
         return
-    with TemporaryDirectory() as folder, told_by_nothing_else():
+    said: list[Foreseen] = []  # worked out without a folder, of the same plan: once for both
+
+    def foresee_once(plan: Plan, design: Method) -> Foreseen:
+        if not said:
+            said.append(foresee(plan, design))
+        return said[0]
+
+    def read_all(plan: Plan, sources: Sequence[Source], *, base: Path, progress: Progress) -> Any:
+        return read_once(plan, sources, base)
+
+    foreseen = patch.object(ready_made, "foresee", foresee_once)
+    as_read = patch.object(reading, "read_all", read_all)
+    with TemporaryDirectory() as folder, told_by_nothing_else(), foreseen, as_read:
         found = []
         for place, rows in enumerate((bench.rows, without(bench, people_at_the_end(bench)[0]))):
             player = _Watching(tape.calls)

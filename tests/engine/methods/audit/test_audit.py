@@ -53,7 +53,7 @@ def test_a_method_keeps_its_promise(method: Method) -> None:
     assert list(audited(method)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.before_release
 @EVERY
 def test_a_method_keeps_its_promise_with_other_caps_and_many_neighbours(method: Method) -> None:
     assert list(audited(method, many=True)) == []
@@ -64,6 +64,12 @@ def test_a_method_keeps_its_promise_with_other_caps_and_many_neighbours(method: 
 @CHOOSES
 def test_a_method_keeps_its_promise_whatever_is_chosen(method: Method) -> None:
     assert list(choices_audited(method)) == []
+
+
+@pytest.mark.before_release
+@CHOOSES
+def test_a_method_keeps_its_promise_whatever_is_chosen_in_every_example(method: Method) -> None:
+    assert list(choices_audited(method, many=True)) == []
 
 
 @CHOOSES
@@ -161,6 +167,25 @@ def test_a_smaller_claim_would_be_seen_by_what_is_drawn_alone(
     modest = replace(promise, loss=replace(promise.loss, epsilon=promise.loss.epsilon * Fraction(2, 3)))
     assert all(replay.within(one, promise, apart=1) for one in found)
     assert not all(replay.within(one, modest, apart=1) for one in found)
+
+
+@pytest.mark.parametrize("ratio", [1, 2])
+def test_crowds_are_counted_at_once_as_they_are_defined(ratio: int) -> None:
+    lots = np.random.default_rng(4)
+    steps = np.array([0, 0.02, 0.05, 0.05 + 1e-9, 0.11, 0.4])  # none, and of the same size or nearly
+    p, people = lots.choice(steps, size=(9, 60)), np.array([40, 39, 1, 0, 40, 2, 40, 7, 40])
+    test = SeededRows(
+        threshold=2,
+        least=1,
+        rate=Fraction(1, 4),
+        ratio=Fraction(ratio),
+        alone=Fraction(1, 9),
+        slack=Fraction(0),
+    )
+    found = seeds.sizes_of_crowds(p, people, test)
+    for own, row in np.argwhere((p > 0) & (people > 0)[:, None]):
+        assert found[own, row] == seeds.size_of_crowd(p[:, row], people, own, test)
+    assert not found[(p == 0) | (people == 0)[:, None]].any() and len(np.unique(found)) > 9
 
 
 def test_a_sharp_threshold_of_crowds_is_seen(tmp_path: Path) -> None:

@@ -196,6 +196,7 @@ def test_a_pair_that_forgot_the_value_would_be_seen():
 # --- margins ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.at_once
 @pytest.mark.parametrize("name", ["count", "sum", "mean", "share", "people", "share of people"])
 def test_margins_cover_the_exact_answer_in_95_of_100(name):
     rows = [(f"p{place}", *EVERY_ROW[place % len(EVERY_ROW)]) for place in range(900)]
