@@ -12,7 +12,16 @@ import numpy as np
 import pandas as pd
 
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import (
+    NOISE,
+    budget_problems,
+    is_replace_one,
+    noise_notes,
+    noise_taken,
+    paid,
+    required,
+    takes_gaussian,
+)
 from engine.methods.datasets.marginal_model.codes import MOST_GROUPS, SEEN, Coded, as_coded, with_shares
 from engine.methods.datasets.marginal_model.frequent import (
     MOST_FREQUENT,
@@ -210,7 +219,6 @@ def named_view(schedule: Schedule, names: Sequence[str], *, words: str) -> Table
 
 ID = "datasets.marginals"
 WORDS = f"methods.{ID}"
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
 MOST_CELLS = 5_000
 MOST_IN_RULES = 50_000
 """Cells of two columns up to which a rule is part of the model; else it is kept by drawing again."""
@@ -253,7 +261,7 @@ class Marginals(Method):
             minimum=1, maximum=100, column_kinds=CELL_KINDS, needs_domain=True
         )
         about_rows: int = option.integer(minimum=10, maximum=10**9)
-        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        noise: str = NOISE
         bins: int = BINS
         edges: Mapping[str, option.Edges] = OWN_EDGES
         tables: str = TABLES
@@ -287,12 +295,24 @@ class Marginals(Method):
             found += named_problems(self.request, self.cells, method=ID)
         if not found and not self._leaves_rows:
             found.append(Problem(f"{ID}.rules_leave_nothing", {}, "never"))
-        gaussian = self.options.noise == GAUSSIAN
-        return found + budget_problems(self.request, uses_delta=gaussian)
+        return found + budget_problems(self.request, uses_delta=takes_gaussian(self.request))
 
     @once
     def taken(self) -> Mapping[str, Any]:
-        return bins_taken(self.cells)
+        return {**bins_taken(self.cells), **noise_taken(self.request, self.sums)}
+
+    @property
+    def sums(self) -> float:
+        """How many tables a row is in: of single columns, and of several."""
+        columns, tables = len(self.options.columns), self.options.tables
+        if tables == CHOSEN:
+            return columns + 3 * (columns - 1)
+        return columns + len(named_columns(self.request))
+
+    @once
+    def paid(self) -> Request:
+        """Return the request with the δ that the noise spends."""
+        return paid(self.request, self.sums)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
@@ -318,7 +338,7 @@ class Marginals(Method):
 
     @once
     def _division(self) -> Schedule:
-        budget, columns = required(self.request), self.cells
+        budget, columns = required(self.paid), self.cells
         return Schedule(
             most_sizes(columns),
             budget.epsilon,
@@ -335,7 +355,7 @@ class Marginals(Method):
     def cost(self) -> Promise:
         schedule = self.schedule
         kind = "approximate_dp" if schedule.is_gaussian else "pure_dp"
-        return promise(self.request, schedule.events, kind=kind)
+        return promise(self.paid, schedule.events, kind=kind)
 
     # --- forecast ----------------------------------------------------------------------------------
 
@@ -371,10 +391,11 @@ class Marginals(Method):
         }
         note = Text(f"{WORDS}.notes.{_verdict(schedule)}", told)
         drawn = _notes(self.cells, schedule)
-        return Forecast(tuple(errors), views=views, notes=(*cap_notes(self.request), note, *drawn))
+        first = (*cap_notes(self.request), *noise_notes(self.request, self.sums))
+        return Forecast(tuple(errors), views=views, notes=(*first, note, *drawn))
 
     def judged(self, people: int | None) -> Judged:
-        schedule, epsilon = self._division.expected(), float(required(self.request).epsilon)
+        schedule, epsilon = self._division.expected(), float(required(self.paid).epsilon)
         off = _off_alone(schedule)[0]
         told: dict[str, Any] = {"rows": schedule.about_rows, "epsilon": epsilon, "off": 100 * off}
         verdict = "nothing" if 1 - off < USELESS else _verdict(schedule)

@@ -11,7 +11,14 @@ import numpy as np
 import pandas as pd
 
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one
+from engine.methods.budget import (
+    NOISE,
+    budget_problems,
+    is_replace_one,
+    noise_notes,
+    noise_taken,
+    takes_gaussian,
+)
 from engine.methods.filling import Judged, judged_by_need
 from engine.methods.models.additive_pairs import (
     PAIRS,
@@ -68,7 +75,6 @@ if TYPE_CHECKING:
 
 ID = "models.additive"
 WORDS = f"methods.{ID}"
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
 MOST_CELLS = 1_000
 
 MOST_OUTSIDE = 0.46
@@ -113,7 +119,7 @@ class Additive(ScoredModel):
             minimum=1, maximum=200, column_kinds=CELL_KINDS, needs_domain=True
         )
         about_rows: int = option.integer(minimum=10, maximum=10**9)
-        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        noise: str = NOISE
         bins: int = BINS
         edges: Mapping[str, option.Edges] = OWN_EDGES
         rising: option.Names = RISING
@@ -140,7 +146,7 @@ class Additive(ScoredModel):
                 found.append(Problem(f"{ID}.too_many_cells", values, "predictors"))
         found += [] if found else monotone_problems(self.request, self.cells, method=ID)
         found += [] if found else pair_problems(self.request, self.cells, method=ID)
-        found += budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
+        found += budget_problems(self.request, uses_delta=takes_gaussian(self.request))
         if not found and 2 * self.schedule.needed_rows > self.options.about_rows:
             needed = round(self.schedule.needed_rows)
             found.append(Problem(f"{ID}.nothing_left", {"rows": needed}, "budget"))
@@ -148,7 +154,11 @@ class Additive(ScoredModel):
 
     @once
     def taken(self) -> Mapping[str, Any]:
-        return bins_taken(self.cells)
+        return {**bins_taken(self.cells), **noise_taken(self.request, self.sums)}
+
+    @property
+    def sums(self) -> float:
+        return 4 * (len(self.options.predictors) + len(self.options.pairs))
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
@@ -163,7 +173,7 @@ class Additive(ScoredModel):
     @once
     def schedule(self) -> Schedule:
         """Return the noise of every sum, and how many there are."""
-        budget = fit_budget(self.request)
+        budget = fit_budget(self.paid)
         sizes = [cells.size for cells in self.cells]
         return Schedule(
             (*sizes, *(pair.grid.size for pair in self.pairs)),
@@ -201,7 +211,9 @@ class Additive(ScoredModel):
                 "without": round(alone.rows_at(alone.expected_parts)),
             }
             notes.append(Text(f"{WORDS}.notes.pairs", told))
-        return Forecast(tuple(errors), notes=(*cap_notes(self.request), *notes))
+        return Forecast(
+            tuple(errors), notes=(*cap_notes(self.request), *noise_notes(self.request, self.sums), *notes)
+        )
 
     def judged(self, people: int | None) -> Judged:
         schedule, rows = self.schedule, self.options.about_rows
@@ -267,7 +279,7 @@ class Additive(ScoredModel):
             "needed_rows": round(schedule.rows_at(fitted.parts)),
             "noise": noise,
             **{one.name: one_way for one in (RISING, FALLING) if (one_way := list(self.values[one.name]))},
-            "privacy": privacy_told(self.request),
+            "privacy": privacy_told(self.paid),
             "method": {"id": self.id, "version": self.version},
         }
 
@@ -289,7 +301,7 @@ class Additive(ScoredModel):
         )
         card = (
             *_card(model),
-            privacy_text(self.request, WORDS),
+            privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use_{model['target']['kind']}"),
         )
         return leaving(

@@ -11,7 +11,14 @@ import pandas as pd
 
 from engine import arrays
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one
+from engine.methods.budget import (
+    NOISE,
+    budget_problems,
+    is_replace_one,
+    noise_notes,
+    noise_taken,
+    takes_gaussian,
+)
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import ClassTables, Rows, TablesPlan, fit, normal, shares
 from engine.methods.models.design import Bounds, bounds_of
@@ -55,7 +62,6 @@ if TYPE_CHECKING:
 
 ID = "models.naive_bayes"
 WORDS = f"methods.{ID}"
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
 BY_BINS, BY_NORMAL = "bins", "normal"
 MOST_COUNTS = 100_000
 
@@ -88,7 +94,7 @@ class NaiveBayes(ScoredModel):
             minimum=1, maximum=200, column_kinds=CELL_KINDS, needs_domain=True
         )
         numbers: str = option.choice(BY_BINS, BY_NORMAL, default=BY_BINS)
-        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        noise: str = NOISE
         bins: int = BINS
         edges: Mapping[str, option.Edges] = OWN_EDGES
         held_out_percent: int = PERCENT
@@ -107,7 +113,7 @@ class NaiveBayes(ScoredModel):
         if counts > MOST_COUNTS:
             values = {"counts": counts, "most": MOST_COUNTS}
             return [Problem(f"{ID}.too_many_counts", values, "predictors")]
-        return budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=takes_gaussian(self.request))
 
     @once
     def numbers(self) -> tuple[Column, ...]:
@@ -120,7 +126,11 @@ class NaiveBayes(ScoredModel):
 
     @once
     def taken(self) -> Mapping[str, Any]:
-        return bins_taken(self.cells)
+        return {**bins_taken(self.cells), **noise_taken(self.request, self.sums)}
+
+    @property
+    def sums(self) -> float:
+        return 1 + len(self.options.predictors)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
@@ -132,7 +142,7 @@ class NaiveBayes(ScoredModel):
     @once
     def plan(self) -> TablesPlan:
         """Return what is counted, and with how much noise."""
-        budget = fit_budget(self.request)
+        budget = fit_budget(self.paid)
         return TablesPlan(
             len(coding.levels(self.schema.column(self.options.target))),
             tuple(cells.size for cells in self.cells),
@@ -164,7 +174,7 @@ class NaiveBayes(ScoredModel):
             for size in self.request.sizes
         )
         errors += self.score_errors
-        return Forecast(errors, notes=tuple(cap_notes(self.request)))
+        return Forecast(errors, notes=(*cap_notes(self.request), *noise_notes(self.request, self.sums)))
 
     def judged(self, people: int | None) -> Judged | None:
         if people is None:
@@ -212,7 +222,7 @@ class NaiveBayes(ScoredModel):
                 "distribution": "discrete_gaussian" if self.plan.delta else "discrete_laplace",
                 "deviation_of_counts": f"{noise:.6g}",
             },
-            "privacy": privacy_told(self.request),
+            "privacy": privacy_told(self.paid),
             "method": {"id": self.id, "version": self.version},
         }
 
@@ -226,7 +236,7 @@ class NaiveBayes(ScoredModel):
         card = (
             Text(f"{WORDS}.card.predicts", {"target": model["target"]["name"]}),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(self.request, WORDS),
+            privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use"),
         )
         return leaving(

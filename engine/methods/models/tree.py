@@ -13,7 +13,14 @@ import numpy as np
 
 from engine import arrays
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one
+from engine.methods.budget import (
+    NOISE,
+    budget_problems,
+    is_replace_one,
+    noise_notes,
+    noise_taken,
+    takes_gaussian,
+)
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import shares
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
@@ -58,7 +65,6 @@ if TYPE_CHECKING:
 ID = "models.tree"
 WORDS = f"methods.{ID}"
 FORMAT = "custos.decision_tree"
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
 MOST_COUNTS = 100_000
 
 
@@ -88,7 +94,7 @@ class DecisionTree(ScoredModel):
             minimum=1, maximum=50, column_kinds=CELL_KINDS, needs_domain=True
         )
         depth: int = option.integer(default=3, minimum=1, maximum=4)
-        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        noise: str = NOISE
         bins: int = BINS
         edges: Mapping[str, option.Edges] = OWN_EDGES
         held_out_percent: int = PERCENT
@@ -106,11 +112,15 @@ class DecisionTree(ScoredModel):
         if counts > MOST_COUNTS:
             values = {"counts": counts, "most": MOST_COUNTS}
             return [Problem(f"{ID}.too_many_counts", values, "predictors")]
-        return budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=takes_gaussian(self.request))
 
     @once
     def taken(self) -> Mapping[str, Any]:
-        return bins_taken(self.cells)
+        return {**bins_taken(self.cells), **noise_taken(self.request, self.sums)}
+
+    @property
+    def sums(self) -> float:
+        return 1 + self.options.depth * len(self.options.predictors)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
@@ -120,7 +130,7 @@ class DecisionTree(ScoredModel):
     @once
     def plan(self) -> TreePlan:
         """Return what is counted, and with how much noise."""
-        budget, cells = fit_budget(self.request), self.cells
+        budget, cells = fit_budget(self.paid), self.cells
         return TreePlan(
             len(coding.levels(self.schema.column(self.options.target))),
             tuple(one.size for one in cells),
@@ -151,7 +161,7 @@ class DecisionTree(ScoredModel):
             for size in self.request.sizes
         )
         errors += self.score_errors
-        return Forecast(errors, notes=tuple(cap_notes(self.request)))
+        return Forecast(errors, notes=(*cap_notes(self.request), *noise_notes(self.request, self.sums)))
 
     def judged(self, people: int | None) -> Judged | None:
         leaves = 2**self.options.depth
@@ -194,7 +204,7 @@ class DecisionTree(ScoredModel):
                 "distribution": "discrete_gaussian" if division.delta else "discrete_laplace",
                 "deviation_of_leaves": f"{division.deviation(LEAVES):.6g}",
             },
-            "privacy": privacy_told(self.request),
+            "privacy": privacy_told(self.paid),
             "method": {"id": self.id, "version": self.version},
         }
 
@@ -209,7 +219,7 @@ class DecisionTree(ScoredModel):
         card = (
             Text(f"{WORDS}.card.predicts", {"target": model["target"]["name"]}),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(self.request, WORDS),
+            privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use"),
         )
         return leaving(
