@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import log
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,7 @@ from engine.methods.protocol import (
     Release,
 )
 from engine.methods.shared.blocks import read
+from engine.methods.shared.cell_search import CELLS, Grids, counted, search_notes, searched, with_edges
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (
     BINS,
@@ -67,6 +69,8 @@ from engine.methods.shared.column_cells import (
 )
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.events import Event
+from engine.privacy.mechanisms.integers import added
+from engine.privacy.noise import Noise
 from engine.table.schema import Kind
 from engine.views import Text, View
 
@@ -102,6 +106,7 @@ class Additive(ScoredModel):
     id = ID
     family = Family.MODEL
     usual = True
+    version = 2  # cells are searched
     promises = ("pure_dp", "approximate_dp")
     held_out = True
     published = Reference(
@@ -121,6 +126,7 @@ class Additive(ScoredModel):
         about_rows: int = option.integer(minimum=10, maximum=10**9)
         noise: str = NOISE
         bins: int = BINS
+        cells: str = CELLS
         edges: Mapping[str, option.Edges] = OWN_EDGES
         rising: option.Names = RISING
         falling: option.Names = FALLING
@@ -173,17 +179,32 @@ class Additive(ScoredModel):
     @once
     def schedule(self) -> Schedule:
         """Return the noise of every sum, and how many there are."""
+        return replace(self._unsearched, searched=len(self.grids)).borne_out()
+
+    @once
+    def _unsearched(self) -> Schedule:
         budget = fit_budget(self.paid)
-        sizes = [cells.size for cells in self.cells]
         return Schedule(
-            (*sizes, *(pair.grid.size for pair in self.pairs)),
+            _sizes(self.cells, self.pairs),
             budget.epsilon,
             budget.delta,
             self.request.rows_per_person,
             is_replace_one(self.request),
             self.options.about_rows,
             self.target.is_classes,
-        ).borne_out()
+        )
+
+    @once
+    def grids(self) -> Grids:
+        """Return the fine grids of the predictors whose cells are searched."""
+        first = self._unsearched
+        return searched(
+            self.request,
+            self.cells,
+            rows=self.options.about_rows,
+            level=first.signal,
+            gaussian=first.is_gaussian,
+        )
 
     @once
     def fit_events(self) -> Event:
@@ -212,7 +233,13 @@ class Additive(ScoredModel):
             }
             notes.append(Text(f"{WORDS}.notes.pairs", told))
         return Forecast(
-            tuple(errors), notes=(*cap_notes(self.request), *noise_notes(self.request, self.sums), *notes)
+            tuple(errors),
+            notes=(
+                *cap_notes(self.request),
+                *noise_notes(self.request, self.sums),
+                *search_notes(self.grids),
+                *notes,
+            ),
         )
 
     def judged(self, people: int | None) -> Judged:
@@ -224,9 +251,11 @@ class Additive(ScoredModel):
     # --- release -----------------------------------------------------------------------------------
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
-        schedule, predictors, pairs = self.schedule, self.cells, self.pairs
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
+        predictors = self._found(frame, context.noise)
+        pairs = pairs_of(self.request, predictors)
+        schedule = replace(self.schedule, sizes=_sizes(predictors, pairs))
         described = self.target
         target = read(frame, np.int32, described.steps)
         known = target >= -RESIDUAL_STEPS
@@ -253,6 +282,21 @@ class Additive(ScoredModel):
         )
         return self._released(self.with_score(model, predict, context))
 
+    def _found(self, frame: pd.DataFrame, noise: Noise) -> tuple[ColumnCells, ...]:
+        """Return the predictors with the cells that their noisy fine counts lead to."""
+        if not self.grids:
+            return self.cells
+        schedule, exact = self.schedule, counted(frame, self.grids)
+        scale = schedule.search_scale
+        return with_edges(
+            self.cells,
+            self.grids,
+            added(exact, schedule.drawn(scale, exact.size, noise)),
+            rows=self.options.about_rows,
+            deviation=schedule.deviation(scale),
+            bins=self.options.bins,
+        )
+
     @once
     def target(self) -> Target:
         """Return what is predicted."""
@@ -269,6 +313,8 @@ class Additive(ScoredModel):
             "scale_of_sums": str(schedule.sum_scale / RESIDUAL_STEPS * WHOLE / fitted.parts),
             "scale_of_counts": str(schedule.count_scale),
         }
+        if schedule.searched:
+            noise["scale_of_cells"] = str(schedule.search_scale)
         limit: dict[str, Any] = {"clipping": str(schedule.clipping)}
         if schedule.bought is not None:
             noise["scale_of_spread"] = str(schedule.spread_scale / FULL * WIDEST**2)
@@ -307,6 +353,10 @@ class Additive(ScoredModel):
         return leaving(
             model, self.request, words=WORDS, predict=predict, promise=self.cost, card=card, views=views
         )
+
+
+def _sizes(predictors: Sequence[ColumnCells], pairs: Sequence[Pair]) -> tuple[int, ...]:
+    return (*(cells.size for cells in predictors), *(pair.grid.size for pair in pairs))
 
 
 def _card(model: Mapping[str, Any]) -> tuple[Text, ...]:

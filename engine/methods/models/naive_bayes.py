@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,16 @@ from engine.methods.protocol import (
     Release,
 )
 from engine.methods.shared.blocks import blocks
+from engine.methods.shared.cell_search import (
+    CELLS,
+    SEARCH,
+    SEARCHED,
+    Grids,
+    counted,
+    search_notes,
+    searched,
+    with_edges,
+)
 from engine.methods.shared.column_cells import (
     BINS,
     CELL_KINDS,
@@ -49,8 +60,10 @@ from engine.methods.shared.column_cells import (
     columns_as_cells,
     is_listed,
 )
+from engine.methods.shared.division import Division
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.events import Event
+from engine.privacy.noise import Noise
 from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.views import Cell, TableView, Text, View
@@ -79,6 +92,7 @@ class NaiveBayes(ScoredModel):
     """
 
     id = ID
+    version = 2  # cells are searched where a rough number of rows is said
     family = Family.MODEL
     promises = ("pure_dp", "approximate_dp")
     held_out = True
@@ -96,6 +110,10 @@ class NaiveBayes(ScoredModel):
         numbers: str = option.choice(BY_BINS, BY_NORMAL, default=BY_BINS)
         noise: str = NOISE
         bins: int = BINS
+        cells: str = CELLS
+        about_rows: int | None = option.integer(
+            optional=True, minimum=10, maximum=10**9, when=("cells", (SEARCHED,))
+        )
         edges: Mapping[str, option.Edges] = OWN_EDGES
         held_out_percent: int = PERCENT
 
@@ -142,6 +160,10 @@ class NaiveBayes(ScoredModel):
     @once
     def plan(self) -> TablesPlan:
         """Return what is counted, and with how much noise."""
+        return replace(self._unsearched, searched=len(self.grids))
+
+    @once
+    def _unsearched(self) -> TablesPlan:
         budget = fit_budget(self.paid)
         return TablesPlan(
             len(coding.levels(self.schema.column(self.options.target))),
@@ -151,6 +173,29 @@ class NaiveBayes(ScoredModel):
             budget.delta,
             self.request.rows_per_person,
             is_replace_one(self.request),
+        )
+
+    @once
+    def grids(self) -> Grids:
+        """Return the fine grids of the predictors whose cells are searched."""
+        budget, first = fit_budget(self.paid), self._unsearched
+        moved = first.rows_per_person * (2 if first.replace_one else 1)
+        level = Division((), budget.epsilon, budget.delta, first.replace_one).level / moved
+        rows = self.options.about_rows
+        return searched(self.request, self.cells, rows=rows, level=level, gaussian=budget.delta > 0)
+
+    def _found(self, frame: pd.DataFrame, noise: Noise) -> tuple[ColumnCells, ...]:
+        """Return the predictors with the cells that their noisy fine counts lead to."""
+        if not self.grids:
+            return self.cells
+        division = self.plan.division
+        return with_edges(
+            self.cells,
+            self.grids,
+            division.noisy(SEARCH, counted(frame, self.grids), noise),
+            rows=self.options.about_rows,
+            deviation=division.deviation(SEARCH),
+            bins=self.options.bins,
         )
 
     @once
@@ -174,7 +219,14 @@ class NaiveBayes(ScoredModel):
             for size in self.request.sizes
         )
         errors += self.score_errors
-        return Forecast(errors, notes=(*cap_notes(self.request), *noise_notes(self.request, self.sums)))
+        return Forecast(
+            errors,
+            notes=(
+                *cap_notes(self.request),
+                *noise_notes(self.request, self.sums),
+                *search_notes(self.grids),
+            ),
+        )
 
     def judged(self, people: int | None) -> Judged | None:
         if people is None:
@@ -187,26 +239,28 @@ class NaiveBayes(ScoredModel):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        frame, plan = tables[MAIN].rows(), self.plan
-        parts = (self._read(frame.iloc[rows]) for rows in blocks(len(frame), at_most=2**14))
+        frame = tables[MAIN].rows()
+        own = self._found(frame, context.noise)
+        plan = replace(self.plan, sizes=tuple(cells.size for cells in own))
+        parts = (self._read(frame.iloc[rows], own) for rows in blocks(len(frame), at_most=2**14))
         found = fit(parts, plan, noise=context.noise)
         context.progress.step(0.9, "run.writing")
-        model = self.with_score(self.content(found), predict, context)
+        model = self.with_score(self.content(found, own), predict, context)
         return self._released(model)
 
-    def _read(self, frame: pd.DataFrame) -> Rows:
+    def _read(self, frame: pd.DataFrame, own: tuple[ColumnCells, ...]) -> Rows:
         target = self.schema.column(self.options.target)
         return Rows(
             coding.codes(frame[target.name], target),
-            [cells.codes(frame[cells.column.name]) for cells in self.cells],
+            [cells.codes(frame[cells.column.name]) for cells in own],
             [_bounds(column).scaled(coding.numbers(frame[column.name], column)) for column in self.numbers],
         )
 
-    def content(self, found: ClassTables) -> dict[str, Any]:
+    def content(self, found: ClassTables, own: tuple[ColumnCells, ...] | None = None) -> dict[str, Any]:
         """Return the model as JSON values: everything that predicts, made from noisy sums alone."""
         target, noise = self.schema.column(self.options.target), self.plan.count_noise
         by_name: dict[str, dict[str, Any]] = {}
-        for cells, counts in zip(self.cells, found.cells, strict=True):
+        for cells, counts in zip(own or self.cells, found.cells, strict=True):
             one = written_cells(cells) | {"shares": shares(counts).tolist()}
             by_name[cells.column.name] = one | {"within_95": _within(counts, noise)}
         for column, known, sums in zip(self.numbers, found.known, found.sums, strict=True):

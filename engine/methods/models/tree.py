@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
@@ -40,6 +40,18 @@ from engine.methods.protocol import (
     Release,
 )
 from engine.methods.shared.blocks import blocks, read, small
+from engine.methods.shared.cell_search import (
+    CELLS,
+    SEARCH,
+    SEARCH_SHARE,
+    SEARCHED,
+    Grids,
+    counted,
+    search_notes,
+    search_query,
+    searched,
+    with_edges,
+)
 from engine.methods.shared.column_cells import (
     BINS,
     CELL_KINDS,
@@ -79,6 +91,7 @@ class DecisionTree(ScoredModel):
     """
 
     id = ID
+    version = 2  # cells are searched where a rough number of rows is said
     family = Family.MODEL
     promises = ("pure_dp", "approximate_dp")
     held_out = True
@@ -96,6 +109,10 @@ class DecisionTree(ScoredModel):
         depth: int = option.integer(default=3, minimum=1, maximum=4)
         noise: str = NOISE
         bins: int = BINS
+        cells: str = CELLS
+        about_rows: int | None = option.integer(
+            optional=True, minimum=10, maximum=10**9, when=("cells", (SEARCHED,))
+        )
         edges: Mapping[str, option.Edges] = OWN_EDGES
         held_out_percent: int = PERCENT
 
@@ -130,6 +147,10 @@ class DecisionTree(ScoredModel):
     @once
     def plan(self) -> TreePlan:
         """Return what is counted, and with how much noise."""
+        return replace(self._unsearched, searched=len(self.grids))
+
+    @once
+    def _unsearched(self) -> TreePlan:
         budget, cells = fit_budget(self.paid), self.cells
         return TreePlan(
             len(coding.levels(self.schema.column(self.options.target))),
@@ -140,6 +161,31 @@ class DecisionTree(ScoredModel):
             budget.delta,
             self.request.rows_per_person,
             is_replace_one(self.request),
+        )
+
+    @once
+    def grids(self) -> Grids:
+        """Return the fine grids of the predictors whose cells are searched."""
+        budget, first = fit_budget(self.paid), self._unsearched
+        moved = first.rows_per_person * (2 if first.replace_one else 1)
+        level = Division((), budget.epsilon, budget.delta, first.replace_one).level / moved
+        rows = (
+            self.options.about_rows if budget.delta else None
+        )  # in pure noise nothing is left for questions
+        return searched(self.request, self.cells, rows=rows, level=level, gaussian=budget.delta > 0)
+
+    def _found(self, frame: pd.DataFrame, noise: Noise) -> tuple[ColumnCells, ...]:
+        """Return the predictors with the cells that their noisy fine counts lead to."""
+        if not self.grids:
+            return self.cells
+        division = self.plan.division
+        return with_edges(
+            self.cells,
+            self.grids,
+            division.noisy(SEARCH, counted(frame, self.grids), noise),
+            rows=self.options.about_rows,
+            deviation=division.deviation(SEARCH),
+            bins=self.options.bins,
         )
 
     @once
@@ -161,7 +207,14 @@ class DecisionTree(ScoredModel):
             for size in self.request.sizes
         )
         errors += self.score_errors
-        return Forecast(errors, notes=(*cap_notes(self.request), *noise_notes(self.request, self.sums)))
+        return Forecast(
+            errors,
+            notes=(
+                *cap_notes(self.request),
+                *noise_notes(self.request, self.sums),
+                *search_notes(self.grids),
+            ),
+        )
 
     def judged(self, people: int | None) -> Judged | None:
         leaves = 2**self.options.depth
@@ -172,18 +225,21 @@ class DecisionTree(ScoredModel):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        frame, cells = tables[MAIN].rows(), self.cells
+        frame = tables[MAIN].rows()
+        cells = self._found(frame, context.noise)
+        sizes, ordered = tuple(one.size for one in cells), tuple(one.ordered for one in cells)
+        plan = replace(self.plan, sizes=sizes, ordered=ordered)
         target = self.schema.column(self.options.target)
         classes = read(
             frame, small(len(coding.cells(target))), lambda rows: coding.codes(rows[target.name], target)
         )
         codes = [small_codes(frame, one) for one in cells]
-        found = fit(classes, codes, self.plan, noise=context.noise)
+        found = fit(classes, codes, plan, noise=context.noise)
         context.progress.step(0.9, "run.writing")
-        model = self.with_score(self.content(found), predict, context)
+        model = self.with_score(self.content(found, cells), predict, context)
         return self._released(model)
 
-    def content(self, found: Tree) -> dict[str, Any]:
+    def content(self, found: Tree, cells: Sequence[ColumnCells] | None = None) -> dict[str, Any]:
         """Return the tree as JSON values."""
         target, division = self.schema.column(self.options.target), self.plan.division
         questions = [
@@ -194,7 +250,7 @@ class DecisionTree(ScoredModel):
             "format": FORMAT,
             "version": 1,
             "target": {"name": target.name, "kind": CLASSES, "values": list(coding.levels(target))},
-            "predictors": [written_cells(one) for one in self.cells],
+            "predictors": [written_cells(one) for one in cells or self.cells],
             "questions": questions,
             "leaves": [
                 {"rows": round(float(np.maximum(own, 0).sum())), "shares": share.tolist()}
@@ -307,6 +363,8 @@ class TreePlan:
         The cap.
     replace_one
         Whether neighbouring tables exchange a person.
+    searched
+        How many predictors are counted by their fine grids first; see `cell_search`.
 
     Notes
     -----
@@ -322,17 +380,21 @@ class TreePlan:
     delta: Fraction
     rows_per_person: int
     replace_one: bool
+    searched: int = 0
 
     @cached_property
     def division(self) -> Division:
         """How the budget is divided."""
         rows, times, tables = self.rows_per_person, 2 if self.replace_one else 1, len(self.sizes)
         ones, squared = times * rows, times * rows**2
-        queries = (
-            Query(LEVELS, ones * tables, squared * tables, 1 - LEAF_SHARE, self.depth),
-            Query(LEAVES, ones, squared, LEAF_SHARE),
-        )
-        return Division(queries, self.epsilon, self.delta, self.replace_one).borne_out()
+        left = 1 - (SEARCH_SHARE if self.searched else 0)
+        queries = [
+            Query(LEVELS, ones * tables, squared * tables, left * (1 - LEAF_SHARE), self.depth),
+            Query(LEAVES, ones, squared, left * LEAF_SHARE),
+        ]
+        if self.searched:
+            queries.append(search_query(self.searched, rows=rows, replace_one=self.replace_one))
+        return Division(tuple(queries), self.epsilon, self.delta, self.replace_one).borne_out()
 
 
 @dataclass(frozen=True)
