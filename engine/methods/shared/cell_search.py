@@ -45,7 +45,7 @@ CERTAIN = 1.5
 FULL, SPARSE = 16, 48
 """A cell is cut while it has more than 1/16 of the rows, and joined while it has less than 1/48."""
 MOST_CELLS = 200
-LEAST_FOUND = 0.5
+LEAST_FOUND = 0.25
 """A column is searched where a declared interval with this share of the rows would certainly be cut."""
 
 
