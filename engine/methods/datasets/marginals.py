@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, prod
@@ -54,6 +55,7 @@ from engine.methods.protocol import (
     Rows,
     TableArtefact,
 )
+from engine.methods.shared.cell_search import CELLS, SEARCHED, each_value
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (
     BINS,
@@ -245,6 +247,7 @@ class Marginals(Method):
     id = ID
     family = Family.DATASET
     promises = ("approximate_dp", "pure_dp")
+    version = 2  # pairs of a declared target come first, cells are searched
     usual = True
     rows = Rows.SYNTHETIC
     invented = True
@@ -266,6 +269,7 @@ class Marginals(Method):
         edges: Mapping[str, option.Edges] = OWN_EDGES
         tables: str = TABLES
         named: option.Records = NAMED_TABLES
+        cells: str = replace(CELLS, when=("tables", (CHOSEN, SINGLE)))
         frequent: bool = option.boolean(default=True, when=("tables", (CHOSEN, SINGLE)))
         target: str | None = option.column(optional=True, column_kinds=CELL_KINDS, when=("tables", (CHOSEN,)))
         in_order: option.Records = IN_ORDER
@@ -321,9 +325,11 @@ class Marginals(Method):
         names = [name for name in self.options.columns if name not in computed]
         own = self.options.edges or {}
         searched = [name for name in names if self.options.frequent and name not in own]
+        is_cut = self.options.cells == SEARCHED
         return tuple(
-            as_apart(cells) if cells.column.name in searched else cells
+            as_apart(cells, is_cut=is_cut) if cells.column.name in searched else cells
             for cells in map(as_coded, columns_as_cells(self.request, names))
+            for cells in [each_value(cells) if is_cut and cells.column.name not in own else cells]
         )
 
     @once
@@ -349,6 +355,7 @@ class Marginals(Method):
             named_tables(self.request, columns),
             sum(isinstance(cells, Coded) for cells in columns),
             frequent=sum(isinstance(cells, FrequentApart) for cells in columns),
+            has_target=self.options.target is not None,
         )
 
     @once
@@ -392,6 +399,9 @@ class Marginals(Method):
         note = Text(f"{WORDS}.notes.{_verdict(schedule)}", told)
         drawn = _notes(self.cells, schedule)
         first = (*cap_notes(self.request), *noise_notes(self.request, self.sums))
+        if (target := self.options.target) is not None:
+            said = "no_target" if schedule.only_single else "target"
+            first += (Text(f"{WORDS}.notes.{said}", {"target": target}),)
         return Forecast(tuple(errors), views=views, notes=(*first, note, *drawn))
 
     def judged(self, people: int | None) -> Judged:
@@ -509,7 +519,7 @@ def _searched(
         for place, cells in searched.items()
     }
     least = {place: schedule.standing_out(cells.fine) for place, cells in searched.items()}
-    return with_frequent(columns, tables, least)
+    return with_frequent(columns, tables, least, rows=schedule.about_rows)
 
 
 def _notes(

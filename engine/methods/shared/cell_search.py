@@ -40,6 +40,8 @@ SEARCH_SHARE = 0.02
 """Of the budget for the fine counts of all columns together; between 1 and 5 % there is no difference."""
 MOST_VALUES, STEPS = 4_096, 1_024
 """Declared values up to which the fine grid has one each; else it has so many equal steps."""
+FEW_VALUES = 64
+"""Declared values of a whole number up to which each may have a cell."""
 CERTAIN = 1.5
 """Standard deviations of the noise beyond which a cell is certainly over- or under-full."""
 FULL, SPARSE = 16, 48
@@ -66,6 +68,14 @@ def fine_of(cells: ColumnCells, own: Mapping[str, Any]) -> Intervals | None:
     found = cells_of(column, bins=MOST_VALUES if has_few else STEPS)
     assert isinstance(found, Intervals)
     return found if found.size > cells.size else None
+
+
+def each_value(cells: ColumnCells) -> ColumnCells:
+    """Return a whole number of few declared values with a cell for each; anything else as it is."""
+    if not isinstance(cells, Intervals) or cells.column.kind not in NUMBERS or not cells.has_steps:
+        return cells
+    has_few = cells.spans[-1][1] - cells.spans[0][0] < FEW_VALUES
+    return cells_of(cells.column, bins=FEW_VALUES) if has_few else cells
 
 
 Grids = Mapping[int, Intervals]
