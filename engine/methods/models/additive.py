@@ -20,7 +20,7 @@ from engine.methods.budget import (
     noise_taken,
     takes_gaussian,
 )
-from engine.methods.filling import Judged, judged_by_need
+from engine.methods.filling import USELESS, Judged, judged_by_need
 from engine.methods.models.additive_pairs import (
     PAIRS,
     Pair,
@@ -32,7 +32,7 @@ from engine.methods.models.additive_pairs import (
     written_pairs,
 )
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
-from engine.methods.models.additive_steps import Fitted, Floats, fit
+from engine.methods.models.additive_steps import WITHOUT_NOISE, Fitted, Floats, fit, foreseen_skill
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.limits import FULL, WIDEST, limit_told
@@ -81,6 +81,8 @@ ID = "models.additive"
 WORDS = f"methods.{ID}"
 MOST_CELLS = 1_000
 
+LEAST_SKILL = 0.55
+"""Of pairs of rows that are told apart, below which a model of classes is refused: chance tells a half."""
 MOST_OUTSIDE = 0.46
 """Share of effects outside their limits, on the worst of the tables that the note beside them speaks of."""
 
@@ -153,10 +155,23 @@ class Additive(ScoredModel):
         found += [] if found else monotone_problems(self.request, self.cells, method=ID)
         found += [] if found else pair_problems(self.request, self.cells, method=ID)
         found += budget_problems(self.request, uses_delta=takes_gaussian(self.request))
-        if not found and 2 * self.schedule.needed_rows > self.options.about_rows:
-            needed = round(self.schedule.needed_rows)
-            found.append(Problem(f"{ID}.nothing_left", {"rows": needed}, "budget"))
-        return found
+        if found or not self._says_nothing:
+            return found
+        return [Problem(f"{ID}.nothing_left", {"rows": round(self.schedule.needed_rows)}, "budget")]
+
+    @property
+    def _says_nothing(self) -> bool:
+        """Whether the release would be noise. Weak curves of classes still rank: only chance is refused."""
+        if self.target.is_classes:
+            return self.skill < LEAST_SKILL
+        return 2 * self.schedule.needed_rows > self.options.about_rows
+
+    @once
+    def skill(self) -> float:
+        """Return how many pairs of rows of either class are foreseen to be told apart, of 1."""
+        return foreseen_skill(
+            self.schedule, [cells.ordered for cells in self.cells], [pair.grid for pair in self.pairs]
+        )
 
     @once
     def taken(self) -> Mapping[str, Any]:
@@ -244,6 +259,10 @@ class Additive(ScoredModel):
 
     def judged(self, people: int | None) -> Judged:
         schedule, rows = self.schedule, self.options.about_rows
+        if self.target.is_classes:
+            share = max(0.0, (self.skill - 0.5) / (WITHOUT_NOISE - 0.5))
+            told = {"percent": round(100 * self.skill), "without": round(100 * WITHOUT_NOISE)}
+            return Judged(share, Text(f"{WORDS}.judged.{'pairs' if share >= USELESS else 'few_pairs'}", told))
         return judged_by_need(
             schedule.rows_at(schedule.expected_parts), schedule.sizes, rows, f"{WORDS}.judged"
         )
