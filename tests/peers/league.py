@@ -47,8 +47,8 @@ CLASSES = {"additive": {}, "logistic": {}, "naive_bayes": {}}
 NUMBERS = {"additive": {}, "linear": {"fit": "steps"}}
 PEERS = ("diffprivlib", "interpret", "dpmm")
 TUNED = (
-    "Tables that were used for tuning: none, but that cells are searched only where an interval with a quarter\n"
-    "of the rows would show (`LEAST_FOUND`): that was set after `friedman` had been seen to lose by a half."
+    "Tables that were used for tuning: none, but that cells are searched only where an interval with a\n"
+    "quarter of the rows would show (`LEAST_FOUND`): set after `friedman` had been seen to lose by a half."
 )
 GRID = 16
 """Groups of a number, by people, on which invented rows are compared; up to `EACH` whole numbers one each."""
@@ -542,8 +542,8 @@ def page(models: Sequence[Line], invented: Sequence[Line], options: argparse.Nam
         "",
         f"Written by `python tests/peers/league.py`: mean ± spread over {options.seeds} splits",
         "(four fifths are fitted on). Quality is the area under the curve for classes, R² for numbers, on",
-        "held-out rows; bias is mean predicted − true, of numbers as a part of the mean. Beside bounds and values",
-        "nothing is said but about how many rows there are.",
+        "held-out rows; bias is mean predicted − true, of numbers as a part of the mean. Beside bounds and",
+        "values nothing is said but about how many rows there are.",
         "",
         TUNED,
         "",

@@ -1,4 +1,4 @@
-"""Which noise is taken where that is left open: by declarations alone, and never more of it than the other."""
+"""Which noise is taken where that is left open: by declarations alone, and the lesser one."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_delta_is_spent_exactly_where_that_is_less_noise(method: type[Method],
 
 
 def test_few_sums_keep_laplace_noise_and_spend_no_delta() -> None:
-    method, plan = next((m, p) for m, p in OPEN if m.id == "models.naive_bayes")
+    plan = next(plan for way, plan in OPEN if way.id == "models.naive_bayes")
     few = replace(plan, parameters={**plan.parameters, "predictors": plan.parameters["predictors"][:1]})
     found = design(few, FITTING, A_DELTA, Fraction(8))
     assert found.cost.kind == "pure_dp" and found.cost.loss.delta == 0
