@@ -460,7 +460,7 @@ def test_the_price_of_pairs_is_said_before_anything_is_spent():
         ),
         ({"pairs": [{"first": "age", "second": "nowhere"}]}, "parameters.no_such_column"),
         ({"pairs": [{"first": "age"}]}, "parameters.unfilled"),
-        ({"about_rows": 300}, f"{ID}.nothing_left"),
+        ({"about_rows": 60}, f"{ID}.nothing_left"),
     ],
 )
 def test_what_cannot_work_is_said_from_declarations_alone(given, code):
