@@ -324,7 +324,7 @@ def on_grid(case: Case, rows: pd.DataFrame, like: pd.DataFrame) -> dict[str, np.
     found = {}
     for name, ends in case.declared.items():
         if isinstance(ends[0], str):
-            found[name] = pd.Categorical(rows[name], categories=ends).codes.astype(int) + 1
+            found[name] = pd.Index(ends).get_indexer(rows[name]) + 1
             continue
         values = pd.to_numeric(rows[name]).to_numpy(float)
         if like[name].dtype.kind == "i" and int(ends[1]) - int(ends[0]) < EACH:
@@ -449,7 +449,7 @@ def tables_of_dpmm(case: Case, epsilon: str, delta: Fraction, seed: int) -> Meas
     cells, edges = {}, {}
     for name, ends in case.declared.items():
         if isinstance(ends[0], str):
-            cells[name] = pd.Categorical(train[name], categories=ends).codes.astype(int)
+            cells[name] = pd.Index(ends).get_indexer(train[name])
             edges[name] = len(ends)
         else:
             low, high = map(float, ends)

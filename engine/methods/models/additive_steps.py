@@ -292,7 +292,8 @@ def foreseen_skill(schedule: Schedule, ordered: Sequence[int], grids: Sequence[G
     """
     sigma = sqrt(schedule.needed_rows * schedule.bend)
     kept, noise = [], 0.0
-    for cells, shape in zip(schedule.sizes, (*ordered, *grids), strict=True):
+    shapes: tuple[int | Grid, ...] = (*ordered, *grids)
+    for cells, shape in zip(schedule.sizes, shapes, strict=True):
         weight = schedule.bend * schedule.about_rows / cells
         penalty = _penalty(cells, shape)
         left = np.linalg.inv(weight * np.eye(cells) + schedule.shrinkage * penalty)

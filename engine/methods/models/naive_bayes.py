@@ -193,7 +193,7 @@ class NaiveBayes(ScoredModel):
             self.cells,
             self.grids,
             division.noisy(SEARCH, counted(frame, self.grids), noise),
-            rows=self.options.about_rows,
+            rows=self.options.about_rows or 0,
             deviation=division.deviation(SEARCH),
             bins=self.options.bins,
         )

@@ -183,7 +183,7 @@ class DecisionTree(ScoredModel):
             self.cells,
             self.grids,
             division.noisy(SEARCH, counted(frame, self.grids), noise),
-            rows=self.options.about_rows,
+            rows=self.options.about_rows or 0,
             deviation=division.deviation(SEARCH),
             bins=self.options.bins,
         )
