@@ -542,8 +542,11 @@ def _frequent_note(cells: FrequentApart, schedule: Schedule, *, is_found: bool) 
         "most": MOST_FREQUENT,
         "found": len(cells.found),
         "least": ceil(schedule.standing_out(cells.fine)),
+        "intervals": len(cells.spans) if is_found else cells.most_size - 1,
+        "alone": sum(first == last for first, last, _ in cells.spans),
     }
-    return Text(f"{WORDS}.notes.frequent{'_found' if is_found else ''}", told)
+    name = "crowded" if cells.is_cut else "frequent"
+    return Text(f"{WORDS}.notes.{name}{'_found' if is_found else ''}", told)
 
 
 def _coded_note(cells: Coded, schedule: Schedule) -> Text:
