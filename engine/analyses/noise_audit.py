@@ -160,7 +160,7 @@ class NoiseAudit(Analysis):
             "same_questions": found.alike,
             "too_little_noise": found.is_caught,
         }
-        symbol = "μ" if design.values["noise"] == "gaussian" else "ε"
+        symbol = "μ" if _is_gaussian(design) else "ε"
         said = {"symbol": symbol, "claimed": found.claimed, "measured": found.level, "error": found.error}
         sentences = [
             self.word(
@@ -192,6 +192,11 @@ class NoiseAudit(Analysis):
 STEP = "sampled_sensitivity.pairs"
 
 
+def _is_gaussian(design: Method) -> bool:
+    """Whether the noise is Gaussian: then a δ is spent."""
+    return design.cost.loss is not None and design.cost.loss.delta > 0
+
+
 def audit(
     design: Method,
     rows: tuple[pd.DataFrame, pd.DataFrame],
@@ -220,7 +225,7 @@ def audit(
         tables = {MAIN: Table(frame)}
         return lambda noise: design.run(tables, protocol.Context(noise, None, Path(), held_out=tables))
 
-    gaussian = design.values["noise"] == "gaussian"
+    gaussian = _is_gaussian(design)
     epsilon = float(budget.epsilon)
     claimed = gaussian_level(epsilon, float(budget.delta)) if gaussian else epsilon
     table, neighbour = on(rows[0]), on(rows[1])

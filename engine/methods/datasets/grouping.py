@@ -33,9 +33,10 @@ from engine.methods.shared.rows import coarser_entry, entry, hierarchy_of, read_
 from engine.numbers import of_hundred
 from engine.privacy.promise import Promise, Term
 from engine.risk.encoding import EncodedColumn, encode_column
+from engine.table import coding
 from engine.table.declared import numbered_people
 from engine.table.hierarchies import ALL, MISSING
-from engine.table.schema import Column, Role
+from engine.table.schema import Column, Kind, Role
 from engine.table.table import Table
 from engine.views import TableView, Text
 
@@ -326,7 +327,7 @@ def read(
             every = list(dict.fromkeys([*values, *(further or {}).get(column.name, ())]))
             ladders.append(Ladder.of(every, hierarchy_of(column), weight=weight).from_step(least))
         else:
-            ladders.append(Ladder.in_order(order, weight=weight))
+            ladders.append(Ladder.in_order(order, weight=weight, numbers=_numbers(column, order)))
             ranged.append(column.name)
         codes.append(ladders[-1].place(values)[found])
     distinct_codes, number = combined(np.column_stack(codes).astype(np.int64), ladders)
@@ -415,6 +416,22 @@ def _in_order(table: Table, column: Column, values: Sequence[str]) -> list[str] 
         return None
     known = [encoded.texts[code] for code in np.argsort(encoded.ranks)]
     return list(dict.fromkeys([*known, *values]))
+
+
+def _numbers(column: Column, order: Sequence[str]) -> arrays.Floats | None:
+    """Return values in their order as numbers or days, missing ones NaN; None of what has an order only."""
+    values = pd.Series(order, dtype=object)
+    if column.kind in (Kind.INTEGER, Kind.NUMBER):
+        found = coding.numbers(values, column)
+    elif column.kind is Kind.DATE:
+        days = coding.dates(values, column)
+        found = np.where(np.isnat(days), np.nan, days.astype("int64").astype(np.float64))
+    else:
+        return None
+    known = found[~np.isnan(found)]
+    # What cannot be read stands last as the missing do; anything else has no place between numbers
+    is_line = np.isnan(found[len(known) :]).all() and (np.diff(known) >= 0).all() and np.isfinite(known).all()
+    return found if is_line and len(known) else None
 
 
 def members_of(number: Codes, table: Table, key: Column | None) -> Members:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, prod
@@ -12,7 +13,16 @@ import numpy as np
 import pandas as pd
 
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import (
+    NOISE,
+    budget_problems,
+    is_replace_one,
+    noise_notes,
+    noise_taken,
+    paid,
+    required,
+    takes_gaussian,
+)
 from engine.methods.datasets.marginal_model.codes import MOST_GROUPS, SEEN, Coded, as_coded, with_shares
 from engine.methods.datasets.marginal_model.frequent import (
     MOST_FREQUENT,
@@ -45,6 +55,7 @@ from engine.methods.protocol import (
     Rows,
     TableArtefact,
 )
+from engine.methods.shared.cell_search import CELLS, SEARCHED, each_value
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (
     BINS,
@@ -210,7 +221,6 @@ def named_view(schedule: Schedule, names: Sequence[str], *, words: str) -> Table
 
 ID = "datasets.marginals"
 WORDS = f"methods.{ID}"
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
 MOST_CELLS = 5_000
 MOST_IN_RULES = 50_000
 """Cells of two columns up to which a rule is part of the model; else it is kept by drawing again."""
@@ -237,6 +247,7 @@ class Marginals(Method):
     id = ID
     family = Family.DATASET
     promises = ("approximate_dp", "pure_dp")
+    version = 2  # pairs of a declared target come first, cells are searched
     usual = True
     rows = Rows.SYNTHETIC
     invented = True
@@ -253,11 +264,12 @@ class Marginals(Method):
             minimum=1, maximum=100, column_kinds=CELL_KINDS, needs_domain=True
         )
         about_rows: int = option.integer(minimum=10, maximum=10**9)
-        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        noise: str = NOISE
         bins: int = BINS
         edges: Mapping[str, option.Edges] = OWN_EDGES
         tables: str = TABLES
         named: option.Records = NAMED_TABLES
+        cells: str = replace(CELLS, when=("tables", (CHOSEN, SINGLE)))
         frequent: bool = option.boolean(default=True, when=("tables", (CHOSEN, SINGLE)))
         target: str | None = option.column(optional=True, column_kinds=CELL_KINDS, when=("tables", (CHOSEN,)))
         in_order: option.Records = IN_ORDER
@@ -287,12 +299,24 @@ class Marginals(Method):
             found += named_problems(self.request, self.cells, method=ID)
         if not found and not self._leaves_rows:
             found.append(Problem(f"{ID}.rules_leave_nothing", {}, "never"))
-        gaussian = self.options.noise == GAUSSIAN
-        return found + budget_problems(self.request, uses_delta=gaussian)
+        return found + budget_problems(self.request, uses_delta=takes_gaussian(self.request))
 
     @once
     def taken(self) -> Mapping[str, Any]:
-        return bins_taken(self.cells)
+        return {**bins_taken(self.cells), **noise_taken(self.request, self.sums)}
+
+    @property
+    def sums(self) -> float:
+        """How many tables a row is in: of single columns, and of several."""
+        columns, tables = len(self.options.columns), self.options.tables
+        if tables == CHOSEN:
+            return columns + 3 * (columns - 1)
+        return columns + len(named_columns(self.request))
+
+    @once
+    def paid(self) -> Request:
+        """Return the request with the δ that the noise spends."""
+        return paid(self.request, self.sums)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
@@ -301,9 +325,11 @@ class Marginals(Method):
         names = [name for name in self.options.columns if name not in computed]
         own = self.options.edges or {}
         searched = [name for name in names if self.options.frequent and name not in own]
+        is_cut = self.options.cells == SEARCHED
         return tuple(
-            as_apart(cells) if cells.column.name in searched else cells
+            as_apart(cells, is_cut=is_cut) if cells.column.name in searched else cells
             for cells in map(as_coded, columns_as_cells(self.request, names))
+            for cells in [each_value(cells) if is_cut and cells.column.name not in own else cells]
         )
 
     @once
@@ -318,7 +344,7 @@ class Marginals(Method):
 
     @once
     def _division(self) -> Schedule:
-        budget, columns = required(self.request), self.cells
+        budget, columns = required(self.paid), self.cells
         return Schedule(
             most_sizes(columns),
             budget.epsilon,
@@ -329,13 +355,14 @@ class Marginals(Method):
             named_tables(self.request, columns),
             sum(isinstance(cells, Coded) for cells in columns),
             frequent=sum(isinstance(cells, FrequentApart) for cells in columns),
+            has_target=self.options.target is not None,
         )
 
     @once
     def cost(self) -> Promise:
         schedule = self.schedule
         kind = "approximate_dp" if schedule.is_gaussian else "pure_dp"
-        return promise(self.request, schedule.events, kind=kind)
+        return promise(self.paid, schedule.events, kind=kind)
 
     # --- forecast ----------------------------------------------------------------------------------
 
@@ -371,10 +398,14 @@ class Marginals(Method):
         }
         note = Text(f"{WORDS}.notes.{_verdict(schedule)}", told)
         drawn = _notes(self.cells, schedule)
-        return Forecast(tuple(errors), views=views, notes=(*cap_notes(self.request), note, *drawn))
+        first = (*cap_notes(self.request), *noise_notes(self.request, self.sums))
+        if (target := self.options.target) is not None:
+            said = "no_target" if schedule.only_single else "target"
+            first += (Text(f"{WORDS}.notes.{said}", {"target": target}),)
+        return Forecast(tuple(errors), views=views, notes=(*first, note, *drawn))
 
     def judged(self, people: int | None) -> Judged:
-        schedule, epsilon = self._division.expected(), float(required(self.request).epsilon)
+        schedule, epsilon = self._division.expected(), float(required(self.paid).epsilon)
         off = _off_alone(schedule)[0]
         told: dict[str, Any] = {"rows": schedule.about_rows, "epsilon": epsilon, "off": 100 * off}
         verdict = "nothing" if 1 - off < USELESS else _verdict(schedule)
@@ -488,7 +519,7 @@ def _searched(
         for place, cells in searched.items()
     }
     least = {place: schedule.standing_out(cells.fine) for place, cells in searched.items()}
-    return with_frequent(columns, tables, least)
+    return with_frequent(columns, tables, least, rows=schedule.about_rows)
 
 
 def _notes(
@@ -511,8 +542,11 @@ def _frequent_note(cells: FrequentApart, schedule: Schedule, *, is_found: bool) 
         "most": MOST_FREQUENT,
         "found": len(cells.found),
         "least": ceil(schedule.standing_out(cells.fine)),
+        "intervals": len(cells.spans) if is_found else cells.most_size - 1,
+        "alone": sum(first == last for first, last, _ in cells.spans),
     }
-    return Text(f"{WORDS}.notes.frequent{'_found' if is_found else ''}", told)
+    name = "crowded" if cells.is_cut else "frequent"
+    return Text(f"{WORDS}.notes.{name}{'_found' if is_found else ''}", told)
 
 
 def _coded_note(cells: Coded, schedule: Schedule) -> Text:

@@ -77,6 +77,7 @@ class Partition(Method):
 
     id = ID
     family = Family.DATASET
+    version = 2  # widths are those of numbers
     promises = ("k_anonymity",)
     spends = Spends.NOTHING
     rows = Rows.COARSER
@@ -171,7 +172,7 @@ def _lost(grouping: Grouping, group: Codes, steps: Codes, low: Codes, high: Code
     lost = np.zeros((len(grouping.identifying), len(group)))
     for place, (ladder, ranged) in enumerate(zip(grouping.ladders, _ranged(grouping), strict=True)):
         if ranged:
-            lost[place] = ((high[place] - low[place]) / max(1, len(ladder.values) - 1))[group]
+            lost[place] = ladder.wide(low[place], high[place])[group]
         else:
             lost[place] = ladder.losses[steps[place][group], grouping.codes[:, place]]
     return lost
@@ -318,10 +319,10 @@ class _Cutting:
         )
 
     def _width(self, place: int, low: Codes, high: Codes, steps: Codes) -> npt.NDArray[np.float64]:
-        """Return the share of the column's other values that each part is wide: 0 where it has one value."""
+        """Return how wide each part is, all values of the column being 1: 0 where it has one value."""
         ladder = self.ladders[place]
         if self.ordered[place]:
-            return ladder.weight * (high[place] - low[place]) / max(1, len(ladder.values) - 1)
+            return ladder.weight * ladder.wide(low[place], high[place])
         wide = np.maximum(ladder.losses[steps[place], low[place]], 1e-12)  # of a group with one listed value
         return np.asarray(ladder.weight * np.where(steps[place] > 0, wide, 0.0))
 

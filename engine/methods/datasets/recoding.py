@@ -39,12 +39,16 @@ class Ladder:
         where it lists them, otherwise those that occur.
     weight
         How much the detail of this column counts beside that of the others.
+    at
+        Where each number or day lies from 0 to 1, a missing one further off; None where its rank is all that
+        is known.
     """
 
     values: tuple[str, ...]
     groups: Codes
     losses: npt.NDArray[np.float64]
     weight: float = 1.0
+    at: npt.NDArray[np.float64] | None = None
 
     @staticmethod
     def of(values: Sequence[str], hierarchy: Hierarchy, *, weight: float = 1.0) -> Ladder:
@@ -60,15 +64,42 @@ class Ladder:
         return Ladder(tuple(reads[0]), groups, losses.reshape(len(reads), -1), weight)
 
     @staticmethod
-    def in_order(values: Sequence[str], *, weight: float = 1.0) -> Ladder:
-        """Place values in their own order, with nothing between the value itself and all of them."""
+    def in_order(
+        values: Sequence[str], *, weight: float = 1.0, numbers: npt.NDArray[np.float64] | None = None
+    ) -> Ladder:
+        """Place values in their own order, with nothing between the value itself and all of them.
+
+        Parameters
+        ----------
+        values
+            In their order, a missing one last.
+        weight
+            As in `Ladder`.
+        numbers
+            What each is in declared units, NaN where it is missing: a range with it says nothing. None where
+            only the order is known.
+        """
         every = np.arange(len(values))
         return Ladder(
             tuple(values),
             np.array([every, np.zeros_like(every)]),
             np.array([np.zeros(len(values)), np.ones(len(values))]),
             weight,
+            None if numbers is None else _between_ends(numbers),
         )
+
+    def wide(self, low: Codes, high: Codes) -> npt.NDArray[np.float64]:
+        """Return how wide ranges are between places of an order, all values together being 1.
+
+        Examples
+        --------
+        >>> age = Ladder.in_order(["1", "2", "11", ""], numbers=np.array([1.0, 2.0, 11.0, np.nan]))
+        >>> age.wide(np.array([0, 1, 0, 3]), np.array([1, 2, 3, 3])).tolist()
+        [0.1, 0.9, 1.0, 0.0]
+        """
+        if self.at is None:
+            return np.asarray((high - low) / max(1, len(self.values) - 1))
+        return np.asarray(np.minimum(self.at[high] - self.at[low], 1.0))
 
     @property
     def bits(self) -> int:
@@ -97,6 +128,15 @@ class Ladder:
         up = np.zeros(int(self.groups[low].max(initial=0)) + 1, dtype=np.int64)
         up[self.groups[low]] = self.groups[high]
         return up
+
+
+def _between_ends(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return numbers between 0 for the least and 1 for the largest; missing ones are further off than all."""
+    if np.isnan(numbers).all():
+        return np.full(len(numbers), 2.0)
+    low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+    scaled = (numbers - low) / ((high - low) or 1.0)
+    return np.where(np.isnan(scaled), 2.0, scaled)
 
 
 @dataclass(frozen=True)

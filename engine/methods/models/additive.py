@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import log
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,15 @@ import numpy as np
 import pandas as pd
 
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one
-from engine.methods.filling import Judged, judged_by_need
+from engine.methods.budget import (
+    NOISE,
+    budget_problems,
+    is_replace_one,
+    noise_notes,
+    noise_taken,
+    takes_gaussian,
+)
+from engine.methods.filling import USELESS, Judged, judged_by_need
 from engine.methods.models.additive_pairs import (
     PAIRS,
     Pair,
@@ -24,7 +32,7 @@ from engine.methods.models.additive_pairs import (
     written_pairs,
 )
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
-from engine.methods.models.additive_steps import Fitted, Floats, fit
+from engine.methods.models.additive_steps import WITHOUT_NOISE, Fitted, Floats, fit, foreseen_skill
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.limits import FULL, WIDEST, limit_told
@@ -46,6 +54,7 @@ from engine.methods.protocol import (
     Release,
 )
 from engine.methods.shared.blocks import read
+from engine.methods.shared.cell_search import CELLS, Grids, counted, search_notes, searched, with_edges
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (
     BINS,
@@ -60,6 +69,8 @@ from engine.methods.shared.column_cells import (
 )
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.events import Event
+from engine.privacy.mechanisms.integers import added
+from engine.privacy.noise import Noise
 from engine.table.schema import Kind
 from engine.views import Text, View
 
@@ -68,9 +79,10 @@ if TYPE_CHECKING:
 
 ID = "models.additive"
 WORDS = f"methods.{ID}"
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
 MOST_CELLS = 1_000
 
+LEAST_SKILL = 0.55
+"""Of pairs of rows that are told apart, below which a model of classes is refused: chance tells a half."""
 MOST_OUTSIDE = 0.46
 """Share of effects outside their limits, on the worst of the tables that the note beside them speaks of."""
 
@@ -96,6 +108,7 @@ class Additive(ScoredModel):
     id = ID
     family = Family.MODEL
     usual = True
+    version = 2  # cells are searched
     promises = ("pure_dp", "approximate_dp")
     held_out = True
     published = Reference(
@@ -113,8 +126,9 @@ class Additive(ScoredModel):
             minimum=1, maximum=200, column_kinds=CELL_KINDS, needs_domain=True
         )
         about_rows: int = option.integer(minimum=10, maximum=10**9)
-        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        noise: str = NOISE
         bins: int = BINS
+        cells: str = CELLS
         edges: Mapping[str, option.Edges] = OWN_EDGES
         rising: option.Names = RISING
         falling: option.Names = FALLING
@@ -140,15 +154,32 @@ class Additive(ScoredModel):
                 found.append(Problem(f"{ID}.too_many_cells", values, "predictors"))
         found += [] if found else monotone_problems(self.request, self.cells, method=ID)
         found += [] if found else pair_problems(self.request, self.cells, method=ID)
-        found += budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
-        if not found and 2 * self.schedule.needed_rows > self.options.about_rows:
-            needed = round(self.schedule.needed_rows)
-            found.append(Problem(f"{ID}.nothing_left", {"rows": needed}, "budget"))
-        return found
+        found += budget_problems(self.request, uses_delta=takes_gaussian(self.request))
+        if found or not self._says_nothing:
+            return found
+        return [Problem(f"{ID}.nothing_left", {"rows": round(self.schedule.needed_rows)}, "budget")]
+
+    @property
+    def _says_nothing(self) -> bool:
+        """Whether the release would be noise. Weak curves of classes still rank: only chance is refused."""
+        if self.target.is_classes:
+            return self.skill < LEAST_SKILL
+        return 2 * self.schedule.needed_rows > self.options.about_rows
+
+    @once
+    def skill(self) -> float:
+        """Return how many pairs of rows of either class are foreseen to be told apart, of 1."""
+        return foreseen_skill(
+            self.schedule, [cells.ordered for cells in self.cells], [pair.grid for pair in self.pairs]
+        )
 
     @once
     def taken(self) -> Mapping[str, Any]:
-        return bins_taken(self.cells)
+        return {**bins_taken(self.cells), **noise_taken(self.request, self.sums)}
+
+    @property
+    def sums(self) -> float:
+        return 4 * (len(self.options.predictors) + len(self.options.pairs))
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
@@ -163,17 +194,32 @@ class Additive(ScoredModel):
     @once
     def schedule(self) -> Schedule:
         """Return the noise of every sum, and how many there are."""
-        budget = fit_budget(self.request)
-        sizes = [cells.size for cells in self.cells]
+        return replace(self._unsearched, searched=len(self.grids)).borne_out()
+
+    @once
+    def _unsearched(self) -> Schedule:
+        budget = fit_budget(self.paid)
         return Schedule(
-            (*sizes, *(pair.grid.size for pair in self.pairs)),
+            _sizes(self.cells, self.pairs),
             budget.epsilon,
             budget.delta,
             self.request.rows_per_person,
             is_replace_one(self.request),
             self.options.about_rows,
             self.target.is_classes,
-        ).borne_out()
+        )
+
+    @once
+    def grids(self) -> Grids:
+        """Return the fine grids of the predictors whose cells are searched."""
+        first = self._unsearched
+        return searched(
+            self.request,
+            self.cells,
+            rows=self.options.about_rows,
+            level=first.signal,
+            gaussian=first.is_gaussian,
+        )
 
     @once
     def fit_events(self) -> Event:
@@ -201,10 +247,22 @@ class Additive(ScoredModel):
                 "without": round(alone.rows_at(alone.expected_parts)),
             }
             notes.append(Text(f"{WORDS}.notes.pairs", told))
-        return Forecast(tuple(errors), notes=(*cap_notes(self.request), *notes))
+        return Forecast(
+            tuple(errors),
+            notes=(
+                *cap_notes(self.request),
+                *noise_notes(self.request, self.sums),
+                *search_notes(self.grids),
+                *notes,
+            ),
+        )
 
     def judged(self, people: int | None) -> Judged:
         schedule, rows = self.schedule, self.options.about_rows
+        if self.target.is_classes:
+            share = max(0.0, (self.skill - 0.5) / (WITHOUT_NOISE - 0.5))
+            told = {"percent": round(100 * self.skill), "without": round(100 * WITHOUT_NOISE)}
+            return Judged(share, Text(f"{WORDS}.judged.{'pairs' if share >= USELESS else 'few_pairs'}", told))
         return judged_by_need(
             schedule.rows_at(schedule.expected_parts), schedule.sizes, rows, f"{WORDS}.judged"
         )
@@ -212,9 +270,11 @@ class Additive(ScoredModel):
     # --- release -----------------------------------------------------------------------------------
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
-        schedule, predictors, pairs = self.schedule, self.cells, self.pairs
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
+        predictors = self._found(frame, context.noise)
+        pairs = pairs_of(self.request, predictors)
+        schedule = replace(self.schedule, sizes=_sizes(predictors, pairs))
         described = self.target
         target = read(frame, np.int32, described.steps)
         known = target >= -RESIDUAL_STEPS
@@ -241,6 +301,21 @@ class Additive(ScoredModel):
         )
         return self._released(self.with_score(model, predict, context))
 
+    def _found(self, frame: pd.DataFrame, noise: Noise) -> tuple[ColumnCells, ...]:
+        """Return the predictors with the cells that their noisy fine counts lead to."""
+        if not self.grids:
+            return self.cells
+        schedule, exact = self.schedule, counted(frame, self.grids)
+        scale = schedule.search_scale
+        return with_edges(
+            self.cells,
+            self.grids,
+            added(exact, schedule.drawn(scale, exact.size, noise)),
+            rows=self.options.about_rows,
+            deviation=schedule.deviation(scale),
+            bins=self.options.bins,
+        )
+
     @once
     def target(self) -> Target:
         """Return what is predicted."""
@@ -257,6 +332,8 @@ class Additive(ScoredModel):
             "scale_of_sums": str(schedule.sum_scale / RESIDUAL_STEPS * WHOLE / fitted.parts),
             "scale_of_counts": str(schedule.count_scale),
         }
+        if schedule.searched:
+            noise["scale_of_cells"] = str(schedule.search_scale)
         limit: dict[str, Any] = {"clipping": str(schedule.clipping)}
         if schedule.bought is not None:
             noise["scale_of_spread"] = str(schedule.spread_scale / FULL * WIDEST**2)
@@ -267,7 +344,7 @@ class Additive(ScoredModel):
             "needed_rows": round(schedule.rows_at(fitted.parts)),
             "noise": noise,
             **{one.name: one_way for one in (RISING, FALLING) if (one_way := list(self.values[one.name]))},
-            "privacy": privacy_told(self.request),
+            "privacy": privacy_told(self.paid),
             "method": {"id": self.id, "version": self.version},
         }
 
@@ -289,12 +366,16 @@ class Additive(ScoredModel):
         )
         card = (
             *_card(model),
-            privacy_text(self.request, WORDS),
+            privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use_{model['target']['kind']}"),
         )
         return leaving(
             model, self.request, words=WORDS, predict=predict, promise=self.cost, card=card, views=views
         )
+
+
+def _sizes(predictors: Sequence[ColumnCells], pairs: Sequence[Pair]) -> tuple[int, ...]:
+    return (*(cells.size for cells in predictors), *(pair.grid.size for pair in pairs))
 
 
 def _card(model: Mapping[str, Any]) -> tuple[Text, ...]:

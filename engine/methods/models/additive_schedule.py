@@ -19,7 +19,8 @@ from engine.methods.models.limits import (
 )
 from engine.methods.models.residuals import RESIDUAL_STEPS as RESIDUAL_STEPS
 from engine.methods.models.residuals import WHOLE
-from engine.methods.shared.division import borne_out, level_of, rounded_up
+from engine.methods.shared.cell_search import SEARCH_SHARE, search_query
+from engine.methods.shared.division import Query, borne_out, level_of, rounded_up
 from engine.methods.shared.margins import MARGINS
 from engine.privacy.events import Event, Sequential
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, root_above
@@ -49,6 +50,8 @@ class Schedule:
         Whether one of two classes is predicted, else a number between −1 and 1.
     margin
         How far below the level of continuous noise that of whole numbers stays; see `borne_out`.
+    searched
+        How many predictors are counted by their fine grids first; see `cell_search`.
 
     Notes
     -----
@@ -65,6 +68,7 @@ class Schedule:
     about_rows: int
     is_classes: bool
     margin: float = MARGINS[0]
+    searched: int = 0
 
     def borne_out(self) -> Schedule:
         """Return the schedule with the smallest margin that the accountant accepts."""
@@ -166,10 +170,23 @@ class Schedule:
             return rounded_up(sqrt(query.squared / query.share) / self.level)
         return rounded_up(query.ones / (query.share * self.level))
 
+    @cached_property
+    def search_scale(self) -> Fraction:
+        """Scale of the noise of the fine counts."""
+        query = self._search
+        if self.is_gaussian:
+            return rounded_up(sqrt(query.squared / query.share) / self.level)
+        return rounded_up(query.ones / (query.share * self.level))
+
+    @property
+    def _search(self) -> Query:
+        return search_query(self.searched, rows=self.rows_per_person, replace_one=self.replace_one)
+
     @property
     def _sum_share(self) -> float:
         """Share of the budget that the sums of residuals get."""
-        return 1 - (COUNTS if self.is_gaussian else COUNTS_PURE) - (0 if self.is_classes else SPREAD_SHARE)
+        beside = (0 if self.is_classes else SPREAD_SHARE) + (SEARCH_SHARE if self.searched else 0)
+        return 1 - (COUNTS if self.is_gaussian else COUNTS_PURE) - beside
 
     @cached_property
     def sum_scale(self) -> Fraction:
@@ -233,6 +250,9 @@ class Schedule:
         ]
         if not self.is_classes:
             events.append(kind(self.spread_scale, Fraction(spread_query(self.rows_per_person).ones)))
+        if self.searched:
+            once = root_above(self._search.squared) if self.is_gaussian else self._search.ones
+            events.append(kind(self.search_scale, Fraction(once)))
         return Sequential(tuple(events))
 
     def drawn(self, scale: Fraction, size: int, noise: Noise) -> Integers:

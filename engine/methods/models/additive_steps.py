@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 
@@ -267,6 +269,42 @@ def _averaged(
         spread = _spread(own, inverses[place], penalties[place], schedule, parts)
         curves.append(Curve(effects, spread, own))
     return Fitted(intercept, tuple(curves[:single]), parts, tuple(curves[len(curves[:single]) :]))
+
+
+WITHOUT_NOISE = 0.75
+"""Of pairs of a row of either class, how many a fit without noise would tell apart, of invented people."""
+
+
+def foreseen_skill(schedule: Schedule, ordered: Sequence[int], grids: Sequence[Grid]) -> float:
+    """Return how many of 100 pairs of a row of either class scores will tell apart: of 1, by declarations.
+
+    Parameters
+    ----------
+    ordered, grids
+        As `fit` gets them.
+
+    Notes
+    -----
+    Of people who are spread evenly over the cells. A step leaves of what is true, which rises along an order,
+    and of the noise of a sum σ what (h N + shrinkage · S)⁻¹ leaves of them; a score is the sum over all
+    predictors. With the share ρ² of its variance that is not noise, normal scores of A pairs without noise
+    tell Φ(ρ Φ⁻¹(A)) apart. Smoothing and averaging are reckoned with, so that weak curves count: they rank.
+    """
+    sigma = sqrt(schedule.needed_rows * schedule.bend)
+    kept, noise = [], 0.0
+    shapes: tuple[int | Grid, ...] = (*ordered, *grids)
+    for cells, shape in zip(schedule.sizes, shapes, strict=True):
+        weight = schedule.bend * schedule.about_rows / cells
+        penalty = _penalty(cells, shape)
+        left = np.linalg.inv(weight * np.eye(cells) + schedule.shrinkage * penalty)
+        noise += sigma**2 * float((left**2).sum()) / cells
+        if isinstance(shape, Grid):
+            continue
+        curve = np.linspace(-1, 1, cells) if shape > 1 else np.resize([-1.0, 1.0], cells)
+        kept.append(float(curve @ left @ curve) * weight / float(curve @ curve))
+    signal = float(np.mean(kept)) ** 2
+    reached = NormalDist().inv_cdf(WITHOUT_NOISE) * sqrt(signal / (signal + noise))
+    return NormalDist().cdf(reached)
 
 
 def _spread(rows: Floats, inverse: Floats, penalty: Floats, schedule: Schedule, parts: int) -> Floats:

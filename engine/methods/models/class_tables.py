@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine import arrays
+from engine.methods.shared.cell_search import SEARCH_SHARE, search_query
 from engine.methods.shared.division import Division, Query, joined
 from engine.privacy.noise import Noise
 
@@ -41,6 +42,8 @@ class TablesPlan:
         The cap.
     replace_one
         Whether neighbouring tables exchange a person.
+    searched
+        How many predictors are counted by their fine grids first; see `cell_search`.
 
     Notes
     -----
@@ -59,6 +62,7 @@ class TablesPlan:
     delta: Fraction
     rows_per_person: int
     replace_one: bool
+    searched: int = 0
 
     @property
     def tables(self) -> int:
@@ -71,10 +75,15 @@ class TablesPlan:
         rows, times = self.rows_per_person, 2 if self.replace_one else 1
         weight = self.tables + 1.5 * self.numbers
         ones, squared = times * rows, times * rows**2
-        queries = [Query(COUNTS, ones * self.tables, squared * self.tables, self.tables / weight)]
+        queries, left = [], 1.0
+        if self.searched:
+            queries = [search_query(self.searched, rows=rows, replace_one=self.replace_one)]
+            left -= SEARCH_SHARE
+        share = left * self.tables / weight
+        queries.append(Query(COUNTS, ones * self.tables, squared * self.tables, share))
         if self.numbers:
             half = PER_SIDE // 2
-            share = 1.5 * self.numbers / weight
+            share = left * 1.5 * self.numbers / weight
             farthest = 4 * PER_SIDE**2 if self.replace_one else PER_SIDE**2 + half**2
             moved = rows**2 * self.numbers * farthest
             queries.append(Query(MOMENTS, ones * self.numbers * 3 * half, moved, share))

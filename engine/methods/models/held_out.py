@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from engine.methods import option
-from engine.methods.budget import is_replace_one, required
+from engine.methods.budget import is_replace_one, paid, required
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.held_out_told import FULL, LIMIT, ROW, guess_of, score_errors, told
 from engine.methods.once import once
@@ -140,6 +140,16 @@ class ScoredModel(Method):
 
     options: Options
 
+    @property
+    @abstractmethod
+    def sums(self) -> float:
+        """How many sums a row moves by the same, about: `engine.methods.budget.times_less`."""
+
+    @once
+    def paid(self) -> Request:
+        """Return the request with the δ that the noise spends."""
+        return paid(self.request, self.sums)
+
     @once
     @abstractmethod
     def fit_events(self) -> Event:
@@ -147,11 +157,11 @@ class ScoredModel(Method):
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if self.options.noise == "gaussian" else "pure_dp"
+        kind = "approximate_dp" if required(self.paid).delta else "pure_dp"
         events = self.fit_events
         if is_scored(self.request):
-            events = Sequential((events, score_division(self.request, events).events))
-        return promise(self.request, events, kind=kind)
+            events = Sequential((events, score_division(self.paid, events).events))
+        return promise(self.paid, events, kind=kind)
 
     @once
     def scores(self) -> bool:
@@ -162,7 +172,7 @@ class ScoredModel(Method):
         """Return how far the score will be off, for tables of the declared sizes; nothing without a score."""
         if not is_scored(self.request):
             return ()
-        division = score_division(self.request, self.fit_events)
+        division = score_division(self.paid, self.fit_events)
         return score_errors(
             self.request.sizes,
             deviation=division.deviation(SCORE),
@@ -181,7 +191,7 @@ class ScoredModel(Method):
         if not is_scored(self.request):
             return model
         assert context is not None, "whoever asks for a score gives the people that it is of"
-        division, target = score_division(self.request, self.fit_events), _target(self.request)
+        division, target = score_division(self.paid, self.fit_events), _target(self.request)
         table = context.held_out.get(MAIN)
         exact = score_sums(model, predict, target, None if table is None else table.rows())
         noisy = division.noisy(SCORE, exact, context.noise)

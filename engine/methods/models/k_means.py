@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import (
+    NOISE,
+    budget_problems,
+    is_replace_one,
+    noise_notes,
+    noise_taken,
+    paid,
+    required,
+    takes_gaussian,
+)
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.leaving import described, number_views, privacy_text
@@ -26,6 +35,7 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
+    Request,
 )
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.promise import cap_notes, promise
@@ -43,7 +53,6 @@ if TYPE_CHECKING:
 ID = "models.k_means"
 WORDS = f"methods.{ID}"
 FORMAT = "custos.k_means"
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
 
 
 class KMeans(Method):
@@ -71,7 +80,7 @@ class KMeans(Method):
         )
         groups: int = option.integer(default=4, minimum=2, maximum=20)
         about_rows: int = option.integer(minimum=10, maximum=10**9)
-        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        noise: str = NOISE
 
     options: Options
 
@@ -80,7 +89,7 @@ class KMeans(Method):
         for name in self.options.columns:
             if bounds_of(self.schema.column(name)) is None:
                 return [Problem(f"{ID}.no_bounds", {"column": name}, "columns")]
-        found = budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
+        found = budget_problems(self.request, uses_delta=takes_gaussian(self.request))
         if found:
             return found
         plan = self.plan
@@ -90,9 +99,23 @@ class KMeans(Method):
         return []
 
     @once
+    def taken(self) -> Mapping[str, Any]:
+        return noise_taken(self.request, self.sums)
+
+    @property
+    def sums(self) -> float:
+        """How many sums a row moves by the same, about."""
+        return 1 + 3 * (1 + len(self.options.columns))
+
+    @once
+    def paid(self) -> Request:
+        """Return the request with the δ that the noise spends."""
+        return paid(self.request, self.sums)
+
+    @once
     def plan(self) -> CentresPlan:
         """Return the grid, the steps and their noise."""
-        budget = required(self.request)
+        budget = required(self.paid)
         return CentresPlan(
             len(self.options.columns),
             self.options.groups,
@@ -105,8 +128,8 @@ class KMeans(Method):
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if self.options.noise == GAUSSIAN else "pure_dp"
-        return promise(self.request, self.plan.division.events, kind=kind)
+        kind = "approximate_dp" if required(self.paid).delta else "pure_dp"
+        return promise(self.paid, self.plan.division.events, kind=kind)
 
     @once
     def forecast(self) -> Forecast:
@@ -122,7 +145,7 @@ class KMeans(Method):
             )
             for size in self.request.sizes
         )
-        return Forecast(errors, notes=tuple(cap_notes(self.request)))
+        return Forecast(errors, notes=(*cap_notes(self.request), *noise_notes(self.request, self.sums)))
 
     def judged(self, people: int | None) -> Judged:
         rows, groups = self.options.about_rows, self.options.groups
@@ -147,7 +170,7 @@ class KMeans(Method):
             "columns": columns,
             "rows": [round(float(max(one, 0.0))) for one in found.rows],
             "noise": plan.told,
-            "privacy": privacy_told(self.request),
+            "privacy": privacy_told(self.paid),
             "method": {"id": self.id, "version": self.version},
         }
         return self._released(model)
@@ -195,7 +218,7 @@ class KMeans(Method):
         card = (
             Text(f"{WORDS}.card.predicts"),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(self.request, WORDS),
+            privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use"),
         )
         return described(model, self.request, words=WORDS, promise=self.cost, card=card, views=views)

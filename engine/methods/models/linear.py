@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one
+from engine.methods.budget import (
+    NOISE,
+    budget_problems,
+    is_replace_one,
+    noise_notes,
+    noise_taken,
+    required,
+    takes_gaussian,
+)
 from engine.methods.filling import Judged
 from engine.methods.models.descent import (
     DescentPlan,
@@ -97,7 +105,7 @@ class Linear(ScoredModel):
         )
         about_rows: int = option.integer(minimum=10, maximum=10**9)
         fit: str = option.choice(STEPS, SUMS, default=STEPS)
-        noise: str = option.choice("laplace", "gaussian", default="laplace")
+        noise: str = NOISE
         penalty: Fraction = option.number(default=0, minimum=0, maximum=10**12)
         absolute: Fraction = option.number(default=0, minimum=0, maximum=1)
         held_out_percent: int = PERCENT
@@ -119,12 +127,20 @@ class Linear(ScoredModel):
         if size > MOST_COEFFICIENTS:
             values = {"coefficients": size, "most": MOST_COEFFICIENTS}
             return [Problem(f"{self.id}.too_many", values, "predictors")]
-        found = budget_problems(self.request, uses_delta=self.options.noise == "gaussian")
+        found = budget_problems(self.request, uses_delta=takes_gaussian(self.request))
         if found or not self.takes_steps:
             return found
         if self.options.penalty:
             return [Problem(f"{self.id}.no_penalty", parameter="penalty")]
         return weak_problems(self.plan, method=self.id)
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return noise_taken(self.request, self.sums)
+
+    @property
+    def sums(self) -> float:
+        return 2 * (2 + len(self.options.predictors))
 
     @once
     def takes_steps(self) -> bool:
@@ -134,7 +150,7 @@ class Linear(ScoredModel):
     @once
     def plan(self) -> DescentPlan:
         """Return the noise of every gradient, and how many there are."""
-        return plan_of(self.request, self.design.widths, is_classes=False)
+        return plan_of(self.paid, self.design.widths, is_classes=False)
 
     @once
     def design(self) -> Design:
@@ -151,8 +167,8 @@ class Linear(ScoredModel):
     @once
     def mechanism(self) -> CountNoise:
         """Return the noise that the budget buys, in whole steps of a product."""
-        budget, rows, square = fit_budget(self.request), self.request.rows_per_person, self.per_side**2
-        if self.options.noise == "gaussian":
+        budget, rows, square = fit_budget(self.paid), self.request.rows_per_person, self.per_side**2
+        if budget.delta:
             squared = largest_squared_change(**self._shape) * (rows * square) ** 2
             return GaussianCounts(squared, budget.epsilon, budget.delta)
         return LaplaceCounts(largest_change(**self._shape) * rows * square, budget.epsilon)
@@ -180,7 +196,7 @@ class Linear(ScoredModel):
         steps = self.takes_steps
         deviation = self.plan.product_noise if steps else self.spread
         # P(|X| ≤ t) = .95: at 1.96 s of normal noise, at b ln 20 with b = s/√2 of Laplace's.
-        return deviation * (1.96 if self.options.noise == "gaussian" else log(20) / sqrt(2))
+        return deviation * (1.96 if required(self.paid).delta else log(20) / sqrt(2))
 
     @once
     def fit_events(self) -> Event:
@@ -212,7 +228,9 @@ class Linear(ScoredModel):
         rows = tuple((size, round(100 * expected.kept)) for size, expected in found)
         view = TableView(Text(f"{WORDS}.kept.title"), headings, rows, Text(f"{WORDS}.kept.note"))
         main = errors[len(found) - 1] if found else None
-        return Forecast(tuple(errors), main, (view,), tuple(cap_notes(self.request)))
+        return Forecast(
+            tuple(errors), main, (view,), (*cap_notes(self.request), *noise_notes(self.request, self.sums))
+        )
 
     def judged(self, people: int | None) -> Judged | None:
         if people is None:
@@ -299,7 +317,7 @@ class Linear(ScoredModel):
         self, found: Solution, counts: Floats, told: dict[str, Any], context: Context | None
     ) -> Release:
         rows = round(float(counts[0]))
-        privacy = {"privacy": privacy_told(self.request), "method": {"id": self.id, "version": self.version}}
+        privacy = {"privacy": privacy_told(self.paid), "method": {"id": self.id, "version": self.version}}
         model = content(self.design, found, {"rows": rows, **told, **privacy})
         model = self.with_score(model, predict, context)
         shown = list(effects(model, f"{WORDS}.views"))

@@ -7,7 +7,7 @@ from math import floor
 from typing import TYPE_CHECKING, Any
 
 from engine.methods import option
-from engine.methods.budget import budget_problems
+from engine.methods.budget import NOISE, budget_problems, noise_notes, noise_taken, takes_gaussian
 from engine.methods.filling import Judged
 from engine.methods.models.descent import (
     DescentPlan,
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 ID = "models.logistic"
 WORDS = f"methods.{ID}"
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
 MOST_COEFFICIENTS = 500
 INVENTED_SPREAD = 1.0
 """Standard deviation of invented scores, in log-odds."""
@@ -86,7 +85,7 @@ class Logistic(ScoredModel):
             needs_domain=True,
         )
         about_rows: int = option.integer(minimum=10, maximum=10**9)
-        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        noise: str = NOISE
         held_out_percent: int = PERCENT
 
     options: Options
@@ -104,8 +103,16 @@ class Logistic(ScoredModel):
         if self.design.size > MOST_COEFFICIENTS:
             values = {"coefficients": self.design.size, "most": MOST_COEFFICIENTS}
             return [Problem(f"{ID}.too_many", values, "predictors")]
-        found = budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
+        found = budget_problems(self.request, uses_delta=takes_gaussian(self.request))
         return found or weak_problems(self.plan, method=ID)
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return noise_taken(self.request, self.sums)
+
+    @property
+    def sums(self) -> float:
+        return 2 * (2 + len(self.options.predictors))
 
     @once
     def design(self) -> Design:
@@ -116,7 +123,7 @@ class Logistic(ScoredModel):
     @once
     def plan(self) -> DescentPlan:
         """Return the noise of every gradient, and how many there are."""
-        return plan_of(self.request, self.design.widths, is_classes=True)
+        return plan_of(self.paid, self.design.widths, is_classes=True)
 
     @once
     def fit_events(self) -> Event:
@@ -142,7 +149,9 @@ class Logistic(ScoredModel):
         rows = tuple((size, round(100 * expected.kept)) for size, expected in found)
         view = TableView(Text(f"{WORDS}.kept.title"), headings, rows, Text(f"{WORDS}.kept.note"))
         main = errors[len(found) - 1] if found else None
-        return Forecast(tuple(errors), main, (view,), tuple(cap_notes(self.request)))
+        return Forecast(
+            tuple(errors), main, (view,), (*cap_notes(self.request), *noise_notes(self.request, self.sums))
+        )
 
     def judged(self, people: int | None) -> Judged | None:
         if people is None:
@@ -166,7 +175,7 @@ class Logistic(ScoredModel):
         told = {
             "rows": rows,
             **plan.told(),
-            "privacy": privacy_told(self.request),
+            "privacy": privacy_told(self.paid),
             "method": {"id": self.id, "version": self.version},
         }
         model = content(design, found.solution, told)
@@ -187,7 +196,7 @@ class Logistic(ScoredModel):
         card = (
             Text(f"{WORDS}.card.predicts", named),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(self.request, WORDS),
+            privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.bands"),
             Text(f"{WORDS}.card.use"),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,14 @@ import pandas as pd
 
 from engine import arrays
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one
+from engine.methods.budget import (
+    NOISE,
+    budget_problems,
+    is_replace_one,
+    noise_notes,
+    noise_taken,
+    takes_gaussian,
+)
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import ClassTables, Rows, TablesPlan, fit, normal, shares
 from engine.methods.models.design import Bounds, bounds_of
@@ -33,6 +41,16 @@ from engine.methods.protocol import (
     Release,
 )
 from engine.methods.shared.blocks import blocks
+from engine.methods.shared.cell_search import (
+    CELLS,
+    SEARCH,
+    SEARCHED,
+    Grids,
+    counted,
+    search_notes,
+    searched,
+    with_edges,
+)
 from engine.methods.shared.column_cells import (
     BINS,
     CELL_KINDS,
@@ -42,8 +60,10 @@ from engine.methods.shared.column_cells import (
     columns_as_cells,
     is_listed,
 )
+from engine.methods.shared.division import Division
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.events import Event
+from engine.privacy.noise import Noise
 from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.views import Cell, TableView, Text, View
@@ -55,7 +75,6 @@ if TYPE_CHECKING:
 
 ID = "models.naive_bayes"
 WORDS = f"methods.{ID}"
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
 BY_BINS, BY_NORMAL = "bins", "normal"
 MOST_COUNTS = 100_000
 
@@ -73,6 +92,7 @@ class NaiveBayes(ScoredModel):
     """
 
     id = ID
+    version = 2  # cells are searched where a rough number of rows is said
     family = Family.MODEL
     promises = ("pure_dp", "approximate_dp")
     held_out = True
@@ -88,8 +108,12 @@ class NaiveBayes(ScoredModel):
             minimum=1, maximum=200, column_kinds=CELL_KINDS, needs_domain=True
         )
         numbers: str = option.choice(BY_BINS, BY_NORMAL, default=BY_BINS)
-        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        noise: str = NOISE
         bins: int = BINS
+        cells: str = CELLS
+        about_rows: int | None = option.integer(
+            optional=True, minimum=10, maximum=10**9, when=("cells", (SEARCHED,))
+        )
         edges: Mapping[str, option.Edges] = OWN_EDGES
         held_out_percent: int = PERCENT
 
@@ -107,7 +131,7 @@ class NaiveBayes(ScoredModel):
         if counts > MOST_COUNTS:
             values = {"counts": counts, "most": MOST_COUNTS}
             return [Problem(f"{ID}.too_many_counts", values, "predictors")]
-        return budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=takes_gaussian(self.request))
 
     @once
     def numbers(self) -> tuple[Column, ...]:
@@ -120,7 +144,11 @@ class NaiveBayes(ScoredModel):
 
     @once
     def taken(self) -> Mapping[str, Any]:
-        return bins_taken(self.cells)
+        return {**bins_taken(self.cells), **noise_taken(self.request, self.sums)}
+
+    @property
+    def sums(self) -> float:
+        return 1 + len(self.options.predictors)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
@@ -132,7 +160,11 @@ class NaiveBayes(ScoredModel):
     @once
     def plan(self) -> TablesPlan:
         """Return what is counted, and with how much noise."""
-        budget = fit_budget(self.request)
+        return replace(self._unsearched, searched=len(self.grids))
+
+    @once
+    def _unsearched(self) -> TablesPlan:
+        budget = fit_budget(self.paid)
         return TablesPlan(
             len(coding.levels(self.schema.column(self.options.target))),
             tuple(cells.size for cells in self.cells),
@@ -141,6 +173,29 @@ class NaiveBayes(ScoredModel):
             budget.delta,
             self.request.rows_per_person,
             is_replace_one(self.request),
+        )
+
+    @once
+    def grids(self) -> Grids:
+        """Return the fine grids of the predictors whose cells are searched."""
+        budget, first = fit_budget(self.paid), self._unsearched
+        moved = first.rows_per_person * (2 if first.replace_one else 1)
+        level = Division((), budget.epsilon, budget.delta, first.replace_one).level / moved
+        rows = self.options.about_rows
+        return searched(self.request, self.cells, rows=rows, level=level, gaussian=budget.delta > 0)
+
+    def _found(self, frame: pd.DataFrame, noise: Noise) -> tuple[ColumnCells, ...]:
+        """Return the predictors with the cells that their noisy fine counts lead to."""
+        if not self.grids:
+            return self.cells
+        division = self.plan.division
+        return with_edges(
+            self.cells,
+            self.grids,
+            division.noisy(SEARCH, counted(frame, self.grids), noise),
+            rows=self.options.about_rows or 0,
+            deviation=division.deviation(SEARCH),
+            bins=self.options.bins,
         )
 
     @once
@@ -164,7 +219,14 @@ class NaiveBayes(ScoredModel):
             for size in self.request.sizes
         )
         errors += self.score_errors
-        return Forecast(errors, notes=tuple(cap_notes(self.request)))
+        return Forecast(
+            errors,
+            notes=(
+                *cap_notes(self.request),
+                *noise_notes(self.request, self.sums),
+                *search_notes(self.grids),
+            ),
+        )
 
     def judged(self, people: int | None) -> Judged | None:
         if people is None:
@@ -177,26 +239,28 @@ class NaiveBayes(ScoredModel):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        frame, plan = tables[MAIN].rows(), self.plan
-        parts = (self._read(frame.iloc[rows]) for rows in blocks(len(frame), at_most=2**14))
+        frame = tables[MAIN].rows()
+        own = self._found(frame, context.noise)
+        plan = replace(self.plan, sizes=tuple(cells.size for cells in own))
+        parts = (self._read(frame.iloc[rows], own) for rows in blocks(len(frame), at_most=2**14))
         found = fit(parts, plan, noise=context.noise)
         context.progress.step(0.9, "run.writing")
-        model = self.with_score(self.content(found), predict, context)
+        model = self.with_score(self.content(found, own), predict, context)
         return self._released(model)
 
-    def _read(self, frame: pd.DataFrame) -> Rows:
+    def _read(self, frame: pd.DataFrame, own: tuple[ColumnCells, ...]) -> Rows:
         target = self.schema.column(self.options.target)
         return Rows(
             coding.codes(frame[target.name], target),
-            [cells.codes(frame[cells.column.name]) for cells in self.cells],
+            [cells.codes(frame[cells.column.name]) for cells in own],
             [_bounds(column).scaled(coding.numbers(frame[column.name], column)) for column in self.numbers],
         )
 
-    def content(self, found: ClassTables) -> dict[str, Any]:
+    def content(self, found: ClassTables, own: tuple[ColumnCells, ...] | None = None) -> dict[str, Any]:
         """Return the model as JSON values: everything that predicts, made from noisy sums alone."""
         target, noise = self.schema.column(self.options.target), self.plan.count_noise
         by_name: dict[str, dict[str, Any]] = {}
-        for cells, counts in zip(self.cells, found.cells, strict=True):
+        for cells, counts in zip(own or self.cells, found.cells, strict=True):
             one = written_cells(cells) | {"shares": shares(counts).tolist()}
             by_name[cells.column.name] = one | {"within_95": _within(counts, noise)}
         for column, known, sums in zip(self.numbers, found.known, found.sums, strict=True):
@@ -212,7 +276,7 @@ class NaiveBayes(ScoredModel):
                 "distribution": "discrete_gaussian" if self.plan.delta else "discrete_laplace",
                 "deviation_of_counts": f"{noise:.6g}",
             },
-            "privacy": privacy_told(self.request),
+            "privacy": privacy_told(self.paid),
             "method": {"id": self.id, "version": self.version},
         }
 
@@ -226,7 +290,7 @@ class NaiveBayes(ScoredModel):
         card = (
             Text(f"{WORDS}.card.predicts", {"target": model["target"]["name"]}),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(self.request, WORDS),
+            privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use"),
         )
         return leaving(

@@ -11,7 +11,16 @@ import numpy as np
 
 from engine import arrays
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import (
+    NOISE,
+    budget_problems,
+    is_replace_one,
+    noise_notes,
+    noise_taken,
+    paid,
+    required,
+    takes_gaussian,
+)
 from engine.methods.models.design import bounds_of
 from engine.methods.models.leaving import described, number_views, privacy_text
 from engine.methods.models.linear_model import LEVELS, NUMBER
@@ -31,6 +40,7 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
+    Request,
 )
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.cells import level_problems
@@ -51,7 +61,6 @@ if TYPE_CHECKING:
 ID = "models.pca"
 WORDS = f"methods.{ID}"
 FORMAT = "custos.principal_components"
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
 PRODUCTS = "products"
 MOST_COORDINATES, MOST_BY_POWER = 500, 20_000
 """Up to how many coordinates all products are asked for, and up to how many noisy power steps are taken."""
@@ -126,7 +135,7 @@ class PrincipalComponents(Method):
             needs_domain=True,
         )
         components: int = option.integer(default=2, minimum=1, maximum=20)
-        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        noise: str = NOISE
 
     options: Options
 
@@ -143,10 +152,10 @@ class PrincipalComponents(Method):
         if not self.options.components <= size <= MOST_BY_POWER:
             values = {"coordinates": size, "most": MOST_BY_POWER}
             return [Problem(f"{ID}.coordinates", values, "columns")]
-        if self.takes_steps and self.options.noise != GAUSSIAN:
+        if self.takes_steps and not required(self.paid).delta:
             values = {"coordinates": size, "most": MOST_COORDINATES}
             return [Problem(f"{ID}.needs_gaussian", values, "noise")]
-        return budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=takes_gaussian(self.request))
 
     @once
     def columns(self) -> list[Column]:
@@ -165,9 +174,23 @@ class PrincipalComponents(Method):
         return sum(self.widths[1]) > MOST_COORDINATES
 
     @once
+    def taken(self) -> Mapping[str, Any]:
+        return noise_taken(self.request, self.sums)
+
+    @property
+    def sums(self) -> float:
+        """How many sums a row moves by the same, about."""
+        return len(self.options.columns) ** 2 / 2
+
+    @once
+    def paid(self) -> Request:
+        """Return the request with the δ that the noise spends."""
+        return paid(self.request, self.sums)
+
+    @once
     def plan(self) -> PowerPlan:
         """Return turns, noise and reach of noisy power steps."""
-        budget = required(self.request)
+        budget = required(self.paid)
         return PowerPlan(
             self.widths[0],
             self.options.components,
@@ -182,7 +205,7 @@ class PrincipalComponents(Method):
         """Return the noise of the products, or of the steps."""
         if self.takes_steps:
             return self.plan.division
-        widths, rows, budget = self.widths[0], self.request.rows_per_person, required(self.request)
+        widths, rows, budget = self.widths[0], self.request.rows_per_person, required(self.paid)
         shape: dict[str, Any] = {
             "numbers": widths.count(0),
             "blocks": sum(width > 0 for width in widths),
@@ -201,8 +224,8 @@ class PrincipalComponents(Method):
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if self.options.noise == GAUSSIAN else "pure_dp"
-        return promise(self.request, self.division.events, kind=kind)
+        kind = "approximate_dp" if required(self.paid).delta else "pure_dp"
+        return promise(self.paid, self.division.events, kind=kind)
 
     @once
     def spread(self) -> float:
@@ -226,7 +249,7 @@ class PrincipalComponents(Method):
             )
             for size in self.request.sizes
         )
-        return Forecast(errors, notes=tuple(cap_notes(self.request)))
+        return Forecast(errors, notes=(*cap_notes(self.request), *noise_notes(self.request, self.sums)))
 
     # --- release -----------------------------------------------------------------------------------
 
@@ -300,7 +323,7 @@ class PrincipalComponents(Method):
             "variance_of_noise": found.noise,
             "total_variance": found.total,
             **self._noise_told,
-            "privacy": privacy_told(self.request),
+            "privacy": privacy_told(self.paid),
             "method": {"id": self.id, "version": self.version},
         }
 
@@ -351,7 +374,7 @@ class PrincipalComponents(Method):
             Text(f"{WORDS}.card.predicts"),
             *([Text(f"{WORDS}.card.steps", {"rounds": ROUNDS})] if "rounds" in model else []),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(self.request, WORDS),
+            privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use"),
         )
         return described(model, self.request, words=WORDS, promise=self.cost, card=card, views=views)

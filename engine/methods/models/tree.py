@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
@@ -13,7 +13,14 @@ import numpy as np
 
 from engine import arrays
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one
+from engine.methods.budget import (
+    NOISE,
+    budget_problems,
+    is_replace_one,
+    noise_notes,
+    noise_taken,
+    takes_gaussian,
+)
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import shares
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
@@ -33,6 +40,18 @@ from engine.methods.protocol import (
     Release,
 )
 from engine.methods.shared.blocks import blocks, read, small
+from engine.methods.shared.cell_search import (
+    CELLS,
+    SEARCH,
+    SEARCH_SHARE,
+    SEARCHED,
+    Grids,
+    counted,
+    search_notes,
+    search_query,
+    searched,
+    with_edges,
+)
 from engine.methods.shared.column_cells import (
     BINS,
     CELL_KINDS,
@@ -58,7 +77,6 @@ if TYPE_CHECKING:
 ID = "models.tree"
 WORDS = f"methods.{ID}"
 FORMAT = "custos.decision_tree"
-GAUSSIAN, LAPLACE = "gaussian", "laplace"
 MOST_COUNTS = 100_000
 
 
@@ -73,6 +91,7 @@ class DecisionTree(ScoredModel):
     """
 
     id = ID
+    version = 2  # cells are searched where a rough number of rows is said
     family = Family.MODEL
     promises = ("pure_dp", "approximate_dp")
     held_out = True
@@ -88,8 +107,12 @@ class DecisionTree(ScoredModel):
             minimum=1, maximum=50, column_kinds=CELL_KINDS, needs_domain=True
         )
         depth: int = option.integer(default=3, minimum=1, maximum=4)
-        noise: str = option.choice(LAPLACE, GAUSSIAN, default=LAPLACE)
+        noise: str = NOISE
         bins: int = BINS
+        cells: str = CELLS
+        about_rows: int | None = option.integer(
+            optional=True, minimum=10, maximum=10**9, when=("cells", (SEARCHED,))
+        )
         edges: Mapping[str, option.Edges] = OWN_EDGES
         held_out_percent: int = PERCENT
 
@@ -106,11 +129,15 @@ class DecisionTree(ScoredModel):
         if counts > MOST_COUNTS:
             values = {"counts": counts, "most": MOST_COUNTS}
             return [Problem(f"{ID}.too_many_counts", values, "predictors")]
-        return budget_problems(self.request, uses_delta=self.options.noise == GAUSSIAN)
+        return budget_problems(self.request, uses_delta=takes_gaussian(self.request))
 
     @once
     def taken(self) -> Mapping[str, Any]:
-        return bins_taken(self.cells)
+        return {**bins_taken(self.cells), **noise_taken(self.request, self.sums)}
+
+    @property
+    def sums(self) -> float:
+        return 1 + self.options.depth * len(self.options.predictors)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:
@@ -120,7 +147,11 @@ class DecisionTree(ScoredModel):
     @once
     def plan(self) -> TreePlan:
         """Return what is counted, and with how much noise."""
-        budget, cells = fit_budget(self.request), self.cells
+        return replace(self._unsearched, searched=len(self.grids))
+
+    @once
+    def _unsearched(self) -> TreePlan:
+        budget, cells = fit_budget(self.paid), self.cells
         return TreePlan(
             len(coding.levels(self.schema.column(self.options.target))),
             tuple(one.size for one in cells),
@@ -130,6 +161,31 @@ class DecisionTree(ScoredModel):
             budget.delta,
             self.request.rows_per_person,
             is_replace_one(self.request),
+        )
+
+    @once
+    def grids(self) -> Grids:
+        """Return the fine grids of the predictors whose cells are searched."""
+        budget, first = fit_budget(self.paid), self._unsearched
+        moved = first.rows_per_person * (2 if first.replace_one else 1)
+        level = Division((), budget.epsilon, budget.delta, first.replace_one).level / moved
+        rows = (
+            self.options.about_rows if budget.delta else None
+        )  # in pure noise nothing is left for questions
+        return searched(self.request, self.cells, rows=rows, level=level, gaussian=budget.delta > 0)
+
+    def _found(self, frame: pd.DataFrame, noise: Noise) -> tuple[ColumnCells, ...]:
+        """Return the predictors with the cells that their noisy fine counts lead to."""
+        if not self.grids:
+            return self.cells
+        division = self.plan.division
+        return with_edges(
+            self.cells,
+            self.grids,
+            division.noisy(SEARCH, counted(frame, self.grids), noise),
+            rows=self.options.about_rows or 0,
+            deviation=division.deviation(SEARCH),
+            bins=self.options.bins,
         )
 
     @once
@@ -151,7 +207,14 @@ class DecisionTree(ScoredModel):
             for size in self.request.sizes
         )
         errors += self.score_errors
-        return Forecast(errors, notes=tuple(cap_notes(self.request)))
+        return Forecast(
+            errors,
+            notes=(
+                *cap_notes(self.request),
+                *noise_notes(self.request, self.sums),
+                *search_notes(self.grids),
+            ),
+        )
 
     def judged(self, people: int | None) -> Judged | None:
         leaves = 2**self.options.depth
@@ -162,18 +225,21 @@ class DecisionTree(ScoredModel):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        frame, cells = tables[MAIN].rows(), self.cells
+        frame = tables[MAIN].rows()
+        cells = self._found(frame, context.noise)
+        sizes, ordered = tuple(one.size for one in cells), tuple(one.ordered for one in cells)
+        plan = replace(self.plan, sizes=sizes, ordered=ordered)
         target = self.schema.column(self.options.target)
         classes = read(
             frame, small(len(coding.cells(target))), lambda rows: coding.codes(rows[target.name], target)
         )
         codes = [small_codes(frame, one) for one in cells]
-        found = fit(classes, codes, self.plan, noise=context.noise)
+        found = fit(classes, codes, plan, noise=context.noise)
         context.progress.step(0.9, "run.writing")
-        model = self.with_score(self.content(found), predict, context)
+        model = self.with_score(self.content(found, cells), predict, context)
         return self._released(model)
 
-    def content(self, found: Tree) -> dict[str, Any]:
+    def content(self, found: Tree, cells: Sequence[ColumnCells] | None = None) -> dict[str, Any]:
         """Return the tree as JSON values."""
         target, division = self.schema.column(self.options.target), self.plan.division
         questions = [
@@ -184,7 +250,7 @@ class DecisionTree(ScoredModel):
             "format": FORMAT,
             "version": 1,
             "target": {"name": target.name, "kind": CLASSES, "values": list(coding.levels(target))},
-            "predictors": [written_cells(one) for one in self.cells],
+            "predictors": [written_cells(one) for one in cells or self.cells],
             "questions": questions,
             "leaves": [
                 {"rows": round(float(np.maximum(own, 0).sum())), "shares": share.tolist()}
@@ -194,7 +260,7 @@ class DecisionTree(ScoredModel):
                 "distribution": "discrete_gaussian" if division.delta else "discrete_laplace",
                 "deviation_of_leaves": f"{division.deviation(LEAVES):.6g}",
             },
-            "privacy": privacy_told(self.request),
+            "privacy": privacy_told(self.paid),
             "method": {"id": self.id, "version": self.version},
         }
 
@@ -209,7 +275,7 @@ class DecisionTree(ScoredModel):
         card = (
             Text(f"{WORDS}.card.predicts", {"target": model["target"]["name"]}),
             Text(f"{WORDS}.card.not_for"),
-            privacy_text(self.request, WORDS),
+            privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use"),
         )
         return leaving(
@@ -297,6 +363,8 @@ class TreePlan:
         The cap.
     replace_one
         Whether neighbouring tables exchange a person.
+    searched
+        How many predictors are counted by their fine grids first; see `cell_search`.
 
     Notes
     -----
@@ -312,17 +380,21 @@ class TreePlan:
     delta: Fraction
     rows_per_person: int
     replace_one: bool
+    searched: int = 0
 
     @cached_property
     def division(self) -> Division:
         """How the budget is divided."""
         rows, times, tables = self.rows_per_person, 2 if self.replace_one else 1, len(self.sizes)
         ones, squared = times * rows, times * rows**2
-        queries = (
-            Query(LEVELS, ones * tables, squared * tables, 1 - LEAF_SHARE, self.depth),
-            Query(LEAVES, ones, squared, LEAF_SHARE),
-        )
-        return Division(queries, self.epsilon, self.delta, self.replace_one).borne_out()
+        left = 1 - (SEARCH_SHARE if self.searched else 0)
+        queries = [
+            Query(LEVELS, ones * tables, squared * tables, left * (1 - LEAF_SHARE), self.depth),
+            Query(LEAVES, ones, squared, left * LEAF_SHARE),
+        ]
+        if self.searched:
+            queries.append(search_query(self.searched, rows=rows, replace_one=self.replace_one))
+        return Division(tuple(queries), self.epsilon, self.delta, self.replace_one).borne_out()
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import pandas as pd
 
 from engine import arrays
 from engine.methods.datasets.marginal_model.fitting import Measured
+from engine.methods.shared.cell_search import cut_and_joined
 from engine.methods.shared.column_cells import NUMBERS, ColumnCells, Intervals, Span
 from engine.table import coding
 
@@ -40,9 +41,12 @@ class FrequentApart(Intervals):
     ----------
     found
         The frequent values: steps, counted from where steps of the column begin.
+    is_cut
+        Whether the intervals themselves follow from the counts too; see `cell_search`.
     """
 
     found: tuple[int, ...] = ()
+    is_cut: bool = False
 
     @property
     def size(self) -> int:
@@ -52,7 +56,12 @@ class FrequentApart(Intervals):
     @property
     def most_size(self) -> int:
         """How many there are at most, whatever is found."""
-        return len(super().spans) + MOST_FREQUENT + 1
+        return self.most_intervals + MOST_FREQUENT + 1
+
+    @property
+    def most_intervals(self) -> int:
+        """How many intervals there are at most."""
+        return len(super().spans) * (2 if self.is_cut else 1)
 
     @cached_property
     def spans(self) -> tuple[Span, ...]:
@@ -94,7 +103,7 @@ class FrequentApart(Intervals):
             place = np.clip(np.rint((read - low) / float(self.step)), 0, self.fine - 2)
         return np.where(np.isnan(read), self.fine - 1, place).astype(np.int64)
 
-    def with_found(self, table: Measured, *, least: float) -> FrequentApart:
+    def with_found(self, table: Measured, *, least: float, rows: int) -> FrequentApart:
         """Return the column with the values that stand out in its noisy table.
 
         Parameters
@@ -103,18 +112,31 @@ class FrequentApart(Intervals):
             Counts of all values with noise.
         least
             Rows that a frequent value has beyond the others of its interval.
+        rows
+            Roughly how many there are.
         """
-        places = frequent(table.counts.ravel()[:-1], self.intervals, least=least)
-        return replace(self, found=tuple(self.spans[0][0] + place for place in places))
+        counts = table.counts.ravel()[:-1]
+        cut = self._cut(counts, rows=rows, deviation=table.deviation) if self.is_cut else self
+        places = frequent(counts, cut.intervals, least=least)
+        return replace(cut, found=tuple(self.spans[0][0] + place for place in places))
+
+    def _cut(self, counts: Floats, *, rows: int, deviation: float) -> FrequentApart:
+        """Return the column with over-full intervals cut and under-full ones joined."""
+        bins, begin = len(super().spans), self.spans[0][0]
+        ends = cut_and_joined(counts, bins=bins, rows=rows, deviation=deviation, most=self.most_intervals)
+        inner = (self.start + (begin + end) * self.step for end in ends[1:-1])
+        return replace(self, edges=(self.edges[0], *inner, self.edges[-1]))
 
 
-def as_apart(cells: ColumnCells) -> ColumnCells:
+def as_apart(cells: ColumnCells, *, is_cut: bool = False) -> ColumnCells:
     """Return a number whose frequent values are searched for, where its declared values are many.
 
     Parameters
     ----------
     cells
         By the declaration.
+    is_cut
+        Whether its intervals follow from the same counts.
 
     Examples
     --------
@@ -130,7 +152,7 @@ def as_apart(cells: ColumnCells) -> ColumnCells:
         return cells
     values = cells.spans[-1][1] - cells.spans[0][0] + 1
     is_searched = FEWEST_VALUES <= values <= MOST_VALUES
-    return FrequentApart(cells.column, cells.edges) if is_searched else cells
+    return FrequentApart(cells.column, cells.edges, is_cut=is_cut) if is_searched else cells
 
 
 def most_sizes(columns: Sequence[ColumnCells]) -> tuple[int, ...]:
@@ -139,7 +161,7 @@ def most_sizes(columns: Sequence[ColumnCells]) -> tuple[int, ...]:
 
 
 def with_frequent(
-    columns: Sequence[ColumnCells], tables: Mapping[int, Measured], least: Mapping[int, float]
+    columns: Sequence[ColumnCells], tables: Mapping[int, Measured], least: Mapping[int, float], *, rows: int
 ) -> tuple[ColumnCells, ...]:
     """Return the columns with their frequent values: of numbers with noise alone.
 
@@ -151,9 +173,13 @@ def with_frequent(
         The table of all values of some of them, by place.
     least
         Rows from which a value stands out there, by place.
+    rows
+        Roughly how many there are.
     """
     return tuple(
-        cells.with_found(tables[place], least=least[place]) if isinstance(cells, FrequentApart) else cells
+        cells.with_found(tables[place], least=least[place], rows=rows)
+        if isinstance(cells, FrequentApart)
+        else cells
         for place, cells in enumerate(columns)
     )
 

@@ -116,7 +116,8 @@ def learn(
     impossible
         Cells of two columns that no row may be in, by the places of the columns.
     target
-        The place of a column whose pairs count twice as much as others when pairs are chosen.
+        The place of a column whose pairs are measured first, by its declaration alone; when further ones are
+        chosen they count twice as much as others. As the schedule has a target or none.
 
     Notes
     -----
@@ -141,14 +142,18 @@ def learn(
         return Learnt(model, tuple(measured))
     candidates = _candidates(measured, schedule, ordered)
     counts = _counts(candidates, codes)
-    only_single = False
-    for place in range(schedule.rounds):
-        progress.step(place / schedule.rounds, "synthesis.rounds")
-        scores = _scores(model, candidates, counts, schedule, noise, target=target)
-        chosen, only_single = _chosen(scores, candidates, model.pairs, schedule, noise, only_single)
+    only_single, left = False, schedule.pairs
+    while left:
+        progress.step(1 - left / schedule.pairs, "synthesis.rounds")
+        if target is not None and left == schedule.pairs:
+            chosen = _star(candidates, target, schedule)
+        else:
+            scores = _scores(model, candidates, counts, schedule, noise, target=target)
+            most = min(left, schedule.batch)
+            chosen, only_single = _chosen(scores, candidates, model.pairs, schedule, noise, only_single, most)
         measured += [_measure(candidates[one], counts[one], schedule, schedule.pair, noise) for one in chosen]
-        last = place == schedule.rounds - 1
-        model.fit(measured, steps=effort * (LAST_STEPS if last else STEPS), enough=enough)
+        left -= len(chosen)
+        model.fit(measured, steps=effort * (STEPS if left else LAST_STEPS), enough=enough)
     settle(model, measured, is_gaussian=schedule.is_gaussian, steps=LAST_STEPS)
     return Learnt(model, tuple(measured))
 
@@ -239,6 +244,7 @@ def _chosen(
     schedule: Schedule,
     noise: Noise,
     only_single: bool,
+    most: int,
 ) -> tuple[list[int], bool]:
     """Return the places of the pairs of one round, chosen one by one among those that there is room for.
 
@@ -253,7 +259,7 @@ def _chosen(
     pairs = list(modelled)
     too_large: set[Attributes] = set()  # for good: the graph only grows
     single = [place for place, one in enumerate(candidates) if len(one.attributes) == 1]
-    for _ in range(schedule.batch):
+    for _ in range(most):
         room = _Room(schedule, pairs, too_large)
         taken = {candidates[one].attributes for one in chosen}
         allowed = [
@@ -273,6 +279,28 @@ def _chosen(
         if len(pair) == 2 and pair not in pairs:
             pairs.append(pair)
     return chosen, only_single
+
+
+def _star(candidates: Sequence[Candidate], target: int, schedule: Schedule) -> list[int]:
+    """Return the places of the pairs of the target, one for every other column: by declarations alone.
+
+    Notes
+    -----
+    Of each the finest of the offered resolutions whose noise adds up to less than half of the rows, else the
+    coarsest. The column alone, once more, where the model has no room for the pair.
+    """
+    found, enough = [], schedule.about_rows / (2 * schedule.deviation(schedule.pair))
+    for other in range(len(schedule.sizes)):
+        if other == target:
+            continue
+        pair = tuple(sorted((other, target)))
+        own = {prod(one.shape): at for at, one in enumerate(candidates) if one.attributes == pair}
+        if own:
+            fitting = [cells for cells in own if cells < enough]
+            found.append(own[max(fitting) if fitting else min(own)])
+        else:
+            found += [at for at, one in enumerate(candidates) if one.attributes == (other,)]
+    return found
 
 
 def _widest(candidates: Sequence[Candidate], single: Sequence[int]) -> int:

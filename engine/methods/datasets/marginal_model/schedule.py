@@ -68,6 +68,8 @@ class Schedule:
         How many columns are counted by all of their values too, before everything else.
     most_sizes
         Cells by which the budget of single columns is divided where `sizes` were found with noise; else None.
+    has_target
+        Whether what is to be predicted was declared: its pairs are measured first, and no choice is paid.
 
     Notes
     -----
@@ -96,6 +98,7 @@ class Schedule:
     margin: float | None = None
     frequent: int = 0
     most_sizes: tuple[int, ...] | None = None
+    has_target: bool = False
 
     def borne_out(self) -> Schedule:
         """Return the schedule with the smallest margin that the accountant accepts; itself if there is none.
@@ -187,6 +190,21 @@ class Schedule:
         return self.rounds * self.batch
 
     @property
+    def star(self) -> int:
+        """Pairs that are known beforehand: a declared target beside each other column."""
+        return len(self.sizes) - 1 if self.has_target and self.pairs else 0
+
+    @property
+    def choices(self) -> int:
+        """Pairs that are chosen."""
+        return self.pairs - self.star
+
+    @property
+    def _selection(self) -> float:
+        """Share of what is left after single columns that all choices cost."""
+        return float(SELECTION) * self.choices / self.pairs
+
+    @property
     def most_cells(self) -> int:
         """Cells that a clique of the model may have."""
         return 200_000 if self.rows_per_deviation > 2000 else 50_000
@@ -237,7 +255,7 @@ class Schedule:
     @cached_property
     def pair(self) -> Fraction:
         """Scale of the noise of every pair."""
-        left = (1 - self.single_share) * self.budget * float(1 - SELECTION)
+        left = (1 - self.single_share) * self.budget * (1 - self._selection)
         return self._scale(left / self.pairs)
 
     @cached_property
@@ -266,7 +284,7 @@ class Schedule:
             counts[self.pair] = counts.get(self.pair, 0) + self.pairs
         parts: list[Event] = [self._noise(scale, count) for scale, count in counts.items()]
         if self.pairs:
-            parts.append(Exponential(1 / self.rate, Fraction(self.moved), count=self.pairs))
+            parts.append(Exponential(1 / self.rate, Fraction(self.moved), count=self.choices))
         return parts[0] if len(parts) == 1 else Sequential(tuple(parts))
 
     def _noise(self, scale: Fraction, count: int) -> Event:

@@ -147,8 +147,8 @@ def test_the_forecast_says_beforehand_when_only_single_columns_can_be_measured()
         request = request_for({"columns": ALL, "about_rows": rows}, budget=Budget(Fraction(epsilon)))
         return [note.id.rsplit(".", 1)[1] for note in method(ID)(request).forecast.notes]
 
-    assert notes("1/100", 500) == ["only_single", "frequent"]  # of 120 years of age
-    assert notes(5, 100_000) == ["pairs", "frequent"]
+    assert notes("1/100", 500) == ["noise_with_delta", "only_single", "crowded"]  # of 120 years of age
+    assert notes(5, 100_000) == ["pairs", "crowded"]  # so little noise that a δ gains nothing
 
 
 # --- cells ----------------------------------------------------------------------------------------

@@ -244,7 +244,7 @@ def test_the_forecast_says_which_named_tables_are_mostly_noise():
     assert said.said.values["noise"] == "age × bmi × seen"
     assert said.is_useless  # half of what was asked for is noise
     alone, _ = forecast({"tables": "single"}, 10**6, 1)
-    assert [note.id.split(".")[-1] for note in alone.notes] == ["single", "frequent"] and not alone.views
+    assert [note.id.split(".")[-1] for note in alone.notes] == ["single", "crowded"] and not alone.views
 
 
 def test_the_forecast_of_named_tables_is_what_their_noise_does():

@@ -55,9 +55,10 @@ def some_rows(n=20_000, seed=1):
     return pd.DataFrame({"owed": owed, "paid": chance.permutation(owed), "ill": np.where(ill, "y", "n")})
 
 
-def test_frequent_values_come_out_as_often_as_they_are_there_and_with_what_goes_with_them():
+@pytest.mark.parametrize("cells", ["equal", "searched"])
+def test_frequent_values_come_out_as_often_as_they_are_there_and_with_what_goes_with_them(cells):
     rows = some_rows()
-    release = made(rows)
+    release = made(rows, cells=cells)
     frame = release.artefacts[0].frame
     frame = frame.assign(owed=pd.to_numeric(frame["owed"]))
     for value in (0, 750, 4000):
@@ -67,9 +68,12 @@ def test_frequent_values_come_out_as_often_as_they_are_there_and_with_what_goes_
     assert (frame["ill"][frame["owed"] == 4000] == "y").mean() < 0.1
     others = frame["owed"][~frame["owed"].isin([0, 750, 4000])].dropna()
     assert others.between(0, 9_999).all() and others.nunique() > 1000
-    noted = [note.values for note in release.notes if note.id.endswith("frequent_found")]
+    noted = [note.values for note in release.notes if note.id.endswith(("frequent_found", "crowded_found"))]
     assert [note["column"] for note in noted] == ["owed", "paid"]
-    assert all(3 <= note["found"] <= 5 for note in noted)  # noise lifts half a value more
+    if cells == "equal":
+        assert all(3 <= note["found"] <= 5 for note in noted)  # noise lifts half a value more
+    else:
+        assert all(3 <= note["alone"] <= note["intervals"] <= 40 for note in noted)
     beside = [row for row in release.views[0].rows if not isinstance(row[0], str)]
     assert [(row[0].values["column"], row[1]) for row in beside] == [("owed", 10_001), ("paid", 10_001)]
     without = made(rows, frequent=False).artefacts[0].frame
@@ -120,16 +124,18 @@ def test_edges_of_ones_own_and_named_tables_are_not_searched_and_cost_what_they_
     assert method(ID)(request_for()).cost != method(ID)(plain).cost
 
 
-def test_the_forecast_says_from_how_many_rows_a_value_is_found():
-    request = request_for()
+@pytest.mark.parametrize(("cells", "said"), [("equal", "notes.frequent"), ("searched", "notes.crowded")])
+def test_the_forecast_says_from_how_many_rows_a_value_is_found(cells, said):
+    request = request_for(cells=cells)
     notes = {
         note.values["column"]: note for note in method(ID)(request).forecast.notes if "column" in note.values
     }
-    assert set(notes) == {"owed", "paid"} and notes["owed"].id.endswith("notes.frequent")
+    assert set(notes) == {"owed", "paid"} and notes["owed"].id.endswith(said)
     assert notes["owed"].values["values"] == 10_000
     scale = float(method(ID)(request).schedule.value)
     assert 3.7 * scale < notes["owed"].values["least"] < 4.1 * scale  # 1 in 20,000, one-sided: 3.9 deviations
-    assert not any("frequent" in note.id for note in method(ID)(request_for(frequent=False)).forecast.notes)
+    without = method(ID)(request_for(cells=cells, frequent=False)).forecast.notes
+    assert not any(said in note.id for note in without)
 
 
 @pytest.mark.parametrize("relation", Neighbours)
@@ -168,3 +174,30 @@ def test_rules_totals_and_what_never_comes_together_hold_in_every_row():
     assert (both["paid"] <= both["owed"]).all() and (both["owed"] == 750).mean() > 0.01
     assert (pd.to_numeric(both["total"]) == both["owed"] + both["paid"]).all()
     assert not (both["owed"].between(700, 800) & (both["ill"] == "n")).any()
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_tables_of_a_declared_target_come_first_and_no_choice_is_paid_for_them(noise, monkeypatch):
+    """Whatever the rows are: which tables are counted first follows from the declaration."""
+    from engine.methods.datasets.marginal_model import rounds
+
+    budget = BUDGET if noise == "gaussian" else replace(BUDGET, delta=Fraction(0))
+    plain = method(ID)(request_for(budget, noise=noise))
+    aimed = method(ID)(request_for(budget, noise=noise, target="ill"))
+    columns = len(aimed.cells)
+    assert aimed.schedule.pairs == plain.schedule.pairs > 0
+    assert plain.schedule.choices - aimed.schedule.choices == columns - 1 > 0
+    assert aimed.schedule.pair < plain.schedule.pair  # what choices would have cost is given to the tables
+    measured, real = [], rounds._measure
+
+    def noted(candidate, *given):
+        measured.append(candidate.attributes)
+        return real(candidate, *given)
+
+    monkeypatch.setattr(rounds, "_measure", noted)
+    place = [cells.column.name for cells in aimed.cells].index("ill")
+    for rows in (some_rows(), some_rows().head(3)):
+        measured.clear()
+        made(rows, noise=noise, target="ill", budget=budget)
+        pairs = [one for one in measured if len(one) == 2]
+        assert {*pairs[: columns - 1]} == {tuple(sorted((place, k))) for k in range(columns) if k != place}

@@ -473,3 +473,39 @@ def test_cells_are_called_empty_by_the_noise_of_their_counts(noise):
     width = draws.normal(0, 7, 200_000) if noise == "gaussian" else draws.laplace(0, 7, 200_000)
     told = {"distribution": f"discrete_{noise}", "scale_of_counts": "7"}
     assert (np.abs(width) <= rows_margin({"noise": told})).mean() == pytest.approx(0.95, abs=0.003)
+
+
+# --- weak models ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [60, 200, 1000, 5000])
+@pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
+def test_of_classes_only_what_chance_equals_is_refused_and_the_rest_is_told_its_skill(rows, delta):
+    skills = []
+    for epsilon in ("1/1000", "1/20", "1/4", "1", "4"):
+        given = {"target": "ill", "about_rows": rows, "noise": "gaussian" if delta else "laplace"}
+        design = method(ID)(request_for(given, Budget(Fraction(epsilon), delta)))
+        refused = [problem.code for problem in design.problems] == [f"{ID}.nothing_left"]
+        assert refused == (design.skill < 0.55)
+        skills.append(design.skill)
+        said = design.judged(rows).said
+        assert said.values["percent"] == round(100 * design.skill)
+        assert design.judged(rows).is_useless == (said.id.endswith("few_pairs"))
+    assert skills == sorted(skills) and 0.5 <= skills[0] < 0.55 and skills[-1] <= 0.75
+
+
+def test_a_model_of_few_rows_that_was_refused_for_its_weak_curves_ranks():
+    """Cells of fewer rows than an effect needs: each curve is mostly noise, all of them together are not."""
+    codes, target = some_rows(400, seed=4)
+    plan = schedule(epsilon=Fraction(1, 2), rows=400)
+    assert 2 * plan.needed_rows > 400
+    assert additive_steps.foreseen_skill(plan, ORDERED, []) > 0.55
+    found = []
+    for seed in range(12):
+        fitted = fit(codes, target, plan, ordered=ORDERED, noise=seeded_noise(seed))
+        score = sum(curve.effects[own] for curve, own in zip(fitted.curves, codes, strict=True))
+        ranks = pd.Series(score).rank().to_numpy()
+        second = target > 0
+        above = ranks[second].sum() - second.sum() * (second.sum() + 1) / 2
+        found.append(above / (second.sum() * (~second).sum()))
+    assert np.mean(found) > 0.55

@@ -17,6 +17,7 @@ from engine.methods.models.additive_grids import Grid, jumps
 from engine.methods.models.additive_pairs import Pair, Side, pair_scores
 from engine.methods.models.additive_schedule import Schedule
 from engine.methods.protocol import MAIN, Budget, Context
+from engine.methods.shared.cell_search import SEARCH_SHARE
 from engine.methods.shared.column_cells import cells_of
 from engine.privacy.events import Neighbours
 from engine.report.words import word
@@ -187,7 +188,8 @@ def shares(**options):
 def test_a_fit_with_a_pair_spends_what_is_claimed_and_no_more(delta, neighbours, cap):
     """With the answers frozen the worst person moves every sum as far as declared; exchanged, no count."""
     share = max(shares(delta=delta, neighbours=neighbours, cap=cap, target="cost").values())
-    assert (0.999 if neighbours is ADD else 0.75) < share < 1 + 1e-9
+    still = 0.75 * (1 - SEARCH_SHARE)  # fine counts do not move either
+    assert (0.999 if neighbours is ADD else still) < share < 1 + 1e-9
 
 
 @pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
@@ -458,7 +460,7 @@ def test_the_price_of_pairs_is_said_before_anything_is_spent():
         ),
         ({"pairs": [{"first": "age", "second": "nowhere"}]}, "parameters.no_such_column"),
         ({"pairs": [{"first": "age"}]}, "parameters.unfilled"),
-        ({"about_rows": 300}, f"{ID}.nothing_left"),
+        ({"about_rows": 60}, f"{ID}.nothing_left"),
     ],
 )
 def test_what_cannot_work_is_said_from_declarations_alone(given, code):
