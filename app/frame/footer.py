@@ -56,9 +56,10 @@ class Footer(QFrame):
         button.setEnabled(False)
         return button
 
-    def show_history(self, undone: Text | None, made_again: Text | None) -> None:
-        """Say what the two buttons would undo and make again."""
+    def show_history(self, undone: Text | None, made_again: Text | None, *, gone: bool = False) -> None:
+        """Say what the two buttons would undo and make again; both are gone where nothing can be."""
         for button, name, edit in ((self.undo, "undo", undone), (self.redo, "redo", made_again)):
+            button.setVisible(not gone)
             button.setEnabled(edit is not None)
             said = "" if edit is None else words.say(f"app.window.{name}_what", edit=words.label(edit))
             button.setToolTip(words.tip(said))

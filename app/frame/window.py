@@ -268,7 +268,7 @@ class Window(QWidget):
         missing = flow.missing(self.step, state)
         self.footer.show_next(named, next(iter(missing), page.waits()))
         self.notice.still_missing(missing)
-        self.footer.show_history(*self.undoing.named())
+        self.footer.show_history(*self.undoing.named(), gone=self.undoing.shows_made)
         if self.study.saved_at is not None:
             self.footer.say_saved(words.say("app.window.saved", time=f"{self.study.saved_at:%H:%M}"))
 

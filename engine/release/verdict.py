@@ -128,11 +128,16 @@ def came(plan: Plan, views: Sequence[View]) -> tuple[Came, ...]:
     found = [one for one in counted if one is not None and one.silent]
     if not found:
         return ()
-    try:
-        before = None if plan.step else verdict(plan, plan.design.forecast)
-    except EngineError:
-        before = None
+    before = foreseen(plan)
     return tuple(replace(one, before=before) for one in found)
+
+
+def foreseen(plan: Plan) -> Filling | Judged | None:
+    """Return the verdict on a plan that was released; None for a visit, which was no plan of its own."""
+    try:
+        return None if plan.step else verdict(plan, plan.design.forecast)
+    except EngineError:
+        return None
 
 
 def silent_cells(views: Sequence[View], *, is_model: bool) -> Came | None:
