@@ -178,7 +178,7 @@ def _ends(label: object, end: str) -> bool:
 def remedies(plan: Plan) -> tuple[Remedy, ...]:
     """Return plans that could say more: each without one of its columns, and one with twice the level.
 
-    Those that do not help are left out; the best come first.
+    Those that do not help are left out. First comes what says enough and spends no more.
     """
     before = _judged(plan)
     found = []
@@ -186,7 +186,10 @@ def remedies(plan: Plan) -> tuple[Remedy, ...]:
         after = _judged(replace(plan, **changes))
         if before is not None and after is not None and after.share > before.share:
             found.append(Remedy(kind, value, changes, after))
-    return tuple(sorted(found, key=lambda one: -one.verdict.share)[:MOST_TRIED])
+    best = sorted(found, key=lambda one: -one.verdict.share)[:MOST_TRIED]
+    return tuple(
+        sorted(best, key=lambda one: (one.verdict.is_useless, one.kind == "level", -one.verdict.share))
+    )
 
 
 def _changes(plan: Plan) -> Iterator[tuple[str, str | Fraction, dict[str, Any]]]:

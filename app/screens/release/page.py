@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.parts.cards import Card, NumberCard, pill
 from app.parts.figures import Figures
+from app.parts.guard import guard_words
 from app.parts.making import (
     STRETCH,
     add,
@@ -390,6 +391,9 @@ class ReleasePage(Page):
 
     def commits(self) -> str:
         return self.next_words() if self.watch is None and self.study.result("bundle") is None else ""
+
+    def guard(self) -> tuple[str, str] | None:
+        return guard_words(self.study)
 
     def go_next(self) -> None:
         if self.watch is None and self.study.result("bundle") is None:
