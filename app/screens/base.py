@@ -241,7 +241,7 @@ class Page(QScrollArea):
         self.go_next()
 
     def other_words(self) -> str:
-        """Return what the button beside Next says, which commits where Next does what is better; or nothing."""
+        """Return what a button beside Next says, which commits where Next does what is better; or nothing."""
         return ""
 
     def go_next(self) -> None:
