@@ -37,7 +37,7 @@ from app.frame.money_line import MoneyLine, money_words
 from app.frame.notice import Notice
 from app.frame.returning import Returning
 from app.frame.screens import Screens, load
-from app.frame.side import Side
+from app.frame.side import Side, takes_words
 from app.frame.undoing import Undoing
 from app.parts.exact_field import ExactField
 from app.parts.making import add, make_column, make_row
@@ -259,7 +259,7 @@ class Window(QWidget):
         self._show_money(state)
         pays = flow.spends(self.study.method) and self.study.result("bundle") is None
         found = takes(self.study.plan, self.study.result("ledger") if pays else None)
-        self.side.register.show_takes(found.share)
+        self.side.register.show_takes(found.share, takes_words(self.study.plan, found))
         page = self.page(self.step)
         self.footer.back.setVisible(flow.preceding(self.step, state) is not None)
         named = page.next_words()

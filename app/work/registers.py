@@ -118,11 +118,11 @@ def in_money(plan: Plan, epsilon: Fraction | None) -> float | None:
 
 
 def money_left(plan: Plan, found: Takes) -> float | None:
-    """Return how much of the money is not set aside after a release; None where nobody said the sum."""
-    if plan.price.budget is None or found.whole is None or found.after is None:
+    """Return what stays of the money of a new register after a release; None where nobody said the sum."""
+    if plan.price.register is None or found.whole is None or found.after is None:
         return None
     together = in_money(plan, found.whole - found.after)
-    return None if together is None else max(float(plan.price.budget) - together, 0.0)
+    return None if together is None else max(float(plan.price.register) - together, 0.0)
 
 
 CHANGES = frozenset(("holding", "holding_budget", "ledger", "bundle"))
