@@ -43,6 +43,23 @@ ACROSS = 2  # analyses side by side
 ABOVE = 120  # pixels of the question that stay in view above its answer
 
 
+EVERYDAY = (
+    "disclosure",
+    "price",
+    "at_risk",
+    "composition",
+    "matching",
+    "linkage",
+    "published_sums",
+    "column_sets",
+)
+"""Questions that a custodian asks, in this order, before those of whoever looks into a mechanism."""
+
+
+def _order(name: str) -> tuple[int, str]:
+    return (EVERYDAY.index(name) if name in EVERYDAY else len(EVERYDAY), name)
+
+
 class ExplorePage(Page):
     """Beside the steps: nothing here is decided, spent or released."""
 
@@ -99,8 +116,8 @@ class ExplorePage(Page):
 
     def _found(self, found: tuple[Choice, ...]) -> None:
         self.choices = {choice.analysis.id: choice for choice in found}
-        for name in self.choices:
-            button = named(QRadioButton(words.say(f"analyses.{name}.title")), f"analysis-{name}")
+        for name in sorted(self.choices, key=_order):
+            button = named(QRadioButton(words.say(f"analyses.{name}.question")), f"analysis-{name}")
             button.setProperty("analysis", name)
             self.group.addButton(button)
             self.topic(button, f"analysis.{name}")
@@ -123,8 +140,9 @@ class ExplorePage(Page):
 
     def _choose(self, name: str) -> None:
         self.chosen, self.answer, self._asked = name, None, None
-        self.name.setText(words.say(f"analyses.{name}.title"))
-        self.summary.say(words.say(f"analyses.{name}.summary"))
+        self.name.setText(words.say(f"analyses.{name}.question"))
+        title, summary = (words.say(f"analyses.{name}.{part}") for part in ("title", "summary"))
+        self.summary.say(f"**{title}.** {summary}")
         self.views.show_views(())
         self._offer_files()
         self.enter()
