@@ -15,10 +15,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from app.frame.window import Window
+from app.parts.lines import Line, weakest
 from app.parts.prose import Prose
 from app.parts.table import DataTable
 from app.screens.release.first_screen import Bands
-from app.screens.release.summary import Line, measured, readable, weakest
+from app.screens.release.summary import measured, readable
 from app.work.releasing import Watch, release, reopen
 from engine.release.plan import Budget
 from engine.release.verdict import Came

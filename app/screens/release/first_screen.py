@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.cards import Card, pill
+from app.parts.lines import Line
 from app.parts.making import STRETCH, add, empty, left, make_button, make_column, make_label, make_row, named
 from app.parts.plot import LEFTWARDS, Painted, ShareBar, cut
 from app.parts.prose import Heading, Prose
 from app.screens.release.looking import CARE, WRONG, Point
-from app.screens.release.summary import SHOWN, Line, Measured
+from app.screens.release.summary import SHOWN, Measured
 from app.theme import text_font, theme
 
 ROW, DOT, BAND = 32, 4.5, 8.0  # pixels

@@ -22,6 +22,7 @@ from app import words
 from app.parts.cards import Card, NumberCard, pill
 from app.parts.figures import Figures
 from app.parts.guard import guard_words
+from app.parts.lines import alike, weakest
 from app.parts.making import (
     STRETCH,
     add,
@@ -44,7 +45,7 @@ from app.screens.base import Page, Pieces
 from app.screens.release.first_screen import GoodCard, LeftCard, PointsCard, StaysCard
 from app.screens.release.looking import points
 from app.screens.release.spread_beside import SpreadBeside
-from app.screens.release.summary import SHOWN, alike, measured, readable, weakest
+from app.screens.release.summary import SHOWN, measured, readable
 from app.state import flow
 from app.theme import polish
 from app.words.money import level, money, percent, size, written_day
