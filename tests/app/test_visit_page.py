@@ -27,7 +27,10 @@ from engine.methods.protocol import Budget
 from engine.pricing.statement import cost_of
 from engine.release.examples import plans
 from engine.release.plan import Price
+from engine.views import TableView, Text
 from tests.app.walking import SAMPLE, example_plan, settle
+
+MARGIN = Text("methods.services.private_queries.headings.within_95")
 
 
 def opened(window: Window, qtbot: Any, method: str, folder: Path, **changes: Any) -> Any:
@@ -474,7 +477,9 @@ def test_the_last_answer_stands_on_top_and_large(window: Window, qtbot: Any, tmp
     qtbot.waitUntil(lambda: page.verticalScrollBar().value() == 0, timeout=2_000)
     go_on(window, qtbot)  # the same again
     assert "spent nothing" in page.last.spent.plain() and page.last.number.text() == f"{value:,}"
-    page._filled("questions", [{"where": "gender is Female and age is [0-10)", "epsilon": "1/100"}])
-    settle(qtbot, window)
-    go_on(window, qtbot)
+    headings = (words.say("app.visit.last.heading"), "value", MARGIN)
+    page.last.show_answer([TableView("t", headings, (("a", 9, 6), ("b", 900, 6)))], "")
     assert page.last.property("card") == "care" and "hardly anything" in page.last.said.plain()
+    assert "1 more answer" in page.last.said.plain()
+    page.last.show_answer([], "")
+    assert not page.last.isVisible()

@@ -12,7 +12,7 @@ from PySide6.QtCore import Signal
 from app import words
 from app.parts.cards import Card, row
 from app.parts.exact_field import ExactField
-from app.parts.making import add, make_button, named
+from app.parts.making import add, make_button, make_label, named
 from app.parts.prose import Prose
 from app.state.holdings import Holdings
 from app.words.money import level
@@ -89,7 +89,11 @@ class SharingCard(Card):
         self.many.setObjectName("sharing-many")
         self.many.decided.connect(lambda number: self.decided.emit(int(number or 0)))
         self.take = make_button("", "take-share", self._take)
-        add(self.body, self.said, row(self.many, self.take))
+        add(
+            self.body,
+            self.said,
+            row(make_label(label, pixels=12, tone="quiet", buddy=self.many), self.many, self.take),
+        )
         self._share: Fraction | None = None
 
     def show_shared(self, found: Shared | None, epsilon: Fraction | None) -> None:

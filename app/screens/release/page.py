@@ -138,6 +138,7 @@ class ReleasePage(Page):
     def build(self) -> Pieces:
         self.watch: Watch | None = None
         self._count = 0  # of tables and pictures behind the link
+        self._unfilled: Outcome | None = None  # whose tables nobody has asked for yet
         self._plan: Any = None
         self._spends = ""
         self._shown: Any = None
@@ -294,6 +295,9 @@ class ReleasePage(Page):
     def _fold(self) -> None:
         """Show or hide everything else."""
         opened = self.open_further.isChecked()
+        if opened and self._unfilled is not None:
+            outcome, self._unfilled = self._unfilled, None
+            self._fill_further(outcome)
         self.further.setVisible(opened)
         self.open_further.setText(
             words.say("app.release.fold" if opened else "app.release.unfold", count=self._count)
@@ -530,9 +534,6 @@ class ReleasePage(Page):
         first = outcome.facts.get("first", ())
         is_rows = not lines and bool(first)
         empty(self.left.rows)
-        empty(self._first)
-        for table in first:
-            self._first.addWidget(self._table_of(table))
         if is_rows:
             self.left.rows.addWidget(self._table_of(first[0], across=MOST_ACROSS))
         views = tuple(view for view in outcome.bundle.views if not _is_counted(view))
@@ -542,6 +543,19 @@ class ReleasePage(Page):
         self.good.show_measured(measured(internal), seen)
         self.points.show_points(seen)
         self.never.show_made(*self._stays_here(outcome))
+        kept = sum(one is not None for one in (outcome.bundle.beside, outcome.bundle.spread))
+        self._count = len(views) + len(outcome.bundle.internal_views) + kept + len(first)
+        self._unfilled = outcome
+        self.open_further.setChecked(False)
+        self._fold()
+
+    def _fill_further(self, outcome: Outcome) -> None:
+        """Make everything else, once somebody wants to see it."""
+        first = outcome.facts.get("first", ())
+        empty(self._first)
+        for table in first:
+            self._first.addWidget(self._table_of(table))
+        views = tuple(view for view in outcome.bundle.views if not _is_counted(view))
         self.views.show_views(views)
         self.nothing.setVisible(not views and not first)
         names = [name for name, _, _ in outcome.facts["files"].get("release", ())]
@@ -551,10 +565,6 @@ class ReleasePage(Page):
             one.setVisible(bool(self.inside.views))
         self.beside.show_rows(outcome.bundle.beside)
         self.spread.show_spread(outcome.bundle.spread)
-        kept = sum(one is not None for one in (outcome.bundle.beside, outcome.bundle.spread))
-        self._count = len(views) + len(self.inside.views) + kept + len(first)
-        self.open_further.setChecked(False)
-        self._fold()
 
     def _shown_small(self, views: Sequence[View]) -> QWidget:
         """Return the first lines of what left where no number has a margin; files where there is no table."""
