@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QComboBox,
     QFileDialog,
     QRadioButton,
     QWidget,
@@ -39,7 +41,7 @@ from engine.methods.protocol import MAIN
 from engine.methods.values import resolve
 from engine.table.schema import Schema
 
-ACROSS = 2  # analyses side by side
+ACROSS, WIDE = 2, 880  # questions side by side, and the pixels that take them
 ABOVE = 120  # pixels of the question that stay in view above its answer
 
 
@@ -84,6 +86,7 @@ class ExplorePage(Page):
         self.name = Heading(size="side")
         self.summary = Prose(tone="quiet")
         self.about = make_choice("about", words.say("app.explore.about"), lambda place: self._show_form())
+        self.about.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.topic(self.about, "about")
         self.about_name = Heading(words.say("app.explore.about"), size="card")
         add(self.card.body, self.name, self.summary, self.about_name, left(self.about))
@@ -121,11 +124,20 @@ class ExplorePage(Page):
             button.setProperty("analysis", name)
             self.group.addButton(button)
             self.topic(button, f"analysis.{name}")
-            place = self._list.count()
-            self._list.addWidget(button, place // ACROSS, place % ACROSS)
+        self._lay_questions()
         first = self.group.buttons()[0]
         first.setChecked(True)
         self._choose(first.property("analysis"))
+
+    def _lay_questions(self) -> None:
+        """Put the questions side by side where there is room for two."""
+        across = ACROSS if self.viewport().width() >= WIDE else 1
+        for place, button in enumerate(self.group.buttons()):
+            self._list.addWidget(button, place // across, place % across)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_questions()
 
     def first_focus(self) -> QWidget | None:
         return self.group.checkedButton()
