@@ -21,7 +21,7 @@ class VerifyCard(Card):
         self.hint = Prose(words.say("app.verify.hint"), tone="quiet")
         self.button = make_button(words.say("app.verify.button"), "verify")
         said = words.say("app.verify.known")
-        self.fingerprint = make_field("verify-fingerprint", said, placeholder=said, most=80, width=480)
+        self.fingerprint = make_field("verify-fingerprint", said, placeholder=words.say("app.verify.known_short"), most=80, width=480)
         self.answer = hidden(named(Heading(size="side"), "verify-answer"))
         add(self.body, self.hint, self.fingerprint, left(self.button), self.answer)
         self.lines = make_column(spacing=6)
