@@ -454,6 +454,8 @@ class PreviewPage(Page):
 
     def explain(self, topic: str) -> Explanation:
         preview = self.study.result("ledger")
+        if topic == "verdict" and self.ahead.verdict is None:
+            topic = ""  # the card says what is promised, as the page does
         if topic == "verdict" and isinstance(self.ahead.verdict, Judged):
             topic = "judged"
         if topic in self.numbers:
