@@ -1,24 +1,31 @@
-"""Below the page: Back, what was saved, Next."""
+"""Below the page: Back, what was saved, Next; and the question before what cannot be undone."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from app import words
-from app.parts.making import STRETCH, add, make_button, make_label, make_row
+from app.parts.making import STRETCH, add, hidden, make_button, make_column, make_label, make_row, named
+from app.parts.prose import Heading, Prose
 from app.theme import polish
 from engine.views import Text
 
 
 class Footer(QFrame):
-    """Buttons and one quiet line."""
+    """Buttons and one quiet line; `ask` puts a question in their place until it is answered."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("footer")
-        self._row = make_row(inside=self, spacing=16)
+        both = make_row(inside=self, margins=0)
+        self._usual, self.guard = QWidget(), hidden(named(QWidget(), "guard"))
+        add(both, (self._usual, 1), (self.guard, 1))
+        self._row = make_row(inside=self._usual, spacing=16)
+        self._build_guard()
         self.set_margin(32)
         self.back = make_button(words.say("app.window.back"), "back")
         self.why = make_button(words.say("app.window.what_this_means"), "why", look="link", checkable=True)
@@ -26,12 +33,55 @@ class Footer(QFrame):
         self.redo = self._link("redo")
         self.saved = make_label("", "saved", pixels=12, tone="quiet")
         self.next = make_button(words.say("app.window.next"), "next", look="primary")
-        self.next.installEventFilter(self)
-        add(self._row, self.back, self.undo, self.redo, self.why, STRETCH, self.saved, self.next)
+        for button in (self.next, self.commit):
+            button.installEventFilter(self)
+        self.other = hidden(make_button("", "other"))
+        add(self._row, self.back, self.undo, self.redo, self.why, STRETCH, self.saved, self.other, self.next)
+
+    def _build_guard(self) -> None:
+        self._guard_row = make_row(inside=self.guard, spacing=16)
+        self.asked, self.asked_more = Heading("", size="small", tone="care"), Prose(pixels=12)
+        self.not_yet = make_button(words.say("app.window.commit.not_yet"), "not-yet", self.take_back)
+        self.commit = make_button("", "commit", self._agree, look="primary")
+        said = make_column(self.asked, self.asked_more, spacing=2)
+        add(self._guard_row, (said, 1), self.not_yet, self.commit)
+        self._agreed: Callable[[], object] = lambda: None
+
+    def ask(self, title: str, sentence: str, button: str, agreed: Callable[[], object]) -> None:
+        """Ask before what cannot be undone, with the focus on what does nothing."""
+        self.asked.setText(title)
+        self.asked_more.say(sentence)
+        self.commit.setText(button)
+        self._agreed = agreed
+        self._show_guard(True)
+        self.guard.setAccessibleName(f"{title} {sentence}")
+        self.not_yet.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a question stands in the place of the buttons."""
+        return not self.guard.isHidden()
+
+    def take_back(self) -> None:
+        """Take the question back: nothing happens."""
+        if self.asks:
+            self._show_guard(False)
+            self.next.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _agree(self) -> None:
+        agreed = self._agreed
+        self._show_guard(False)
+        agreed()
+
+    def _show_guard(self, shown: bool) -> None:
+        self.guard.setVisible(shown)
+        self._usual.setVisible(not shown)
+        self.setProperty("asks", shown)
+        polish(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take no second press for another screen: a double click turns one page."""
-        if watched is self.next and event.type() == QEvent.Type.MouseButtonDblClick:
+        if watched in (self.next, self.commit) and event.type() == QEvent.Type.MouseButtonDblClick:
             return True
         return super().eventFilter(watched, event)
 
@@ -41,7 +91,11 @@ class Footer(QFrame):
 
     def make_room(self) -> None:
         """Let the line about saving give way where the buttons need the room."""
-        shown = [one for one in (self.back, self.undo, self.redo, self.why, self.next) if not one.isHidden()]
+        shown = [
+            one
+            for one in (self.back, self.undo, self.redo, self.why, self.other, self.next)
+            if not one.isHidden()
+        ]
         margins = self._row.contentsMargins()
         needed = sum(one.sizeHint().width() + self._row.spacing() for one in (*shown, self.saved))
         self.saved.setVisible(needed + margins.left() + margins.right() <= self.width())
@@ -56,9 +110,10 @@ class Footer(QFrame):
         button.setEnabled(False)
         return button
 
-    def show_history(self, undone: Text | None, made_again: Text | None) -> None:
-        """Say what the two buttons would undo and make again."""
+    def show_history(self, undone: Text | None, made_again: Text | None, *, gone: bool = False) -> None:
+        """Say what the two buttons would undo and make again; both are gone where nothing can be."""
         for button, name, edit in ((self.undo, "undo", undone), (self.redo, "redo", made_again)):
+            button.setVisible(not gone)
             button.setEnabled(edit is not None)
             said = "" if edit is None else words.say(f"app.window.{name}_what", edit=words.label(edit))
             button.setToolTip(words.tip(said))
@@ -66,12 +121,18 @@ class Footer(QFrame):
 
     def set_margin(self, pixels: int) -> None:
         """Stand under the edges of the page."""
-        self._row.setContentsMargins(pixels, 14, pixels, 14)
+        for row in (self._row, self._guard_row):
+            row.setContentsMargins(pixels, 14, pixels, 14)
 
-    def show_next(self, named: str, waiting: Text | None) -> None:
-        """Name the button for the next step; one that still waits for something is pale and says for what."""
-        self.next.setText(named or words.say("app.window.next"))
-        pale = waiting is not None and not named
+    def show_next(self, title: str, waiting: Text | None, other: str = "") -> None:
+        """Name the button for the next step; one that still waits for something is pale and says for what.
+
+        ``other`` is a second way to go on, which is not the one to be taken without thinking.
+        """
+        self.other.setText(other)
+        self.other.setVisible(bool(other))
+        self.next.setText(title or words.say("app.window.next"))
+        pale = waiting is not None and not title
         if self.next.property("waiting") != pale:
             self.next.setProperty("waiting", pale)
             polish(self.next)

@@ -12,8 +12,9 @@ from app.parts.plot import ShareBar
 from app.parts.prose import Prose
 from app.state import flow
 from app.theme import MODES, polish, text_font, theme
-from app.words.money import level
-from app.work.registers import Standing
+from app.words.money import level, money
+from app.work.registers import Standing, Takes, in_money, money_left
+from engine.release.plan import Plan
 
 # --- The steps on the left ------------------------------------------------------------------------------
 
@@ -173,10 +174,16 @@ class RegisterBlock(QFrame):
         self._said = f"{found.name}: {said}"
         self._speak()
 
-    def show_takes(self, share: str) -> None:
-        """Say that the release in view takes ``all`` or more than ``half`` of what is left, or nothing."""
-        self.takes.setVisible(bool(share))
-        self.takes.say(words.say(f"app.window.register.takes_{share}") if share else "")
+    def show_takes(self, share: str, amounts: str = "") -> None:
+        """Say that the release in view takes ``all`` or more than ``half`` of what is left, or neither.
+
+        ``amounts`` says how much it takes and how much stays.
+        """
+        said = [words.say(f"app.window.register.takes_{share}")] if share else []
+        said += [amounts] if amounts else []
+        self.takes.setVisible(bool(said))
+        self.takes.set_tone("care" if share else "quiet")
+        self.takes.say("\n\n".join(said))
         self._speak()
 
     def _speak(self) -> None:
@@ -185,6 +192,17 @@ class RegisterBlock(QFrame):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.clicked.emit()
+
+
+def takes_words(plan: Plan, found: Takes) -> str:
+    """Return what a release takes from its register and what stays, in ε and, where it is known, in money."""
+    if found.spends is None or found.after is None:
+        return ""
+    takes, stays = f"ε\u00a0{level(found.spends, up=True)}", f"ε\u00a0{level(found.after, down=True)}"
+    claims, rest = in_money(plan, found.spends), money_left(plan, found)
+    takes += "" if claims is None else f" · {money(claims, plan.price.currency)}"
+    stays += "" if rest is None else f" · {money(rest, plan.price.currency)}"
+    return words.say("app.window.register.takes", takes=takes, stays=stays)
 
 
 WIDE, NARROW = 196, 68

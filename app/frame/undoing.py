@@ -55,10 +55,11 @@ class Undoing(QObject):
         What was released and answered cannot be undone, and the edits before it are those of another release.
         """
         history = self._place.study.history
-        return (None, None) if self._shows_made else (history.undone_next, history.made_next)
+        return (None, None) if self.shows_made else (history.undone_next, history.made_next)
 
     @property
-    def _shows_made(self) -> bool:
+    def shows_made(self) -> bool:
+        """Whether the screen in view shows what was made, so that nothing can be undone on it."""
         study, step = self._place.study, self._place.step
         was_opened = study.history.now.place in flow.BESIDE  # from the list: undoing leads back from it
         made = study.state.finished or study.state.resumed
@@ -69,7 +70,7 @@ class Undoing(QObject):
         if window.runner.busy("release"):
             window.notify(words.say("app.window.no_undo_now"), tone="care")
             return
-        if self._shows_made:
+        if self.shows_made:
             window.notify(
                 words.say("app.window.no_undo_made"), words.say("app.window.no_undo_made_do"), tone="care"
             )

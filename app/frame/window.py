@@ -37,7 +37,7 @@ from app.frame.money_line import MoneyLine, money_words
 from app.frame.notice import Notice
 from app.frame.returning import Returning
 from app.frame.screens import Screens, load
-from app.frame.side import Side
+from app.frame.side import Side, takes_words
 from app.frame.undoing import Undoing
 from app.parts.exact_field import ExactField
 from app.parts.making import add, make_column, make_row
@@ -89,7 +89,6 @@ class Window(QWidget):
         self._turn_timer = self._single_shot(0, self._end_turn)
         self._notice_is_new = False
         self._stopped_at = ""  # the last step in view: where the draft is opened again
-        self._commit_asked: tuple[str, str, str] | None = None
         self.undoing = Undoing(self, self)
         self.returning = Returning(self, self.study, self.go)
         self._build()
@@ -169,6 +168,7 @@ class Window(QWidget):
 
     def go(self, step: str) -> None:
         """Open a step if the flow allows it; otherwise say what is missing first."""
+        self.footer.take_back()
         state = self.study.state
         if not flow.reachable(step, state):
             furthest = flow.furthest(state)
@@ -259,16 +259,16 @@ class Window(QWidget):
         self._show_money(state)
         pays = flow.spends(self.study.method) and self.study.result("bundle") is None
         found = takes(self.study.plan, self.study.result("ledger") if pays else None)
-        self.side.register.show_takes(found.share)
+        self.side.register.show_takes(found.share, takes_words(self.study.plan, found))
         page = self.page(self.step)
         self.footer.back.setVisible(flow.preceding(self.step, state) is not None)
         named = page.next_words()
         goes_on = flow.following(self.step, state) is not None and page.shows_next()
         self.footer.next.setVisible(goes_on or bool(named))
         missing = flow.missing(self.step, state)
-        self.footer.show_next(named, next(iter(missing), page.waits()))
+        self.footer.show_next(named, next(iter(missing), page.waits()), page.other_words())
         self.notice.still_missing(missing)
-        self.footer.show_history(*self.undoing.named())
+        self.footer.show_history(*self.undoing.named(), gone=self.undoing.shows_made)
         if self.study.saved_at is not None:
             self.footer.say_saved(words.say("app.window.saved", time=f"{self.study.saved_at:%H:%M}"))
 
@@ -357,7 +357,8 @@ class Window(QWidget):
         self.footer.back.clicked.connect(lambda checked=False: self.go_back())
         self.footer.undo.clicked.connect(lambda checked=False: self.undoing.undo())
         self.footer.redo.clicked.connect(lambda checked=False: self.undoing.redo())
-        self.footer.next.clicked.connect(lambda checked=False: self.page(self.step).go_next())
+        self.footer.next.clicked.connect(lambda checked=False: self._press_next())
+        self.footer.other.clicked.connect(lambda checked=False: self._ask_first(self.page(self.step)))
         self.footer.why.toggled.connect(self._fold_panel)
         add(column, notice_place, (self.stack, 1), self.money, self.footer)
         return middle
@@ -393,22 +394,30 @@ class Window(QWidget):
         else:
             page.go_next()
 
-    def _commit_by_key(self) -> None:
-        """Do what cannot be undone by its own key, asked once with its amount."""
+    def _press_next(self) -> None:
+        """Do what Next says; before what cannot be undone, ask where the page wants it."""
+        self._commit()
         page = self.page(self.step)
-        commits, now = page.commits(), (self.step, self.study.plan.fingerprint, page.commits())
-        if not commits:
-            return
-        if self._commit_asked == now and not self.notice.isHidden():
-            self._commit_asked = None
+        if page.commits() and not page.other_words() and page.guard() is not None:
+            self._ask_first(page)
+        else:
             page.go_next()
+
+    def _ask_first(self, page: Page) -> None:
+        """Ask in the place of the buttons before what cannot be undone."""
+        button = page.commits()
+        asked = words.say("app.window.commit.asked", button=button), self._money_words()
+        self.footer.ask(*(page.guard() or asked), button, page.commit)
+
+    def _commit_by_key(self) -> None:
+        """Ask for what cannot be undone by its own key; once more, it is done."""
+        page = self.page(self.step)
+        if not page.commits():
             return
-        self.notify(
-            words.say("app.window.commit.asked", button=commits),
-            words.say("app.window.commit.asked_do", key=spoken_key(COMMIT_KEY), money=self._money_words()),
-            tone="care",
-        )
-        self._commit_asked = now
+        if self.footer.asks:
+            self.footer.commit.click()
+        else:
+            self._ask_first(page)
 
     def _money_words(self) -> str:
         """Return what is spent in money where that is known, or that nothing bounds what is told."""
@@ -435,6 +444,8 @@ class Window(QWidget):
             self.screens.outdate()
             self.page(self.step).show_words()
             self._warm_soon()
+        if names & EDITS:
+            self.footer.take_back()  # it was about another plan
         if (
             not self._notice_is_new
             and not self.study.acts_alone

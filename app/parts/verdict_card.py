@@ -69,10 +69,7 @@ class VerdictCard(Card):
         self._shown = (verdict, remedies, lead)
         empty(self._remedies)
         bad = verdict.is_useless
-        self.setProperty("card", "care" if bad else "true")
-        self.heading.setProperty("tone", "care" if bad else "quiet")
-        for one in (self, self.heading):
-            polish(one)
+        self._set_tone("care" if bad else "accent")
         if hasattr(verdict, "said"):
             self._show_judged(verdict)
         else:
@@ -83,9 +80,29 @@ class VerdictCard(Card):
         if bad:
             self._show_remedies(remedies, jumps)
 
+    def show_promise(self, title: str, sentence: str, *, wrong: bool = False) -> None:
+        """Show what is promised where nothing is counted before; ``wrong`` where a column names people."""
+        self._shown = None
+        empty(self._remedies)
+        self.show()
+        self._set_tone("wrong" if wrong else "accent")
+        self.heading.setText(title)
+        self.sentence.say(sentence)
+        for one in (self.bar, self.says, self.silent):
+            one.hide()
+        self.setAccessibleName(f"{title}. {self.sentence.plain()}")
+
+    def _set_tone(self, tone: str) -> None:
+        """Say by colour too how it stands: it can be read, most of it is noise, or it names people."""
+        self.setProperty("card", tone)
+        self.heading.setProperty("tone", tone)
+        for one in (self, self.heading):
+            polish(one)
+        self.heading.setFont(text_font(16, 600))
+
     def _show_judged(self, verdict: Any) -> None:
         """Show what a method without cells says of itself."""
-        name = "mostly_noise" if verdict.is_useless else "heading"
+        name = "mostly_noise" if verdict.is_useless else "judged"
         self.heading.setText(words.say(f"app.preview.verdict.{name}"))
         self.sentence.say(words.label(verdict.said))
         self.says.hide()
@@ -105,7 +122,7 @@ class VerdictCard(Card):
             "margin": verdict.margin,
         }
         all_can = verdict.below == 0
-        self.heading.setText(words.say(f"app.preview.verdict.{'useless' if bad else 'heading'}"))
+        self.heading.setText(words.say(f"app.preview.verdict.{'noise' if bad else 'readable'}", **values))
         said = words.say(f"app.preview.verdict.{'all' if all_can else 'some'}", **values)
         if verdict.silent_tried is not None:
             tried = "tried" if verdict.silent_tried else "tried_all"
@@ -122,7 +139,7 @@ class VerdictCard(Card):
         lines = make_grid(grid, across=16, down=8, margins=(0, 6, 0, 0))
         lines.setColumnStretch(1, 1)
         for place, remedy in enumerate(remedies):
-            button = QPushButton(_named(remedy))
+            button = QPushButton(remedy_words(remedy))
             button.setObjectName(f"remedy-{remedy.kind}-{remedy.value}")
             button.setFont(text_font(13, 600))
             button.clicked.connect(lambda checked=False, one=remedy: self.chosen.emit(one.changes))
@@ -146,7 +163,8 @@ class VerdictCard(Card):
         add(self._remedies, grid, links)
 
 
-def _named(remedy: Any) -> str:
+def remedy_words(remedy: Any) -> str:
+    """Return what a remedy does, as its button says it."""
     value = level(remedy.value) if remedy.kind == "level" else remedy.value
     return words.say(f"app.preview.verdict.remedy.{remedy.kind}", value=value)
 

@@ -232,6 +232,18 @@ class Page(QScrollArea):
         """
         return ""
 
+    def guard(self) -> tuple[str, str] | None:
+        """Return what is asked before `commit`, title and sentence; None where one press is enough."""
+        return None
+
+    def commit(self) -> None:
+        """Do for good what `commits` says."""
+        self.go_next()
+
+    def other_words(self) -> str:
+        """Return what a button beside Next says, which commits where Next does what is better; or nothing."""
+        return ""
+
     def go_next(self) -> None:
         """Do what the button for the next step says."""
         self.frame.go_next()

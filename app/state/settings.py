@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 from engine import strict_json
 from engine.bounded import SUMS, read_text
 
-KNOWN = ("theme", "language", "width", "height", "maximised", "remember_files", "recent", "desks", "bundles")
+LOOK = ("theme", "language", "width", "height", "maximised")
+KNOWN = (*LOOK, "shared", "remember_files", "recent", "desks", "bundles")
 MOST_RECENT, MOST_PLACES = 5, 50
 
 
@@ -61,6 +62,15 @@ class Settings:
             write_aside(self.path, json.dumps(self._values, indent=2) + "\n")
         except OSError:
             return
+
+    def shared(self) -> dict[str, int]:
+        """Return, by the name of a register, how many releases shall share it."""
+        return {name: many for name, many in self.get("shared", {}).items() if type(many) is int and many > 0}
+
+    def share(self, register: str, many: int) -> None:
+        """Keep how many releases shall share a register; 0 forgets it."""
+        others = {name: one for name, one in self.shared().items() if name != register.casefold()}
+        self.set(shared=others | ({register.casefold(): many} if many > 0 else {}))
 
     def recent(self) -> tuple[str, ...]:
         """Return plans opened lately; empty unless the person asked for the list."""

@@ -86,7 +86,13 @@ class Takes:
             return "all"
         return "half" if self.after < self.before / 2 else ""
 
+    @property
+    def part(self) -> Fraction:
+        """Which part of what was left it takes, from 0 to 1."""
+        return self.spends / self.before if self.spends and self.before else Fraction(0)
 
+
+MUCH = Fraction(1, 4)  # of what is left: from here on it is asked before it goes
 NOTHING_LEFT = 100  # less than this part of what was left is nothing
 
 
@@ -101,6 +107,22 @@ def takes(plan: Plan, preview: Any) -> Takes:
     if budget is None or spends is None:
         return Takes(None, spends, None, None)
     return Takes(budget.epsilon, spends, max(budget.epsilon - spends, Fraction(0)), budget.epsilon)
+
+
+def in_money(plan: Plan, epsilon: Fraction | None) -> float | None:
+    """Return the modelled claims of a level by what was said about money; None where too little was said."""
+    from engine.pricing.statement import cost_of
+
+    cost = None if epsilon is None else cost_of(plan.price)
+    return None if cost is None or epsilon is None else cost.at(float(epsilon))
+
+
+def money_left(plan: Plan, found: Takes) -> float | None:
+    """Return what stays of the money of a new register after a release; None where nobody said the sum."""
+    if plan.price.register is None or found.whole is None or found.after is None:
+        return None
+    together = in_money(plan, found.whole - found.after)
+    return None if together is None else max(float(plan.price.register) - together, 0.0)
 
 
 CHANGES = frozenset(("holding", "holding_budget", "ledger", "bundle"))

@@ -58,7 +58,8 @@ class WatchedLedger(Ledger):
 class Outcome:
     """How a release ended. ``state`` is what the ledger says of its entry, "" where there is none.
 
-    ``came`` says how many of its numbers say nothing, by the rule that judged the plan.
+    ``came`` says how many of its numbers say nothing, by the rule that judged the plan; ``foreseen`` is what
+    that rule said of the plan itself.
     """
 
     bundle: Any = None
@@ -67,6 +68,7 @@ class Outcome:
     stopped: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
     came: tuple[Any, ...] = ()
+    foreseen: Any = None
 
 
 def release(
@@ -93,7 +95,6 @@ def release(
     """
     from engine.release import sealing as seals
     from engine.release.run import run
-    from engine.release.verdict import came
 
     ledger = WatchedLedger(ledger_path)
     ledger.watch = watch
@@ -115,10 +116,17 @@ def release(
         return Outcome(state=_state(ledger, watch), stopped=True)
     except EngineError as error:
         return Outcome(state=_state(ledger, watch), error=error)
-    found = facts(made.folder)
+    outcome = _judged(Outcome(made, _state(ledger, watch), facts=facts(made.folder)), plan)
     if sealer is not None:
         seals.seal(made.folder, sealer)
-    return Outcome(made, _state(ledger, watch), facts=found, came=came(plan, made.views))
+    return outcome
+
+
+def _judged(outcome: Outcome, plan: Plan) -> Outcome:
+    """Return how a release ended with what can be read in it, and what was foreseen of that."""
+    from engine.release.verdict import came, foreseen
+
+    return replace(outcome, came=came(plan, outcome.bundle.views), foreseen=foreseen(plan))
 
 
 def key_file(path: Path) -> bytes:
@@ -417,7 +425,7 @@ def reopen(folder: Path) -> tuple[Plan, Outcome]:
     try:
         public, inside = read_public(tree), read_internal(tree)
         made = Bundle(folder, str(public.ledger["entry"]), "", "", public.views, inside.views)
-        return plan, Outcome(made, "complete", facts=facts(folder))
+        return plan, _judged(Outcome(made, "complete", facts=facts(folder)), plan)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputRefused("bundle.no_bundle", folder=folder.name, file="release/evidence.json") from error
 

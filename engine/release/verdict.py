@@ -128,11 +128,16 @@ def came(plan: Plan, views: Sequence[View]) -> tuple[Came, ...]:
     found = [one for one in counted if one is not None and one.silent]
     if not found:
         return ()
-    try:
-        before = None if plan.step else verdict(plan, plan.design.forecast)
-    except EngineError:
-        before = None
+    before = foreseen(plan)
     return tuple(replace(one, before=before) for one in found)
+
+
+def foreseen(plan: Plan) -> Filling | Judged | None:
+    """Return the verdict on a plan that was released; None for a visit, which was no plan of its own."""
+    try:
+        return None if plan.step else verdict(plan, plan.design.forecast)
+    except EngineError:
+        return None
 
 
 def silent_cells(views: Sequence[View], *, is_model: bool) -> Came | None:
@@ -173,7 +178,7 @@ def _ends(label: object, end: str) -> bool:
 def remedies(plan: Plan) -> tuple[Remedy, ...]:
     """Return plans that could say more: each without one of its columns, and one with twice the level.
 
-    Those that do not help are left out; the best come first.
+    Those that do not help are left out. First comes what says enough and spends no more.
     """
     before = _judged(plan)
     found = []
@@ -181,7 +186,10 @@ def remedies(plan: Plan) -> tuple[Remedy, ...]:
         after = _judged(replace(plan, **changes))
         if before is not None and after is not None and after.share > before.share:
             found.append(Remedy(kind, value, changes, after))
-    return tuple(sorted(found, key=lambda one: -one.verdict.share)[:MOST_TRIED])
+    best = sorted(found, key=lambda one: -one.verdict.share)[:MOST_TRIED]
+    return tuple(
+        sorted(best, key=lambda one: (one.verdict.is_useless, one.kind == "level", -one.verdict.share))
+    )
 
 
 def _changes(plan: Plan) -> Iterator[tuple[str, str | Fraction, dict[str, Any]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -33,10 +33,13 @@ class Tried:
         People who are a group of their own.
     under
         People in groups of fewer than the limit.
+    sizes
+        Size of a group → people in groups of that size.
     """
 
     alone: int
     under: int
+    sizes: Mapping[int, int] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -256,4 +259,4 @@ def _text(column: EncodedColumn, row: int) -> str:
 
 
 def _counted(groups: Groups, limit: int) -> Tried:
-    return Tried(groups.alone, groups.under((limit,))[limit])
+    return Tried(groups.alone, groups.under((limit,))[limit], groups.distribution)

@@ -242,6 +242,8 @@ def test_what_was_made_is_shown_verified_and_opened(
     window.go("release")
     settle(qtbot, window)
     page = window.page("release")
+    assert not page.views.views, "made once somebody wants to see it"
+    page.open_further.click()
     qtbot.waitUntil(lambda: not page.views._waiting and not page.inside._waiting)
     assert missing_texts(page, list(page.numbers.values())) == []
     assert page.numbers["left"].number.text() == "ε\u00a01.50"

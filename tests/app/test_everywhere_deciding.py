@@ -63,6 +63,7 @@ def step(
         page.further.unfold()
         page.further.band.setChecked(True)
     if wanted == "release":
+        page.open_further.click()
         qtbot.waitUntil(lambda: not page.views._waiting and not page.inside._waiting)
     if wanted == "releases":
         page.table.selectRow(0)

@@ -515,9 +515,11 @@ def test_risk_shows_what_the_engine_counts(window: Window, qtbot: Any, people: P
 
     sizes = group_sizes(window.study.table, window.study.plan.schema)
     page = window.page("risk")
-    assert page.alone.sentence.plain().startswith(f"{sizes.alone:,} of 40")
-    assert page.under.number.text() == f"{sizes.under[11]:,}"
-    assert page.average.number.text() == f"1 in {40 // sizes.groups}"
+    said = page.alone.sentence.plain()
+    assert said.startswith(f"{sizes.alone:,} of 40") if sizes.alone else "Nobody stands alone" in said
+    assert page.alone.under.plain().startswith(f"{sizes.under[11]:,} ")
+    assert f"1 time in {40 // sizes.groups}," in page.alone.average.plain()
+    assert [size for size, _ in page.histogram.bars] == ["1", "2–4", "5–10", "11–19", "20–49", "50+"]
     assert sum(count for _, count in page.histogram.bars) == 40
     left_out = {name: int(button.text()) for name, button in page.because.left_out.items()}
     assert left_out == {name: sizes.alone - more for name, more in sizes.because_of.items()}
@@ -528,7 +530,7 @@ def test_risk_opens_on_its_first_figure_and_goes_on_by_keys(window: Window, qtbo
     page = window.page("risk")
     assert window.focusWidget() is page.alone
     qtbot.keyClick(page.alone, Qt.Key.Key_Tab)
-    assert window.focusWidget() is page.average
+    assert window.focusWidget() is page.alone.under
 
 
 def test_trying_columns_counts_again_and_changes_nothing(window: Window, qtbot: Any, people: Path) -> None:
@@ -608,6 +610,39 @@ def test_what_was_tried_is_kept_for_a_coarser_table(window: Window, qtbot: Any, 
     assert window.study.plan.parameters["k"] == 5
     window.study.undo()
     assert window.study.plan.parameters["least_steps"] == {"stay": 2}
+    settle(qtbot, window)
+
+
+def test_the_shortest_way_is_shown_beside_today_and_taken_by_one_button(
+    window: Window, qtbot: Any, people: Path
+) -> None:
+    walk_to(qtbot, window, people, "risk")
+    identify(window, qtbot, "stay", "ward", "diagnosis")
+    page, today = window.page("risk"), window.study.result("risk_today")
+    from engine.risk.shortest import shortest_ways
+    from engine.risk.trying import tried_with
+
+    found = shortest_ways(today.table, limit=11)
+    assert page.ways.isVisible() and page.ways.ways == found.ways[: len(page.ways.ways)]
+    buttons = page.ways.group.buttons()
+    assert len(buttons) > 1 and buttons[0].isChecked()
+    for button, way in zip(buttons, page.ways.ways, strict=True):
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert (
+            page.histogram.then[0] == way.tried.alone == tried_with(today.table, way.changes, limit=11).alone
+        )
+        assert sum(page.histogram.then) == sum(count for _, count in page.histogram.bars)
+    plan = window.study.plan
+    chosen = page.ways.way
+    qtbot.mouseClick(page.ways.take, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert window.step == "purpose" and window.study.plan.method == "datasets.k_anonymity"
+    out = {name for name, step in chosen.changes.items() if step < 0}
+    assert not out & set(window.study.plan.parameters["columns"])
+    coarser = {name: step for name, step in chosen.changes.items() if step > 0}
+    assert window.study.plan.parameters.get("least_steps", {}) == coarser
+    window.study.undo()
+    assert window.study.plan.method == plan.method, "one undo takes it back"
     settle(qtbot, window)
 
 
@@ -708,21 +743,21 @@ def test_exposed_people_open_on_a_click_and_cannot_be_copied(
 def test_the_limit_of_the_purpose_is_the_limit_here(window: Window, qtbot: Any, people: Path) -> None:
     walk_to(qtbot, window, people, "risk")
     page = window.page("risk")
-    assert page.limit == 11 and page.under.heading.text().endswith("11")
+    assert page.limit == 11 and "under 11" in page.alone.under.plain()
     window.study.decide_part("purpose", threshold="5: own policy")
     window.go("purpose")
     window.go("risk")
     settle(qtbot, window)
     sizes = window.study.result("group_sizes")
-    assert page.under.heading.text().endswith("5")
-    assert page.under.number.text() == f"{sizes.under[5]:,}"
+    assert "under 5" in page.alone.under.plain() and "your purpose" in page.alone.under.plain()
+    assert page.alone.under.plain().startswith(f"{sizes.under[5]:,} ")
     assert window.study.result("risk_today").limit == 5
 
 
 def test_every_number_of_risk_has_its_three_texts(window: Window, qtbot: Any, people: Path) -> None:
     walk_to(qtbot, window, people, "risk")
     page = window.page("risk")
-    for topic in ("alone", "average", "under", "sizes", "because", "beside"):
+    for topic in ("alone", "average", "under", "sizes", "ways", "because", "beside"):
         headings = [part.heading for part in page.explain(topic).parts]
         assert headings == [words.say(f"app.window.three_{name}") for name in ("what", "how", "change")]
     page.alone.setFocus()
@@ -750,7 +785,7 @@ def test_a_table_without_identifying_columns_says_so(window: Window, qtbot: Any,
     window.go("risk")
     settle(qtbot, window)
     page = window.page("risk")
-    assert page.alone.sentence.plain().startswith("0 of 60") and page.nobody.isVisible()
+    assert page.alone.sentence.plain().startswith("Nobody") and page.nobody.isVisible()
 
 
 # --- purpose ---------------------------------------------------------------------------------------

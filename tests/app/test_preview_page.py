@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 from app.frame.window import Window
@@ -48,18 +49,71 @@ def test_the_table_is_shown_with_invented_numbers(at: Any) -> None:
     assert page.verdict.property("card") != "care"
 
 
-def test_a_useless_release_is_said_and_asked_once(at: Any, window: Window, qtbot: Any) -> None:
+def test_a_useless_release_offers_the_remedy_and_asks_before_it_goes_as_it_is(
+    at: Any, window: Window, qtbot: Any
+) -> None:
     price = replace(Plan.read(SAMPLE / "plan.json").price, largest_error=None)
     page = at("preview", budget=THIN, price=price)
     assert page.verdict.isVisible() and page.verdict.property("card") == "care"
-    assert "no information" in page.verdict.sentence.plain()
-    assert "as it is" in window.footer.next.text()
-    window.footer.next.click()
-    assert window.step == "preview" and "no information" in window.notice.words()
-    assert not window.study.release_asked
-    window.footer.next.click()
+    assert (
+        "no information" in page.verdict.sentence.plain() and "will be noise" in page.verdict.heading.text()
+    )
+    footer, before = window.footer, window.study.plan
+    assert footer.next.property("look") == "primary" and footer.next.text().startswith("Leave out")
+    assert footer.other.isVisible() and "as it is" in footer.other.text()
+    footer.other.click()
+    assert footer.asks and footer.not_yet.hasFocus() and not footer.next.isVisible()
+    assert "no information" in footer.asked_more.plain() and window.step == "preview"
+    qtbot.keyClick(footer.not_yet, Qt.Key.Key_Space)
+    assert not footer.asks and footer.next.isVisible() and not window.study.release_asked
+    footer.next.click()  # the remedy, not the release
+    settle(qtbot, window)
+    assert window.step == "preview" and window.study.plan != before and not window.study.release_asked
+    window.study.undo()
+    page.opened()
+    settle(qtbot, window)
+    footer.other.click()
+    footer.commit.click()
     assert window.step == "release"
     qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=60_000)
+
+
+@pytest.mark.parametrize(("register", "asks"), [("2", False), ("1.9", True), ("0.5", True)])
+def test_more_than_a_quarter_of_what_is_left_is_asked_in_the_footer(
+    at: Any, window: Window, qtbot: Any, register: str, asks: bool
+) -> None:
+    at("preview", holding_budget=Budget(Fraction(register)))
+    footer = window.footer
+    footer.next.click()
+    assert footer.asks == asks
+    if asks:
+        assert window.step == "preview" and footer.not_yet.hasFocus() and "ε 0.50" in footer.asked.text()
+        assert ("All" in footer.asked_more.plain()) == (register == "0.5")
+        qtbot.keyClick(footer.not_yet, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        qtbot.keyClick(footer.not_yet, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
+        assert window.step == "preview" and not window.study.release_asked
+        window.study.decide(purpose=replace(window.study.plan.purpose, title="Another"))
+        assert not footer.asks, "it was about another plan"
+        settle(qtbot, window)
+        footer.next.click()
+        assert footer.asks
+        footer.commit.click()
+    assert window.step == "release"
+    qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=60_000)
+
+
+@pytest.mark.parametrize("method", ["datasets.k_anonymity", "datasets.pseudonyms"])
+def test_the_verdict_stands_above_releases_without_cells_too(
+    window: Window, qtbot: Any, tmp_path: Path, method: str
+) -> None:
+    window.study.open_plan(example_plan(method, tmp_path))
+    window.study.replace_questions(frozenset())
+    for step in ("load", "columns", "risk", "preview"):
+        window.go(step)
+        settle(qtbot, window)
+    page = window.page("preview")
+    assert window.step == "preview" and page.verdict.isVisible() and page.verdict.sentence.plain()
+    assert not page.sentence.isVisible(), "what is promised is said once"
 
 
 @pytest.mark.parametrize(("register", "said"), [("0.5", "all"), ("0.8", "half"), ("2", "")])

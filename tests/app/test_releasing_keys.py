@@ -70,10 +70,11 @@ def test_its_own_key_asks_with_the_amount_and_releases_when_pressed_again(
 ) -> None:
     at("preview", parameters=SMALL)
     press_own_key(window, qtbot)
-    assert nothing_was_released(window)
-    assert "ε 0.50" in window.notice.words() and "cannot be undone" in window.notice.words()
-    assert "No compensation stated" in window.notice.words() or "modelled claims" in window.notice.words()
-    window.clear_notice()  # whoever closes the question is asked again
+    assert nothing_was_released(window) and window.footer.asks
+    said = f"{window.footer.asked.text()} {window.footer.asked_more.plain()}"
+    assert "ε 0.50" in said and "cannot be undone" in said
+    assert "No compensation stated" in said or "modelled claims" in said
+    window.footer.not_yet.click()  # whoever takes the question back is asked again
     press_own_key(window, qtbot)
     assert nothing_was_released(window)
     press_own_key(window, qtbot)

@@ -24,6 +24,7 @@ def test_original_and_released_rows_stand_beside_each_other(
     window.study.store("bundle", made, window.study.plan)
     window.go("release")
     settle(qtbot, window, timeout=60_000)
+    window.page("release").open_further.click()
     card = window.page("release").beside
     assert card.isVisible() and "200 of" in card.note.plain()
     before, after = card.tables.values()

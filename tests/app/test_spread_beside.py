@@ -41,6 +41,7 @@ def made(window: Window, qtbot: Any, method_id: str) -> SpreadBeside:
     window.study.store("bundle", outcome, window.study.plan)
     window.go("release")
     settle(qtbot, window, timeout=60_000)
+    window.page("release").open_further.click()
     return window.page("release").spread
 
 

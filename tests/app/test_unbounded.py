@@ -81,6 +81,7 @@ def test_no_screen_of_a_release_without_noise_speaks_of_it(
                 seen["running"] = said(window)
                 qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=60_000)
             page = window.page("release")
+            page.open_further.click()
             qtbot.waitUntil(lambda page=page: not page.views._waiting and not page.inside._waiting)
     assert window.step == "report", (window.step, window.notice.words())
     assert "budget" not in seen and set(seen) >= {"method", "preview", "release", "report"}

@@ -27,7 +27,10 @@ from engine.methods.protocol import Budget
 from engine.pricing.statement import cost_of
 from engine.release.examples import plans
 from engine.release.plan import Price
+from engine.views import TableView, Text
 from tests.app.walking import SAMPLE, example_plan, settle
+
+MARGIN = Text("methods.services.private_queries.headings.within_95")
 
 
 def opened(window: Window, qtbot: Any, method: str, folder: Path, **changes: Any) -> Any:
@@ -449,7 +452,34 @@ def test_nothing_is_wrong_before_something_was_filled_in_and_an_answer_comes_int
     go_on(window, qtbot)
     qtbot.wait(400)
     assert len(page.answers) == 1
-    top = page.heading.mapTo(page.viewport(), page.heading.rect().topLeft()).y()
-    bar, height = page.verticalScrollBar(), page.viewport().height()
-    assert bar.value() > 0 and 0 <= top < height, "the newest answer is in view"
-    assert top < height // 2 or bar.value() == bar.maximum(), "as far up as the page goes"
+    top = page.last.mapTo(page.viewport(), page.last.rect().topLeft()).y()
+    assert page.last.isVisible() and 0 <= top < page.viewport().height() // 2, "the newest answer is in view"
+
+
+@pytest.mark.guarantee
+def test_the_last_answer_stands_on_top_and_large(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = opened(window, qtbot, "services.private_queries", tmp_path, holding_budget=Budget(Fraction(2)))
+    window.resize(1366, 768)
+    assert not page.last.isVisible()
+    page._filled("questions", [{"where": "gender is Female", "epsilon": "1/10"}])
+    settle(qtbot, window)
+    window.footer.next.click()
+    if window.footer.asks:
+        window.footer.commit.click()
+    settle(qtbot, window, timeout=60_000)
+    (view, *_) = page.answers[-1][1].bundle.views
+    value, margin = view.rows[0][4:6]
+    assert page.last.isVisible() and page.last.y() < page.card.y(), "above what is asked"
+    assert page.last.number.text() == f"{value:,}" and page.last.margin.text() == f"± {margin}"
+    assert page.last.number.font().pixelSize() >= 50
+    assert f"{value - margin:,}" in page.last.said.plain() and f"{value + margin:,}" in page.last.said.plain()
+    assert page.last.spent.plain().startswith("spent ε 0.10 · €")
+    qtbot.waitUntil(lambda: page.verticalScrollBar().value() == 0, timeout=2_000)
+    go_on(window, qtbot)  # the same again
+    assert "spent nothing" in page.last.spent.plain() and page.last.number.text() == f"{value:,}"
+    headings = (words.say("app.visit.last.heading"), "value", MARGIN)
+    page.last.show_answer([TableView("t", headings, (("a", 9, 6), ("b", 900, 6)))], "")
+    assert page.last.property("card") == "care" and "hardly anything" in page.last.said.plain()
+    assert "1 more answer" in page.last.said.plain()
+    page.last.show_answer([], "")
+    assert not page.last.isVisible()

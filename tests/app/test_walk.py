@@ -217,6 +217,8 @@ def release(qtbot: Any, window: Window, out: Path) -> Any:
     button = window.footer.findChild(QAbstractButton, "next")
     assert button.text() == "Release and spend ε 0.598"
     click(qtbot, button)
+    assert window.footer.asks, "more than a quarter of what is left goes"
+    click(qtbot, window.footer.commit)
     assert window.step == "release"
     qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=120_000)
     assert window.study.result("bundle") is not None, window.notice.words()

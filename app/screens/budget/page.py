@@ -31,12 +31,15 @@ from app.screens.budget.at_risk_card import AtRiskCard
 from app.screens.budget.further import BudgetFurther
 from app.screens.budget.owed import Owed
 from app.screens.budget.said import Said
+from app.screens.budget.sharing import SharingCard, shared
 from app.state.flow import BUDGET
 from app.state.holdings import epsilon_of_money
+from app.words.money import level
 from app.work.deciding import QUICK, Prepared, Standing, Worked, prepare, standing, work_out
 from app.work.jobs import SHORT, JobRunner
 from engine import texts
 from engine.errors import EngineError
+from engine.policy import policy
 from engine.views import CurveView, as_table
 
 # --- The cost curve with its legend and the sentence about the window -----------------------------------
@@ -169,6 +172,7 @@ class BudgetPage(Page):
         self.problem = named(Prose(tone="wrong"), "problem-budget")
         add(self.body, self.owed, self.question, self.problem)
         yield
+        self._build_sharing()
         self._build_cards()
         self.caution = hidden(named(Prose(tone="care"), "second-decides"))
         self.body.addWidget(self.caution)
@@ -192,6 +196,34 @@ class BudgetPage(Page):
         timer.setInterval(milliseconds)
         timer.timeout.connect(act)
         return timer
+
+    def _build_sharing(self) -> None:
+        self.sharing = SharingCard()
+        self.sharing.decided.connect(self._share)
+        self.sharing.taken.connect(self._epsilon_chosen)
+        for widget in (self.sharing.many, self.sharing.take):
+            self.topic(widget, "sharing")
+        self.allowed = hidden(named(Prose(tone="care", pixels=12), "allowed"))
+        add(self.body, self.sharing, self.allowed)
+
+    def _share(self, many: int) -> None:
+        self.frame.settings.share(self.study.plan.holding.strip(), many)
+        self._show_sharing()
+
+    def _show_sharing(self) -> None:
+        """Show how the register is shared, and what this computer allows at most."""
+        plan = self.study.plan
+        found = shared(plan, self.study.registers, self.frame.settings.shared())
+        self.sharing.show_shared(found, plan.budget.epsilon if plan.budget is not None else None)
+        try:
+            most = policy().largest_epsilon
+        except EngineError:
+            most = None  # a policy that cannot be read stops every release, and says so there
+        self.allowed.setVisible(most is not None)
+        if most is not None:
+            self.allowed.say(words.say("app.budget.allowed", epsilon=level(most, down=True)))
+            is_beyond = plan.budget is not None and plan.budget.epsilon > most
+            self.allowed.set_tone("wrong" if is_beyond else "care")
 
     def _build_cards(self) -> None:
         self.money = LinkedCard(
@@ -368,6 +400,7 @@ class BudgetPage(Page):
 
     def _show(self) -> None:
         said, price = self._said(), self.study.plan.price
+        self._show_sharing()
         self.money.show_number(*said.money())
         self.learnt.show_number(*said.learnt())
         self.accuracy.show_number(*said.accuracy())

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QComboBox,
     QFileDialog,
     QRadioButton,
     QWidget,
@@ -39,8 +41,25 @@ from engine.methods.protocol import MAIN
 from engine.methods.values import resolve
 from engine.table.schema import Schema
 
-ACROSS = 2  # analyses side by side
+ACROSS, WIDE = 2, 880  # questions side by side, and the pixels that take them
 ABOVE = 120  # pixels of the question that stay in view above its answer
+
+
+EVERYDAY = (
+    "disclosure",
+    "price",
+    "at_risk",
+    "composition",
+    "matching",
+    "linkage",
+    "published_sums",
+    "column_sets",
+)
+"""Questions that a custodian asks, in this order, before those of whoever looks into a mechanism."""
+
+
+def _order(name: str) -> tuple[int, str]:
+    return (EVERYDAY.index(name) if name in EVERYDAY else len(EVERYDAY), name)
 
 
 class ExplorePage(Page):
@@ -67,6 +86,7 @@ class ExplorePage(Page):
         self.name = Heading(size="side")
         self.summary = Prose(tone="quiet")
         self.about = make_choice("about", words.say("app.explore.about"), lambda place: self._show_form())
+        self.about.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.topic(self.about, "about")
         self.about_name = Heading(words.say("app.explore.about"), size="card")
         add(self.card.body, self.name, self.summary, self.about_name, left(self.about))
@@ -99,16 +119,25 @@ class ExplorePage(Page):
 
     def _found(self, found: tuple[Choice, ...]) -> None:
         self.choices = {choice.analysis.id: choice for choice in found}
-        for name in self.choices:
-            button = named(QRadioButton(words.say(f"analyses.{name}.title")), f"analysis-{name}")
+        for name in sorted(self.choices, key=_order):
+            button = named(QRadioButton(words.say(f"analyses.{name}.question")), f"analysis-{name}")
             button.setProperty("analysis", name)
             self.group.addButton(button)
             self.topic(button, f"analysis.{name}")
-            place = self._list.count()
-            self._list.addWidget(button, place // ACROSS, place % ACROSS)
+        self._lay_questions()
         first = self.group.buttons()[0]
         first.setChecked(True)
         self._choose(first.property("analysis"))
+
+    def _lay_questions(self) -> None:
+        """Put the questions side by side where there is room for two."""
+        across = ACROSS if self.viewport().width() >= WIDE else 1
+        for place, button in enumerate(self.group.buttons()):
+            self._list.addWidget(button, place // across, place % across)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_questions()
 
     def first_focus(self) -> QWidget | None:
         return self.group.checkedButton()
@@ -123,8 +152,9 @@ class ExplorePage(Page):
 
     def _choose(self, name: str) -> None:
         self.chosen, self.answer, self._asked = name, None, None
-        self.name.setText(words.say(f"analyses.{name}.title"))
-        self.summary.say(words.say(f"analyses.{name}.summary"))
+        self.name.setText(words.say(f"analyses.{name}.question"))
+        title, summary = (words.say(f"analyses.{name}.{part}") for part in ("title", "summary"))
+        self.summary.say(f"**{title}.** {summary}")
         self.views.show_views(())
         self._offer_files()
         self.enter()

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import Card, NumberCard, pill
+from app.parts.guard import guard_words
 from app.parts.making import (
     STRETCH,
     add,
@@ -36,7 +37,7 @@ from app.parts.making import (
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Prose, name_label, tell_whole
 from app.parts.trial.solution import steps_words
-from app.parts.verdict_card import VerdictCard
+from app.parts.verdict_card import VerdictCard, remedy_words
 from app.parts.views import make_view
 from app.parts.views.table import TableBody
 from app.screens.base import Page
@@ -210,7 +211,6 @@ class PreviewPage(Page):
     def build(self) -> None:
         self.ahead = Ahead(None)
         self._shown: Any = None
-        self._warned = ""
         self.wrong = Card()
         self.wrong.setProperty("card", "care")
         self.wrong_words = named(Prose(), "refusal")
@@ -344,7 +344,7 @@ class PreviewPage(Page):
         self.wrong.setVisible(preview is not None and preview.refusal is not None)
         known = preview is not None and preview.promise is not None
         pays = known and flow.spends(self.study.method) and preview.promise.loss is not None
-        self.sentence.setVisible(known)
+        self.sentence.setVisible(known and not self.sentence.property("above"))
         self.entered.setVisible(known and not pays)
         for card in self.numbers.values():
             card.setVisible(pays)
@@ -373,6 +373,16 @@ class PreviewPage(Page):
         method = self.study.method
         jumps = [step for step in ("columns", "method", "budget") if step in flow.path(self.study.state)]
         self.verdict.show_verdict(found.verdict, found.remedies, jumps=jumps)
+        currency = self.study.plan.price.currency
+        named = [_sentence(name, values, currency) for name, values in found.named.items()]
+        said = found.statement.get("sentence")
+        if named:
+            self.verdict.show_promise(words.say("app.preview.verdict.named"), "\n\n".join(named), wrong=True)
+        elif found.verdict is None and said:
+            sentence = words.label(Text(said["id"], said["values"]))
+            self.verdict.show_promise(words.say("app.preview.sentence"), sentence)
+        self.sentence.setProperty("above", not named and found.verdict is None)  # it stands there already
+        self.sentence.setVisible(bool(said) and not self.sentence.property("above"))
         bounded = preview.promise is None or preview.promise.loss is not None
         rows = method.rows if method is not None else Rows.NONE
         self.shape.show_shape(found.mock, rows=rows, is_bounded=bounded, tried=self._tried())
@@ -449,6 +459,8 @@ class PreviewPage(Page):
 
     def explain(self, topic: str) -> Explanation:
         preview = self.study.result("ledger")
+        if topic == "verdict" and self.ahead.verdict is None:
+            topic = ""  # the card says what is promised, as the page does
         if topic == "verdict" and isinstance(self.ahead.verdict, Judged):
             topic = "judged"
         if topic in self.numbers:
@@ -465,6 +477,23 @@ class PreviewPage(Page):
     # --- deciding ----------------------------------------------------------------------------------
 
     def next_words(self) -> str:
+        return remedy_words(self._remedy) if self._remedy is not None else self.commits()
+
+    def other_words(self) -> str:
+        return words.say("app.preview.as_it_is") if self._remedy is not None else ""
+
+    @property
+    def _is_useless(self) -> bool:
+        verdict = self.ahead.verdict
+        return verdict is not None and verdict.is_useless
+
+    @property
+    def _remedy(self) -> Any:
+        """What says more, where as it is most would say nothing and something helps."""
+        useless = self._is_useless and self.ahead.preview is self.study.result("ledger") and self.commits()
+        return self.ahead.remedies[0] if useless and self.ahead.remedies else None
+
+    def commits(self) -> str:
         preview = self.study.result("ledger")
         if preview is None or preview.refusal is not None or preview.promise is None:
             return ""
@@ -473,35 +502,35 @@ class PreviewPage(Page):
             return words.say(f"app.preview.release_button_free{useless}")
         return words.say(f"app.preview.release_button{useless}", epsilon=level(loss.epsilon))
 
-    @property
-    def _is_useless(self) -> bool:
-        verdict = self.ahead.verdict
-        return verdict is not None and verdict.is_useless
-
-    def commits(self) -> str:
-        return self.next_words()
+    def guard(self) -> tuple[str, str] | None:
+        if self.reasons.missing() is not None:
+            return None  # which is said instead
+        found = self.ahead.verdict
+        if not self._is_useless:
+            named = tuple(one["column"] for one in self.ahead.named.values())
+            return guard_words(self.study, named)
+        counts = not hasattr(found, "said")
+        silent = max(found.below, found.silent_tried or 0) if counts else 0
+        name = "_noise" if not counts else "_tried" if silent > found.below else ""
+        said = {"below": silent, "cells": found.cells} if counts else {}
+        return words.say("app.preview.verdict.asked_title"), words.say(
+            f"app.preview.verdict.asked{name}", **said
+        )
 
     def go_next(self) -> None:
+        if self._remedy is not None:
+            self._take_remedy(self._remedy.changes)
+        else:
+            self.commit()
+
+    def commit(self) -> None:
         self._typed()
-        unsaid = self.reasons.missing() if self.next_words() else None
+        unsaid = self.reasons.missing() if self.commits() else None
         if unsaid is not None:
             self.notify(words.say("app.preview.beyond.asked"), words.say("app.preview.beyond.asked_do"))
             unsaid.setFocus()
             return
-        fingerprint = self.study.plan.fingerprint
-        if self.next_words() and self._is_useless and self._warned != fingerprint:
-            self._warned = fingerprint  # asked once: the second press releases
-            found = self.ahead.verdict
-            counts = not hasattr(found, "said")
-            silent = max(found.below, found.silent_tried or 0) if counts else 0
-            name = "_noise" if not counts else "_tried" if silent > found.below else ""
-            said = {"below": silent, "cells": found.cells} if counts else {}
-            self.notify(
-                words.say(f"app.preview.verdict.asked{name}", **said),
-                words.say("app.preview.verdict.asked_do"),
-            )
-            return
-        if self.next_words():
+        if self.commits():
             self.study.release_asked = self.study.plan.fingerprint
         self.frame.go_next()
 

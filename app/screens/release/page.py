@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -20,13 +21,14 @@ from PySide6.QtWidgets import (
 from app import words
 from app.parts.cards import Card, NumberCard, pill
 from app.parts.figures import Figures
+from app.parts.guard import guard_words
+from app.parts.lines import alike, weakest
 from app.parts.making import (
     STRETCH,
     add,
     empty,
     make_button,
     make_column,
-    make_label,
     make_row,
     named,
     turn,
@@ -39,17 +41,22 @@ from app.parts.table import DataTable
 from app.parts.view_stack import ViewStack
 from app.parts.views import explain
 from app.parts.views.table import TableBody
+from app.parts.wrapping import Wrapping
 from app.screens.base import Page, Pieces
-from app.screens.release.looking import Point, points
+from app.screens.release.first_screen import GoodCard, LeftCard, PointsCard, StaysCard
+from app.screens.release.looking import points
 from app.screens.release.spread_beside import SpreadBeside
+from app.screens.release.summary import SHOWN, measured, readable
 from app.state import flow
 from app.theme import polish
-from app.words.money import level, percent, written_day
+from app.words.money import level, money, percent, size, written_day
 from app.work.people import prepare_release
 from app.work.releasing import SPENT, Outcome, Watch, release
 from engine import texts
 from engine.methods.keeping import KeyKeeper
+from engine.methods.protocol import unit_parts
 from engine.privacy.promise import Neighbours
+from engine.protected import agreeing
 from engine.views import TableView, Text, View
 
 # --- Original rows beside the released ones, with what changed marked in both ---------------------------
@@ -117,47 +124,10 @@ class RowsBeside(Card):
             )
 
 
-# --- What to look at, worst first -----------------------------------------------------------------------
-
-
-class Points(Card):
-    """The first part of a release that was made."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(words.say("app.release.look_at"), tone="", parent=parent)
-        self.setObjectName("look-at")
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._lines = make_column(spacing=8)
-        self.body.addLayout(self._lines)
-
-    def show_points(self, points: Sequence[Point]) -> None:
-        """Show other points; a quiet sentence where there is none."""
-        empty(self._lines)
-        worst = points[0].tone if points else "quiet"
-        self.setProperty("card", "care" if worst in ("wrong", "care") else "true")
-        polish(self)
-        spoken = []
-        for point in points:
-            sentence = words.say(f"app.release.point.{point.name}", **point.values)
-            mark = words.say(f"app.release.mark.{point.tone}")
-            self._lines.addWidget(_line(mark, sentence, point.tone))
-            spoken.append(f"{mark}: {sentence}")
-        if not points:
-            spoken.append(words.say("app.release.point.nothing"))
-            self._lines.addWidget(Prose(spoken[0]))
-        self.setAccessibleName(f"{self.heading.text()}. {' '.join(spoken)}")
-
-
-def _line(mark: str, sentence: str, tone: str) -> QWidget:
-    line = QWidget()
-    row = make_row(inside=line, spacing=12, margins=0)
-    label = make_label(mark, pixels=12, weight=600, tone=tone)
-    label.setFixedWidth(72)
-    add(row, (label, 0, Qt.AlignmentFlag.AlignTop), (Prose(sentence), 1))
-    return line
-
-
 LOOK_EVERY = 50  # milliseconds
+FIGURES = 4  # on the first screen
+WIDE = 760  # pixels: from here on the parts stand side by side
+MOST_ACROSS = 4  # columns of a table on the first screen
 SLOT = "release"  # the window asks for it before it closes
 SEALING_REFUSED = ("policy.sealed", "sealing.secret")
 MOST_KNOWN = 1_000  # earlier releases that a new one is compared with
@@ -170,6 +140,8 @@ class ReleasePage(Page):
 
     def build(self) -> Pieces:
         self.watch: Watch | None = None
+        self._count = 0  # of tables and pictures behind the link
+        self._unfilled: Outcome | None = None  # whose tables nobody has asked for yet
         self._plan: Any = None
         self._spends = ""
         self._shown: Any = None
@@ -245,37 +217,113 @@ class ReleasePage(Page):
 
     def _build_made(self) -> Pieces:
         self.made = QWidget()
-        column = make_column(inside=self.made, spacing=14, margins=0)
-        self.figures = Figures()
+        column = make_column(inside=self.made, spacing=12, margins=0)
+        self.figures = named(Figures(), "four-figures")
         self.numbers: dict[str, NumberCard] = {}
-        for name in ("learnt", "alone", "spent", "left"):
-            card = named(NumberCard(words.say(f"app.release.{name}.heading")), f"number-{name}")
+        self.left, self.good, self.never = LeftCard(), GoodCard(), StaysCard()
+        self.never.withdraw.clicked.connect(lambda checked=False: self._withdraw())
+        for name, card in self._parts().items():
+            card.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             self.topic(card, name)
-            self.numbers[name] = self.figures.add(card)
-        self._terms: list[NumberCard] = []
-        self.points = Points()
-        self.topic(self.points, "points")
-        add(column, self.points, self.figures, _part("leaves"))
+        self.topic(self.never.withdraw, "withdraw")
+        self._sides = make_row(spacing=12)
+        add(self._sides, (self.left, 3), (make_column(self.good, (self.never, 1), spacing=12), 2))
+        add(column, self.figures, self._sides, self._build_strip())
+        self.further = QWidget()
+        column.addWidget(self.further)
+        yield
+        self._build_further()
+        yield
+        self.body.addWidget(self.made)
+        keys: dict[str, Callable[[], object]] = {"T": self.open_further.click, "Ctrl+C": self._copy}
+        keys |= {str(place): one.setFocus for place, one in enumerate(self._parts().values(), start=1)}
+        for key, act in keys.items():
+            shortcut = QShortcut(QKeySequence(key), self.made)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(act)
+
+    def _parts(self) -> dict[str, Card]:
+        return {"leaves": self.left, "good": self.good, "never": self.never}
+
+    def _build_strip(self) -> Card:
+        """One line below the three parts: all the rest behind one link, the figures to copy, the folder."""
+        strip = named(Card(), "strip")
+        strip.setProperty("card", "bare")
+        strip.body.setContentsMargins(0, 0, 0, 0)
+        self.open_further = make_button("", "further-tables", self._fold, look="link", checkable=True)
+        self.topic(self.open_further, "further")
+        copy = make_button(words.say("app.release.copy"), "copy-figures", self._copy, look="link")
+        folder = make_button(words.say("app.release.open_folder"), "open-release", self._open, look="link")
+        line = Wrapping()
+        for widget in (self.open_further, copy, folder):
+            line.addWidget(widget)
+        strip.body.addLayout(line)
+        self.topic(copy, "copy")
+        self.topic(folder, "leaves")
+        return strip
+
+    def _build_further(self) -> None:
+        """What an auditor asks for: everything else, hidden until it is asked for."""
+        column = make_column(inside=self.further, spacing=14, margins=0)
+        self.more_figures, self.points = Figures(), PointsCard()
+        self.topic(self.points, "good")
         self.nothing, self.files = Prose(words.say("app.release.no_numbers")), Prose(tone="quiet")
-        column.addWidget(self.nothing)
         self._first = QVBoxLayout()
         self.views = ViewStack(
             self.runner, lambda widget, place: self.topic(widget, f"view.{place}"), stays=False
         )
-        add(column, self._first, self.views, self.files)
         self.stays = _part("stays")
         self.internal = Prose(tone="quiet")
-        add(column, self.stays, self.internal)
-        yield
         self.inside = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"inside.{place}"))
-        column.addWidget(self.inside)
         self.beside, self.spread = RowsBeside(), SpreadBeside()
+        add(
+            column,
+            self.points,
+            self.more_figures,
+            _part("leaves"),
+            self.nothing,
+            self._first,
+            self.views,
+            self.files,
+        )
+        add(column, self.stays, self.internal, self.inside)
         beside: tuple[tuple[str, Card], ...] = (("beside", self.beside), ("spread", self.spread))
         for name, part in beside:
             for widget in (part, *part.findChildren(QWidget)):
                 self.topic(widget, name)
             column.addWidget(part)
-        self.body.addWidget(self.made)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if hasattr(self, "_sides"):
+            turn(self._sides, self.viewport().width() >= WIDE)
+
+    def _fold(self) -> None:
+        """Show or hide everything else."""
+        opened = self.open_further.isChecked()
+        if opened and self._unfilled is not None:
+            outcome, self._unfilled = self._unfilled, None
+            self._fill_further(outcome)
+        self.further.setVisible(opened)
+        self.open_further.setText(
+            words.say("app.release.fold" if opened else "app.release.unfold", count=self._count)
+        )
+
+    def _copy(self) -> None:
+        """Put the four figures on the clipboard, in words."""
+        QGuiApplication.clipboard().setText("\n".join(one.accessibleName() for one in self.figures.cards))
+        self.notify(words.say("app.release.copied"), tone="accent")
+
+    def _open(self) -> None:
+        outcome = self.study.result("bundle")
+        if outcome is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(outcome.bundle.folder / "release")))
+
+    def _withdraw(self) -> None:
+        """Open this release among all, where it is marked as withdrawn and the reason is kept."""
+        outcome = self.study.result("bundle")
+        if outcome is not None:
+            self.frame.go_to("releases", outcome.bundle.entry)
 
     # --- showing -----------------------------------------------------------------------------------
 
@@ -357,6 +405,9 @@ class ReleasePage(Page):
 
     def commits(self) -> str:
         return self.next_words() if self.watch is None and self.study.result("bundle") is None else ""
+
+    def guard(self) -> tuple[str, str] | None:
+        return guard_words(self.study)
 
     def go_next(self) -> None:
         if self.watch is None and self.study.result("bundle") is None:
@@ -479,8 +530,8 @@ class ReleasePage(Page):
         self.frame.update_frame()
         self.enter()
         self.refresh_explanation("")
-        made = self.numbers["learnt"] if self.numbers["learnt"].isVisible() else self.numbers["alone"]
-        (made if outcome.bundle is not None else self.ended).setFocus()
+        first = next(iter(self.figures.cards), self.left)
+        (first if outcome.bundle is not None else self.ended).setFocus()
 
     def _say_ended(self, outcome: Outcome) -> None:
         spent = outcome.state in (SPENT, "failed", "complete")
@@ -511,16 +562,37 @@ class ReleasePage(Page):
             )
         )
         self.internal.say(self.say("internal"))
-        self._show_numbers(public["statement"], internal)
-        self._show_terms(public)
-        self.figures.arrange()
-        self.points.show_points(points(outcome.facts, outcome.came))
-        self.views.show_views(tuple(view for view in outcome.bundle.views if not _is_counted(view)))
+        self._show_figures(outcome)
+        found = weakest(outcome.bundle.views)
+        title, lines = ("", ()) if found is None else (words.label(found[0].title), found[1])
+        self.left.show_lines(title, lines)
         first = outcome.facts.get("first", ())
-        self.nothing.setVisible(not self.views.views and not first)
+        is_rows = not lines and bool(first)
+        empty(self.left.rows)
+        if is_rows:
+            self.left.rows.addWidget(self._table_of(first[0], across=MOST_ACROSS))
+        views = tuple(view for view in outcome.bundle.views if not _is_counted(view))
+        if not lines and not is_rows:
+            self.left.rows.addWidget(self._shown_small(views))
+        seen = points(outcome.facts, outcome.came)
+        self.good.show_measured(measured(internal), seen)
+        self.points.show_points(seen)
+        self.never.show_made(*self._stays_here(outcome))
+        kept = sum(one is not None for one in (outcome.bundle.beside, outcome.bundle.spread))
+        self._count = len(views) + len(outcome.bundle.internal_views) + kept + len(first)
+        self._unfilled = outcome
+        self.open_further.setChecked(False)
+        self._fold()
+
+    def _fill_further(self, outcome: Outcome) -> None:
+        """Make everything else, once somebody wants to see it."""
+        first = outcome.facts.get("first", ())
         empty(self._first)
-        for name, lines, rows in first:
-            self._show_first(name, lines, rows)
+        for table in first:
+            self._first.addWidget(self._table_of(table))
+        views = tuple(view for view in outcome.bundle.views if not _is_counted(view))
+        self.views.show_views(views)
+        self.nothing.setVisible(not views and not first)
         names = [name for name, _, _ in outcome.facts["files"].get("release", ())]
         self.files.say(words.say("app.release.files", files=", ".join(names)))
         self.inside.show_views(outcome.bundle.internal_views)
@@ -529,57 +601,125 @@ class ReleasePage(Page):
         self.beside.show_rows(outcome.bundle.beside)
         self.spread.show_spread(outcome.bundle.spread)
 
-    def _show_numbers(self, statement: dict[str, Any], internal: dict[str, Any]) -> None:
+    def _shown_small(self, views: Sequence[View]) -> QWidget:
+        """Return the first lines of what left where no number has a margin; files where there is no table."""
+        found = next((view for view in views if isinstance(view, TableView)), None)
+        if found is None:
+            outcome = self.study.result("bundle")
+            names = [name for name, _, _ in outcome.facts["files"].get("release", ())]
+            return Prose(words.say("app.release.files", files=", ".join(names)))
+        few = replace(found, rows=found.rows[:SHOWN], headings=found.headings[:MOST_ACROSS])
+        few = replace(few, rows=tuple(row[:MOST_ACROSS] for row in few.rows))
+        return TableBody(few)
+
+    def _stays_here(self, outcome: Outcome) -> tuple[list[str], str]:
+        """Return what must not be handed over, and what is spent for good."""
+        lines = [words.say(f"app.release.never.{name}") for name in ("measured", "internal")]
+        lines += [words.say("app.release.never.key")] if self._keeps_key else []
+        if outcome.facts["public"]["statement"].get("posterior") is None or not flow.spends(
+            self.study.method
+        ):
+            return lines, words.say("app.release.gone_free")
+        spent = _fraction(outcome.facts["public"]["statement"]["epsilon"])
+        return lines, words.say("app.release.gone", epsilon=level(spent))
+
+    def _show_figures(self, outcome: Outcome) -> None:
+        """Show the four that matter most of all that is known; the others stand with the further tables."""
+        for figures in (self.figures, self.more_figures):
+            for card in list(figures.cards):
+                figures.remove(card)
+        self.numbers = {}
+        for place, (name, heading, number, sentence, tone) in enumerate(self._told(outcome)):
+            card = named(NumberCard(heading), f"number-{name}")
+            card.show_number(number, sentence, tone=tone)
+            self.topic(card, name)
+            self.numbers[name] = (self.figures if place < FIGURES else self.more_figures).add(card)
+        for figures in (self.figures, self.more_figures):
+            figures.arrange()
+
+    def _told(self, outcome: Outcome) -> Iterator[tuple[str, str, str, str, str]]:
+        """Yield name, heading, number, sentence and tone of what is known of a release, in this order."""
+        public, internal = outcome.facts["public"], outcome.facts["internal"]
+        statement, say = public["statement"], words.say
+
+        def heading(name: str) -> str:
+            return say(f"app.release.{name}.heading")
+
+        read = readable(outcome.bundle.views, outcome.came, outcome.foreseen)
+        if read is not None:
+            number = say("app.release.figure.of", can=read.can, of=read.of)
+            said = say(f"app.release.readable.{read.what}")
+            if read.forecast is not None:
+                said = say("app.release.readable.forecast", what=said, forecast=read.forecast)
+            yield "readable", heading("readable"), number, said, "care" if read.is_poor else ""
+        held: Mapping[str, Any] = next(
+            iter(internal.get("measures", {}).get("utility.held_out_score", {}).values()), {}
+        )
+        expected = next((one for one in public.get("expected", ()) if one.get("limit") is not None), None)
+        if held.get("error") is not None:
+            off, guess = alike([held["error"], held.get("guess") or 0.0])
+            yield "off", heading("off"), off, say("app.release.off.held_out", guess=guess), ""
+        elif expected is not None:
+            limit = size(float(expected["limit"]))
+            unit = agreeing(unit_parts(expected.get("unit") or "")[0], limit, texts.spoken()).strip()
+            yield "off", heading("off"), f"± {limit}", say("app.release.off.forecast", unit=unit), ""
+        posterior, holding = statement.get("posterior"), internal.get("holding", {})
+        if posterior is not None and flow.spends(self.study.method):
+            epsilon, price = _fraction(statement["epsilon"]), internal.get("price", {})
+            said = say("app.release.spent.sentence", holding=holding.get("name", ""))
+            currency = self.study.plan.price.currency
+            if price.get("budget") is not None:
+                said = say("app.release.spent.money", money=money(price["budget"], currency))
+            yield "spent", heading("spent"), f"ε {level(epsilon)}", said, ""
+            left, whole = _left(holding), _fraction(holding.get("epsilon") or "0")
+            number = f"ε {level(left, down=True)}" if left is not None else "–"
+            said = say("app.release.left.sentence", whole=level(whole))
+            yield "left", heading("left"), number, said, "care" if left is not None and not left else ""
+        for name, value in public["promise"]["terms"].items():
+            base = f"promises.{public['promise']['kind']}.terms.{name}"
+            yield f"term.{name}", say(f"{base}.label"), words.term(value), say(f"{base}.what"), ""
+        rows = next((one for one in public["artefacts"] if one.get("rows") and outcome.facts["first"]), None)
+        if rows is not None:
+            said = say("app.release.rows.sentence", file=rows["file"], columns=len(rows.get("columns", ())))
+            yield "rows", heading("rows"), texts.number(rows["rows"]), said, ""
         sizes = self.study.result("group_sizes")
-        alone = "–" if sizes is None else texts.number(sizes.alone)
-        people = "" if sizes is None else words.say("app.release.alone.sentence", people=sizes.people)
-        self.numbers["alone"].show_number(alone, people)
-        self.numbers["alone"].setVisible(sizes is not None)
-        posterior = statement.get("posterior")
+        if sizes is not None:
+            said = say("app.release.alone.sentence", people=sizes.people)
+            yield "alone", heading("alone"), texts.number(sizes.alone), said, ""
         if posterior is not None:
             add_remove = statement["neighbours"] == Neighbours.ADD_REMOVE
             shown = posterior["presence" if add_remove else "value"]
-            said = f"app.release.learnt.sentence{'_local' if self._is_local else ''}"
-            self.numbers["learnt"].show_number(
-                f"50\u00a0% → {percent(shown)}", words.say(said, value=percent(posterior["value"]))
+            said = say(
+                f"app.release.learnt.sentence{'_local' if self._is_local else ''}",
+                value=percent(posterior["value"]),
             )
-        holding = internal.get("holding", {})
-        pays = posterior is not None and flow.spends(self.study.method)
-        for name, visible in (("learnt", posterior is not None), ("spent", pays), ("left", pays)):
-            self.numbers[name].setVisible(visible)
-        if not pays:
-            return
-        self.numbers["spent"].show_number(
-            f"ε\u00a0{level(_fraction(statement['epsilon']))}",
-            words.say("app.release.spent.sentence", holding=holding.get("name", "")),
-        )
-        left = _left(holding)
-        self.numbers["left"].show_number(
-            f"ε\u00a0{level(left, down=True)}" if left is not None else "–",
-            words.say("app.release.left.sentence", whole=level(_fraction(holding.get("epsilon") or "0"))),
-        )
+            yield "learnt", heading("learnt"), f"50 % → {percent(shown)}", said, ""
 
-    def _show_first(self, name: str, lines: list[list[str]], rows: int) -> None:
-        """Show the first lines of a table that leaves row by row."""
-        card = named(Card(name), f"first-{name}")
-        table = TableBody(TableView(name, tuple(lines[0]), tuple(map(tuple, lines[1:]))))
-        card.body.addWidget(table)
-        said = words.say("app.release.first", count=len(lines) - 1, rows=rows)
-        card.body.addWidget(Prose(said, tone="quiet", pixels=12))
+    def _table_of(self, first: tuple[str, list[list[str]], int], across: int | None = None) -> QWidget:
+        """Return the first lines of a table that leaves row by row, with labels of the code book.
+
+        ``across`` is how many of its columns there is room for.
+        """
+        name, lines, rows = first
+        card = named(QWidget(), f"first-{name}")
+        shown = [tuple(line[:across]) for line in (lines[0], *self._labelled(lines))]
+        table = TableBody(TableView(name, shown[0], tuple(shown[1:])))
+        values = {"file": name, "count": len(lines) - 1, "rows": rows}
+        cut = across is not None and len(lines[0]) > across
+        values |= {"across": across, "columns": len(lines[0])} if cut else {}
+        said = words.say(f"app.release.first{'_columns' if cut else ''}", **values)
+        add(make_column(inside=card, spacing=6, margins=0), Prose(said, tone="quiet", pixels=12), table)
         self.topic(table, "first")
-        self._first.addWidget(card)
+        return card
 
-    def _show_terms(self, public: dict[str, Any]) -> None:
-        """Show what was promised besides a loss, as many cards as there are terms."""
-        for card in self._terms:
-            self.figures.remove(card)
-        self._terms = []
-        for name, value in public["promise"]["terms"].items():
-            base = f"promises.{public['promise']['kind']}.terms.{name}"
-            card = named(NumberCard(words.say(f"{base}.label")), f"number-term.{name}")
-            card.show_number(words.term(value), words.say(f"{base}.what"))
-            self.topic(card, f"term.{name}")
-            self._terms.append(self.figures.add(card))
+    def _labelled(self, lines: list[list[str]]) -> list[list[str]]:
+        """Return lines below their headings with the labels that the code book has for the codes."""
+        schema = self.study.plan.schema
+        labels = [schema.column(name).labels if name in schema else {} for name in lines[0]]
+        return [
+            [known.get(value, value) for value, known in zip(line, labels, strict=False)]
+            for line in lines[1:]
+        ]
 
     def explain(self, topic: str) -> Explanation:
         outcome = self.study.result("bundle")
@@ -592,6 +732,8 @@ class ReleasePage(Page):
             base = f"promises.{outcome.facts['public']['promise']['kind']}.terms.{place}"
             what = Part(words.say("app.window.three_what"), words.say(f"{base}.what"))
             return Explanation(words.say(f"{base}.label"), (what, *three_parts("app.release.three.term")[1:]))
+        if topic in ("leaves", "good", "never", "withdraw", "further", "copy"):
+            return super().explain(topic)
         if topic == "learnt" and self._is_local:
             return three("app.release.three.learnt_local", words.say("app.release.learnt.heading"))
         if topic in self.numbers:

@@ -290,6 +290,7 @@ class ReleasesPage(Page):
 
     def build(self) -> None:
         self.entries: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        self._wanted = ""  # an entry that somebody came for
         self.nothing = Prose(words.say("app.releases.nothing"))
         self.body.addWidget(self.nothing)
         self.left_card = Card(words.say("app.releases.left"))
@@ -381,12 +382,26 @@ class ReleasesPage(Page):
         self._fill()
         self.chosen.hide()
         self._name_buttons()
+        self._select_wanted()
 
     def show_again(self, tree: dict[str, Any], register: str) -> None:
         """Show what is listed now, with the register in view that was."""
         self.study.forget("ledger")
         self._listed(tree)
         self.register.show_register(register)
+
+    def point_to(self, place: str) -> None:
+        """Select the release of an entry, once the ledger was read."""
+        self._wanted = place
+        self._select_wanted()
+        super().point_to(place)
+
+    def _select_wanted(self) -> None:
+        found = next((at for at, (_, entry) in enumerate(self.entries) if entry["id"] == self._wanted), None)
+        if found is not None:
+            self._wanted = ""
+            self.table.selectRow(found)
+            self.reason.setFocus()
 
     def _fill(self) -> None:
         rows = [[_cell(name, entry) for name in COLUMNS] for _, entry in self.entries]

@@ -1,4 +1,4 @@
-"""What the screen of risk asks the engine, and people by bands of group sizes, one beginning at the limit."""
+"""What the screen of risk asks the engine, and people by fixed classes of group sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from engine.progress import SILENT, Progress
 from engine.views import Text, TextView
 
 POPULATION, INTRUDER = "population", "intruder"
-EDGES = (1, 2, 3, 5, 11, 20, 50, 100)
+CLASSES = ((1, 1), (2, 4), (5, 10), (11, 19), (20, 49), (50, None))
+"""Group sizes from, to: the same for every table, so that pictures can be compared."""
 
 
 def group_sizes(table: Any, schema: Any, *, progress: Progress = SILENT) -> Any:
@@ -36,6 +37,13 @@ def count_again(today: Any, changes: Mapping[str, int], *, progress: Progress = 
     from engine.risk.trying import tried_with
 
     return tried_with(today.table, changes, limit=today.limit)
+
+
+def find_ways(today: Any, *, progress: Progress = SILENT) -> Any:
+    """Return the shortest ways to groups of the limit."""
+    from engine.risk.shortest import shortest_ways
+
+    return shortest_ways(today.table, limit=today.limit, progress=progress)
 
 
 def count_matching(today: Any, *, progress: Progress = SILENT) -> Any:
@@ -99,18 +107,15 @@ def population_sentences(figures: Mapping[str, Any]) -> tuple[Text, ...]:
     return tuple(found)
 
 
-def bands(sizes: Mapping[int, int], limit: int) -> list[tuple[int, int, int]]:
-    """Return smallest and largest group size and people of each band; one band begins at the limit.
+def classes(sizes: Mapping[int, int]) -> list[int]:
+    """Return the people of each of the fixed classes of group sizes.
 
     Examples
     --------
-    >>> bands({1: 3, 4: 8, 13: 13}, 4)
-    [(1, 1, 3), (2, 2, 0), (3, 3, 0), (4, 4, 8), (5, 10, 0), (11, 13, 13)]
+    >>> classes({1: 3, 4: 8, 13: 13, 60: 60})
+    [3, 8, 0, 13, 0, 60]
     """
-    largest = max(sizes, default=1)
-    edges = sorted({edge for edge in (*EDGES, limit) if edge <= largest})
-    ends = [edge - 1 for edge in edges[1:]] + [largest]
     return [
-        (low, high, sum(people for size, people in sizes.items() if low <= size <= high))
-        for low, high in zip(edges, ends, strict=True)
+        sum(people for size, people in sizes.items() if low <= size and (high is None or size <= high))
+        for low, high in CLASSES
     ]

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPen
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QWidget
 
 from app import words
-from app.parts.cards import Card, NumberCard, pill, row
+from app.parts.cards import Card, pill, row
 from app.parts.exact_field import ExactField
-from app.parts.making import STRETCH, add, empty, make_button, make_grid, make_row
-from app.parts.plot import Painted, ShareBar
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    left,
+    make_button,
+    make_column,
+    make_grid,
+    make_row,
+    named,
+)
+from app.parts.plot import Painted, ShareBar, cut
 from app.parts.prose import Heading, Prose
 from app.parts.second_file import SecondFile
 from app.screens.risk.asks import INTRUDER, POPULATION
@@ -139,36 +149,111 @@ class ExposedCard(Card):
                 self._grid.addWidget(label, line, place)
 
 
-# --- A number with its sentence, and a bar on which the limit and its source stand at their place -------
-
-HEIGHT, BAR = 20, 6
+# --- The worst case in one sentence ---------------------------------------------------------------------
 
 
-class MeterCard(NumberCard):
-    """A number card with a meter and, below it, what is allowed and who says so."""
+class WorstCard(Card):
+    """Who stands alone, in one sentence; below it how many are among few, and the chance to be picked."""
 
-    def __init__(self, heading: str, *, parent: QWidget | None = None) -> None:
-        super().__init__(heading, parent=parent)
-        self.meter = ShareBar(BAR, HEIGHT, least=BAR)
-        self.allowed = Prose(pixels=11)
-        self.source = Prose(tone="quiet", pixels=11)
-        self.source.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.body.addWidget(self.meter)
-        below = make_row((self.allowed, 1), (self.source, 1))
-        self.body.addLayout(below)
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("alone")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.sentence = named(Prose(pixels=16), "worst-sentence")
+        self.under = named(Prose(tone="quiet"), "under")
+        self.average = named(Prose(tone="quiet"), "average")
+        for one in (self.under, self.average):
+            one.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        add(self.body, self.sentence, self.under, self.average)
 
-    def show_meter(
-        self, share: float, limit: float = -1.0, *, beyond: bool, allowed: str = "", source: str = ""
-    ) -> None:
-        """Show where the number lies; without a limit neither tick nor source."""
-        self.meter.show_share(share, limit, colours=("line", "care" if beyond else "accent"))
-        self.allowed.say(f"**{allowed}**" if allowed else "")
-        self.source.say(source)
-        spoken = f"{allowed}, {source}" if allowed else ""
-        self.setAccessibleDescription(spoken)
+    def show_worst(self, sentence: str, under: str, average: str, *, is_bad: bool) -> None:
+        """Show other sentences."""
+        self.sentence.set_tone("care" if is_bad else "")
+        for label, said in ((self.sentence, sentence), (self.under, under), (self.average, average)):
+            label.say(said)
+        self.setAccessibleName(self.sentence.plain())
 
 
-TOP, BOTTOM, GAP = 40, 22, 6
+# --- The shortest ways to groups that are large enough --------------------------------------------------
+
+SHOWN_WAYS = 4
+
+
+class WaysCard(Card):
+    """A list of ways to choose from: ``chosen`` tells the changes of one, ``taken`` those to be kept."""
+
+    chosen = Signal(object)
+    taken = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__(" ")
+        self.setObjectName("ways-card")
+        self.heading.setProperty("tone", "")
+        self.note = named(Prose(tone="quiet", pixels=12), "ways-note")
+        self._lines = make_grid(across=12, down=8)
+        self._lines.setColumnStretch(1, 1)
+        self.group = QButtonGroup(self)
+        self.group.idClicked.connect(self._choose)
+        self.take = make_button(words.say("app.risk.ways.take"), "take-way", self._take, look="primary")
+        add(self.body, self.note, self._lines, STRETCH, left(self.take))
+        self.ways: tuple[Any, ...] = ()
+        self.hide()
+
+    def show_ways(self, found: Any, today: Any, *, limit: int, everybody: int) -> None:
+        """Show what was found; nothing is chosen for the person but the first line."""
+        empty(self._lines)
+        for button in self.group.buttons():
+            self.group.removeButton(button)
+        self.ways = () if found is None else found.ways[:SHOWN_WAYS]
+        self.setVisible(bool(self.ways))
+        if not self.ways:
+            return
+        self.heading.setText(words.say("app.risk.ways.heading", k=limit))
+        name = "note" if found.is_complete else "note_partly"
+        self.note.say(words.say(f"app.risk.ways.{name}", counted=found.counted))
+        for place, way in enumerate(self.ways):
+            said = words.say("app.risk.ways.left", alone=way.tried.alone, under=way.tried.under, k=limit)
+            button = named(QRadioButton(), f"way-{place}", f"{way_words(way.changes, today)}: {said}")
+            told = Prose(f"**{way_words(way.changes, today)}**")
+            told.setBuddy(button)
+            told.setMinimumWidth(120)
+            bar = ShareBar(6, least=2.0)
+            bar.show_share(way.tried.under / everybody if everybody else 0.0, colours=("line", "accent"))
+            line = make_column(told, make_row((Prose(said, tone="quiet", pixels=12), 1), (bar, 1)), spacing=2)
+            self.group.addButton(button, place)
+            self._lines.addWidget(button, place, 0, Qt.AlignmentFlag.AlignTop)
+            self._lines.addLayout(line, place, 1)
+        self.group.button(0).setChecked(True)
+
+    @property
+    def way(self) -> Any:
+        """What is chosen."""
+        at = self.group.checkedId()
+        return self.ways[at] if 0 <= at < len(self.ways) else None
+
+    def _choose(self, place: int) -> None:
+        self.chosen.emit(self.ways[place].changes)
+
+    def _take(self) -> None:
+        if self.way is not None:
+            self.taken.emit(self.way.changes)
+
+
+def way_words(changes: Mapping[str, int], today: Any) -> str:
+    """Return what is done with columns: those left out together, each coarser one with its values."""
+    known = {} if today is None else {cause.column: cause.steps for cause in today.causes}
+    out = [name for name, step in changes.items() if step < 0]
+    said = [words.say("app.risk.ways.out", columns=", ".join(out))] if out else []
+    coarser = [
+        words.say("app.risk.ways.step", column=name, values=known[name][step - 1].values)
+        for name, step in changes.items()
+        if step > 0
+    ]
+    said += [words.say("app.risk.ways.coarser", columns=", ".join(coarser))] if coarser else []
+    return "; ".join(said)
+
+
+TOP, BOTTOM, GAP, LEGEND = 40, 22, 6, 20
 
 
 class GroupHistogram(Painted):
@@ -179,12 +264,21 @@ class GroupHistogram(Painted):
         self.setAccessibleName(name)
         self.grow_across()
         self.bars: tuple[tuple[str, int], ...] = ()
-        self.below, self.words = 0, ""
+        self.then: tuple[int, ...] = ()
+        self.below, self.words, self.names = 0, "", ("", "")
 
     def sizeHint(self) -> QSize:
-        return QSize(380, 190)
+        return QSize(380, 210)
 
-    def show_bars(self, bars: Sequence[tuple[str, int]], *, below: int, words: str) -> None:
+    def show_bars(
+        self,
+        bars: Sequence[tuple[str, int]],
+        *,
+        below: int,
+        words: str,
+        then: Sequence[int] = (),
+        names: tuple[str, str] = ("", ""),
+    ) -> None:
         """Show other bars.
 
         Parameters
@@ -195,38 +289,72 @@ class GroupHistogram(Painted):
             How many bars lie below the limit.
         words
             What is said about these.
+        then
+            People of the same sizes after a change, as bars beside.
+        names
+            Of the bars as it is, and after the change.
         """
         self.bars, self.below, self.words = tuple(bars), below, words
-        spoken = "; ".join(f"{label}: {texts.number(count)}" for label, count in self.bars)
+        self.then, self.names = tuple(then), names
+        later = [f" → {texts.number(count)}" for count in self.then] or [""] * len(self.bars)
+        lines = zip(self.bars, later, strict=True)
+        spoken = "; ".join(f"{label}: {texts.number(count)}{more}" for (label, count), more in lines)
         self.setAccessibleDescription(f"{words}. {spoken}" if words else spoken)
         self.update()
 
     def paint(self, painter: QPainter) -> None:
         tokens = theme.tokens()
         slot = self.width() / max(len(self.bars), 1)
-        top = max((count for _, count in self.bars), default=0) or 1
-        room = self.height() - TOP - BOTTOM
-        floor = float(self.height() - BOTTOM)
-        for place, (label, count) in enumerate(self.bars):
-            tall = max(2.0, room * count / top) if count else 0.0
-            left, width = place * slot + GAP / 2, slot - GAP
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(tokens.colour("care" if place < self.below else "accent"))
-            painter.drawRoundedRect(QRectF(left, floor - tall, width, tall), 2, 2)
-            painter.setPen(tokens.colour("text"))
-            above = QRectF(left - GAP, floor - tall - 17, width + 2 * GAP, 16)
-            painter.drawText(above, Qt.AlignmentFlag.AlignCenter, texts.number(count))
-            painter.setPen(tokens.colour("quiet"))
-            painter.drawText(
-                QRectF(left - GAP, floor + 4, width + 2 * GAP, 16), Qt.AlignmentFlag.AlignCenter, label
-            )
-        painter.setPen(tokens.colour("line"))
-        painter.drawLine(QLineF(0, floor, self.width(), floor))
+        top = max((*self.then, *(count for _, count in self.bars)), default=0) or 1
+        legend = LEGEND if self.then else 0
+        room = self.height() - TOP - BOTTOM - legend
+        floor = float(self.height() - BOTTOM - legend)
         if 0 < self.below < len(self.bars):
-            limit = self.below * slot
-            painter.setPen(QPen(tokens.colour("text"), 1, Qt.PenStyle.DashLine))
-            painter.drawLine(QLineF(limit, 18, limit, floor))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(tokens.colour("care_soft"))
+            painter.drawRect(QRectF(0, 18, self.below * slot, floor - 18))
+        series = 2 if self.then else 1
+        for place, (label, count) in enumerate(self.bars):
+            both = (count, self.then[place]) if self.then else (count,)
+            width = (slot - GAP) / series - (series - 1)
+            for at, people in enumerate(both):
+                now = "care" if place < self.below or self.then else "accent"
+                left = place * slot + GAP / 2 + at * (width + 2)
+                self._bar(
+                    painter, QRectF(left, floor, width, room * people / top), people, "accent" if at else now
+                )
+            painter.setPen(tokens.colour("quiet"))
+            below = QRectF(place * slot, floor + 4, slot, 16)
+            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, label)
+        painter.setPen(tokens.colour("edge"))
+        painter.drawLine(QLineF(0, floor, self.width(), floor))
         if self.words:
             painter.setPen(tokens.colour("care" if self.below else "quiet"))
             painter.setFont(text_font(11, 600))
             painter.drawText(QRectF(0, 0, self.width(), 16), Qt.AlignmentFlag.AlignLeft, self.words)
+        if self.then:
+            self._legend(painter, floor + BOTTOM)
+
+    def _bar(self, painter: QPainter, place: QRectF, people: int, colour: str) -> None:
+        """Draw a bar up from the floor, with its number above."""
+        tall = max(2.0, place.height()) if people else 0.0
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.tokens().colour(colour))
+        painter.drawRoundedRect(QRectF(place.left(), place.top() - tall, place.width(), tall), 2, 2)
+        painter.setPen(theme.tokens().colour("text"))
+        above = QRectF(place.left() - GAP, place.top() - tall - 17, place.width() + 2 * GAP, 16)
+        painter.drawText(above, Qt.AlignmentFlag.AlignCenter, texts.number(people))
+
+    def _legend(self, painter: QPainter, top: float) -> None:
+        left = 0.0
+        painter.setFont(text_font(11))
+        for name, colour in zip(self.names, ("care", "accent"), strict=True):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.tokens().colour(colour))
+            painter.drawRect(QRectF(left, top + 4, 9, 9))
+            painter.setPen(theme.tokens().colour("quiet"))
+            said = cut(painter, name, self.width() - left - 16)
+            painter.drawText(
+                QRectF(left + 14, top, self.width() - left - 14, 17), Qt.AlignmentFlag.AlignLeft, said
+            )
+            left += 34 + painter.fontMetrics().horizontalAdvance(said)

@@ -6,16 +6,25 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.cards import Card, row
-from app.parts.making import STRETCH, add, hidden, make_button, make_column, make_grid, make_row, named
+from app.parts.making import STRETCH, add, hidden, make_button, make_column, make_grid, named
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Prose
 from app.screens.base import Page
-from app.screens.risk.asks import bands, beside, count_again, count_matching, group_sizes, measure
-from app.screens.risk.cards import BesideCard, ExposedCard, GroupHistogram, MeterCard
+from app.screens.risk.asks import (
+    CLASSES,
+    beside,
+    classes,
+    count_again,
+    count_matching,
+    find_ways,
+    group_sizes,
+    measure,
+)
+from app.screens.risk.cards import BesideCard, ExposedCard, GroupHistogram, WaysCard, WorstCard, way_words
 from app.screens.risk.try_table import TryTable
 from app.words.columns import outside_words
 from app.work import marking
@@ -96,11 +105,11 @@ class RiskPage(Page):
         said = row(self.outside, self.look, stretch=False)
         said.setStretch(0, 1)
         column = make_column(said, inside=self.found, spacing=16, margins=0)
-        line = make_row(spacing=14)
-        self.alone, self.average, self.under = (
-            self._meter(line, name) for name in ("alone", "average", "under")
-        )
-        column.addLayout(line)
+        self.alone = WorstCard()
+        self.topic(self.alone, "alone")
+        self.topic(self.alone.under, "under")
+        self.topic(self.alone.average, "average")
+        column.addWidget(self.alone)
         self._cards = make_grid(across=14, down=14)
         column.addLayout(self._cards)
         self.histogram_card, self.histogram = self._histogram()
@@ -110,8 +119,14 @@ class RiskPage(Page):
         self.topic(self.because_card, "because")
         self.because_card.body.addWidget(Prose(words.say("app.risk.try.note"), tone="quiet", pixels=12))
         add(self.because_card.body, self.because, STRETCH)
+        self.ways = WaysCard()
+        self.ways.chosen.connect(lambda changes: self._show_bars())
+        self.ways.taken.connect(self._take_way)
+        self.topic(self.ways, "ways")
+        self.topic(self.ways.take, "ways")
         self._side_by_side: bool | None = None
         self._arrange(True)
+        column.addWidget(self.because_card)
         self.exposed = ExposedCard()
         column.addWidget(self.exposed)
         self.beside = BesideCard()
@@ -123,14 +138,10 @@ class RiskPage(Page):
         add(column, self.beside, self.nobody, Prose(words.say("app.risk.internal"), tone="quiet"), STRETCH)
         self.body.addWidget(self.found, 1)
         self._tried: Any = None
+        self._ways: Any = None  # of what was counted, and the ways
+        self._shown_ways: Any = None
         self._matching: Any = None
         self._asked: dict[str, tuple[Any, Any]] = {}  # by file: what was asked with, and about which plan
-
-    def _meter(self, line: QHBoxLayout, name: str) -> MeterCard:
-        card = named(MeterCard(words.say(f"app.risk.{name}.heading", k=PUBLISHED)), name)
-        self.topic(card, name)
-        line.addWidget(card, 1)
-        return card
 
     def _histogram(self) -> tuple[Card, GroupHistogram]:
         card = Card(words.say("app.risk.sizes.heading"))
@@ -150,9 +161,9 @@ class RiskPage(Page):
             return
         self._side_by_side = side_by_side
         self._cards.removeWidget(self.histogram_card)
-        self._cards.removeWidget(self.because_card)
+        self._cards.removeWidget(self.ways)
         self._cards.addWidget(self.histogram_card, 0, 0)
-        self._cards.addWidget(self.because_card, *((0, 1) if side_by_side else (1, 0)))
+        self._cards.addWidget(self.ways, *((0, 1) if side_by_side else (1, 0)))
         self._cards.setColumnStretch(1, 1 if side_by_side else 0)
         self._cards.setColumnStretch(0, 1)
 
@@ -187,13 +198,8 @@ class RiskPage(Page):
         for part in (self.outside, self.look):
             part.setVisible(bool(silent))
         self.outside.say(outside_words(silent))
-        self._show_meters(sizes)
-        rows = bands(sizes.sizes, self.limit)
-        below = sum(last < self.limit for _, last, _ in rows)
-        said = words.say("app.risk.sizes.under", k=self.limit, count=_under(sizes, self.limit))
-        bars = [(f"{low}" if low == high else f"{low}–{high}", count) for low, high, count in rows]
-        self.histogram.show_bars(bars, below=below, words=said)
-        self.listed.say("\n\n".join(words.say("app.risk.sizes.row", size=size, count=n) for size, n in bars))
+        self._show_worst(sizes)
+        self._show_bars()
         self.nobody.setVisible(not sizes.columns)
         today = self.study.result("risk_today")
         self.because_card.setVisible(bool(sizes.columns))
@@ -209,42 +215,66 @@ class RiskPage(Page):
                 today.exposed, singled_out=today.singled_out, everybody=sizes.people, few=today.few
             )
 
-    def _show_meters(self, sizes: Any) -> None:
+    def _show_worst(self, sizes: Any) -> None:
         people, limit = sizes.people, self.limit
         smallest = min(sizes.sizes, default=0)
-        self.alone.show_number(
-            words.say("app.risk.alone.number" if smallest == 1 else "app.risk.alone.numbers", count=smallest),
-            words.say("app.risk.alone.sentence", count=sizes.alone, people=people),
-            tone="care" if 0 < smallest < limit else "",
-        )
-        self.alone.show_meter(
-            smallest / (2 * limit),
-            0.5,
-            beyond=smallest < limit,
-            allowed=words.say("app.risk.alone.allowed", k=limit),
-            source=self.source,
-        )
+        name = "stand" if sizes.alone else "nobody"
+        told = {"count": sizes.alone, "people": people, "columns": len(sizes.columns), "smallest": smallest}
+        under = words.say("app.risk.under.sentence", count=_under(sizes, limit), k=limit, source=self.source)
         average = sizes.groups / people if people else 0.0
-        self.average.show_number(
-            words.say("app.risk.average.number", people=texts.inverse(average)) if average else "0",
-            words.say("app.risk.average.sentence", people=max(smallest, 1)),
-            tone="care" if average > 1 / limit else "",
+        self.alone.show_worst(
+            words.say(f"app.risk.alone.{name}", **told),
+            under,
+            words.say("app.risk.average.sentence", people=texts.inverse(average)) if average else "",
+            is_bad=bool(sizes.alone),
         )
-        self.average.show_meter(
-            average,
-            1 / limit,
-            beyond=average > 1 / limit,
-            allowed=words.say("app.risk.average.allowed", k=limit),
-            source=self.source,
+
+    def _show_bars(self) -> None:
+        """Show everybody by the size of their group, today and with what is tried or chosen."""
+        sizes, today = self.study.result("group_sizes"), self.study.result("risk_today")
+        if sizes is None:
+            return
+        found = self._ways[1] if self._ways is not None and self._ways[0] is today else None
+        if found is not self._shown_ways:
+            self._shown_ways = found
+            self.ways.show_ways(found, today, limit=self.limit, everybody=sizes.people)
+        changes, then = ({}, None) if self.ways.way is None else (self.ways.way.changes, self.ways.way.tried)
+        if today is None:
+            changes, then = {}, None  # it is counted again
+        elif self._tried is not None:
+            changes, then = self._tried
+        below = sum(high is not None and high < self.limit for _, high in CLASSES)
+        self.histogram.show_bars(
+            list(zip(map(class_words, CLASSES), classes(sizes.sizes), strict=True)),
+            below=below,
+            words=words.say("app.risk.sizes.under", k=self.limit, count=_under(sizes, self.limit)),
+            then=() if then is None else classes(then.sizes),
+            names=(words.say("app.risk.sizes.today"), way_words(changes, today)),
         )
-        under = _under(sizes, limit)
-        self.under.heading.setText(words.say("app.risk.under.heading", k=limit))
-        self.under.show_number(
-            texts.number(under),
-            words.say("app.risk.under.sentence", people=people, share=_percent(under, people), k=limit),
-            tone="care" if under else "",
+        rows = zip(self.histogram.bars, self.histogram.then or (None,) * len(CLASSES), strict=True)
+        self.listed.say("\n\n".join(_row(size, count, later) for (size, count), later in rows))
+
+    def _find_ways(self) -> None:
+        """Look for the shortest way once it is known who stands out; where nobody does, none is needed."""
+        today = self.study.result("risk_today")
+        if today is None or not today.now.under or (self._ways is not None and self._ways[0] is today):
+            return
+        self.runner.start(
+            find_ways,
+            today,
+            done=lambda found: self._found_ways(today, found),
+            failed=self.refuse,
+            slot="risk_ways",
         )
-        self.under.show_meter(under / people if people else 0.0, beyond=under > 0)
+
+    def _found_ways(self, today: Any, found: Any) -> None:
+        self._ways = (today, found)
+        self._show_bars()
+
+    def _take_way(self, changes: Mapping[str, int]) -> None:
+        """Carry the chosen way into the plan of a coarser table, and go on."""
+        self._decide(changes)
+        self.frame.go_next()
 
     def first_focus(self) -> QWidget | None:
         return self.alone
@@ -258,6 +288,8 @@ class RiskPage(Page):
             self._compute()
         elif self.study.result("risk_today") is None:
             self._measure()
+        else:
+            self._find_ways()
 
     def _look_at_silent(self) -> None:
         """Show the columns that nobody was asked about."""
@@ -291,8 +323,13 @@ class RiskPage(Page):
             plan.schema,
             limit=self.limit,
             doing=words.say("app.risk.measuring"),
-            done=lambda today: self.study.store("risk_today", today, plan),
+            done=lambda today: self._measured(today, plan),
         )
+
+    def _measured(self, today: Any, plan: Any) -> None:
+        self._tried = None
+        if self.study.store("risk_today", today, plan):
+            self._find_ways()
 
     def _ask_beside(self, name: str, given: Any) -> None:
         """Compare with another file, or with the size of a population."""
@@ -352,6 +389,7 @@ class RiskPage(Page):
 
     def _show_tried(self, tried: Any) -> None:
         self._tried = tried
+        self._show_bars()
         self.refresh_explanation("because")
 
     def explain(self, topic: str) -> Explanation:
@@ -364,6 +402,8 @@ class RiskPage(Page):
             title = words.say("app.risk.alone.heading")
             found = three("app.risk.alone", title, count=sizes.alone, **values)
             return Explanation(title, (*found.parts, *self._missing()))
+        if topic == "ways":
+            return three("app.risk.ways", words.say("app.risk.ways.heading", k=self.limit), **values)
         if topic == "beside":
             return three("app.risk.beside", words.say("app.risk.beside.heading"), **values)
         if topic in ("average", "under", "sizes"):
@@ -436,27 +476,33 @@ class RiskPage(Page):
 
     def _keep(self) -> None:
         """Carry what is being tried into the plan of a coarser table."""
-        changes = self.because.changes
-        self.study.decide(**kept(self.study.plan, changes, limit=self.limit))
-        said = [
-            words.say("app.risk.try.out" if step < 0 else "app.risk.try.step", column=name, step=step)
-            for name, step in changes.items()
-        ]
-        self.notify(words.say("app.risk.try.kept", changes="; ".join(said), k=self.limit), tone="accent")
+        self._decide(self.because.changes)
         self.because.undo()
         self.opened()
+
+    def _decide(self, changes: Mapping[str, int]) -> None:
+        said = way_words(changes, self.study.result("risk_today"))
+        self.study.decide(**kept(self.study.plan, changes, limit=self.limit))
+        said = words.say("app.risk.try.kept", changes=said, k=self.limit)
+        self.notify(said, tone="accent")
+
+
+def class_words(one: tuple[int, int | None]) -> str:
+    """Return how a class of group sizes is written."""
+    low, high = one
+    return f"{low}+" if high is None else f"{low}" if low == high else f"{low}–{high}"
+
+
+def _row(size: str, count: int, later: int | None) -> str:
+    name = "row" if later is None else "row_then"
+    return words.say(
+        f"app.risk.sizes.{name}", size=size, count=count, **({} if later is None else {"then": later})
+    )
 
 
 def _under(sizes: Any, limit: int) -> int:
     """Return people in groups of fewer than the limit."""
     return sum(count for size, count in sizes.sizes.items() if size < limit)
-
-
-def _percent(part: int, whole: int) -> str:
-    share = 100 * part / whole if whole else 0
-    if 0 < share < 1:
-        return "<1"
-    return str(min(round(share), 99 if part < whole else 100))
 
 
 PAGE = RiskPage

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QWidget
 from shiboken6 import isValid
 
@@ -16,7 +16,8 @@ from app import words
 from app.parts.cards import Card, row
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.form.parameter_records import RecordsField
-from app.parts.making import STRETCH, add, empty, make_button, make_column, make_row, named
+from app.parts.lines import weakest
+from app.parts.making import STRETCH, add, empty, make_button, make_column, make_label, make_row, named
 from app.parts.panel import Explanation, Part
 from app.parts.plot import LEFT, NEXT, Segment, SegmentBar
 from app.parts.prose import Heading, Prose
@@ -24,6 +25,7 @@ from app.parts.signing_key import SigningSecret
 from app.parts.source_card import SourceCard
 from app.parts.view_stack import ViewStack
 from app.screens.base import Page
+from app.theme import polish
 from app.words.money import level, money
 from app.work.jobs import SHORT
 from app.work.releasing import Outcome, Watch, release
@@ -49,6 +51,8 @@ from engine.methods.protocol import MAIN, Cheaper, Method, Source, Step
 from engine.table.schema import Schema
 from engine.views import Text
 
+LARGE = 54  # pixels of the last answer
+LITTLE = 0.5  # a margin above this part of its number says hardly anything
 LAID_OUT = (0, 200)  # milliseconds after which the tables of an answer have their heights
 ABOVE = 12  # pixels above an answer that is brought into view
 
@@ -99,6 +103,45 @@ class CheaperWays(QWidget):
         return part
 
 
+class AnswerCard(Card):
+    """The last answer, on top and large: the number, its margin, where the true one lies, what it took."""
+
+    def __init__(self) -> None:
+        super().__init__(words.say("app.visit.last.heading"), tone="accent")
+        self.setObjectName("last-answer")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.number = named(make_label(pixels=LARGE, weight=600), "last-number")
+        self.margin = named(make_label(pixels=26, weight=500, tone="quiet"), "last-margin")
+        self.spent = named(Prose(tone="quiet"), "last-spent")
+        self.spent.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.said = named(Prose(pixels=14), "last-said")
+        add(self.body, make_row(self.number, self.margin, STRETCH, (self.spent, 1), spacing=14), self.said)
+        self.hide()
+
+    def show_answer(self, views: Sequence[Any], spent: str) -> None:
+        """Show the first number of an answer; hide where it has none with a margin."""
+        found = weakest(views)
+        self.setVisible(found is not None)
+        if found is None:
+            return
+        line, more = found[1][0], len(found[1]) - 1
+        is_little = line.is_silent or line.doubt > LITTLE
+        self.setProperty("card", "care" if is_little else "accent")
+        polish(self)
+        self.number.setText(line.written)
+        self.margin.setText(line.margin)
+        self.spent.say(spent)
+        digits = len(line.written.partition(".")[2])
+        ends = {
+            name: f"{end + 0.0:,.{digits}f}".replace("-", "−")
+            for name, end in (("low", line.low), ("high", line.high))
+        }
+        said = words.say(f"app.visit.last.{'nothing' if is_little else 'between'}", name=line.name, **ends)
+        said += f" {words.say('app.visit.last.more', count=more)}" if more else ""
+        self.said.say(said)
+        self.setAccessibleName(f"{self.heading.text()}: {line.written} {line.margin}. {self.said.plain()}")
+
+
 class VisitPage(Page):
     """After the release that opened the service, or for one that was opened some other day."""
 
@@ -112,6 +155,7 @@ class VisitPage(Page):
         self.further: dict[str, Further] = {}
         self.answers: list[tuple[str, Outcome, str]] = []
         self._has_new_answer = False
+        self._asking = ""  # what the step takes that is being made
         self._touched: set[str] = set()  # steps in which something was filled in
         self._made_for: Any = None
         self._plan: Any = None
@@ -122,6 +166,9 @@ class VisitPage(Page):
         self._choices = make_row(spacing=20)
         self.group = QButtonGroup(self)
         self.group.buttonClicked.connect(lambda button: self._choose(button.property("step")))
+        self.last = AnswerCard()
+        self.topic(self.last, "last")
+        self.body.addWidget(self.last)
         self.body.addLayout(self._choices)
         self._sources = make_column(spacing=14)
         self.body.addLayout(self._sources)
@@ -176,6 +223,7 @@ class VisitPage(Page):
             self.first = self.opened_as.folder
             self.answers, self.further, self._shown = [], {}, None
             self._touched = set()
+            self.last.hide()
             self._taken, self._remembered = Taken(None), ("", "", Remembered())
             self._offer(method)
             self._ask_ledger()
@@ -429,6 +477,7 @@ class VisitPage(Page):
         if not self.next_words() or self.opened_as is None:
             self.frame.go_next()
             return
+        self._asking = self._spends_words()
         passphrase = self.secret.text() if not self.secret.isHidden() else ""
         self.secret.clear()
         self.work(
@@ -445,6 +494,14 @@ class VisitPage(Page):
             slot="release",
         )
 
+    def _spends_words(self) -> str:
+        """Return what the step takes, in ε and in money; that it is free where it was answered before."""
+        if not self._next:
+            return words.say("app.visit.last.free")
+        added = self._added(self._next)
+        said = words.say("app.visit.last.spent", epsilon=level(self._next))
+        return f"{said} · {added}" if added else said
+
     def _answered(self, outcome: Outcome) -> None:
         self.study.forget("ledger")
         if outcome.error is not None:
@@ -455,6 +512,7 @@ class VisitPage(Page):
         folder = outcome.bundle.folder
         title = words.say(f"methods.{self.study.plan.method}.steps.{self.step}.title")
         self.answers.append((title, outcome, str(folder)))
+        self.last.show_answer(outcome.bundle.views, self._asking)
         if (folder / "internal" / "state").is_file():
             self.opened_as = Opened(self.opened_as.plan, self.opened_as.entry, folder)
             self.frame.settings.remember_desk(self.opened_as.entry, str(folder))
@@ -472,7 +530,7 @@ class VisitPage(Page):
         """Bring what was just answered into view."""
         if isValid(self) and self.heading.isVisible():
             self._column.activate()
-            self.verticalScrollBar().setValue(self.heading.y() - ABOVE)
+            self.verticalScrollBar().setValue(0 if self.last.isVisible() else self.heading.y() - ABOVE)
 
     def explain(self, topic: str) -> Explanation:
         found = super().explain(topic)

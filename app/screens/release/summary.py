@@ -1,0 +1,131 @@
+"""What the first screen of a release says: how much can be read, and how good it is. No Qt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app import words
+from app.parts.lines import EFFECTS, alike, ends_with, weakest
+from app.words.money import size
+from engine import texts
+from engine.methods.filling import Filling
+from engine.release.verdict import Came
+from engine.views import View
+
+SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Readable:
+    """How many numbers can be read, of how many, and what the forecast had said; None where it had none."""
+
+    what: str
+    can: int
+    of: int
+    forecast: int | None = None
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether less than all can be read."""
+        return self.can < self.of
+
+
+def readable(views: Sequence[View], came: Sequence[Came], before: Any) -> Readable | None:
+    """Return how many of the numbers that left can be read; None where no number has a margin."""
+    found = weakest(views)
+    silent = next((one for one in came if one.what in ("effects", "cells")), None)
+    forecast = before.above if isinstance(before, Filling) else None
+    if silent is not None:
+        forecast = forecast if isinstance(before, Filling) and before.cells == silent.of else None
+        return Readable(silent.what, silent.of - silent.silent, silent.of, forecast)
+    if found is None:
+        return None
+    view, lines = found
+    is_effects = ends_with(view.title, EFFECTS)
+    can = sum(not one.is_silent for one in lines)
+    forecast = forecast if isinstance(before, Filling) and before.cells == len(lines) else None
+    return Readable("effects" if is_effects else "cells", can, len(lines), forecast)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One thing that was measured on real rows: the end of its text, how it is written, its bar, its tone."""
+
+    name: str
+    written: str
+    share: float | None = None
+    tone: str = "accent"
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+MOST_MEASURED = 4
+
+
+def measured(internal: Mapping[str, Any]) -> tuple[Measured, ...]:
+    """Return what was measured on the real rows, in few lines; empty where nothing was."""
+    found = internal.get("measures", {})
+    lines = [*_held_out(found), *_off(found), *_groups(found), *_kept(found), *_left_out(found)]
+    return tuple(lines[:MOST_MEASURED])
+
+
+def _held_out(found: Mapping[str, Any]) -> Iterator[Measured]:
+    """How far a model is off on people who were kept apart, beside who does not look at them."""
+    for one in found.get("utility.held_out_score", {}).values():
+        errors = {name: one.get(name) for name in ("guess", "error", "without_noise")}
+        known = {name: value for name, value in errors.items() if isinstance(value, int | float)}
+        written = dict(zip(known, alike(list(known.values())), strict=True))
+        top = max(known.values(), default=0) or 1
+        for name, value in known.items():
+            worse = name == "error" and value >= known.get("guess", math.inf)
+            tone = "care" if worse else "accent" if name == "error" else "edge"
+            yield Measured(name, written[name], value / top, tone, {"rows": one.get("rows", 0)})
+        return  # of one model: the others stand in the tables
+
+
+def _off(found: Mapping[str, Any]) -> Iterator[Measured]:
+    """How many released numbers lie within their margin, and how far the worst is off."""
+    every = [one for one in found.get("utility.released_error", {}).values() if one.get("cells")]
+    if not every:
+        return
+    cells, within = sum(one["cells"] for one in every), sum(one.get("within") or 0 for one in every)
+    of = words.say("app.release.figure.of", can=within, of=cells)
+    yield Measured("within", of, within / cells, "accent" if within >= 0.9 * cells else "care")
+    first = every[0]
+    for name in ("median", "largest"):
+        if isinstance(first.get(name), int | float):
+            yield Measured(name, size(first[name]))
+
+
+def _groups(found: Mapping[str, Any]) -> Iterator[Measured]:
+    after = found.get("risk.after", {})
+    both = [after.get(name, {}) for name in ("original", "released")]
+    if not all("alone" in one for one in both):
+        return
+    top = max(one["alone"] for one in both) or 1
+    for name, one, tone in zip(("alone_before", "alone_after"), both, ("care", "accent"), strict=True):
+        yield Measured(name, texts.number(one["alone"]), one["alone"] / top, tone)
+
+
+def _kept(found: Mapping[str, Any]) -> Iterator[Measured]:
+    kept = found.get("utility.synthetic_kept", {})
+    for name in ("one_way", "two_way"):
+        if isinstance(kept.get(name), int | float):
+            share = float(kept[name])
+            yield Measured(name, _in_hundred(share), share, "care" if share > POOR else "accent")
+
+
+POOR = 0.1  # share of invented rows with other values than those of people, from which on it stands out
+
+
+def _left_out(found: Mapping[str, Any]) -> Iterator[Measured]:
+    kept = found.get("utility.rows_kept", {})
+    for name in ("left_out", "changed"):
+        if isinstance(kept.get(name), int | float):
+            yield Measured(name, _in_hundred(float(kept[name])), float(kept[name]))
+
+
+def _in_hundred(share: float) -> str:
+    return f"{100 * share:.2g}\u00a0%" if share else "0\u00a0%"
