@@ -71,7 +71,7 @@ class Footer(QFrame):
     def show_next(self, named: str, waiting: Text | None) -> None:
         """Name the button for the next step; one that still waits for something is pale and says for what."""
         self.next.setText(named or words.say("app.window.next"))
-        pale = waiting is not None and not named
+        pale = waiting is not None
         if self.next.property("waiting") != pale:
             self.next.setProperty("waiting", pale)
             polish(self.next)

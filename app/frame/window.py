@@ -266,7 +266,8 @@ class Window(QWidget):
         goes_on = flow.following(self.step, state) is not None and page.shows_next()
         self.footer.next.setVisible(goes_on or bool(named))
         missing = flow.missing(self.step, state)
-        self.footer.show_next(named, next(iter(missing), page.waits()))
+        waits = page.waits()
+        self.footer.show_next(named, waits if named else next(iter(missing), waits))
         self.notice.still_missing(missing)
         self.footer.show_history(*self.undoing.named())
         if self.study.saved_at is not None:

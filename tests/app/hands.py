@@ -8,7 +8,15 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QWidget
 
 from app.frame.window import Window
+from app.parts.form.column_picker import PickList
 from tests.app.walking import settle
+
+
+def place_of(view: PickList, column: str) -> QPoint:
+    """Return where a column stands in a list, brought into view."""
+    place = next(at for at, one in enumerate(view.picks.picks) if one.name == column)
+    view.scrollTo(view.picks.index(place, 0))
+    return view.visualRect(view.picks.index(place, 0)).center()
 
 
 class Hands:
@@ -48,6 +56,14 @@ class Hands:
         self.qtbot.keyClick(widget, key)
         self.keys += 1
         settle(self.qtbot, self.window)
+
+    def tick(self, name: str, *columns: str) -> None:
+        """Tick columns in a list by one click each."""
+        view = self.part(PickList, name)
+        for column in columns:
+            self.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place_of(view, column))
+            self.clicks += 1
+            settle(self.qtbot, self.window)
 
     def pick(self, name: str, data: object) -> None:
         """Open a list and choose an entry: two clicks."""
