@@ -9,7 +9,11 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdi
 
 from app.frame.window import Window
 from app.parts.form.column_picker import PickList
+from app.screens.columns.column_table import FIELDS
+from engine.table.schema import Role
 from tests.app.walking import settle
+
+PILLS = FIELDS.index("role")
 
 
 def place_of(view: PickList, column: str) -> QPoint:
@@ -64,6 +68,26 @@ class Hands:
             self.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place_of(view, column))
             self.clicks += 1
             settle(self.qtbot, self.window)
+
+    def tick_range(self, name: str, first: str, last: str) -> None:
+        """Tick columns that stand together: a click on the first, one with Shift on the last."""
+        self.tick(name, first)
+        view, held = self.part(PickList, name), Qt.KeyboardModifier.ShiftModifier
+        place = place_of(view, last)
+        self.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, held, place)
+        self.clicks += 1
+        settle(self.qtbot, self.window)
+
+    def answer(self, name: str, role: Role) -> None:
+        """Press the pill of a role in the line of a column."""
+        table = self.window.page("columns").table
+        row = next(at for at, line in enumerate(table.columns.lines) if line.name == name)
+        index = table.columns.index(row, PILLS)
+        table.scrollTo(index)
+        place = dict(table.itemDelegate().pills(table.visualRect(index)))[role].center().toPoint()
+        self.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        self.clicks += 1
+        settle(self.qtbot, self.window)
 
     def pick(self, name: str, data: object) -> None:
         """Open a list and choose an entry: two clicks."""
