@@ -88,7 +88,7 @@ def release(hands: Hands, folder: Path) -> None:
     window = hands.window
     if window.step == "budget":
         page = window.page("budget")
-        for field, text in ((page.owed.compensation, "500"), (page.money.field, "90000")):
+        for field, text in ((page.owed.compensation, "500"), (page.money.field, "200000")):
             field.setFocus()
             field.selectAll()
             hands.qtbot.keyClicks(field, text)
