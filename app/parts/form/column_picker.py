@@ -301,7 +301,8 @@ class ColumnPicker(Field):
         )
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(lambda text: self._show())
-        self.every = make_button(words.say("app.picker.all"), f"all-{name}", self.tick_all)
+        every = words.say(f"app.picker.{'all_fitting' if self.parameter.optional else 'all'}")
+        self.every = make_button(every, f"all-{name}", self.tick_all)
         self.every.setToolTip(words.tip(words.say("app.picker.all_tip")))
         self.count = make_label("", f"count-{name}", pixels=12, tone="quiet")
         self.list = named(PickList(self.spoken, MOST_OPTIONAL if self.parameter.optional else MOST), name)
@@ -348,7 +349,7 @@ class ColumnPicker(Field):
         free = sum(one.is_free for one in picks)
         ticked = sum(one.is_ticked for one in picks)
         most = None if self.parameter.maximum is None else int(self.parameter.maximum)
-        told = "count" if most is None else "count_most"
+        told = "count" if most is None or free <= most else "count_most"
         self.count.setText(words.say(f"app.picker.{told}", ticked=ticked, free=free, most=most))
         tone = "wrong" if most is not None and ticked > most else "quiet"
         if self.count.property("tone") != tone:

@@ -416,8 +416,8 @@ class SolutionView(QWidget):
         self._locked &= {own.column for own in self.shown.ladders}
         heads = {0: "column", 2: "reads"} | ({3: "what_matters"} if self.shown.weighs else {})
         for column, head in heads.items():
-            said = make_label(words.say(f"app.trying.map.{head}"), pixels=12, tone="quiet")
-            self._steps.addWidget(said, 0, column)
+            heading = make_label(words.say(f"app.trying.map.{head}"), pixels=12, tone="quiet")
+            self._steps.addWidget(heading, 0, column)
         for ladder, own in enumerate(self.shown.ladders):
             name = name_label(own.column)
             name.setFont(mono_font())
