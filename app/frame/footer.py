@@ -124,15 +124,15 @@ class Footer(QFrame):
         for row in (self._row, self._guard_row):
             row.setContentsMargins(pixels, 14, pixels, 14)
 
-    def show_next(self, title: str, waiting: Text | None, other: str = "") -> None:
+    def show_next(self, named: str, waiting: Text | None, other: str = "") -> None:
         """Name the button for the next step; one that still waits for something is pale and says for what.
 
         ``other`` is a second way to go on, which is not the one to be taken without thinking.
         """
         self.other.setText(other)
         self.other.setVisible(bool(other))
-        self.next.setText(title or words.say("app.window.next"))
-        pale = waiting is not None and not title
+        self.next.setText(named or words.say("app.window.next"))
+        pale = waiting is not None
         if self.next.property("waiting") != pale:
             self.next.setProperty("waiting", pale)
             polish(self.next)

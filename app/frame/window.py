@@ -266,7 +266,9 @@ class Window(QWidget):
         goes_on = flow.following(self.step, state) is not None and page.shows_next()
         self.footer.next.setVisible(goes_on or bool(named))
         missing = flow.missing(self.step, state)
-        self.footer.show_next(named, next(iter(missing), page.waits()), page.other_words())
+        waits = page.waits()
+        waiting = waits if named else next(iter(missing), waits)
+        self.footer.show_next(named, waiting, page.other_words())
         self.notice.still_missing(missing)
         self.footer.show_history(*self.undoing.named(), gone=self.undoing.shows_made)
         if self.study.saved_at is not None:

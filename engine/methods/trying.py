@@ -49,10 +49,24 @@ class Candidate:
 
 @dataclass(frozen=True)
 class MapLadder:
-    """The steps of one column, the finest first, and how many different values stand on each."""
+    """The steps of one column, the finest first.
+
+    Parameters
+    ----------
+    column
+        Its name.
+    sizes
+        How many different values stand on each step.
+    reads
+        How the column reads on each: its values where they are few, else one of them; empty for no word.
+    weight
+        How much its detail counts beside that of the others.
+    """
 
     column: str
     sizes: tuple[int, ...]
+    reads: tuple[str, ...] = ()
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -77,6 +91,8 @@ class SolutionMap:
         How many combinations there are.
     proven
         Whether no combination loses less than the best one.
+    weighs
+        The parameter that says how much the detail of each column counts; empty where none does.
     """
 
     ladders: tuple[MapLadder, ...]
@@ -89,6 +105,7 @@ class SolutionMap:
     is_share: bool
     possible: int
     proven: bool = True
+    weighs: str = ""
 
 
 @dataclass(frozen=True)

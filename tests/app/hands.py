@@ -8,7 +8,19 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QWidget
 
 from app.frame.window import Window
+from app.parts.form.column_picker import PickList
+from app.screens.columns.column_table import FIELDS
+from engine.table.schema import Role
 from tests.app.walking import settle
+
+PILLS = FIELDS.index("role")
+
+
+def place_of(view: PickList, column: str) -> QPoint:
+    """Return where a column stands in a list, brought into view."""
+    place = next(at for at, one in enumerate(view.picks.picks) if one.name == column)
+    view.scrollTo(view.picks.index(place, 0))
+    return view.visualRect(view.picks.index(place, 0)).center()
 
 
 class Hands:
@@ -47,6 +59,34 @@ class Hands:
         """Press one key."""
         self.qtbot.keyClick(widget, key)
         self.keys += 1
+        settle(self.qtbot, self.window)
+
+    def tick(self, name: str, *columns: str) -> None:
+        """Tick columns in a list by one click each."""
+        view = self.part(PickList, name)
+        for column in columns:
+            self.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place_of(view, column))
+            self.clicks += 1
+            settle(self.qtbot, self.window)
+
+    def tick_range(self, name: str, first: str, last: str) -> None:
+        """Tick columns that stand together: a click on the first, one with Shift on the last."""
+        self.tick(name, first)
+        view, held = self.part(PickList, name), Qt.KeyboardModifier.ShiftModifier
+        place = place_of(view, last)
+        self.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, held, place)
+        self.clicks += 1
+        settle(self.qtbot, self.window)
+
+    def answer(self, name: str, role: Role) -> None:
+        """Press the pill of a role in the line of a column."""
+        table = self.window.page("columns").table
+        row = next(at for at, line in enumerate(table.columns.lines) if line.name == name)
+        index = table.columns.index(row, PILLS)
+        table.scrollTo(index)
+        place = dict(table.itemDelegate().pills(table.visualRect(index)))[role].center().toPoint()
+        self.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        self.clicks += 1
         settle(self.qtbot, self.window)
 
     def pick(self, name: str, data: object) -> None:

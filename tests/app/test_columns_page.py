@@ -318,8 +318,50 @@ def test_what_is_chosen_is_counted_in_words_that_agree(page: Any) -> None:
     said = {}
     for names in (("age",), ("age", "ward"), ()):
         page.select(*names) if names else page.table.clearSelection()
-        said[len(names)] = page.answers_for.text()
-    assert said == {0: "No column is selected", 1: "This column is", 2: "2 columns are"}
+        said[len(names)] = page.answers_for.text() if page.answers_for.isVisible() else ""
+    assert said == {0: "", 1: "", 2: "2 columns are"}, "one has its own pills"
+
+
+def test_one_letter_or_one_pill_answers_and_next_accepts_the_rest(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "short.csv"
+    rows = [f"{20 + row % 50},{'mf'[row % 2]},{row % 7}" for row in range(80)]
+    path.write_text("age,sex,zq1\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    open_table(qtbot, window, path)
+    window.go("columns")
+    settle(qtbot, window)
+    page, hands, schema = window.page("columns"), Hands(qtbot, window), lambda: window.study.plan.schema
+    page.every.click()
+    assert schema().column("zq1").role is Role.NOT_RECOGNISED
+    proposed = page._proposed()
+    assert window.footer.next.text() == words.say("app.columns.accept_next", count=len(proposed))
+    assert window.footer.next.property("waiting") is True
+    hands.click(window.footer.next)
+    assert window.step == "columns" and page.table.selected() == ["zq1"], "led to the one without an answer"
+    assert page._proposed() == proposed, "nothing is accepted while one has no answer"
+    page.select("age")
+    hands.click("first-open")
+    assert page.table.selected() == ["zq1"]
+    hands.answer("zq1", Role.SENSITIVE)
+    assert schema().column("zq1").role is Role.SENSITIVE and not page.first_open.isVisible()
+    hands.click("unit_each")
+    assert window.footer.next.property("waiting") is False
+    hands.next("risk")
+    assert not window.study.open_questions and hands.clicks == 5
+
+
+def test_a_accepts_all_and_a_pill_answers_all_that_are_selected(
+    page: Any, qtbot: Any, window: Window
+) -> None:
+    page.every.click()
+    page.select("age", "ward")
+    Hands(qtbot, window).answer("ward", Role.SENSITIVE)
+    schema = window.study.plan.schema
+    assert {schema.column(name).role for name in ("age", "ward")} == {Role.SENSITIVE}
+    assert page._proposed()
+    qtbot.keyClick(page.table, Qt.Key.Key_A)
+    assert not page._proposed()
 
 
 def wide(folder: Path, columns: int = 18) -> Path:
@@ -382,8 +424,8 @@ def test_what_names_people_stands_in_red(window: Window, qtbot: Any, tmp_path: P
         return {line.name for line in page.table.columns.lines if line.guarded}
 
     assert guarded() == {"case_number"}
-    page.select("case_number")
-    Hands(qtbot, window).click("answer_other")
+    Hands(qtbot, window).answer("case_number", Role.OTHER)
+    assert window.study.plan.schema.column("case_number").role is Role.OTHER
     assert guarded() == {"case_number"}, "another role does not make it harmless"
     drawn = page.table.viewport().grab().toImage()
     row = next(at for at, line in enumerate(page.table.columns.lines) if line.guarded)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton
 from app import words
 from app.frame.window import Window
 from engine.release.decisions import ONE_ROW_EACH, reason_for
+from engine.table.schema import Role
 from tests.app.hands import Hands
 from tests.app.walking import open_table, settle
 
@@ -88,8 +89,7 @@ def test_where_nothing_repeats_nothing_is_asked(window: Window, qtbot: Any, tmp_
     page = window.page("columns")
     for name in [one.name for one in page._columns() if page._undecided(one)]:
         page.every.click()
-        page.select(name)
-        hands.click("answer_dropped")
+        hands.answer(name, Role.DROPPED)
     hands.click("unit_each")
     assert not [one for one in window.findChildren(QLineEdit, "unit_reason") if one.isVisible()]
     hands.next("risk")

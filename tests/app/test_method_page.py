@@ -280,8 +280,7 @@ def test_choosing_a_way_says_what_it_promises_and_what_is_missing(at: Any, windo
     window.footer.next.click()
     label = words.say("methods.statistics.counts.parameters.columns.label")
     assert window.step == "method" and window.notice.words().startswith(f"“{label}” still needs")
-    combo = page.findChild(QComboBox, "columns")
-    combo.activated.emit(combo.findData("gender"))
+    page.form.pickers()["columns"].press(["gender"])
     assert window.study.plan.parameters == {"columns": ["gender"]}
     window.footer.next.click()
     assert window.step == "budget", "a budget that is missing is asked for on the next screen"
@@ -370,74 +369,132 @@ def without_race(folder: Path) -> dict[str, Any]:
     return {"schemas": {"people": schema.with_column(race)}, "parameters": {"columns": ["gender"]}}
 
 
+def states(page: Any, parameter: str = "columns") -> dict[str, str]:
+    """Return how each column stands in the list of a parameter."""
+    return {one.name: one.state for one in page.form.pickers()[parameter].list.picks.picks}
+
+
 def test_a_column_without_declared_values_is_declared_in_place(
     at: Any, window: Window, qtbot: Any, tmp_path: Path
 ) -> None:
-    page = at("method", **without_race(tmp_path))
-    combo = page.form.lines["columns"].field.combo
-    place = combo.findData("race")
-    assert combo.itemText(place).endswith(words.say("app.method.unfit.domain_missing"))
-    assert combo.model().item(place).isEnabled()
-    combo.setCurrentIndex(place)
-    combo.activated.emit(place)
+    page, hands = at("method", **without_race(tmp_path)), Hands(qtbot, window)
+    hands.tick("columns", "race")
+    assert states(page)["race"] == "waiting" and states(page)["gender"] == "declared"
     assert window.study.plan.parameters["columns"] == ["gender"], "not before it is declared"
-    assert page.declare.isVisible() and "race" in page.declare.heading.text()
-    editor = page.declare.editor
-    editor.values.setPlainText("Caucasian\nAfricanAmerican\nOther")
-    qtbot.mouseClick(editor.button, Qt.MouseButton.LeftButton)
-    settle(qtbot, window)
+    assert page.declare.isVisible() and page.declare.columns == ("race",)
+    assert not page.declare.known.isChecked(), "nobody says it for the person"
+    page.declare.cells["race"].fields.values.setPlainText("Caucasian, AfricanAmerican, Other")
+    hands.click("domain_declare")
+    assert page.declare.wrong.isVisible() and not window.study.plan.schema.column("race").is_declared
+    hands.click("domain_known")
+    hands.click("domain_declare")
     plan = window.study.plan
-    assert plan.parameters["columns"] == ["gender", "race"] and plan.schema.column("race").is_declared
-    assert not page.declare.isVisible() and page.form.lines["columns"].field.chosen == ["gender", "race"]
+    assert plan.parameters["columns"] == ["gender", "race"]
+    assert plan.schema.column("race").domain.values == ("Caucasian", "AfricanAmerican", "Other")
+    assert not page.declare.isVisible() and states(page)["race"] == "declared"
     window.undoing.undo()
     assert window.study.plan.parameters["columns"] == ["gender"], "one edit"
     assert not window.study.plan.schema.column("race").is_declared
 
 
-def test_adding_the_next_column_keeps_a_list_that_is_not_declared_yet(
+def bare(folder: Path) -> dict[str, Any]:
+    """Return the sample with no column declared."""
+    schema = sample_plan(folder).schema
+    columns = tuple(replace(one, domain=None, domain_origin=None) for one in schema.columns)
+    return {"schemas": {"people": replace(schema, columns=columns)}, "parameters": {}}
+
+
+def test_several_lists_are_declared_side_by_side_in_one_go(
     at: Any, window: Window, qtbot: Any, tmp_path: Path
 ) -> None:
-    schema = sample_plan(tmp_path).schema
-    for name in ("race", "age"):
-        schema = schema.with_column(replace(schema.column(name), domain=None, domain_origin=None))
-    page = at("method", schemas={"people": schema}, parameters={"columns": ["gender"]})
-    combo = page.form.lines["columns"].field.combo
+    """So many ticks as columns, one for the statement, one to go on."""
+    page, hands = at("method", **bare(tmp_path)), Hands(qtbot, window)
+    names = ["race", "gender", "age", "readmitted"]
+    hands.tick("columns", "race")
+    page.declare.cells["race"].fields.values.setPlainText("Caucasian · Other")
+    hands.tick("columns", *names[1:])
+    written = page.declare.cells["race"].fields.values.toPlainText()
+    assert written == "Caucasian · Other", "the next column keeps a list that is not declared yet"
+    for name in names[1:]:
+        fields = page.declare.cells[name].fields
+        if fields.is_empty:
+            fields.values.setPlainText("a; b")
+    assert window.footer.next.text() == words.say("app.picker.declare_next", count=4)
+    assert window.footer.next.property("waiting") is True
+    hands.click(window.footer.next)
+    assert window.step == "method" and not window.study.plan.parameters.get("columns")
+    hands.clicks -= 1  # that was only to see that it waits
+    hands.click("domain_known")
+    assert window.footer.next.property("waiting") is False
+    hands.click(window.footer.next)
+    assert window.study.plan.parameters["columns"] == names and hands.clicks == len(names) + 2
+    assert window.step != "method", page.form.lines["columns"].problem.plain()
+    window.undoing.undo()
+    assert not window.study.plan.parameters.get("columns"), "one edit"
 
-    def add(name: str) -> None:
-        combo.setCurrentIndex(combo.findData(name))
-        combo.activated.emit(combo.currentIndex())
-        settle(qtbot, window)
 
-    add("race")
-    page.declare.editor.values.setPlainText("Caucasian\nOther")
-    add("age")
-    assert "age" in page.declare.heading.text() and page.declare.editor.values.toPlainText() == ""
-    window.go("purpose")
-    window.go("method")
-    settle(qtbot, window)
-    hands = Hands(qtbot, window)
-    hands.click("declare-race")
-    assert page.declare.editor.values.toPlainText() == "Caucasian\nOther"
-    hands.click(page.declare.editor.button)
-    assert window.study.plan.schema.column("race").domain.values == ("Caucasian", "Other")
-    assert "age" in page.declare.heading.text() and page.declare.isVisible(), "it comes back by itself"
-    page.declare.editor.values.setPlainText("young\nold")
-    hands.click(page.declare.editor.button)
-    assert window.study.plan.parameters["columns"] == ["gender", "race", "age"], "none undoes the other"
-    assert not page.declare.isVisible()
+def test_the_statement_is_made_again_for_a_further_column(
+    at: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page, hands = at("method", **bare(tmp_path)), Hands(qtbot, window)
+    hands.tick("columns", "race")
+    hands.click("domain_known")
+    hands.tick("columns", "A1Cresult")
+    assert not page.declare.known.isChecked()
+    hands.tick("columns", "race")
+    assert page.declare.columns == ("A1Cresult",) and states(page)["race"] == "free"
+    hands.click("declare-cancel-A1Cresult")
+    assert not page.declare.isVisible() and states(page)["A1Cresult"] == "free"
+
+
+def test_columns_are_ticked_by_keys_and_enter_goes_on_only_with_the_statement(
+    at: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at("method", **bare(tmp_path))
+    view = page.form.pickers()["columns"].list
+    view.setFocus(Qt.FocusReason.TabFocusReason)
+    first = [one.name for one in view.picks.picks[:3]]
+    for _ in range(2):
+        qtbot.keyClick(view, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClick(view, Qt.Key.Key_Space)
+    assert page.declare.columns == tuple(first)
+    qtbot.keyClick(view, Qt.Key.Key_Space)
+    assert not page.declare.columns, "the other way round"
+    qtbot.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    may = {name for name, state in states(page).items() if state not in ("unfit", "out", "never")}
+    assert set(page.declare.columns) == may and len(may) >= 5
+    assert page.form.pickers()["columns"].count.property("tone") == "wrong", "at most four"
+    page.declare.known.setChecked(True)
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert not window.study.plan.parameters.get("columns"), "values are missing"
+    for cell in page.declare.cells.values():
+        if cell.fields.is_empty and cell.fields.bounds:
+            cell.fields.bounds["minimum"].setText("0")
+            cell.fields.bounds["maximum"].setText("90")
+        elif cell.fields.is_empty:
+            cell.fields.values.setPlainText("a, b")
+    page.declare.known.setChecked(False)
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert not window.study.plan.parameters.get("columns"), "the statement is missing"
+    page.declare.known.setChecked(True)
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert set(window.study.plan.parameters["columns"]) == may
 
 
 def test_values_taken_from_the_rows_are_declared_only_when_vouched_for(
     at: Any, window: Window, qtbot: Any, tmp_path: Path
 ) -> None:
-    page = at("method", **without_race(tmp_path))
-    page.declaring.ask("columns", "race", ["gender", "race"])
-    editor = page.declare.editor
-    qtbot.mouseClick(editor.take, Qt.MouseButton.LeftButton)
-    qtbot.mouseClick(editor.button, Qt.MouseButton.LeftButton)
-    assert editor.wrong.isVisible() and not window.study.plan.schema.column("race").is_declared
-    editor.known.setChecked(True)
-    qtbot.mouseClick(editor.button, Qt.MouseButton.LeftButton)
+    page, hands = at("method", **without_race(tmp_path)), Hands(qtbot, window)
+    hands.tick("columns", "race")
+    cell = page.declare.cells["race"]
+    assert cell.fields.is_empty and cell.found is not None, "counts from rows are not offered"
+    hands.click("domain_known")
+    hands.click("domain_take")
+    assert not page.declare.known.isChecked() and not cell.fields.is_empty
+    hands.click("domain_declare")
+    assert page.declare.wrong.isVisible() and not window.study.plan.schema.column("race").is_declared
+    hands.click("domain_known")
+    hands.click("domain_declare")
     assert window.study.plan.schema.column("race").is_declared
     assert [one["column"] for one in window.study.plan.decisions] == ["race"]
 
@@ -445,11 +502,21 @@ def test_values_taken_from_the_rows_are_declared_only_when_vouched_for(
 def test_a_column_that_nothing_mends_cannot_be_chosen_and_says_why(
     at: Any, window: Window, qtbot: Any
 ) -> None:
-    page = at("method", parameters={"columns": ["gender"]})
-    combo = page.form.lines["columns"].field.combo
-    place = combo.findData("patient_nbr")
-    assert place >= 0 and not combo.model().item(place).isEnabled()
-    assert combo.itemText(place) != "patient_nbr"
+    page, hands = at("method", parameters={"columns": ["gender"]}), Hands(qtbot, window)
+    assert states(page)["patient_nbr"] == "never"
+    hands.tick("columns", "patient_nbr")
+    assert window.study.plan.parameters["columns"] == ["gender"] and not page.declare.columns
+    pick = next(one for one in page.form.pickers()["columns"].list.picks.picks if one.name == "patient_nbr")
+    assert pick.why and pick.said == words.say("app.picker.state.never")
+
+
+def test_the_order_of_the_columns_can_be_changed(at: Any, window: Window, qtbot: Any) -> None:
+    page, hands = at("method", parameters={"columns": ["gender"]}), Hands(qtbot, window)
+    hands.tick("columns", "age")
+    assert window.study.plan.parameters["columns"] == ["gender", "age"]
+    assert "gender, age" in page.form.pickers()["columns"].order.plain()
+    hands.click("earlier-age")
+    assert window.study.plan.parameters["columns"] == ["age", "gender"]
 
 
 def test_what_would_say_nothing_is_said_before_a_level_is_chosen(

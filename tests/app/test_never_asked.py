@@ -29,11 +29,9 @@ def test_columns_and_risk_say_it_and_lead_there(window: Window, qtbot: Any, tmp_
     hands.click("outside-look")
     assert window.step == "columns"
     assert [line.name for line in page.table.columns.lines] == silent
-    page.select(silent[0])
-    hands.click("answer_identifying")
+    hands.answer(silent[0], Role.IDENTIFYING)
     assert silent[1] in page.outside.plain(), "one that is left is named"
-    page.select(silent[1])
-    hands.click("answer_identifying")
+    hands.answer(silent[1], Role.IDENTIFYING)
     assert page.outside.isHidden() and page.outside.plain() == ""
     window.go("risk")
     settle(qtbot, window)

@@ -13,6 +13,7 @@ from app import words
 from app.frame.window import Window
 from app.state.flow import ROWS_PER_PERSON, Missing
 from engine.release.plan import Purpose
+from engine.table.schema import Role
 from tests.app.walking import open_table, settle, walk_to, write, write_people
 
 
@@ -79,6 +80,9 @@ def test_a_column_that_is_undecided_is_named_and_selected(window: Window, qtbot:
     page.accept.click()
     settle(qtbot, window)
     page.select("age")
+    schema = window.study.plan.schema
+    ward = replace(schema.column("ward"), role=Role.NOT_RECOGNISED)
+    window.study.decide(schemas={"people": schema.with_column(ward)})
     window.study.replace_questions(frozenset({"column:ward"}))
     settle(qtbot, window)
     press_next(qtbot, window)

@@ -24,6 +24,7 @@ from engine.methods.protocol import Budget
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.app.conftest import STALL, Watchdog
+from tests.app.hands import Hands
 from tests.app.walking import (
     decide_columns,
     fill_purpose,
@@ -1084,7 +1085,7 @@ def test_what_nobody_recognised_is_asked_first_in_groups_and_answered_by_letter(
     assert schema.column("kk").role is Role.NOT_RECOGNISED
     assert [line.name for line in page.table.columns.lines] == ["zq1", "kk"]  # nothing jumps away
     page.select("kk")
-    page.answers[Role.DROPPED].click()
+    Hands(qtbot, window).answer("kk", Role.DROPPED)
     assert window.study.plan.schema.column("kk").role is Role.DROPPED
     assert page.unknown.text().endswith("0")
 

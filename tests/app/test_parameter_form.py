@@ -141,21 +141,41 @@ def test_fields_write_the_json_values_of_the_declaration(qtbot: Any) -> None:
 
 def test_columns_are_ordered_and_those_that_do_not_fit_say_why(qtbot: Any) -> None:
     made = Form(qtbot)
-    combo = made.field("columns").combo
-    names = [combo.itemText(place) for place in range(combo.count())]
-    enabled = [bool(combo.model().item(place).isEnabled()) for place in range(combo.count())]
-    kind = words.say("app.method.unfit.kind")
-    found = dict(zip(names, enabled, strict=True))
-    assert found == {"sex": True, "ward": True, f"stay · {kind}": False, f"note · {kind}": False}
-    reason = combo.itemData(combo.findData("note"), Qt.ItemDataRole.ToolTipRole)
-    assert "kind does not fit" in reason
+    picker = made.field("columns")
+    picks = {one.name: one for one in picker.list.picks.picks}
+    assert {name: one.is_free for name, one in picks.items()} == {
+        **dict.fromkeys(("sex", "ward"), True),
+        **dict.fromkeys(("stay", "note"), False),
+    }
+    assert picks["note"].said == words.say("app.method.unfit.kind")
+    assert "kind does not fit" in picks["note"].why
+    spoken = picker.list.picks.index(list(picks).index("note"), 3).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "kind does not fit" in spoken
     for name in ("sex", "ward"):
-        combo.activated.emit(combo.findData(name))
+        picker.press([name])
     assert made.values["columns"] == ["sex", "ward"]
+    picker.list.setCurrentIndex(picker.list.picks.index(list(picks).index("ward"), 0))
     visible(made.form, "earlier-ward").click()
     assert made.values["columns"] == ["ward", "sex"]
-    visible(made.form, "remove-sex").click()
+    picker.press(["sex"])
     assert made.values["columns"] == ["ward"]
+
+
+def test_a_guarded_column_is_no_part_of_all_that_may_leave(qtbot: Any) -> None:
+    """What names people is ticked one by one, and stands in red."""
+    made = Form(qtbot)
+    picker = made.field("columns")
+
+    class Seen:
+        role, differs_everywhere, values = Role.OTHER, True, ()
+
+    picker.show_seen({"ward": Seen()})
+    picker.tick_all()
+    assert made.values["columns"] == ["sex"]
+    pick = next(one for one in picker.list.picks.picks if one.name == "ward")
+    assert pick.guarded and pick.said == words.say("app.picker.state.guarded")
+    picker.press(["ward"])
+    assert made.values["columns"] == ["sex", "ward"]
 
 
 def test_a_problem_stands_beside_its_field_in_the_words_of_the_label(qtbot: Any) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QPlainTextEdit
+from PySide6.QtWidgets import QAbstractButton
 
 from app.frame.window import Window
 from engine.ledger import Ledger
@@ -69,28 +69,21 @@ def open_file(hands: Hands, path: Path) -> None:
 
 
 def counted_columns(hands: Hands, names: tuple[str, ...], values: dict[str, tuple[str, ...]]) -> None:
-    """Choose counts of columns; where allowed values are missing, type them on the spot."""
+    """Choose counts of columns; where allowed values are missing, type them beside, and declare them."""
     hands.click("use-counts")
-    for name in names:
-        hands.pick("columns", name)
-        if not hands.window.study.plan.schema.column(name).is_declared:
-            declare(hands, name, values[name])
-
-
-def declare(hands: Hands, name: str, values: tuple[str, ...]) -> None:
-    """Declare allowed values where the method misses them."""
-    lists = hands.part(QComboBox, "domain_list")
-    if lists.currentData():  # a list that goes with the column is proposed
+    hands.tick("columns", *names)
+    page = hands.window.page("method")
+    missed = page.declare.columns
+    for name in missed:
+        fields = page.declare.cells[name].fields
+        if fields.is_empty:  # no list that goes with the column is proposed
+            hands.qtbot.keyClicks(fields.values, ", ".join(values[name]))
+            hands.keys += len(", ".join(values[name])) + 1
+    if missed:
+        hands.click("domain_known")
         hands.click("domain_declare")
-        return
-    field = hands.part(QPlainTextEdit, "domain_values")
-    field.setFocus()
-    for value in values:
-        hands.qtbot.keyClicks(field, value)
-        hands.qtbot.keyClick(field, Qt.Key.Key_Return)
-        hands.keys += len(value) + 1
-    hands.click("domain_declare")
-    assert hands.window.study.plan.schema.column(name).is_declared, name
+    assert hands.window.study.plan.parameters["columns"] == list(names)
+    assert all(hands.window.study.plan.schema.column(name).is_declared for name in names)
 
 
 def purpose(hands: Hands, *, budget: str = "2") -> None:
@@ -214,8 +207,7 @@ def test_a_table_that_is_known_takes_fifteen_clicks(
     again.type("purpose_recipient", "B")
     again.next("method")
     again.click("use-counts")
-    again.pick("columns", "sex")
-    again.pick_by_keys("columns", "inc")
+    again.tick("columns", "sex", "income")
     assert window.study.plan.parameters["columns"] == ["sex", "income"]
     money(again)
     released(again, tmp_path / "ledger.sqlite")

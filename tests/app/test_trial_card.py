@@ -317,3 +317,91 @@ def test_a_trial_says_that_the_release_draws_rows_anew(window: Window, qtbot: An
     page.trial._asked_for = plan
     page.trial._done(plan, alone)
     assert "anew" not in page.trial.card.note.plain()
+
+
+def test_steps_show_how_a_value_reads(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    """Not how many values there are: what a recipient would read."""
+    view = answer_of(at_trial(window, qtbot, KA, tmp_path))
+    own = next(one for one in view.shown.ladders if one.column == "age")
+    group = view.groups[view.shown.ladders.index(own)]
+    said = [button.text() for button in group.buttons()]
+    assert said[-1] == words.say("app.trying.map.nothing")
+    assert all(
+        text == read[: len(text.rstrip("…"))] + text[len(text.rstrip("…")) :]
+        for text, read in zip(said[:-1], own.reads, strict=False)
+    )
+    assert len(set(said)) == len(said) and not any("values" in text for text in said)
+
+
+def test_the_best_is_searched_within_the_locks(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page, hands = at_trial(window, qtbot, KA, tmp_path), Hands(qtbot, window)
+    view = answer_of(page)
+    found, best = view.shown.candidates, view.shown.best
+    ladder, other = next(
+        (ladder, one.steps[ladder])
+        for one in found
+        for ladder in range(len(one.steps))
+        if one.holds and one.steps[ladder] != found[best].steps[ladder]
+    )
+    wanted = min(
+        (at for at, one in enumerate(found) if one.holds and one.steps[ladder] == other),
+        key=lambda at: found[at].lost,
+    )
+    start = next(
+        at for at, one in enumerate(found) if one.holds and one.steps[ladder] == other and at != wanted
+    )
+    view.choose(start)
+    settle(qtbot, window)
+    page.ensureWidgetVisible(view.locks[ladder])
+    hands.click(view.locks[ladder])
+    assert view.best.text() == words.say("app.trying.map.take_best_locked")
+    page.ensureWidgetVisible(view.best)
+    hands.click(view.best)
+    assert view.place == wanted and view.best.isHidden()
+    assert window.study.plan.parameters["steps"] == dict(found[wanted].changes["steps"])
+    view.locks[ladder].setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(view.locks[ladder], Qt.Key.Key_L)
+    assert not view.locks[ladder].isChecked()
+    qtbot.keyClick(view.locks[ladder], Qt.Key.Key_B)
+    assert view.place == best
+
+
+def test_locks_that_let_nothing_leave_name_the_one_to_open(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page, hands = at_trial(window, qtbot, KA, tmp_path), Hands(qtbot, window)
+    view = answer_of(page)
+    finest = tuple(min(one.steps[at] for one in view.shown.candidates) for at in range(len(view.groups)))
+    at = next(place for place, one in enumerate(view.shown.candidates) if one.steps == finest)
+    assert not view.shown.candidates[at].holds
+    view.choose(at)
+    for lock in view.locks:
+        lock.click()
+    assert view.impossible.isVisible() and view.best.isHidden()
+    for _ in view.locks:
+        if view.impossible.isHidden():
+            break
+        page.ensureWidgetVisible(view.open_lock)
+        named = view.impossible_words.plain()
+        shut = [lock.column for lock in view.locks if lock.isChecked()]
+        hands.click("open-lock")
+        opened = set(shut) - {lock.column for lock in view.locks if lock.isChecked()}
+        assert len(opened) == len(shut) or all(f"“{column}”" in named for column in opened)
+    assert view.impossible.isHidden() and view.shown.candidates[view.place].holds
+    assert not view.is_barred
+
+
+def test_what_matters_is_taken_and_searched_again(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    view = answer_of(at_trial(window, qtbot, KA, tmp_path))
+    slider, column = view.sliders[0], view.shown.ladders[0].column
+    before = view.shown.candidates[view.shown.best].lost
+    qtbot.keyClick(slider, Qt.Key.Key_Right)
+    qtbot.keyClick(slider, Qt.Key.Key_Right)
+    settle(qtbot, window)
+    assert window.study.plan.parameters["weights"] == {column: 4}
+    assert view.sliders[0] is slider and view.shown.ladders[0].weight == 4
+    assert view.shown.candidates[view.shown.best].lost != before
+    qtbot.keyClick(slider, Qt.Key.Key_Left)
+    qtbot.keyClick(slider, Qt.Key.Key_Left)
+    settle(qtbot, window)
+    assert not window.study.plan.parameters.get("weights")

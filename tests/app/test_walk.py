@@ -17,12 +17,14 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QPlainTextE
 
 from app import words
 from app.frame.window import Window
+from app.parts.form.column_picker import PickList
 from app.state.files import save_plan
 from engine.__main__ import main
 from engine.ledger import Ledger
 from engine.release.plan import Plan
 from engine.table.schema import Role
 from tests.app.conftest import STALL, Watchdog, warmed
+from tests.app.hands import place_of
 from tests.app.walking import settle
 from tests.ratios import slack
 
@@ -179,11 +181,18 @@ def use(qtbot: Any, window: Window, method: str) -> None:
     assert window.study.plan.method == method
 
 
+def tick(qtbot: Any, window: Window, parameter: str, name: str) -> None:
+    """Tick a column in a list."""
+    view = part(window, PickList, parameter)
+    window.page("method").ensureWidgetVisible(view)
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place_of(view, name))
+
+
 def choose_counts(qtbot: Any, window: Window) -> None:
     """Readmission by age group and gender."""
     use(qtbot, window, "statistics.counts")
     for name in ("age", "gender", "readmitted"):
-        pick(qtbot, part(window, QComboBox, "columns"), name)
+        tick(qtbot, window, "columns", name)
     assert window.study.plan.parameters["columns"] == ["age", "gender", "readmitted"]
 
 
@@ -192,7 +201,7 @@ def choose_means(qtbot: Any, window: Window) -> None:
     use(qtbot, window, "statistics.means")
     click(qtbot, part(window, QAbstractButton, "statistic-mean"))
     pick(qtbot, part(window, QComboBox, "value"), "time_in_hospital")
-    pick(qtbot, part(window, QComboBox, "by"), "medical_specialty")
+    tick(qtbot, window, "by", "medical_specialty")
     assert window.study.plan.parameters["by"] == ["medical_specialty"]
 
 

@@ -11,7 +11,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -28,27 +28,27 @@ from engine.numbers import surely, unmistakable
 from engine.table.schema import Column, Domain, Kind
 
 
-class DomainEditor(QWidget):
-    """Emits ``declared`` with the domain, and whether it was started from values of the table.
+class DomainFields(QWidget):
+    """The fields for the allowed values of one column; ``edited`` after every change in them.
 
     Parameters
     ----------
     column
         As it is marked.
-    found
-        The domain that was seen in the rows, or None. It is shown and taken only on request.
     lists
         Code lists by id, with titles.
+    few
+        Whether there is little room: values may stand in one line, with commas or points between them.
     """
 
-    declared = Signal(object, bool)
+    edited = Signal()
 
     def __init__(
-        self, column: Column, found: Domain | None, lists: Mapping[str, Any], parent: QWidget | None = None
+        self, column: Column, lists: Mapping[str, Any], parent: QWidget | None = None, *, few: bool = False
     ) -> None:
         super().__init__(parent)
-        self._column, self._found, self._from_rows = column, found, False
-        self._box = make_column(inside=self, spacing=8, margins=(0, 4, 0, 0))
+        self._column, self._few = column, few
+        self._box = make_column(inside=self, spacing=6 if few else 8, margins=0 if few else (0, 4, 0, 0))
         self.lists = QComboBox()
         self.values = QPlainTextEdit()
         self.bounds: dict[str, QLineEdit] = {}
@@ -56,13 +56,6 @@ class DomainEditor(QWidget):
             self._build_bounds()
         else:
             self._build_list(lists)
-        self.take = make_button(words.say("app.columns.domain.take"), "domain_take", self._take, look="link")
-        self.known = hidden(named(QCheckBox(words.say("app.columns.domain.known")), "domain_known"))
-        self.known_why = hidden(Prose(words.say("app.columns.domain.known_why"), tone="care", pixels=12))
-        self.wrong = hidden(Prose(tone="wrong", pixels=12))
-        self.button = make_button(words.say("app.columns.domain.declare"), "domain_declare", self._declare)
-        add(self._box, self.take, self.known_why, self.known, self.wrong, self.button)
-        self.take.setVisible(found is not None and found.code_list is None)
 
     def first_field(self) -> QWidget:
         """Return where the declaring begins."""
@@ -82,6 +75,7 @@ class DomainEditor(QWidget):
             else:
                 Reading(field)
             field.setMinimumWidth(40)
+            field.textChanged.connect(lambda text: self.edited.emit())
             label.setBuddy(field)
             add(column, label, field)
             line.addLayout(column)
@@ -101,8 +95,9 @@ class DomainEditor(QWidget):
         self.lists.activated.connect(lambda place: self._list_chosen())
         self.values.setObjectName("domain_values")
         self.values.setAccessibleName(words.say("app.columns.domain.values"))
-        self.values.setPlaceholderText(words.say("app.columns.domain.one_a_line"))
-        self.values.setFixedHeight(132)
+        told = "app.columns.domain.in_line" if self._few else "app.columns.domain.one_a_line"
+        self.values.setPlaceholderText(words.say(told))
+        self.values.setFixedHeight(48 if self._few else 132)
         self.values.setTabChangesFocus(True)
         add(self._box, self.lists, self.values)
         domain = self._column.domain
@@ -111,51 +106,67 @@ class DomainEditor(QWidget):
         elif domain is not None and domain.values:
             self.values.setPlainText("\n".join(domain.values))
         self._list_chosen()
+        self.values.textChanged.connect(self.edited)
 
     def _list_chosen(self) -> None:
         self.values.setVisible(not self.lists.currentData())
+        self.edited.emit()
+
+    def propose_list(self, name: str) -> None:
+        """Propose a code list, to be taken or not."""
+        place = self.lists.findData(name)
+        if place > 0:
+            self.lists.setCurrentIndex(place)
+            self._list_chosen()
+
+    def fill(self, domain: Domain) -> None:
+        """Put values or bounds into the fields."""
+        if self.bounds:
+            self._fill_bounds(domain)
+            return
+        with QSignalBlocker(self.lists):
+            self.lists.setCurrentIndex(0)
+        values = domain.values or ()
+        between = " · " if self._few and not any("·" in one for one in values) else "\n"
+        self.values.setPlainText(between.join(values) + ("\n" if len(values) == 1 else ""))
+        self._list_chosen()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was said yet."""
+        if self.bounds:
+            return not any(field.text().strip() for field in self.bounds.values())
+        return not self.lists.currentData() and not self.values.toPlainText().strip()
+
+    def read(self) -> Domain | str:
+        """Return what was declared, or the id of what is wrong with it."""
+        return self._read_bounds() if self.bounds else self._read_list()
 
     def _fill_bounds(self, domain: Domain) -> None:
         for name, field in self.bounds.items():
             value = getattr(domain, name)
             field.setText(unmistakable(value) if isinstance(value, Fraction) else value or "")
 
-    def _take(self) -> None:
-        """Start from what stands in the table: to be looked through and vouched for."""
-        if self._found is None:
-            return
-        if self.bounds:
-            self._fill_bounds(self._found)
-        else:
-            self.lists.setCurrentIndex(0)
-            self._list_chosen()
-            self.values.setPlainText("\n".join(self._found.values or ()))
-        self._from_rows = True
-        self.known.show()
-        self.known_why.show()
-        self.take.hide()
-
-    def _declare(self) -> None:
-        if self._from_rows and not self.known.isChecked():
-            self._refuse("app.columns.domain.not_vouched")
-            return
-        domain = self._read_bounds() if self.bounds else self._read_list()
-        if isinstance(domain, str):
-            self._refuse(domain)
-        else:
-            self.wrong.hide()
-            self.declared.emit(domain, self._from_rows)
-
     def _read_list(self) -> Domain | str:
         """Return what was declared, or the id of what is wrong with it."""
         if self.lists.currentData():
             return Domain(code_list=self.lists.currentData())
-        values = [line.strip() for line in self.values.toPlainText().splitlines() if line.strip()]
+        values = self._written()
         if not values:
             return "app.columns.domain.no_values"
         if len(set(values)) < len(values):
             return "app.columns.domain.twice"
         return Domain(values=tuple(values))
+
+    def _written(self) -> list[str]:
+        """Return the values that were written: one a line, or all in one with a sign between them."""
+        text = self.values.toPlainText()
+        lines = text.splitlines()
+        if self._few:
+            lines = [part for line in lines for part in line.split("·")]
+            if len(lines) == 1 and not text.endswith("\n"):
+                lines = lines[0].split(";") if ";" in text else lines[0].split(",")
+        return [line.strip() for line in lines if line.strip()]
 
     def _read_bounds(self) -> Domain | str:
         """Return what was declared, or the id of what is wrong with it."""
@@ -177,6 +188,54 @@ class DomainEditor(QWidget):
         if step is not None and step <= 0:
             return "app.columns.domain.not_a_bound"
         return Domain(low, high, step)
+
+
+class DomainEditor(DomainFields):
+    """Emits ``declared`` with the domain, and whether it was started from values of the table.
+
+    Parameters
+    ----------
+    column, lists
+        As for the fields.
+    found
+        The domain that was seen in the rows, or None. It is shown and taken only on request.
+    """
+
+    declared = Signal(object, bool)
+
+    def __init__(
+        self, column: Column, found: Domain | None, lists: Mapping[str, Any], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(column, lists, parent)
+        self._found, self._from_rows = found, False
+        self.take = make_button(words.say("app.columns.domain.take"), "domain_take", self._take, look="link")
+        self.known = hidden(named(QCheckBox(words.say("app.columns.domain.known")), "domain_known"))
+        self.known_why = hidden(Prose(words.say("app.columns.domain.known_why"), tone="care", pixels=12))
+        self.wrong = hidden(Prose(tone="wrong", pixels=12))
+        self.button = make_button(words.say("app.columns.domain.declare"), "domain_declare", self._declare)
+        add(self._box, self.take, self.known_why, self.known, self.wrong, self.button)
+        self.take.setVisible(found is not None and found.code_list is None)
+
+    def _take(self) -> None:
+        """Start from what stands in the table: to be looked through and vouched for."""
+        if self._found is None:
+            return
+        self.fill(self._found)
+        self._from_rows = True
+        self.known.show()
+        self.known_why.show()
+        self.take.hide()
+
+    def _declare(self) -> None:
+        if self._from_rows and not self.known.isChecked():
+            self._refuse("app.columns.domain.not_vouched")
+            return
+        domain = self.read()
+        if isinstance(domain, str):
+            self._refuse(domain)
+        else:
+            self.wrong.hide()
+            self.declared.emit(domain, self._from_rows)
 
     def _refuse(self, text_id: str) -> None:
         """Say what is wrong with what was declared."""

@@ -87,8 +87,8 @@ class EachField(AddedColumns):
     def added(self) -> list[str]:
         return list(self.values)
 
-    def with_column(self, name: str) -> dict[str, Any]:
-        return {**self.values, name: self.parameter.default}
+    def with_column(self, name: str, value: Any) -> dict[str, Any]:
+        return {**(value or {}), name: self.parameter.default}
 
     def add(self, name: str) -> None:
         self.values[name] = self.parameter.default

@@ -135,8 +135,8 @@ class AddedColumns(Field):
         """Add a column."""
         raise NotImplementedError
 
-    def with_column(self, name: str) -> Any:
-        """Return the value that there would be with a column added."""
+    def with_column(self, name: str, value: Any) -> Any:
+        """Return what a value becomes with a column added."""
         raise NotImplementedError
 
     def make_row(self, place: int, name: str) -> QWidget:
@@ -157,7 +157,7 @@ class AddedColumns(Field):
         name = self.combo.itemData(place)
         if name and is_declarable(name, self._others):
             self.combo.setCurrentIndex(PLACEHOLDER)
-            self.declare_wanted.emit(name, self.with_column(name))
+            self.declare_wanted.emit(name, self.with_column(name, self.value()))
         elif name and name not in self.added():
             self.add(name)
 
@@ -186,7 +186,7 @@ class AddedColumns(Field):
 
 
 class ColumnsField(AddedColumns):
-    """Several columns in their order: the first one changes slowest in the released table."""
+    """Several columns in their order within a record, where a list of all has no room."""
 
     def build(self) -> None:
         super().build()
@@ -205,11 +205,11 @@ class ColumnsField(AddedColumns):
     def added(self) -> list[str]:
         return self.chosen
 
-    def with_column(self, name: str) -> list[str]:
-        return [*self.chosen, name]
+    def with_column(self, name: str, value: Any) -> list[str]:
+        return [*(value or ()), name]
 
     def add(self, name: str) -> None:
-        self._change(self.with_column(name))
+        self._change(self.with_column(name, self.chosen))
 
     def _change(self, chosen: list[str]) -> None:
         self.chosen = chosen

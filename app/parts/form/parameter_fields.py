@@ -40,6 +40,7 @@ class Field(QWidget):
 
     changed = Signal(object)
     declare_wanted = Signal(str, object)  # a column that fits once it is declared, and the value with it
+    declare_dropped = Signal(str)  # such a column that is not wanted any more
 
     def __init__(self, parameter: Parameter, base: str, name: str) -> None:
         super().__init__()

@@ -15,6 +15,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app import words
+from app.parts.form.column_picker import ColumnPicker
 from app.parts.form.parameter_fields import BooleanField, Field
 from app.parts.form.parameter_records import make_field
 from app.parts.making import add, empty, hidden, make_button, make_column, named
@@ -42,6 +43,7 @@ class ParameterForm(QWidget):
 
     changed = Signal(str, object)
     declare_wanted = Signal(str, str, object)  # parameter, column to declare, the parameter's value with it
+    declare_dropped = Signal(str)  # a column that was to be declared, and is not wanted any more
     focused = Signal(str)  # name of the parameter whose help is wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -78,6 +80,10 @@ class ParameterForm(QWidget):
             self._schemas = dict(schemas)
             for line in self.lines.values():
                 line.field.set_schema(schemas.get(line.parameter.source, Schema()))
+
+    def pickers(self) -> dict[str, ColumnPicker]:
+        """Return the lists in which columns are ticked, by parameter."""
+        return {name: line.field for name, line in self.lines.items() if isinstance(line.field, ColumnPicker)}
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Return the parameters that are asked for."""
@@ -126,7 +132,9 @@ class ParameterForm(QWidget):
         name = self._label(parameter.name)
         part = QWidget()
         column = make_column(inside=part, spacing=5, margins=0)
-        field = make_field(parameter, f"{self._base}.parameters.{parameter.name}", name)
+        picks = parameter.kind is ParameterKind.COLUMNS and not parameter.each
+        make = ColumnPicker if picks else make_field
+        field = make(parameter, f"{self._base}.parameters.{parameter.name}", name)
         if not isinstance(field, BooleanField):
             title = name if not parameter.optional else words.say("app.method.optional", label=name)
             column.addWidget(Heading(title, size="card"))
@@ -136,6 +144,7 @@ class ParameterForm(QWidget):
         field.declare_wanted.connect(
             lambda column, value, name=parameter.name: self.declare_wanted.emit(name, column, value)
         )
+        field.declare_dropped.connect(self.declare_dropped)
         field.changed.connect(lambda value, name=parameter.name: self.changed.emit(name, value))
         self._column.addWidget(part)
         self.lines[parameter.name] = _Line(parameter, part, field, problem)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from app import words
@@ -50,11 +50,36 @@ def best_first(shown: SolutionMap) -> list[int]:
 
 
 def step_words(shown: SolutionMap, ladder: int, step: int) -> str:
-    """Return what a column becomes on a step: how many different values it then has."""
+    """Return how a column reads on a step, by one of its values where it has many."""
     own = shown.ladders[ladder]
     if step == len(own.sizes) - 1:
         return words.say("app.trying.map.nothing")
+    if own.reads and own.reads[step]:
+        return cut(own.reads[step])
     return words.say("app.trying.map.values", count=own.sizes[step])
+
+
+def cut(text: str, most: int = 24) -> str:
+    """Return a text that has room on a button."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def best_with(shown: SolutionMap, locks: Collection[int], place: int) -> int | None:
+    """Return the combination that loses least of those that hold and keep some columns as they are."""
+    steps = shown.candidates[place].steps
+    fits = [
+        at
+        for at, one in enumerate(shown.candidates)
+        if one.holds and all(one.steps[ladder] == steps[ladder] for ladder in locks)
+    ]
+    return min(fits, key=lambda at: shown.candidates[at].lost, default=None)
+
+
+def lock_to_open(shown: SolutionMap, locks: Collection[int], place: int) -> int | None:
+    """Return the lock without which something could leave at the least loss; None where one is not enough."""
+    found = {ladder: best_with(shown, set(locks) - {ladder}, place) for ladder in sorted(locks)}
+    opened = {ladder: at for ladder, at in found.items() if at is not None}
+    return min(opened, key=lambda ladder: shown.candidates[opened[ladder]].lost, default=None)
 
 
 def steps_words(shown: SolutionMap, candidate: Candidate) -> str:

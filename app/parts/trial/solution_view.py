@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from math import sqrt
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPen, QPolygonF, QResizeEvent
+from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QButtonGroup,
+    QFrame,
     QGridLayout,
     QPushButton,
+    QSlider,
     QVBoxLayout,
     QWidget,
 )
@@ -27,6 +31,7 @@ from app.parts.making import (
     make_column,
     make_grid,
     make_group,
+    make_label,
     make_row,
     named,
     turn,
@@ -37,7 +42,9 @@ from app.parts.table import DataTable
 from app.parts.trial.solution import (
     barred,
     best_first,
+    best_with,
     changed_by,
+    lock_to_open,
     lost,
     moved,
     neighbours,
@@ -48,6 +55,7 @@ from app.parts.trial.solution import (
 from app.parts.wrapping import Wrapping
 from app.theme import mono_font, theme
 from engine.methods.trying import SolutionMap, Tried
+from engine.numbers import written
 
 # --- Every combination of steps as a point --------------------------------------------------------------
 
@@ -240,6 +248,51 @@ BESIDE = 640  # width from which what a step costs stands beside the picture
 MOST_LISTED = 200
 
 
+WEIGHTS = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
+"""How much the detail of a column can be made to count beside that of the others."""
+
+
+def _made_of(shown: SolutionMap) -> list[tuple[str, tuple[str, ...], int]]:
+    """Return what the lines of a map are made of."""
+    return [(own.column, own.reads, len(own.sizes)) for own in shown.ladders]
+
+
+class LockButton(QAbstractButton):
+    """A lock, open or shut: whether the step of a column stays while the others are searched."""
+
+    def __init__(self, column: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.column = column
+        self.setObjectName(f"lock-{column}")
+        self.setCheckable(True)
+        self.setFixedSize(30, 30)
+        self.toggled.connect(lambda on: self._say())
+        self._say()
+
+    def _say(self) -> None:
+        said = words.say(f"app.trying.map.{'locked' if self.isChecked() else 'unlocked'}", column=self.column)
+        self.setAccessibleName(said)
+        self.setToolTip(words.tip(said))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        tokens, on = theme.tokens(), self.isChecked()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        edge = "accent" if on or self.hasFocus() else "edge"
+        painter.setPen(QPen(tokens.colour(edge), 2 if self.hasFocus() else 1))
+        painter.setBrush(tokens.colour("accent_soft" if on else "surface"))
+        painter.drawRoundedRect(QRectF(1, 1, 28, 28), 7, 7)
+        colour = tokens.colour("accent" if on else "quiet")
+        painter.setPen(QPen(colour, 1.6))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        shackle = QRectF(11, 7, 8, 9)
+        painter.drawArc(shackle, 0 if on else 40 * 16, (180 if on else 140) * 16)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawRoundedRect(QRectF(9, 13, 12, 9), 2, 2)
+        painter.end()
+
+
 class SolutionView(QWidget):
     """``taken`` tells the parameters of a combination that somebody chose."""
 
@@ -253,10 +306,14 @@ class SolutionView(QWidget):
         self.numbers: dict[str, tuple[Heading, Prose]] = {}
         box.addLayout(self._build_figures())
         self._steps = make_grid(across=14, down=6)
-        self._steps.setColumnStretch(1, 1)
+        self._steps.setColumnStretch(2, 1)
         box.addLayout(self._steps)
         box.addWidget(self._build_barred())
         self.groups: list[QButtonGroup] = []
+        self.locks: list[LockButton] = []
+        self.sliders: list[QSlider] = []
+        self._locked: set[str] = set()
+        box.addWidget(self._build_impossible())
         self._sides = make_row(spacing=18)
         box.addLayout(self._sides)
         self._build_picture()
@@ -281,6 +338,19 @@ class SolutionView(QWidget):
         line = make_column(self.barred_words, left(self.back), spacing=6, margins=0)
         self.barred = hidden(make_group(line))
         return self.barred
+
+    def _build_impossible(self) -> QWidget:
+        """What stands below the steps while nothing can leave with the locks as they are."""
+        self.impossible_words = named(Prose(tone="care"), "locks-impossible")
+        self.open_lock = make_button("", "open-lock", self._open_lock)
+        self.impossible = hidden(QFrame())
+        self.impossible.setProperty("card", "care")
+        add(
+            make_column(inside=self.impossible, spacing=6, margins=12),
+            self.impossible_words,
+            left(self.open_lock),
+        )
+        return self.impossible
 
     def _build_picture(self) -> None:
         part = QWidget()
@@ -327,10 +397,13 @@ class SolutionView(QWidget):
     def show_answer(self, shown: Tried) -> None:
         """Show a map, with the combination that the settings take."""
         assert isinstance(shown, SolutionMap)
-        fresh = self.shown is None or self.shown.ladders != shown.ladders
+        fresh = self.shown is None or _made_of(self.shown) != _made_of(shown)
         self.shown, self.place = shown, shown.taken
         if fresh:
             self._make_steps()
+        for slider, own in zip(self.sliders, shown.ladders, strict=True):
+            with QSignalBlocker(slider):
+                slider.setValue(min(range(len(WEIGHTS)), key=lambda at: abs(WEIGHTS[at] - own.weight)))
         self._show_place()
         if self.as_table.isChecked():
             self._show_table()
@@ -339,11 +412,21 @@ class SolutionView(QWidget):
         """Make the steps of every column, beside one another."""
         assert self.shown is not None
         empty(self._steps)
-        self.groups = []
+        self.groups, self.locks, self.sliders = [], [], []
+        self._locked &= {own.column for own in self.shown.ladders}
+        heads = {0: "column", 2: "reads"} | ({3: "what_matters"} if self.shown.weighs else {})
+        for column, head in heads.items():
+            heading = make_label(words.say(f"app.trying.map.{head}"), pixels=12, tone="quiet")
+            self._steps.addWidget(heading, 0, column)
         for ladder, own in enumerate(self.shown.ladders):
             name = name_label(own.column)
             name.setFont(mono_font())
-            self._steps.addWidget(name, ladder, 0)
+            lock = LockButton(own.column)
+            lock.setChecked(own.column in self._locked)
+            lock.toggled.connect(lambda on, column=own.column: self._lock(column, on))
+            self.locks.append(lock)
+            self._steps.addWidget(name, ladder + 1, 0)
+            self._steps.addWidget(lock, ladder + 1, 1)
             part = QWidget()
             group, line = QButtonGroup(self), Wrapping(part, spacing=4)
             for step in range(len(own.sizes)):
@@ -356,8 +439,36 @@ class SolutionView(QWidget):
                 group.addButton(button, step)
                 line.addWidget(button)
             group.idClicked.connect(lambda step, ladder=ladder: self._step(ladder, step))
-            self._steps.addWidget(part, ladder, 1)
+            self._steps.addWidget(part, ladder + 1, 2)
+            slider = self._make_slider(own.column)
+            if not self.shown.weighs:
+                slider.hide()
+            self.sliders.append(slider)
+            self._steps.addWidget(slider, ladder + 1, 3)
             self.groups.append(group)
+
+    def _make_slider(self, column: str) -> QSlider:
+        """Return what says how much the detail of a column counts; it is told once it is let go."""
+        slider = QSlider(Qt.Orientation.Horizontal)
+        slider.setObjectName(f"matters-{column}")
+        slider.setAccessibleName(words.say("app.trying.map.matters", column=column))
+        slider.setToolTip(words.tip(slider.accessibleName()))
+        slider.setRange(0, len(WEIGHTS) - 1)
+        slider.setPageStep(1)
+        slider.setTracking(False)
+        slider.setFixedSize(110, 26)
+        slider.valueChanged.connect(lambda value: self._weigh())
+        return slider
+
+    def _weigh(self) -> None:
+        """Take what matters: the search is made again with it."""
+        assert self.shown is not None
+        weights = {
+            own.column: written(WEIGHTS[slider.value()])
+            for own, slider in zip(self.shown.ladders, self.sliders, strict=True)
+            if WEIGHTS[slider.value()] != 1
+        }
+        self._take({self.shown.weighs: weights or None})
 
     def _show_place(self) -> None:
         shown, place = self.shown, self.place
@@ -385,7 +496,7 @@ class SolutionView(QWidget):
         self.what.say(f"**{steps_words(shown, one)}**")
         self.why.say(why(shown, place))
         self.why.set_tone("" if one.holds else "care")
-        self.best.setVisible(place != shown.best)
+        self._show_locks()
         self.barred.setVisible(not one.holds)
         self.barred_words.say("" if one.holds else barred(shown, place))
         finer, coarser = neighbours(shown, place)
@@ -465,9 +576,70 @@ class SolutionView(QWidget):
     def _take(self, changes: Mapping[str, object]) -> None:
         self.taken.emit(dict(changes))
 
-    def _take_best(self) -> None:
-        """Let the search decide again."""
+    # --- locks -------------------------------------------------------------------------------------
+
+    def _ladders_locked(self) -> list[int]:
         assert self.shown is not None
+        return [place for place, own in enumerate(self.shown.ladders) if own.column in self._locked]
+
+    def _show_locks(self) -> None:
+        """Offer the best that the locks leave, or say which of them is in the way."""
+        shown, locks = self.shown, self._ladders_locked()
+        assert shown is not None
+        best = best_with(shown, locks, self.place) if locks else shown.best
+        self.best.setText(words.say(f"app.trying.map.{'take_best_locked' if locks else 'take_best'}"))
+        self.best.setVisible(best is not None and best != self.place)
+        self.impossible.setVisible(best is None)
+        if best is not None:
+            return
+        opens = lock_to_open(shown, locks, self.place)
+        if opens is None:
+            self.impossible_words.say(words.say("app.trying.map.impossible_all"))
+            self.open_lock.setText(words.say("app.trying.map.open_all"))
+        else:
+            column = shown.ladders[opens].column
+            self.impossible_words.say(words.say("app.trying.map.impossible", column=column))
+            self.open_lock.setText(words.say("app.trying.map.open", column=column))
+
+    def _lock(self, column: str, on: bool) -> None:
+        self._locked = self._locked | {column} if on else self._locked - {column}
+        if self.shown is not None:
+            self._show_locks()
+
+    def _open_lock(self) -> None:
+        """Open the lock that is in the way, or all where one is not enough, and take the best then."""
+        assert self.shown is not None
+        opens = lock_to_open(self.shown, self._ladders_locked(), self.place)
+        for place, lock in enumerate(self.locks):
+            if opens is None or place == opens:
+                lock.setChecked(False)
+        self._take_best()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take L, which locks the column that the keyboard is at, and B, the best with these locks."""
+        ladder = self._at_key()
+        if event.key() == Qt.Key.Key_L and ladder is not None and not event.modifiers():
+            self.locks[ladder].toggle()
+        elif event.key() == Qt.Key.Key_B and not event.modifiers() and not self.best.isHidden():
+            self._take_best()
+        else:
+            super().keyPressEvent(event)
+
+    def _at_key(self) -> int | None:
+        """Return the ladder in whose line the keyboard is."""
+        at = self.focusWidget()
+        found = (place for place, group in enumerate(self.groups) if at in group.buttons())
+        return next(found, next((place for place, one in enumerate(self.locks) if one is at), None))
+
+    def _take_best(self) -> None:
+        """Let the search decide again, within the locks."""
+        assert self.shown is not None
+        locks = self._ladders_locked()
+        if locks:
+            best = best_with(self.shown, locks, self.place)
+            if best is not None:
+                self.choose(best)
+            return
         self.place = self.shown.best
         self._show_place()
         self._take(dict.fromkeys(self.shown.candidates[0].changes))

@@ -1,4 +1,4 @@
-"""The table of columns: name, role as a chip, kind, values, and why it was suggested."""
+"""The table of columns: name, kind, values, four pills to answer its role, and why it was suggested."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from PySide6.QtCore import (
     QAbstractTableModel,
     QModelIndex,
     QPersistentModelIndex,
+    QPoint,
+    QPointF,
     QRect,
     QRectF,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QWidget
 
 from app import words
@@ -33,31 +35,49 @@ BARS = Qt.ItemDataRole.UserRole + 5
 GUARDED = Qt.ItemDataRole.UserRole + 6
 PICTURE, BAR = 58, 6  # pixels of a small picture, and of a bar in it
 NO_PICTURE = 180  # width of the values under which there is none
-# Ground and text of a chip; None is no ground but an edge.
-CHIPS: dict[Role, tuple[str | None, str]] = {
-    Role.PERSON_KEY: ("text", "surface"),
-    Role.DIRECT_IDENTIFIER: ("wrong_soft", "wrong"),
-    Role.IDENTIFYING: ("accent_soft", "accent"),
-    Role.PLACE: ("accent_soft", "accent"),
-    Role.TIME: ("accent_soft", "accent"),
-    Role.SENSITIVE: ("care_soft", "care"),
-    Role.WEIGHT: (None, "quiet"),
-    Role.OTHER: (None, "quiet"),
-    Role.DROPPED: (None, "quiet"),
-    Role.NOT_RECOGNISED: (None, "text"),
-}
-
 LEAST_HEIGHT = 200
-LINE = 32  # height of a line
+LINE = 34  # height of a line: two of small words
 NO_KIND, NO_REASON = 900, 700  # widths under which a column of the table gives way
-VALUES = 0.46  # of the room that values and reasons share
+VALUES = 0.42  # of the room that values and reasons share
+LEAST_VALUES = 100
 ANSWER_KEYS = {
     Qt.Key.Key_I: Role.IDENTIFYING,
     Qt.Key.Key_S: Role.SENSITIVE,
     Qt.Key.Key_O: Role.OTHER,
     Qt.Key.Key_L: Role.DROPPED,
 }
-"""One letter answers all selected lines."""
+"""One letter, or one pill, answers all selected lines."""
+PILL = 24  # height of the pills
+AIR = 20  # pixels of air in a pill, both sides together
+VIEWED = (0, 2, 3, 1, 4)
+"""The order in which fields stand side by side: the role beside its reason."""
+
+
+def pill_of(role: Role) -> Role | None:
+    """Return the pill that stands for a role; None where nobody knows one."""
+    if role is Role.NOT_RECOGNISED:
+        return None
+    near = {
+        **dict.fromkeys((Role.PLACE, Role.TIME), Role.IDENTIFYING),
+        **dict.fromkeys((Role.PERSON_KEY, Role.DIRECT_IDENTIFIER), Role.DROPPED),
+        Role.WEIGHT: Role.OTHER,
+    }
+    return near.get(role, role)
+
+
+def pill_words(role: Role, pill: Role) -> str:
+    """Return what stands on a pill: the exact role on the one that stands for it."""
+    said = role if pill_of(role) is pill and role is not Role.PERSON_KEY else pill
+    return words.say(f"app.columns.pill.{said.value}")
+
+
+def pill_widths() -> dict[Role, int]:
+    """Return how wide each pill is: as the longest of what it may say."""
+    metrics, found = QFontMetrics(text_font(12, 600)), {}
+    for pill in ANSWER_KEYS.values():
+        roles = [role for role in Role if pill_of(role) is pill]
+        found[pill] = AIR + max(metrics.horizontalAdvance(pill_words(role, pill)) for role in roles)
+    return found
 
 
 @dataclass(frozen=True)
@@ -132,6 +152,8 @@ class ColumnsModel(QAbstractTableModel):
             if field == "role" and line.undecided:
                 text = words.say("app.columns.chip_open", role=text)
             return f"{words.say(f'app.columns.head.{field}')}: {text}"
+        if role == Qt.ItemDataRole.ToolTipRole and field in ("name", "values", "why"):
+            return words.tip(self.written(line, field))
         return None
 
     @staticmethod
@@ -152,7 +174,7 @@ class ColumnsModel(QAbstractTableModel):
 
 
 class ColumnsDelegate(LinesDelegate):
-    """Chips in the second column, wrapped reasons in the last."""
+    """Pills in the column of roles, wrapped reasons in the last."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, mono=frozenset({0}))
@@ -161,8 +183,7 @@ class ColumnsDelegate(LinesDelegate):
         self.paint_ground(painter, option, index)
         written = str(index.data() or "")
         if FIELDS[index.column()] == "role":
-            guarded = bool(index.data(GUARDED))
-            self._chip(painter, option, written, Role(index.data(ROLE)), bool(index.data(OPEN)), guarded)
+            self._pills(painter, option.rect, Role(index.data(ROLE)), index)
         else:
             quiet = FIELDS[index.column()] == "why"
             wrap = FIELDS[index.column()] in ("why", "values")
@@ -173,7 +194,22 @@ class ColumnsDelegate(LinesDelegate):
             if bars and place.width() >= NO_PICTURE:
                 self._picture(painter, place, bars)
                 place = place.adjusted(0, 0, -PICTURE - self.padding, 0)
-            self.paint_text(painter, place, index, written, colour=colour, wrap=wrap)
+            if wrap:
+                self._two_lines(painter, place, written, colour)
+            else:
+                self.paint_text(painter, place, index, written, colour=colour)
+
+    def _two_lines(self, painter: QPainter, rect: QRect, written: str, colour: str) -> None:
+        """Paint small words on at most two lines."""
+        place = rect.adjusted(self.padding, 1, -self.padding, -1)
+        painter.setFont(text_font(12))
+        painter.setPen(theme.tokens().colour(colour))
+        metrics, wraps = painter.fontMetrics(), int(Qt.TextFlag.TextWordWrap)
+        room, said = 2 * place.width(), written
+        while metrics.boundingRect(place, wraps, said).height() > 2 * metrics.lineSpacing() and room > 40:
+            room -= 12
+            said = metrics.elidedText(written, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft) | wraps, said)
 
     def _picture(self, painter: QPainter, place: QRect, bars: Sequence[float]) -> None:
         """Paint how the values are spread: bars on one line, at the right of the cell."""
@@ -189,36 +225,58 @@ class ColumnsDelegate(LinesDelegate):
             painter.drawRect(QRectF(left + at * step, bottom - height, max(step - 2, 1.5), height))
         painter.restore()
 
-    def _chip(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        written: str,
-        role: Role,
-        undecided: bool,
-        guarded: bool,
-    ) -> None:
-        tokens = theme.tokens()
-        ground, ink = ("wrong_soft", "wrong") if guarded else CHIPS[role]
+    def pills(self, rect: QRect) -> list[tuple[Role, QRectF]]:
+        """Return where each pill stands in a cell."""
+        widths, left = pill_widths(), rect.left() + self.padding + 0.5
+        share = min(1.0, (rect.width() - 2 * self.padding) / sum(widths.values()))
+        found = []
+        for pill, width in widths.items():
+            found.append((pill, QRectF(left, rect.center().y() - PILL / 2 + 0.5, width * share, PILL)))
+            left += width * share
+        return found
+
+    def _pills(self, painter: QPainter, rect: QRect, role: Role, index: Index) -> None:
+        """Paint the four answers: open ones empty, a proposal tinted, a decision filled, a guard in red."""
+        tokens, taken, letters = theme.tokens(), pill_of(role), {its: key for key, its in ANSWER_KEYS.items()}
+        open_, guarded = bool(index.data(OPEN)), bool(index.data(GUARDED))
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(text_font(12, 600))
-        width = painter.fontMetrics().horizontalAdvance(written) + 20
-        place = QRectF(option.rect.left() + self.padding + 0.5, option.rect.center().y() - 10.5, width, 22)
-        if undecided:
-            edge = QColor(tokens.colour("text" if role is Role.PERSON_KEY else ink))
-            unknown = role is Role.NOT_RECOGNISED  # dashed: not even a proposal
-            dash = Qt.PenStyle.DashLine if unknown else Qt.PenStyle.SolidLine
-            painter.setPen(QPen(tokens.colour("quiet") if unknown else edge, 1, dash))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(place, 11, 11)
-            painter.setPen(edge)
-        else:
-            painter.setPen(QPen(tokens.colour("line"), 1) if ground is None else Qt.PenStyle.NoPen)
-            painter.setBrush(tokens.colour(ground) if ground is not None else tokens.colour("surface"))
-            painter.drawRoundedRect(place, 11, 11)
+        places = self.pills(rect)
+        whole = places[0][1].united(places[-1][1])
+        outline = QPainterPath()
+        outline.addRoundedRect(whole, 7, 7)
+        painter.fillPath(outline, tokens.colour("surface"))
+        for pill, place in places:
+            on = pill is taken
+            ground, ink = (None, "quiet" if guarded else "text")
+            if on and guarded:
+                ground, ink = "wrong_soft", "wrong"
+            elif on and open_:
+                ground, ink = "accent_soft", "accent"
+            elif on:
+                ground, ink = "accent", "on_accent"
+            if ground is not None:
+                painter.setClipPath(outline)
+                painter.fillRect(place, tokens.colour(ground))
+                painter.setClipping(False)
+            painter.setFont(text_font(12, 600 if on else 400))
             painter.setPen(tokens.colour(ink))
-        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, written)
+            said = pill_words(role, pill)
+            metrics = painter.fontMetrics()
+            said = metrics.elidedText(said, Qt.TextElideMode.ElideRight, int(place.width()) - 6)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, said)
+            letter = chr(letters[pill].value)
+            if not on and said.startswith(letter):  # the letter that answers
+                left = place.center().x() - metrics.horizontalAdvance(said) / 2
+                below = place.center().y() + metrics.ascent() / 2 + 1.5
+                painter.drawLine(
+                    QPointF(left, below), QPointF(left + metrics.horizontalAdvance(letter) - 1, below)
+                )
+        painter.setPen(QPen(tokens.colour("wrong" if guarded else "edge"), 1))
+        for _, place in places[1:]:
+            painter.drawLine(place.topLeft(), place.bottomLeft())
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(outline)
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -226,9 +284,10 @@ class ColumnsDelegate(LinesDelegate):
 
 
 class ColumnsTable(DataTable):
-    """Several lines at once with Shift or Ctrl; Enter accepts, a letter answers, the menu key marks."""
+    """Several lines at once with Shift or Ctrl; Enter accepts, a letter or pill answers, M opens the menu."""
 
     accepted = Signal()
+    all_accepted = Signal()
     answered = Signal(object)
     menu_wanted = Signal()
     unit_wanted = Signal()
@@ -236,18 +295,20 @@ class ColumnsTable(DataTable):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(name, parent)
-        self.setItemDelegate(ColumnsDelegate(self))
+        self._pills = ColumnsDelegate(self)
+        self.setItemDelegate(self._pills)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalHeader().setDefaultSectionSize(LINE)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(lambda place: self.menu_wanted.emit())
-        self._heights: dict[tuple[str, int, int], int] = {}
         self.columns = ColumnsModel()
         self.keep(self.columns)
         for changed in (self.columns.dataChanged, self.columns.modelReset):
             changed.connect(lambda *_: self.fit())
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        for place, field in enumerate(VIEWED):
+            self.horizontalHeader().moveSection(self.horizontalHeader().visualIndex(field), place)
 
     def selected(self) -> list[str]:
         """Return the names of the selected columns with those that look alike, in the order of the table."""
@@ -256,23 +317,19 @@ class ColumnsTable(DataTable):
         return [name for line in lines for name in (line.name, *line.alike)]
 
     def fit(self) -> None:
-        """Share the width out, and give lines with long reasons a second row."""
+        """Share the width out; what is longer than two lines stands in full on the right-hand side."""
         width = self.viewport().width()
         if width < 50 or not self.columns.lines:
             return
         names = QFontMetrics(mono_font())
         longest = max(names.horizontalAdvance(line.title) for line in self.columns.lines)
-        chip = QFontMetrics(text_font(12, 600))
-        chips = max(
-            chip.horizontalAdvance(words.say(f"app.roles.{role.value}.name"))
-            for role in {line.column.role for line in self.columns.lines}
-        )
-        first = min(max(110, longest + 28), 214)
+        first = min(max(110, longest + 28), 190)
         kinds = max(
             QFontMetrics(text_font()).horizontalAdvance(words.say(f"app.kinds.{kind.value}"))
             for kind in {line.column.kind for line in self.columns.lines}
         )
-        widths = [first, chips + 46, max(82, kinds + 26)]
+        pills = min(sum(pill_widths().values()) + 24, max(width - first - LEAST_VALUES, 220))
+        widths = [first, pills, max(82, kinds + 26)]
         narrow = width < NO_REASON
         for field, least in ((2, NO_KIND), (4, NO_REASON)):  # both stand on the right-hand side, too
             self.setColumnHidden(field, width < least)
@@ -282,35 +339,41 @@ class ColumnsTable(DataTable):
         widths += [rest, 0] if narrow else [round(rest * VALUES), rest - round(rest * VALUES)]
         for column, wanted in enumerate(widths):
             self.horizontalHeader().resizeSection(column, wanted)
-        metrics = QFontMetrics(text_font())
-        for place, line in enumerate(self.columns.lines):
-            height = max(
-                self._height(metrics, text, max(room - 24, 40))
-                for text, room in (
-                    (line.values, widths[3] - (PICTURE + 12 if line.bars and widths[3] >= NO_PICTURE else 0)),
-                    (line.why if widths[4] else "", widths[4] or 400),
-                )
-            )
-            self.setRowHeight(place, max(LINE, height + 12))
         height = self.horizontalHeader().height() + self.verticalHeader().length() + 2
         self.setMinimumHeight(min(height, LEAST_HEIGHT))
         self.setMaximumHeight(height)
-
-    def _height(self, metrics: QFontMetrics, text: str, room: int) -> int:
-        """Return how high a text is in a width; measured once: every decision lays the table out anew."""
-        key = (text, room, metrics.height())
-        if key not in self._heights:
-            box = metrics.boundingRect(0, 0, room, 1000, Qt.TextFlag.TextWordWrap, text)
-            self._heights[key] = box.height()
-        return self._heights[key]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit()
 
+    def pill_at(self, place: QPoint) -> Role | None:
+        """Return the pill at a place, or None beside them."""
+        index = self.indexAt(place)
+        if not index.isValid() or FIELDS[index.column()] != "role":
+            return None
+        found = self._pills.pills(self.visualRect(index))
+        return next((pill for pill, where in found if where.contains(QPointF(place))), None)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Keep several lines selected where one of their pills is pressed."""
+        index = self.indexAt(event.position().toPoint())
+        pill = self.pill_at(event.position().toPoint())
+        if pill is not None and self.selectionModel().isRowSelected(index.row(), QModelIndex()):
+            return
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        pill = self.pill_at(event.position().toPoint())
+        if pill is not None and event.button() == Qt.MouseButton.LeftButton and not event.modifiers():
+            self.answered.emit(pill)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.accepted.emit()
+        elif event.key() == Qt.Key.Key_A and not event.modifiers():
+            self.all_accepted.emit()
         elif event.key() == Qt.Key.Key_U:
             self.unit_wanted.emit()
         elif event.key() == Qt.Key.Key_M:

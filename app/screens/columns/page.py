@@ -14,7 +14,7 @@ from app import words
 from app.parts.cards import Card, row
 from app.parts.form.coarsening import read
 from app.parts.form.hierarchy_editor import HierarchyEditor
-from app.parts.making import add, empty, hidden, left, make_button, make_field, named, turn
+from app.parts.making import add, empty, hidden, left, make_button, make_field, make_row, named, turn
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Prose
 from app.screens.base import Page, Pieces
@@ -29,6 +29,7 @@ from app.words.columns import names_people, outside_words, values_words, what_if
 from app.work import marking
 from app.work.marking import question
 from engine.table.schema import Column, Kind, Role, Schema
+from engine.views import Text
 
 # --- The editor of a column's coarser steps on the columns screen, in the place of the table ------------
 
@@ -77,6 +78,7 @@ class CoarseningCard(Card):
 
 
 ALL, OPEN, UNKNOWN, SILENT = "all", "open", "unknown", "silent"
+NAMING = (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER)
 NARROW = 780  # width of the page under which its buttons take two lines
 
 
@@ -122,6 +124,7 @@ class ColumnsPage(Page):
         self.open.setChecked(True)
         self.last = self._chip("last")
         self.last.clicked.connect(lambda checked=False: self._reuse())
+        self.first_open = make_button("", "first-open", self._lead_to_open, look="link")
         self.mark = make_button(words.say("app.columns.mark"), "mark", self._menu)
         self.accept = make_button("", "accept", self._accept)
         self._lines = QHBoxLayout()
@@ -133,13 +136,14 @@ class ColumnsPage(Page):
         self._lines.addLayout(second, 1)
         self.body.addLayout(self._lines)
         self.outside = named(Prose(tone="care", pixels=12), "outside")
-        self.body.addWidget(self.outside)
+        self.body.addLayout(make_row((self.first_open, 0), (self.outside, 1), spacing=12))
         self.table = named(ColumnsTable(words.say("app.columns.table")), "columns")
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         self.table.accepted.connect(self._accept_selected)
         self.table.answered.connect(self._set_role)
         self.table.menu_wanted.connect(self._menu)
         self.table.unit_wanted.connect(self.card.change.click)
+        self.table.all_accepted.connect(lambda: self._accept_all())
         self.table.unfolded.connect(self._unfold)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -273,14 +277,16 @@ class ColumnsPage(Page):
         groups = marking.alike(columns, suggestions) if self._shown == UNKNOWN and not wanted else {}
         groups = {name: alike for name, alike in groups.items() if name not in self._apart}
         behind = {name for names in groups.values() for name in names}
+        silent = frozenset(self._silent())
         for column in columns:
             if column.name in behind:
                 continue
             suggestion = suggestions.get(column.name)
             said = values_words(column, suggestion), why(column, suggestion)
             alike, bars = groups.get(column.name, ()), pictures.get(column.name, ())
-            guarded = names_people(column, suggestion) or column.role is Role.DIRECT_IDENTIFIER
-            lines.append(Line(column, *said, self._undecided(column), alike, bars, guarded))
+            guarded = names_people(column, suggestion) or column.role in NAMING
+            proposed = self._undecided(column) or column.name in silent
+            lines.append(Line(column, *said, proposed, alike, bars, guarded))
         self.table.columns.show_lines(lines)
 
     def _unfold(self, name: str, wanted: bool) -> None:
@@ -325,10 +331,43 @@ class ColumnsPage(Page):
         self.accept.setVisible(bool(every))
         chosen = self.table.selected()
         self.mark.setEnabled(bool(chosen))
-        key = {0: "answer_for_none", 1: "answer_for_one"}.get(len(chosen), "answer_for")
-        self.answers_for.setText(words.say(f"app.columns.{key}", count=len(chosen)))
-        for button in self.answers.values():
-            button.setEnabled(bool(chosen))
+        self.answers_for.setText(words.say("app.columns.answer_for", count=len(chosen)))
+        several = len(chosen) > 1 and self.steps.isHidden()  # one line has its own pills
+        for part in (self.answers_for, *self.answers.values()):
+            part.setVisible(several)
+        unknown = self._unknown()
+        self.first_open.setVisible(bool(unknown))
+        self.first_open.setText(words.say("app.columns.waits", count=len(unknown)))
+
+    # --- going on ----------------------------------------------------------------------------------
+
+    def _unknown(self) -> list[str]:
+        """Return the columns that nobody can guess, and nobody has answered."""
+        return [column.name for column in self._columns() if column.role is Role.NOT_RECOGNISED]
+
+    def next_words(self) -> str:
+        waiting = len(self._proposed())
+        return words.say("app.columns.accept_next", count=waiting) if waiting else ""
+
+    def waits(self) -> Text | None:
+        unknown = self._unknown()
+        if unknown:
+            return Text("app.columns.waits", {"count": len(unknown)})
+        rest = self.study.open_questions - {question(name) for name in self._proposed()}
+        return Text("app.columns.waits_unit") if rest else None
+
+    def go_next(self) -> None:
+        """Accept what is proposed and go on; a column without an answer is led to first."""
+        if self._unknown():
+            self._lead_to_open()
+            return
+        self._take(self._proposed())
+        self.frame.go_next()
+
+    def _lead_to_open(self) -> None:
+        unknown = self._unknown()
+        self.notify(words.say("app.columns.leads", column=unknown[0]), words.say("app.columns.waits_do"))
+        self.point_to(f"column:{unknown[0]}")
 
     # --- the right-hand side -----------------------------------------------------------------------
 
@@ -447,7 +486,11 @@ class ColumnsPage(Page):
         if sum(name in every for name in self.table.selected()) > 1:
             self._accept_selected()
             return
-        self._take(every)
+        self._accept_all()
+
+    def _accept_all(self) -> None:
+        """Accept all suggestions, and ask next how many rows of each count."""
+        self._take(self._proposed())
         key = self.study.plan.schema.person_key
         if key is not None and ROWS_PER_PERSON in self.study.open_questions:
             self.select(key.name)
@@ -519,8 +562,8 @@ class ColumnsPage(Page):
         if wanted:
             self.steps.edit(self.study.plan.schema.column(self._editor.names[0]), self.study.plan.schema)
         self.steps.setVisible(wanted)
-        for part in (self.table, self.answers_for, *self.answers.values()):
-            part.setVisible(not wanted)
+        self.table.setVisible(not wanted)
+        self._name_accept()
 
     def _set_steps(self, found: Any) -> None:
         column = self.study.plan.schema.column(self.steps.column.name)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
     QPushButton,
+    QSizePolicy,
     QWidget,
 )
 
@@ -88,6 +89,7 @@ from app.work.releasing import example
 from engine.methods.kinds import Held
 from engine.methods.protocol import Spends
 from engine.numbers import surely
+from engine.views import Text
 
 # --- Keeping settings to be compared --------------------------------------------------------------------
 
@@ -273,7 +275,6 @@ class MethodPage(Page):
             self.says[name] = Prose()
             add(card.body, self.says[name], STRETCH)
             self._chosen_row.addWidget(card, 1)
-        self.body.addWidget(self.chosen)
 
     def _build_form(self) -> None:
         self.card = Card()
@@ -282,10 +283,17 @@ class MethodPage(Page):
         self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))
         self.declare = DeclareCard()
         self.declaring = DeclareHere(self.form, self.declare, self.study, self._asks_to_declare)
-        self.topic(self.declare.cancel, "declare")
+        self.declare.changed.connect(self._declare_changed)
+        for part in (self.declare, self.declare.known):
+            self.topic(part, "declare")
+        self.form.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        top = Qt.AlignmentFlag.AlignTop
+        self._form_row = make_row(
+            (make_column(self.form, STRETCH), 4), (self.declare, 5, top), spacing=20, margins=0
+        )
         self.general = named(Prose(tone="wrong"), "problem-general")
         self.naming = named(Prose(tone="wrong"), "names-people")
-        add(self.card.body, self.form, self.declare, self.general, self.naming)
+        add(self.card.body, self._form_row, self.general, self.naming)
         self.sizes_part = QWidget()
         column = make_column(
             Heading(words.say("app.method.sizes"), size="card"), inside=self.sizes_part, spacing=6, margins=0
@@ -306,11 +314,12 @@ class MethodPage(Page):
         further = DemandCard()
         self.topic(further, "demand")
         self.demand = MeasuresOnDemand(further, self.study, self.runner)
-        add(self.body, card, tried, further)
+        add(self.body, card, tried, further, self.chosen)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         wide = self.viewport().width() >= SIDE_BY_SIDE
         turn(self._chosen_row, wide)
+        turn(self._form_row, wide)
         self._fold_search()
         super().resizeEvent(event)  # last: it lays out what stands beside each other now
 
@@ -349,7 +358,7 @@ class MethodPage(Page):
 
     def first_focus(self) -> QWidget | None:
         if not self.choosing:
-            return self.another
+            return next((one.list for one in self.form.pickers().values()), self.another)
         held = self.things.current
         return self.search if self.lists_ways or held is None else self.things.cards[held].first
 
@@ -640,13 +649,16 @@ class MethodPage(Page):
         self.verticalScrollBar().setValue(0)
         self.refresh_explanation(f"method.{method.id}")
         self.frame.update_frame()
-        self.another.setFocus()
+        first = self.first_focus()
+        if first is not None:
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def next_words(self) -> str:
         if self._shows_example:
             return words.say("app.method.example.back")
         if not self.choosing:
-            return ""
+            waiting = len(self.declare.columns)
+            return words.say("app.picker.declare_next", count=waiting) if waiting else ""
         if self.lists_ways:
             return words.say("app.method.use") if self.selected else ""
         thing = self._thing(self.things.current)
@@ -654,7 +666,19 @@ class MethodPage(Page):
             return ""
         return words.say(f"app.method.things.{thing.held}.use")
 
+    def waits(self) -> Text | None:
+        """Say what is missing to the declarations that Next would take."""
+        if self.choosing or self._shows_example or not self.declare.columns or self.declare.is_ready:
+            return None
+        return Text(f"app.picker.{'waits_values' if self.declare.known.isChecked() else 'waits'}")
+
     def go_next(self) -> None:
+        declares = not self.choosing and not self._shows_example and bool(self.declare.columns)
+        if declares and not self.declare.declare():
+            wanted = self.focusWidget()
+            if wanted is not None:
+                self.ensureWidgetVisible(wanted, 0, 60)
+            return
         if self._shows_example:
             self._close_example()
         elif self.choosing and self.lists_ways and self.selected:
@@ -685,6 +709,8 @@ class MethodPage(Page):
                 pressed.click()
             else:
                 self.go_next()
+        elif not self.choosing and self.declare.is_ready and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.go_next()
         else:
             super().keyPressEvent(event)
 
@@ -766,8 +792,11 @@ class MethodPage(Page):
             self.study.decide(declared_sizes=tuple(sizes))
 
     def _asks_to_declare(self) -> None:
-        self.ensureWidgetVisible(self.declare, 0, 24)
         self.refresh_explanation("declare")
+
+    def _declare_changed(self) -> None:
+        if self.isVisible():
+            self.frame.update_frame()
 
     def field_at(self, place: str) -> QWidget | None:
         kind, _, name = place.partition(":")

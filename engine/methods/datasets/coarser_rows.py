@@ -378,7 +378,9 @@ def solution_map(
             progress.step(place / len(chosen), "datasets.search")
         candidates.append(_candidate(lattice, steps, names))
     ladders = tuple(
-        MapLadder(name, tuple(int(groups.max()) + 1 for groups in ladder.groups))
+        MapLadder(
+            name, tuple(int(groups.max()) + 1 for groups in ladder.groups), ladder.reads, float(ladder.weight)
+        )
         for name, ladder in zip(names, lattice.ladders, strict=True)
     )
     return SolutionMap(
@@ -392,6 +394,7 @@ def solution_map(
         share,
         possible,
         found.least >= found.loss,
+        "weights",
     )
 
 

@@ -23,6 +23,17 @@ Codes = arrays.Integers
 _WIDEST = 1 << 62
 
 
+FEW, SHORT = 3, 14  # values that are told all, and the letters that they may have together
+
+
+def _told(read: Sequence[str]) -> str:
+    """Return how a column reads: its values where they are few and short, else the one in the middle."""
+    values = list(dict.fromkeys(read))
+    if len(values) <= FEW and sum(map(len, values)) <= SHORT:
+        return " · ".join(values)
+    return values[len(values) // 2] if values else ""
+
+
 @dataclass(frozen=True)
 class Ladder:
     """One column: its different values, and what each becomes on every step.
@@ -42,6 +53,8 @@ class Ladder:
     at
         Where each number or day lies from 0 to 1, a missing one further off; None where its rank is all that
         is known.
+    reads
+        How the column reads on each step, for the custodian's eyes: its values where they are few, else one.
     """
 
     values: tuple[str, ...]
@@ -49,6 +62,7 @@ class Ladder:
     losses: npt.NDArray[np.float64]
     weight: float = 1.0
     at: npt.NDArray[np.float64] | None = None
+    reads: tuple[str, ...] = ()
 
     @staticmethod
     def of(values: Sequence[str], hierarchy: Hierarchy, *, weight: float = 1.0) -> Ladder:
@@ -61,7 +75,8 @@ class Ladder:
         counts = [Counter(hierarchy.at(listed, step)) for step in steps]
         alike = [[count[text] for text in read] for count, read in zip(counts, reads, strict=True)]
         losses = (np.array(alike, dtype=np.float64) - 1) / max(1, len(listed) - 1)
-        return Ladder(tuple(reads[0]), groups, losses.reshape(len(reads), -1), weight)
+        told = tuple(_told(read) for read in reads)
+        return Ladder(tuple(reads[0]), groups, losses.reshape(len(reads), -1), weight, reads=told)
 
     @staticmethod
     def in_order(
@@ -86,6 +101,7 @@ class Ladder:
             np.array([np.zeros(len(values)), np.ones(len(values))]),
             weight,
             None if numbers is None else _between_ends(numbers),
+            (_told(values), ""),
         )
 
     def wide(self, low: Codes, high: Codes) -> npt.NDArray[np.float64]:
@@ -116,7 +132,8 @@ class Ladder:
         [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
         """
         steps = np.maximum(np.arange(len(self.groups)), least)
-        return replace(self, groups=self.groups[steps], losses=self.losses[steps])
+        reads = tuple(self.reads[step] for step in steps) if self.reads else ()
+        return replace(self, groups=self.groups[steps], losses=self.losses[steps], reads=reads)
 
     def place(self, values: Sequence[str]) -> Codes:
         """Return where values stand in `values`."""
