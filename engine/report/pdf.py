@@ -13,10 +13,10 @@ from typing import Any
 from engine import texts
 from engine.report import drawing
 from engine.report.document import Document, Section
+from engine.report.findings import alternative
 from engine.report.fonts import FOLDERS, settable
 from engine.report.theme import LIGHT, resource
 from engine.report.told import LONGEST_WORD, Piece, Told
-from engine.report.words import alternative
 from engine.views import Text
 
 PROGRAM = "Custos"
@@ -119,6 +119,7 @@ class _Parts:
             "bundle": self._word(below),
             "page": texts.text("report.footer.page", language=self._language, page="{page}", pages="{pages}"),
             "contents": texts.text("report.footer.contents", language=self._language),
+            "front": document.is_front,
             "cover": [self._set(piece) for piece in self._told.pieces(document.cover)],
             "sections": [self._section(section) for section in document.sections],
         }
@@ -135,13 +136,14 @@ class _Parts:
             return piece
         view = piece.pop("view")
         axis = drawing.limits(view)
-        drawn = (
-            drawing.draw(part, language=self._language, width=_INCHES, axis_limits=axis).svg()
+        drawn = [
+            drawing.draw(part, language=self._language, width=_INCHES, axis_limits=axis)
             for part in drawing.split(view)
-        )
+        ]
         return piece | {
             "alt": self._said(alternative(view, self._language)),
-            "pictures": [settable(svg, simple=self._simple) for svg in drawn],
+            "pictures": [settable(canvas.svg(), simple=self._simple) for canvas in drawn],
+            "shape": drawn[0].height / drawn[0].width,
         }
 
 
