@@ -12,7 +12,7 @@ import pandas as pd
 
 from engine.evaluation.protocol import PublicMeasure, PublicMeasured, Released
 from engine.methods.protocol import Family, Method, Rows, TableArtefact
-from engine.views import BarsView, Text
+from engine.views import BarsView, NumberView, Text
 
 ID = "utility.released_rows"
 WORDS = f"measures.{ID}"
@@ -81,7 +81,8 @@ def _groups(sizes: npt.NDArray[np.integer[Any]], least: int) -> PublicMeasured:
     words = f"{WORDS}.views.groups"
     note = Text(f"{words}.note", figures | {"k": least})
     view = BarsView(Text(f"{words}.title"), tuple(labels), tuple(counts), Text(f"{words}.axis"), note=note)
-    return PublicMeasured((view,), figures)
+    number = NumberView(Text(f"{WORDS}.numbers.smallest.label"), smallest, Text(f"{WORDS}.numbers.smallest"))
+    return PublicMeasured((number, view), figures)
 
 
 def _shares(rows: pd.DataFrame, fewest: int, share: float) -> PublicMeasured:

@@ -146,11 +146,12 @@ Part = (
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with what stands below it; ``fresh`` begins a page."""
+    """A heading with what stands below it; ``fresh`` begins a page, ``small`` sets it in smaller letters."""
 
     heading: Label
     parts: tuple[Part, ...]
     fresh: bool = False
+    small: bool = False
 
 
 @dataclass(frozen=True)

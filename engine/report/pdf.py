@@ -26,6 +26,8 @@ SHORT = 17
 MOST_SHORT = 70  # letters of short columns beside which a long one still has room
 THIN = 130.0
 """Points from the top: a last page that ends above holds a few lines alone."""
+MOST_PAGES = {False: 6, True: 9}
+"""Of what leaves and of what stays: more are set in smaller letters."""
 _INCHES = 6.69  # between the margins
 
 
@@ -62,7 +64,9 @@ def _set(document: Document, evidence: bytes, language: str, *, simple: bool) ->
     inputs = {"document": json.dumps(tree, ensure_ascii=False), "evidence": evidence.decode()}
     page, down = _end(template, inputs)
     tight = inputs | {"tight": "yes"}
-    if page > 1 and down < THIN and _end(template, tight)[0] < page:
+    if page > MOST_PAGES[document.stays]:
+        inputs |= {"tight": "dense"}
+    elif page > 1 and down < THIN and _end(template, tight)[0] < page:
         inputs = tight
     return bytes(
         typst.compile(
@@ -126,7 +130,12 @@ class _Parts:
 
     def _section(self, section: Section) -> Piece:
         parts = [self._set(piece) for piece in self._told.pieces(section.parts)]
-        return {"heading": self._word(section.heading), "fresh": section.fresh, "parts": parts}
+        return {
+            "heading": self._word(section.heading),
+            "fresh": section.fresh,
+            "small": section.small,
+            "parts": parts,
+        }
 
     def _set(self, piece: Piece) -> Piece:
         """Return a piece as the template reads it: a table with widths, a figure with its drawings."""

@@ -18,11 +18,12 @@ from engine.report.document import (
     Headline,
     KeyValues,
     Part,
+    Row,
     Section,
     SideBySide,
 )
 from engine.report.words import cell, word
-from engine.views import Text
+from engine.views import BarsView, Label, Text
 
 
 def external(evidence: PublicEvidence, sum_of_evidence: str = "") -> Document:
@@ -66,17 +67,21 @@ def _document(evidence: PublicEvidence, kept: InternalEvidence | None, sum_of_ev
     sections = [_section("results", (*exact, *results.results(evidence), *inside), fresh=True)]
     labelled = label(evidence) if kept is None else ()
     sections.append(_section("promise", (*promise.promise(evidence), *labelled)))
-    sections.append(_section("criteria", promise.criteria(evidence)))
-    if kept is not None:
+    if kept is None:
+        sections.append(_section("criteria", promise.criteria(evidence)))
+        sections.append(_section("limits", annex.limits(evidence), small=True))
+    else:  # what stands in the external report stands there once
         sections.append(_section("table", private.table_before(kept, of=of_rows(evidence))))
         sections.append(_section("price", price.chapter(kept)))
         sections.append(_section("decisions", private.decisions(kept)))
-    sections.append(_section("limits", annex.limits(evidence)))
-    sections.append(_section("done", made.made(evidence)))
-    sections.append(_section("verify", annex.verify(evidence, kept)))
-    told = (*first, *(part for section in sections for part in section.parts))
-    signed = (approved(),) if kept is None else ()
-    sections.append(_section("annex", (*annex.annex(evidence, told), *signed)))
+    sections.append(_section("done", made.made(evidence), small=True))
+    sections.append(_section("verify", annex.verify(evidence, kept), small=True))
+    if kept is None:
+        told = (*first, *(part for section in sections for part in section.parts))
+        last = (*annex.annex(evidence, told), approved())
+    else:
+        last = annex.proofs(evidence)
+    sections.append(_section("annex", last, small=True))
     side = "external" if kept is None else "internal"
     return Document(
         title=evidence.title or say("cover.untitled"),
@@ -94,7 +99,8 @@ def _document(evidence: PublicEvidence, kept: InternalEvidence | None, sum_of_ev
 def _unsaid(sections: Iterable[Section], first: tuple[Part, ...]) -> Iterator[Section]:
     """Give the sections without what page one has said: no sentence and no figure stands twice."""
     said = {word(text, "en") for part in first for text in _sentences(part)}
-    drawn = [part.view for part in first if isinstance(part, Headline)]
+    shown = [part.view for part in first if isinstance(part, Headline)]
+    drawn = [view for view in shown if not isinstance(view, BarsView) or not view.low]
     for section in sections:
         parts = []
         for part in section.parts:
@@ -110,6 +116,16 @@ def _unsaid(sections: Iterable[Section], first: tuple[Part, ...]) -> Iterator[Se
             yield replace(section, parts=tuple(parts))
 
 
+def _rows_unsaid(rows: tuple[Row, ...], said: set[str]) -> Iterator[Row]:
+    """Give the rows that say something else; one without a name takes that of the row above it."""
+    name: Label = ""
+    for row in rows:
+        name = row.label or name
+        if cell(row.value, "en") not in said:
+            yield replace(row, label=name)
+            name = ""
+
+
 def _sentences(part: Part) -> Iterator[Text]:
     """Give the sentences of a part of page one."""
     if isinstance(part, Callout):
@@ -120,5 +136,5 @@ def _sentences(part: Part) -> Iterator[Text]:
         yield from (text for _, texts in part.lists for text in texts)
 
 
-def _section(name: str, parts: tuple[Part, ...], *, fresh: bool = False) -> Section:
-    return Section(say(f"sections.{name}"), parts, fresh)
+def _section(name: str, parts: tuple[Part, ...], *, fresh: bool = False, small: bool = False) -> Section:
+    return Section(say(f"sections.{name}"), parts, fresh, small)

@@ -63,16 +63,16 @@ def limits(evidence: PublicEvidence) -> tuple[Part, ...]:
 
 def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Part, ...]:
     """Say how to check the files, with and without the program, and what a check cannot show."""
-    ways = [
-        Row(say(f"verify.{name}"), say(f"verify.{name}_how"))
-        for name in ("browser", "custos", "tools", "ledger")
-    ]
-    spent = "_bounded" if side(evidence.promise) == "bounded" else ""
-    ways.append(Row(say("verify.withdrawn"), say(f"verify.withdrawn_how{spent}")))
-    withdrawal = str(evidence.purpose.get("withdrawal", "")).strip()
-    if withdrawal:
-        ways.append(Row(say("verify.withdrawal"), withdrawal))
-    if kept is not None:
+    ways: list[Row] = []
+    if kept is None:
+        names = ("browser", "custos", "tools", "ledger")
+        ways += [Row(say(f"verify.{name}"), say(f"verify.{name}_how")) for name in names]
+        spent = "_bounded" if side(evidence.promise) == "bounded" else ""
+        ways.append(Row(say("verify.withdrawn"), say(f"verify.withdrawn_how{spent}")))
+        withdrawal = str(evidence.purpose.get("withdrawal", "")).strip()
+        if withdrawal:
+            ways.append(Row(say("verify.withdrawal"), withdrawal))
+    else:
         plan = kept.plan.get("purpose", {})
         ways.append(
             Row(say("verify.retention"), say("verify.retention_how", retention=stated(plan, "retention")))
@@ -84,6 +84,8 @@ def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Par
         Row(str(artefact["file"]), str(artefact["sha256"]), code=True) for artefact in evidence.artefacts
     )
     parts: tuple[Part, ...] = (say("verify.intro"), say("verify.fingerprint"), KeyValues("", tuple(ways)))
+    if kept is not None:
+        return say("verify.elsewhere"), KeyValues("", tuple(ways))
     return (*parts, KeyValues(say("verify.files"), hashes))
 
 
@@ -92,7 +94,7 @@ def annex(evidence: PublicEvidence, before: tuple[Part, ...]) -> tuple[Part, ...
 
     ``before`` are the parts of the chapters above: the numbers in them are explained here.
     """
-    own = (*promise.mechanisms(evidence), *promise.at_risk(evidence))
+    own = proofs(evidence)[:-2]
     told = list(explanations((*before, *own, *_elsewhere(evidence))))
     told += _numbers_of_views(before)
     # A survey says in its own words what its questions and the mechanism have in common.
@@ -106,6 +108,12 @@ def annex(evidence: PublicEvidence, before: tuple[Part, ...]) -> tuple[Part, ...
     if told:
         parts += [Heading(say("annex.numbers")), Explanations(tuple(_once(told)))]
     return (*parts, _identity(evidence), _versions(evidence))
+
+
+def proofs(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Return mechanisms, privacy at risk, identifiers and versions."""
+    own = (*promise.mechanisms(evidence), *promise.at_risk(evidence))
+    return (*own, _identity(evidence), _versions(evidence))
 
 
 def _once(told: Iterable[Explanation]) -> Iterator[Explanation]:

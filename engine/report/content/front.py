@@ -11,7 +11,7 @@ from engine.methods.kinds import Family
 from engine.numbers import exactly
 from engine.privacy.promise import promise_kind
 from engine.report.content import cover
-from engine.report.content.facts import facts_of, own_words, released_others
+from engine.report.content.facts import facts_of, has_margins, own_words, released_others
 from engine.report.content.promise import can_do
 from engine.report.content.shared import day, moment, say, side, stated, unit_word
 from engine.report.document import Callout, Fact, Facts, Headline, KeyValues, Part, Row, SideBySide
@@ -86,6 +86,8 @@ def _drawings(evidence: PublicEvidence) -> Iterator[Drawn]:
         yield rows[0], _found_in_rows(evidence)
         return
     views = evidence.views
+    if facts_of(evidence).local and not any(map(has_margins, views)):
+        return  # nobody has answered yet
     short = [one for one in views if isinstance(one, BarsView | IntervalsView)]
     tables = [one for one in views if isinstance(one, TableView)]
     yield from ((one, None) for one in short if len(one.labels) <= MOST_BARS)
@@ -172,7 +174,7 @@ def _is_name(cell: Cell) -> bool:
 
 
 def _joined(labels: Sequence[Cell]) -> Label:
-    named = [label if isinstance(label, str | Text) else str(label) for label in labels]
+    named = [label if isinstance(label, str | Text) else f"#{label}" for label in labels]
     return named[0] if len(named) == 1 else say("words.list", all=named)
 
 
