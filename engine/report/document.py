@@ -123,9 +123,10 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Explanations:
-    """The three texts of every number that the document shows."""
+    """The three texts of every number that the document shows; ``folded`` leaves them to the HTML file."""
 
     items: tuple[Explanation, ...]
+    folded: bool = False
 
 
 Part = (

@@ -147,7 +147,10 @@ class _Writer:
 
     def _explanations(self, piece: Piece) -> str:
         rows = (f"<div><dt>{one['name']}</dt><dd>{one['words']}</dd></div>" for one in piece["items"])
-        return f'<dl class="pairs explained">{"".join(rows)}</dl>'
+        found = f'<dl class="pairs explained">{"".join(rows)}</dl>'
+        if not piece["folded"]:
+            return found
+        return f"<details><summary>{self._text('report.annex.numbers')}</summary>{found}</details>"
 
     def _callout(self, piece: Piece) -> str:
         looks = " ".join(["callout", *(look for look in ("care", "large") if piece[look])])

@@ -129,7 +129,8 @@ class _Parts:
         }
 
     def _section(self, section: Section) -> Piece:
-        parts = [self._set(piece) for piece in self._told.pieces(section.parts)]
+        pieces = (piece for piece in self._told.pieces(section.parts) if not piece.get("folded"))
+        parts = [self._set(piece) for piece in pieces]
         return {
             "heading": self._word(section.heading),
             "fresh": section.fresh,

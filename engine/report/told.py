@@ -152,7 +152,7 @@ class Told:
             {"name": self.say(name, LONGEST_WORD), "words": self.say(words, LONGEST_WORD)}
             for name, words in found
         ]
-        return {"kind": "explanations", "items": items}
+        return {"kind": "explanations", "items": items, "folded": part.folded}
 
     def _figure(self, view: Any) -> Piece:
         return {

@@ -23,7 +23,7 @@ from engine.report.document import (
     SideBySide,
 )
 from engine.report.words import cell, word
-from engine.views import BarsView, Label, Text
+from engine.views import Label, Text
 
 
 def external(evidence: PublicEvidence, sum_of_evidence: str = "") -> Document:
@@ -69,18 +69,16 @@ def _document(evidence: PublicEvidence, kept: InternalEvidence | None, sum_of_ev
     sections.append(_section("promise", (*promise.promise(evidence), *labelled)))
     if kept is None:
         sections.append(_section("criteria", promise.criteria(evidence)))
-        sections.append(_section("limits", annex.limits(evidence), small=True))
     else:  # what stands in the external report stands there once
         sections.append(_section("table", private.table_before(kept, of=of_rows(evidence))))
         sections.append(_section("price", price.chapter(kept)))
         sections.append(_section("decisions", private.decisions(kept)))
+    sections.append(_section("limits", annex.limits(evidence), small=True))
     sections.append(_section("done", made.made(evidence), small=True))
     sections.append(_section("verify", annex.verify(evidence, kept), small=True))
-    if kept is None:
-        told = (*first, *(part for section in sections for part in section.parts))
-        last = (*annex.annex(evidence, told), approved())
-    else:
-        last = annex.proofs(evidence)
+    told = (*first, *(part for section in sections for part in section.parts))
+    signed = (approved(),) if kept is None else ()
+    last = (*annex.annex(evidence, told, folded=kept is not None), *signed)
     sections.append(_section("annex", last, small=True))
     side = "external" if kept is None else "internal"
     return Document(
@@ -99,8 +97,7 @@ def _document(evidence: PublicEvidence, kept: InternalEvidence | None, sum_of_ev
 def _unsaid(sections: Iterable[Section], first: tuple[Part, ...]) -> Iterator[Section]:
     """Give the sections without what page one has said: no sentence and no figure stands twice."""
     said = {word(text, "en") for part in first for text in _sentences(part)}
-    shown = [part.view for part in first if isinstance(part, Headline)]
-    drawn = [view for view in shown if not isinstance(view, BarsView) or not view.low]
+    drawn = [part.view for part in first if isinstance(part, Headline)]
     for section in sections:
         parts = []
         for part in section.parts:

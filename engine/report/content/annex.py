@@ -89,12 +89,13 @@ def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Par
     return (*parts, KeyValues(say("verify.files"), hashes))
 
 
-def annex(evidence: PublicEvidence, before: tuple[Part, ...]) -> tuple[Part, ...]:
+def annex(evidence: PublicEvidence, before: tuple[Part, ...], *, folded: bool = False) -> tuple[Part, ...]:
     """Return mechanisms, privacy at risk, what every number is, identifiers and versions.
 
-    ``before`` are the parts of the chapters above: the numbers in them are explained here.
+    ``before`` are the parts of the chapters above: the numbers in them are explained here, in the HTML file
+    alone where they are ``folded``.
     """
-    own = proofs(evidence)[:-2]
+    own = (*promise.mechanisms(evidence), *promise.at_risk(evidence))
     told = list(explanations((*before, *own, *_elsewhere(evidence))))
     told += _numbers_of_views(before)
     # A survey says in its own words what its questions and the mechanism have in common.
@@ -106,14 +107,9 @@ def annex(evidence: PublicEvidence, before: tuple[Part, ...]) -> tuple[Part, ...
     ]
     parts: list[Part] = [*own]
     if told:
-        parts += [Heading(say("annex.numbers")), Explanations(tuple(_once(told)))]
+        head: Part = say("annex.folded") if folded else Heading(say("annex.numbers"))
+        parts += [head, Explanations(tuple(_once(told)), folded)]
     return (*parts, _identity(evidence), _versions(evidence))
-
-
-def proofs(evidence: PublicEvidence) -> tuple[Part, ...]:
-    """Return mechanisms, privacy at risk, identifiers and versions."""
-    own = (*promise.mechanisms(evidence), *promise.at_risk(evidence))
-    return (*own, _identity(evidence), _versions(evidence))
 
 
 def _once(told: Iterable[Explanation]) -> Iterator[Explanation]:

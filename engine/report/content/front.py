@@ -13,6 +13,7 @@ from engine.privacy.promise import promise_kind
 from engine.report.content import cover
 from engine.report.content.facts import facts_of, has_margins, own_words, released_others
 from engine.report.content.promise import can_do
+from engine.report.content.results import as_shown
 from engine.report.content.shared import day, moment, say, side, stated, unit_word
 from engine.report.document import Callout, Fact, Facts, Headline, KeyValues, Part, Row, SideBySide
 from engine.report.findings import finding
@@ -90,7 +91,7 @@ def _drawings(evidence: PublicEvidence) -> Iterator[Drawn]:
         return  # nobody has answered yet
     short = [one for one in views if isinstance(one, BarsView | IntervalsView)]
     tables = [one for one in views if isinstance(one, TableView)]
-    yield from ((one, None) for one in short if len(one.labels) <= MOST_BARS)
+    yield from ((as_shown(one), None) for one in short if len(one.labels) <= MOST_BARS)
     yield from ((bars, None) for one in tables for bars in _of_totals(one))
     yield from ((one, None) for one in views if isinstance(one, CurveView | HeatmapView))
     yield from ((_foremost(one), finding(one)) for one in short)

@@ -80,9 +80,9 @@ def shown(view: View) -> tuple[Part, ...]:
         return ()
     if isinstance(view, BarsView | IntervalsView) and len(view.labels) > MOST_BARS:
         return ()
-    if isinstance(view, BarsView) and view.low:
-        return (dots(view),)
-    return (_first_rows(compact(view)),) if isinstance(view, TableView) else (view,)
+    if isinstance(view, TableView):
+        return (_first_rows(compact(view)),)
+    return (as_shown(view) if isinstance(view, BarsView | IntervalsView) else view,)
 
 
 def _first_rows(table: TableView) -> TableView:
@@ -93,8 +93,10 @@ def _first_rows(table: TableView) -> TableView:
     return replace(table, rows=table.rows[:MOST_PRINTED], note=_joined(table.note, [said]))
 
 
-def dots(view: BarsView) -> IntervalsView:
+def as_shown(view: BarsView | IntervalsView) -> BarsView | IntervalsView:
     """Return bars with margins as points with theirs: what could be zero stands out."""
+    if isinstance(view, IntervalsView) or not view.low:
+        return view
     return IntervalsView(view.title, view.labels, view.values, view.low, view.high, view.axis, view.note)
 
 
