@@ -79,8 +79,8 @@ def store_series(series: pd.Series, name: str, *, options: ReadOptions, file: st
     if kinds <= {str}:  # typed as text where it comes from: not to be turned into numbers here
         return Stored(pd.Series([value or None for value in values], dtype="str"))
     if kinds & {list, dict, tuple, set, np.ndarray, bytes}:
-        written = pd.Series([None if value is None else written(value) for value in values], dtype="str")
-        return Stored(written, [Finding("table.nested_values", file, name, len(values))])
+        texts = pd.Series([None if value is None else written(value) for value in values], dtype="str")
+        return Stored(texts, [Finding("table.nested_values", file, name, len(values))])
     return store_values(values, name, options=options, file=file)
 
 

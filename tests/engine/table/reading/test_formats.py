@@ -12,6 +12,7 @@ import pytest
 from openpyxl import Workbook
 
 from engine.errors import InputRefused
+from engine.table.reading.frames import store_series
 from engine.table.reading.options import ReadOptions
 from engine.table.reading.readers import detect, read_table
 from engine.table.suggest.suggest import suggest
@@ -319,3 +320,11 @@ def test_excel_that_refers_to_a_text_that_it_has_not(tmp_path):
     with pytest.raises(InputRefused) as caught:
         read_table(path)
     assert caught.value.code == "table.excel_damaged"
+
+
+@pytest.mark.parametrize("cells", [[[1], None], [b"ab", {"a": 1}], [(1, 2), {3}], [np.array([1, 2]), "x"]])
+def test_cells_that_hold_several_values_are_texts_whatever_holds_them(cells):
+    read = store_series(pd.Series(cells), "x", options=ReadOptions(), file="a.parquet")
+    assert [finding.code for finding in read.findings] == ["table.nested_values"]
+    assert read.values.isna().tolist() == [cell is None for cell in cells]
+    assert all(isinstance(text, str) for text in read.values.dropna())
