@@ -60,7 +60,10 @@ OWN_FILES = {
     ),
     "internal": frozenset((SUMS, EVIDENCE, "report-internal.pdf", "report-internal.html")),
 }
-PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"]) - {SUMS, EVIDENCE}
+PACKAGE, READ_PYTHON, READ_R = "datapackage.json", "read.py", "read.R"
+READERS = frozenset((PACKAGE, READ_PYTHON, READ_R))
+"""What programs read beside the tables: in no bundle of earlier versions, the scripts only beside tables."""
+PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"] | READERS) - {SUMS, EVIDENCE}
 _LIMITS = {SUMS: bounded.SUMS, EVIDENCE: bounded.EVIDENCE, SIGNATURE: LARGEST}
 MOST_LISTED = 40
 """Values of a column that the dictionary lists."""

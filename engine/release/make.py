@@ -45,7 +45,12 @@ if TYPE_CHECKING:
 HELD_OUT = Fraction(1, 5)
 """Share of the people who are kept from a method that asks for it."""
 
-OWN_NAMES = frozenset({"sha256sums", "evidence.json", "data-dictionary.json", "readme.txt", "verify.html"})
+OWN_NAMES = frozenset(
+    (
+        *("sha256sums", "evidence.json", "data-dictionary.json", "readme.txt", "verify.html"),
+        *("datapackage.json", "read.py", "read.r"),
+    )
+)
 PLAIN = {onnx_file.MEDIA_TYPE: onnx_file.is_plain, workbook_file.MEDIA_TYPE: workbook_file.is_plain}
 """What looks a file through that people cannot read."""
 PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")

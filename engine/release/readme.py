@@ -12,6 +12,7 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import PublicEvidence, dumps, read_public, words_of
+from engine.release import package
 from engine.report.content.facts import own_words
 from engine.report.content.shared import day, declared_meaning, moment
 from engine.report.words import word
@@ -143,6 +144,7 @@ def _described(tree: dict[str, Any], written: bytes, language: str) -> dict[str,
             "data-dictionary.json": dumps(to_json(list(evidence.dictionary))),
             "README.txt": readme(evidence, language=language).encode(),
             "verify.html": verify_page(language=language),
+            **package.written(evidence),
         }
     return found
 

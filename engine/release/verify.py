@@ -15,7 +15,17 @@ from engine.bounded import SUMS as LARGEST_SUMS
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
 from engine.notebook import Shown
-from engine.release.bundle import INTERNAL, KEY, OWN_FILES, PAPERS, RELEASE, SEALED, SUMS, most_of
+from engine.release.bundle import (
+    INTERNAL,
+    KEY,
+    OWN_FILES,
+    PAPERS,
+    READERS,
+    RELEASE,
+    SEALED,
+    SUMS,
+    most_of,
+)
 from engine.release.program import words_digest
 from engine.release.readme import described, fingerprint
 from engine.release.signature import SIGNATURE, Known, Signature, in_groups, read_file
@@ -143,7 +153,7 @@ def verify(
         again, from_here = _made_again(part), _is_from_here(part)
         differ = [file for file in _differing(part.path, again) if f"{name}/{file}" not in said]
         if from_here:
-            checks.append(Check("words", tuple(_check_words(name, again, differ))))
+            checks.append(Check("words", tuple(_check_words(name, part.path, again, differ))))
         elif again:
             unchecked += (f"{name}/{file}" for file in differ)
         else:
@@ -350,7 +360,7 @@ def _check_evidence(name: str, of: _Part) -> list[EngineError]:
         if file not in present:
             problems.append(VerificationFailed("bundle.missing", file=f"{name}/{file[:100]}"))
         elif file not in known:
-            if is_beside_sums(part / file):
+            if is_beside_sums(part / file) or (audience == "public" and file in READERS):
                 continue
             problems.append(VerificationFailed("bundle.not_in_evidence", file=f"{name}/{file}"))
         elif file in listed and _sha256(part / file) != listed[file]:
@@ -403,11 +413,15 @@ def _is_same(paper: Path, content: bytes) -> bool:
     return found == content or (paper.suffix == ".pdf" and only_signed(content, found))
 
 
-def _check_words(name: str, again: Mapping[str, bytes], differ: Sequence[str]) -> list[EngineError]:
+def _check_words(
+    name: str, part: Path, again: Mapping[str, bytes], differ: Sequence[str]
+) -> list[EngineError]:
     """Name what is not what the evidence says: the words that people read must be those of the evidence."""
     if not again:
         return [VerificationFailed("bundle.bad_evidence", file=f"{name}/evidence.json")]
-    return [VerificationFailed("bundle.words_differ", file=f"{name}/{file}") for file in differ]
+    absent = sorted(file for file in again if file in READERS and not (part / file).is_file())
+    gone = [VerificationFailed("bundle.missing", file=f"{name}/{file}") for file in absent]
+    return [*gone, *(VerificationFailed("bundle.words_differ", file=f"{name}/{file}") for file in differ)]
 
 
 def _check_ledger(parts: Mapping[str, _Part], ledger: Ledger) -> list[EngineError]:

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
 def external_document(written: bytes) -> Document:
     """Return the report for the recipient that public evidence gives."""
+    from hashlib import sha256
+
     from engine import strict_json
     from engine.evidence import read_public
     from engine.report import content
 
-    return content.external(read_public(strict_json.loads(written)))
+    return content.external(read_public(strict_json.loads(written)), sha256(written).hexdigest())
 
 
 def internal_document(written: bytes) -> Document:

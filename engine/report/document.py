@@ -27,10 +27,11 @@ class Row:
 
 @dataclass(frozen=True)
 class KeyValues:
-    """Named values, one under the other; ``title`` may be empty."""
+    """Named values, one under the other; ``title`` may be empty. ``across`` sets two of them on a line."""
 
     title: Label
     rows: tuple[Row, ...]
+    across: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,45 @@ class Numbers:
 class Callout:
     """A sentence that must not be overlooked. ``care`` marks an assumption or a warning.
 
-    ``large`` sets it as the first thing on the first page.
+    ``large`` sets it as the first thing on the first page; ``head`` stands before it in bold.
     """
 
     text: Text
     care: bool = False
     large: bool = False
+    head: Label = ""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A short value with its name, and in a sentence what it is. ``care`` marks one that limits the use."""
+
+    name: Label
+    value: Cell
+    what: Text
+    care: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A few facts, side by side."""
+
+    items: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The one figure of a page, headed by what it shows."""
+
+    view: View
+    finding: Text
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Lists of sentences beside each other, each under its heading."""
+
+    lists: tuple[tuple[Label, tuple[Text, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -89,21 +123,36 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Explanations:
-    """The three texts of every number that the document shows."""
+    """The three texts of every number that the document shows; ``folded`` leaves them to the HTML file."""
 
     items: tuple[Explanation, ...]
+    folded: bool = False
 
 
-Part = Text | View | KeyValues | Numbers | Callout | Bullets | Heading | Signatures | Explanations
+Part = (
+    Text
+    | View
+    | KeyValues
+    | Numbers
+    | Facts
+    | Headline
+    | SideBySide
+    | Callout
+    | Bullets
+    | Heading
+    | Signatures
+    | Explanations
+)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with what stands below it; ``fresh`` begins a page."""
+    """A heading with what stands below it; ``fresh`` begins a page, ``small`` sets it in smaller letters."""
 
     heading: Label
     parts: tuple[Part, ...]
     fresh: bool = False
+    small: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,7 +170,9 @@ class Document:
     bundle_id, made_at
         Random name of the bundle; ISO date and time with offset. Both are printed on every page or file.
     cover
-        The label: what stands on the first page, alone.
+        What stands on the first page, alone.
+    is_front
+        Whether that page is the report in short: it is fitted into one page, and no contents stand on it.
     sections
         Everything else, numbered by the writers.
     footer
@@ -137,6 +188,7 @@ class Document:
     cover: tuple[Part, ...]
     sections: tuple[Section, ...]
     footer: Label = ""
+    is_front: bool = False
 
     def parts(self) -> Iterator[Part]:
         """Give every part in reading order."""

@@ -11,9 +11,10 @@ from typing import Any
 from engine import texts
 from engine.report import drawing
 from engine.report.document import Document, Part, Section
+from engine.report.findings import alternative
 from engine.report.theme import DARK, LIGHT, VARIABLES, resource
 from engine.report.told import Piece, Told
-from engine.report.words import alternative, word
+from engine.report.words import word
 from engine.views import Label, View, as_table
 
 FIGURE_SPACE, POINT_SPACE = "\u2007", "\u2008"
@@ -45,6 +46,13 @@ class _Writer:
             "heading": lambda piece: f"<h3>{piece['text']}</h3>",
             "pairs": self._pairs,
             "numbers": self._numbers,
+            "beside": lambda piece: (
+                '<div class="beside">'
+                + "".join(
+                    f"<div><h3>{one['heading']}</h3>{_list(one['items'])}</div>" for one in piece["lists"]
+                )
+                + "</div>"
+            ),
             "callout": self._callout,
             "bullets": lambda piece: _list(piece["items"]),
             "signatures": lambda piece: (
@@ -69,7 +77,7 @@ class _Writer:
             f'<p class="audience{" stays" if document.stays else ""}">{self._word(document.audience)}</p>',
             f"<h1>{title}</h1>",
             *(self._part(part) for part in document.cover),
-            self._contents(document.sections),
+            "" if document.is_front else self._contents(document.sections),
             *(self._section(number, section) for number, section in enumerate(document.sections, 1)),
         ]
         foot = [
@@ -120,7 +128,8 @@ class _Writer:
     # Values
 
     def _pairs(self, piece: Piece) -> str:
-        return _titled(piece) + f'<dl class="pairs">{"".join(self._row(row) for row in piece["rows"])}</dl>'
+        looks = "pairs across" if piece["across"] else "pairs"
+        return _titled(piece) + f'<dl class="{looks}">{"".join(self._row(row) for row in piece["rows"])}</dl>'
 
     def _row(self, row: Piece) -> str:
         value = row["value"]
@@ -130,7 +139,7 @@ class _Writer:
 
     def _numbers(self, piece: Piece) -> str:
         cards = (
-            f'<div class="card"><p class="name">{one["name"]}</p>'
+            f'<div class="card{" care" if one["care"] else ""}"><p class="name">{one["name"]}</p>'
             f'<p class="key">{one["value"]}</p><p class="note">{one["what"]}</p></div>'
             for one in piece["items"]
         )
@@ -138,11 +147,15 @@ class _Writer:
 
     def _explanations(self, piece: Piece) -> str:
         rows = (f"<div><dt>{one['name']}</dt><dd>{one['words']}</dd></div>" for one in piece["items"])
-        return f'<dl class="pairs explained">{"".join(rows)}</dl>'
+        found = f'<dl class="pairs explained">{"".join(rows)}</dl>'
+        if not piece["folded"]:
+            return found
+        return f"<details><summary>{self._text('report.annex.numbers')}</summary>{found}</details>"
 
     def _callout(self, piece: Piece) -> str:
         looks = " ".join(["callout", *(look for look in ("care", "large") if piece[look])])
-        return f'<p class="{looks}">{piece["text"]}</p>'
+        head = f"<b>{piece['head']}</b> " if piece["head"] else ""
+        return f'<p class="{looks}">{head}{piece["text"]}</p>'
 
     # Tables and drawings
 

@@ -13,10 +13,10 @@ from typing import Any
 from engine import texts
 from engine.report import drawing
 from engine.report.document import Document, Section
+from engine.report.findings import alternative
 from engine.report.fonts import FOLDERS, settable
 from engine.report.theme import LIGHT, resource
 from engine.report.told import LONGEST_WORD, Piece, Told
-from engine.report.words import alternative
 from engine.views import Text
 
 PROGRAM = "Custos"
@@ -26,6 +26,8 @@ SHORT = 17
 MOST_SHORT = 70  # letters of short columns beside which a long one still has room
 THIN = 130.0
 """Points from the top: a last page that ends above holds a few lines alone."""
+MOST_PAGES = {False: 6, True: 9}
+"""Of what leaves and of what stays: more are set in smaller letters."""
 _INCHES = 6.69  # between the margins
 
 
@@ -62,7 +64,9 @@ def _set(document: Document, evidence: bytes, language: str, *, simple: bool) ->
     inputs = {"document": json.dumps(tree, ensure_ascii=False), "evidence": evidence.decode()}
     page, down = _end(template, inputs)
     tight = inputs | {"tight": "yes"}
-    if page > 1 and down < THIN and _end(template, tight)[0] < page:
+    if page > MOST_PAGES[document.stays]:
+        inputs |= {"tight": "dense"}
+    elif page > 1 and down < THIN and _end(template, tight)[0] < page:
         inputs = tight
     return bytes(
         typst.compile(
@@ -119,13 +123,20 @@ class _Parts:
             "bundle": self._word(below),
             "page": texts.text("report.footer.page", language=self._language, page="{page}", pages="{pages}"),
             "contents": texts.text("report.footer.contents", language=self._language),
+            "front": document.is_front,
             "cover": [self._set(piece) for piece in self._told.pieces(document.cover)],
             "sections": [self._section(section) for section in document.sections],
         }
 
     def _section(self, section: Section) -> Piece:
-        parts = [self._set(piece) for piece in self._told.pieces(section.parts)]
-        return {"heading": self._word(section.heading), "fresh": section.fresh, "parts": parts}
+        pieces = (piece for piece in self._told.pieces(section.parts) if not piece.get("folded"))
+        parts = [self._set(piece) for piece in pieces]
+        return {
+            "heading": self._word(section.heading),
+            "fresh": section.fresh,
+            "small": section.small,
+            "parts": parts,
+        }
 
     def _set(self, piece: Piece) -> Piece:
         """Return a piece as the template reads it: a table with widths, a figure with its drawings."""
@@ -135,13 +146,14 @@ class _Parts:
             return piece
         view = piece.pop("view")
         axis = drawing.limits(view)
-        drawn = (
-            drawing.draw(part, language=self._language, width=_INCHES, axis_limits=axis).svg()
+        drawn = [
+            drawing.draw(part, language=self._language, width=_INCHES, axis_limits=axis)
             for part in drawing.split(view)
-        )
+        ]
         return piece | {
             "alt": self._said(alternative(view, self._language)),
-            "pictures": [settable(svg, simple=self._simple) for svg in drawn],
+            "pictures": [settable(canvas.svg(), simple=self._simple) for canvas in drawn],
+            "shape": drawn[0].height / drawn[0].width,
         }
 
 

@@ -12,11 +12,14 @@ from engine.report.document import (
     Bullets,
     Callout,
     Explanations,
+    Facts,
     Heading,
+    Headline,
     KeyValues,
     Numbers,
     Part,
     Row,
+    SideBySide,
     Signatures,
 )
 from engine.report.words import cell, explained, is_number, measured, note, number_columns, shortened, word
@@ -47,8 +50,18 @@ class Told:
             Callout: lambda part: {
                 "kind": "callout",
                 "text": self.word(part.text),
+                "head": self.word(part.head),
                 "care": part.care,
                 "large": part.large,
+            },
+            Facts: self._facts,
+            Headline: self._headline,
+            SideBySide: lambda part: {
+                "kind": "beside",
+                "lists": [
+                    {"heading": self.word(heading), "items": self._words(items)}
+                    for heading, items in part.lists
+                ],
             },
             Bullets: lambda part: {"kind": "bullets", "items": [self.word(item) for item in part.items]},
             Signatures: lambda part: {
@@ -93,7 +106,7 @@ class Told:
 
     def _pairs(self, part: KeyValues) -> Piece:
         rows = [self._row(row) for row in part.rows]
-        return {"kind": "pairs", "title": self.word(part.title), "rows": rows}
+        return {"kind": "pairs", "title": self.word(part.title), "rows": rows, "across": part.across}
 
     def _row(self, row: Row) -> Piece:
         return {
@@ -110,10 +123,28 @@ class Told:
                 "name": self.word(number.title),
                 "value": self.say(measured(number.value, number.unit, self.language), LONGEST_WORD),
                 "what": self.word(Text(f"{number.three.id}.what", number.three.values)),
+                "care": False,
             }
             for number in numbers
         ]
-        return {"kind": "numbers", "items": items}
+        return {"kind": "numbers", "items": items, "small": False}
+
+    def _facts(self, part: Facts) -> Piece:
+        items = [
+            {
+                "name": self.word(fact.name),
+                "value": self.say(cell(fact.value, self.language), LONGEST_WORD),
+                "what": self.word(fact.what),
+                "care": fact.care,
+            }
+            for fact in part.items
+        ]
+        return {"kind": "numbers", "items": items, "small": True}
+
+    def _headline(self, part: Headline) -> Piece:
+        title = (part.view.title,) if part.view.title else ()
+        found = {"title": self.word(part.finding), "notes": self._words((*title, *note(part.view)))}
+        return self._figure(part.view) | found | {"first": True}
 
     def _explanations(self, part: Explanations) -> Piece:
         found = explained(part, self.language)
@@ -121,7 +152,7 @@ class Told:
             {"name": self.say(name, LONGEST_WORD), "words": self.say(words, LONGEST_WORD)}
             for name, words in found
         ]
-        return {"kind": "explanations", "items": items}
+        return {"kind": "explanations", "items": items, "folded": part.folded}
 
     def _figure(self, view: Any) -> Piece:
         return {
@@ -129,4 +160,5 @@ class Told:
             "title": self.word(view.title),
             "notes": self._words(note(view)),
             "view": view,
+            "first": False,
         }

@@ -195,13 +195,6 @@ def description(view: View, language: str) -> str:
     return f"{word(Text(f'report.kinds.{view.kind}', {'title': view.title}), language)} {numbers}".strip()
 
 
-def alternative(view: View, language: str) -> str:
-    """Return what a drawing shows in one sentence: its numbers stand in a table."""
-    table = as_table(view)
-    kind = word(Text(f"report.kinds.{view.kind}", {"title": view.title}), language)
-    return f"{kind} {word(Text('report.kinds.numbers', {'count': len(table.rows)}), language)}"
-
-
 def explained(part: Explanations, language: str) -> tuple[tuple[str, str], ...]:
     """Return every number with what it is, how it was computed and what would change it, as sentences."""
     found = []

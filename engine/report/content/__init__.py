@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from engine.evidence import InternalEvidence, PublicEvidence
-from engine.report.content import annex, made, price, private, promise, results
-from engine.report.content.cover import cover
+from engine.report.content import annex, front, made, price, private, promise, results
+from engine.report.content.cover import approved, cover, exactness, label
 from engine.report.content.shared import of_rows, say
-from engine.report.document import Callout, Document, Part, Section
+from engine.report.document import (
+    Bullets,
+    Callout,
+    Document,
+    Facts,
+    Headline,
+    KeyValues,
+    Part,
+    Row,
+    Section,
+    SideBySide,
+)
+from engine.report.words import cell, word
+from engine.views import Label, Text
 
 
-def external(evidence: PublicEvidence) -> Document:
-    """Return the report for the recipient and the auditor.
+def external(evidence: PublicEvidence, sum_of_evidence: str = "") -> Document:
+    """Return the report for the recipient and the auditor; ``sum_of_evidence`` is the SHA-256 of its bytes.
 
     Raises
     ------
@@ -22,7 +36,7 @@ def external(evidence: PublicEvidence) -> Document:
     """
     if not isinstance(evidence, PublicEvidence):
         raise TypeError("only public evidence may be reported outside")
-    return _document(evidence, None)
+    return _document(evidence, None, sum_of_evidence)
 
 
 def internal(evidence: PublicEvidence, kept: InternalEvidence) -> Document:
@@ -46,21 +60,26 @@ def bare(tree: Mapping[str, Any], reason: str) -> Document:
     )
 
 
-def _document(evidence: PublicEvidence, kept: InternalEvidence | None) -> Document:
-    first = cover(evidence, kept)
+def _document(evidence: PublicEvidence, kept: InternalEvidence | None, sum_of_evidence: str = "") -> Document:
+    first = front.front(evidence, sum_of_evidence) if kept is None else cover(evidence, kept)
     inside = () if kept is None else private.measured(kept)
-    sections = [_section("results", (*results.results(evidence), *inside), fresh=True)]
-    sections.append(_section("promise", promise.promise(evidence)))
-    sections.append(_section("criteria", promise.criteria(evidence)))
-    if kept is not None:
+    exact = exactness(evidence) if kept is None else ()
+    sections = [_section("results", (*exact, *results.results(evidence), *inside), fresh=True)]
+    labelled = label(evidence) if kept is None else ()
+    sections.append(_section("promise", (*promise.promise(evidence), *labelled)))
+    if kept is None:
+        sections.append(_section("criteria", promise.criteria(evidence)))
+    else:  # what stands in the external report stands there once
         sections.append(_section("table", private.table_before(kept, of=of_rows(evidence))))
         sections.append(_section("price", price.chapter(kept)))
         sections.append(_section("decisions", private.decisions(kept)))
-    sections.append(_section("limits", annex.limits(evidence)))
-    sections.append(_section("done", made.made(evidence)))
-    sections.append(_section("verify", annex.verify(evidence, kept)))
+    sections.append(_section("limits", annex.limits(evidence), small=True))
+    sections.append(_section("done", made.made(evidence), small=True))
+    sections.append(_section("verify", annex.verify(evidence, kept), small=True))
     told = (*first, *(part for section in sections for part in section.parts))
-    sections.append(_section("annex", annex.annex(evidence, told)))
+    signed = (approved(),) if kept is None else ()
+    last = (*annex.annex(evidence, told, folded=kept is not None), *signed)
+    sections.append(_section("annex", last, small=True))
     side = "external" if kept is None else "internal"
     return Document(
         title=evidence.title or say("cover.untitled"),
@@ -70,9 +89,49 @@ def _document(evidence: PublicEvidence, kept: InternalEvidence | None) -> Docume
         bundle_id=evidence.bundle_id,
         made_at=evidence.made_at,
         cover=first,
-        sections=tuple(section for section in sections if section.parts),
+        sections=tuple(_unsaid(sections, first if kept is None else ())),
+        is_front=kept is None,
     )
 
 
-def _section(name: str, parts: tuple[Part, ...], *, fresh: bool = False) -> Section:
-    return Section(say(f"sections.{name}"), parts, fresh)
+def _unsaid(sections: Iterable[Section], first: tuple[Part, ...]) -> Iterator[Section]:
+    """Give the sections without what page one has said: no sentence and no figure stands twice."""
+    said = {word(text, "en") for part in first for text in _sentences(part)}
+    drawn = [part.view for part in first if isinstance(part, Headline)]
+    for section in sections:
+        parts = []
+        for part in section.parts:
+            if isinstance(part, Bullets):
+                part = Bullets(tuple(text for text in part.items if word(text, "en") not in said))
+            elif isinstance(part, KeyValues):
+                part = replace(
+                    part, rows=tuple(row for row in part.rows if cell(row.value, "en") not in said)
+                )
+            if part not in drawn and getattr(part, "items", True) and getattr(part, "rows", True):
+                parts.append(part)
+        if parts:
+            yield replace(section, parts=tuple(parts))
+
+
+def _rows_unsaid(rows: tuple[Row, ...], said: set[str]) -> Iterator[Row]:
+    """Give the rows that say something else; one without a name takes that of the row above it."""
+    name: Label = ""
+    for row in rows:
+        name = row.label or name
+        if cell(row.value, "en") not in said:
+            yield replace(row, label=name)
+            name = ""
+
+
+def _sentences(part: Part) -> Iterator[Text]:
+    """Give the sentences of a part of page one."""
+    if isinstance(part, Callout):
+        yield part.text
+    elif isinstance(part, Facts):
+        yield from (fact.what for fact in part.items)
+    elif isinstance(part, SideBySide):
+        yield from (text for _, texts in part.lists for text in texts)
+
+
+def _section(name: str, parts: tuple[Part, ...], *, fresh: bool = False, small: bool = False) -> Section:
+    return Section(say(f"sections.{name}"), parts, fresh, small)

@@ -63,16 +63,16 @@ def limits(evidence: PublicEvidence) -> tuple[Part, ...]:
 
 def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Part, ...]:
     """Say how to check the files, with and without the program, and what a check cannot show."""
-    ways = [
-        Row(say(f"verify.{name}"), say(f"verify.{name}_how"))
-        for name in ("browser", "custos", "tools", "ledger")
-    ]
-    spent = "_bounded" if side(evidence.promise) == "bounded" else ""
-    ways.append(Row(say("verify.withdrawn"), say(f"verify.withdrawn_how{spent}")))
-    withdrawal = str(evidence.purpose.get("withdrawal", "")).strip()
-    if withdrawal:
-        ways.append(Row(say("verify.withdrawal"), withdrawal))
-    if kept is not None:
+    ways: list[Row] = []
+    if kept is None:
+        names = ("browser", "custos", "tools", "ledger")
+        ways += [Row(say(f"verify.{name}"), say(f"verify.{name}_how")) for name in names]
+        spent = "_bounded" if side(evidence.promise) == "bounded" else ""
+        ways.append(Row(say("verify.withdrawn"), say(f"verify.withdrawn_how{spent}")))
+        withdrawal = str(evidence.purpose.get("withdrawal", "")).strip()
+        if withdrawal:
+            ways.append(Row(say("verify.withdrawal"), withdrawal))
+    else:
         plan = kept.plan.get("purpose", {})
         ways.append(
             Row(say("verify.retention"), say("verify.retention_how", retention=stated(plan, "retention")))
@@ -84,13 +84,16 @@ def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Par
         Row(str(artefact["file"]), str(artefact["sha256"]), code=True) for artefact in evidence.artefacts
     )
     parts: tuple[Part, ...] = (say("verify.intro"), say("verify.fingerprint"), KeyValues("", tuple(ways)))
+    if kept is not None:
+        return say("verify.elsewhere"), KeyValues("", tuple(ways))
     return (*parts, KeyValues(say("verify.files"), hashes))
 
 
-def annex(evidence: PublicEvidence, before: tuple[Part, ...]) -> tuple[Part, ...]:
+def annex(evidence: PublicEvidence, before: tuple[Part, ...], *, folded: bool = False) -> tuple[Part, ...]:
     """Return mechanisms, privacy at risk, what every number is, identifiers and versions.
 
-    ``before`` are the parts of the chapters above: the numbers in them are explained here.
+    ``before`` are the parts of the chapters above: the numbers in them are explained here, in the HTML file
+    alone where they are ``folded``.
     """
     own = (*promise.mechanisms(evidence), *promise.at_risk(evidence))
     told = list(explanations((*before, *own, *_elsewhere(evidence))))
@@ -104,7 +107,8 @@ def annex(evidence: PublicEvidence, before: tuple[Part, ...]) -> tuple[Part, ...
     ]
     parts: list[Part] = [*own]
     if told:
-        parts += [Heading(say("annex.numbers")), Explanations(tuple(_once(told)))]
+        head: Part = say("annex.folded") if folded else Heading(say("annex.numbers"))
+        parts += [head, Explanations(tuple(_once(told)), folded)]
     return (*parts, _identity(evidence), _versions(evidence))
 
 

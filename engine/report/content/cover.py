@@ -20,24 +20,34 @@ from engine.texts import plainly
 from engine.views import Label, TableView, Text, View, amount, from_json
 
 
-def cover(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Part, ...]:
-    """Return the first page of a report."""
+def cover(evidence: PublicEvidence, kept: InternalEvidence) -> tuple[Part, ...]:
+    """Return the first page of the report that stays."""
     parts: list[Part] = [sentence(evidence)]
     facts = facts_of(evidence)
     if facts.opened and facts.bounded and not facts.local:
         parts.append(say("cover.opened"))
-    exact = accuracy(evidence)
-    if exact:
-        parts.append(
-            KeyValues(
-                "", tuple(Row(say("cover.accuracy") if n == 0 else "", text) for n, text in enumerate(exact))
-            )
-        )
+    parts += exactness(evidence)
     parts.append(KeyValues("", (*_who(evidence), *_checked(evidence, kept), *_what(evidence, kept))))
-    if kept is not None:
-        parts += private.warnings(kept)
-    signed = ("custodian", "checker", "protection_officer") if kept is not None else ("custodian", "approver")
+    parts += private.warnings(kept)
+    signed = ("custodian", "checker", "protection_officer")
     return (*parts, Signatures(tuple(say(f"cover.signature_{who}") for who in signed)))
+
+
+def exactness(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Return how exact the released numbers are, as named values."""
+    exact = accuracy(evidence)
+    rows = tuple(Row(say("cover.accuracy") if n == 0 else "", text) for n, text in enumerate(exact))
+    return (KeyValues("", rows),) if rows else ()
+
+
+def label(evidence: PublicEvidence) -> tuple[Part, ...]:
+    """Return what leaves and of which kind its promise is, where page one has said the rest."""
+    return (KeyValues("", tuple(_what(evidence, None))),)
+
+
+def approved() -> Signatures:
+    """Return the lines that the report which leaves is signed on."""
+    return Signatures(tuple(say(f"cover.signature_{who}") for who in ("custodian", "approver")))
 
 
 def sentence(evidence: PublicEvidence) -> Callout:
@@ -175,11 +185,9 @@ def _who(evidence: PublicEvidence) -> list[Row]:
     return rows
 
 
-def _checked(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
-    """Say who else looked at the release; inside also where nobody did, and whether the officer was heard."""
+def _checked(evidence: PublicEvidence, kept: InternalEvidence) -> list[Row]:
+    """Say who else looked at the release, also where nobody did, and whether the officer was heard."""
     checked = Row(say("cover.checker"), stated(evidence.purpose, "checker"))
-    if kept is None:
-        return [checked] if evidence.purpose.get("checker") else []
     return [checked, Row(say("cover.officer"), stated(kept.plan.get("purpose", {}), "officer"))]
 
 
@@ -190,7 +198,9 @@ def _what(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
         Row(say("cover.guarantee"), _kind(evidence)),
     ]
     status = promise_kind(evidence.promise.kind).status
-    if status is not Status.BOUNDED:  # elsewhere the first sentence of the page says what is bounded
+    if (
+        kept is not None and status is not Status.BOUNDED
+    ):  # elsewhere the first sentence of the page says what is bounded
         rows.append(Row(say("cover.status"), say(f"cover.status_{status}")))
     bounded = evidence.promise.loss is not None
     if bounded:
@@ -201,8 +211,10 @@ def _what(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
     elif kept is not None:
         rows += private.left(kept, paid=paid)
         rows += [*private.threshold(kept, evidence.promise), *private.assumption(kept)]
-    made = Row(say("cover.made"), moment(evidence.made_at))
-    return [*rows, made, Row(say("cover.bundle"), evidence.bundle_id, code=True)]
+    if kept is not None:
+        rows.append(Row(say("cover.made"), moment(evidence.made_at)))
+        rows.append(Row(say("cover.bundle"), evidence.bundle_id, code=True))
+    return rows
 
 
 def _kind(evidence: PublicEvidence) -> Label:

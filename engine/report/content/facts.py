@@ -178,7 +178,7 @@ def endings(evidence: PublicEvidence) -> tuple[str, ...]:
         "rows": facts.rows,
         "apart": facts.bounded and not facts.rows and not any(map(has_margins, evidence.views)),
         "replace_one": loss is not None and loss.neighbours.value == "replace_one" and not facts.local,
-        "all": not _others(evidence),
+        "all": not released_others(evidence),
         "complete": evidence.counted.get("left_out") == 0,
         "conditions": any(name in evidence.promise.terms for name in CONDITIONS),
     }
@@ -219,14 +219,14 @@ def own_values(evidence: PublicEvidence) -> dict[str, Any]:
     values: dict[str, Any] = dict.fromkeys((*kind.terms, *kind.conditions), say("words.not_stated"))
     values |= {name: _term(term) for name, term in evidence.promise.terms.items()}
     values |= {name: percent_up(posterior[name]) for name in ("presence", "value") if name in posterior}
-    return values | {"unit": unit_word(evidence), "others": _others(evidence)}
+    return values | {"unit": unit_word(evidence), "others": released_others(evidence)}
 
 
 def _term(value: Any) -> Any:
     return value if isinstance(value, str | int) else exactly(value)
 
 
-def _others(evidence: PublicEvidence) -> list[Label]:
+def released_others(evidence: PublicEvidence) -> list[Label]:
     """Return the released columns that the terms do not name as those by which rows agree."""
     named = str(evidence.promise.terms.get("columns", "")).split(", ")
     released = (column for one in evidence.artefacts for column in one.get("columns", ()))

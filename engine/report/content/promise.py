@@ -96,11 +96,15 @@ def _rows(evidence: PublicEvidence) -> list[Row]:
         )
         for name, term in promised.terms.items()
     ]
-    for name, own in (("can", "recipient_can"), ("cannot", "recipient_cannot")):
-        text = of_form(evidence, own) or of_promise(promised, name)
-        if text is not None:
+    for name in ("can", "cannot"):
+        if (text := can_do(evidence, name)) is not None:
             rows.append(Row(say(f"guarantee.{name}"), text))
     return [*rows, Row(say("guarantee.must_know"), own_words(evidence, "must_know"))]
+
+
+def can_do(evidence: PublicEvidence, name: str) -> Text | None:
+    """Return what a recipient ``can`` or ``cannot`` do, as the method says it or else the promise."""
+    return of_form(evidence, f"recipient_{name}") or of_promise(evidence.promise, name)
 
 
 def criteria(evidence: PublicEvidence) -> tuple[Part, ...]:

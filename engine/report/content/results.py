@@ -25,8 +25,9 @@ from engine.views import (
     amount,
 )
 
-MOST_BARS = 25
+MOST_BARS = 40
 MOST_ACROSS = 8
+MOST_PRINTED = 60
 FEWEST_ROWS = 7
 LONG_NAME = 10  # letters
 
@@ -79,7 +80,24 @@ def shown(view: View) -> tuple[Part, ...]:
         return ()
     if isinstance(view, BarsView | IntervalsView) and len(view.labels) > MOST_BARS:
         return ()
-    return (compact(view),) if isinstance(view, TableView) else (view,)
+    if isinstance(view, TableView):
+        return (_first_rows(compact(view)),)
+    return (as_shown(view) if isinstance(view, BarsView | IntervalsView) else view,)
+
+
+def _first_rows(table: TableView) -> TableView:
+    """Return what of a long table a report prints: the file has all of it."""
+    if len(table.rows) <= MOST_PRINTED:
+        return table
+    said = say("words.shortened", shown=MOST_PRINTED, rows=len(table.rows))
+    return replace(table, rows=table.rows[:MOST_PRINTED], note=_joined(table.note, [said]))
+
+
+def as_shown(view: BarsView | IntervalsView) -> BarsView | IntervalsView:
+    """Return bars with margins as points with theirs: what could be zero stands out."""
+    if isinstance(view, IntervalsView) or not view.low:
+        return view
+    return IntervalsView(view.title, view.labels, view.values, view.low, view.high, view.axis, view.note)
 
 
 def compact(table: TableView) -> TableView:
@@ -166,15 +184,25 @@ def _without_same(table: TableView) -> tuple[TableView, list[Text]]:
 def _across(table: TableView) -> TableView | None:
     """Set the last label column with few values across; None where there is none, or cells are missing."""
     labels = len(table.headings) - 1
-    if labels < 2 or not all(isinstance(row[at], str) for row in table.rows for at in range(labels)):
+    named = [
+        [
+            _written(cell) if isinstance(cell, str | Text) and amount(cell) is None else ""
+            for cell in row[:labels]
+        ]
+        for row in table.rows
+    ]
+    if labels < 2 or not all(all(row) for row in named):
         return None
-    few = [at for at in range(labels) if 2 <= len(_levels(row[at] for row in table.rows)) <= MOST_ACROSS]
+    few = [at for at in range(labels) if 2 <= len(_levels(row[at] for row in named)) <= MOST_ACROSS]
     if not few:
         return None
     at = few[-1]
-    across = _levels(row[at] for row in table.rows)
-    down = _levels((*row[:at], *row[at + 1 : labels]) for row in table.rows)
-    cells = {((*row[:at], *row[at + 1 : labels]), row[at]): row[labels] for row in table.rows}
+    across = _levels(row[at] for row in named)
+    down = _levels((*row[:at], *row[at + 1 :]) for row in named)
+    cells = {
+        ((*names[:at], *names[at + 1 :]), names[at]): row[labels]
+        for names, row in zip(named, table.rows, strict=True)
+    }
     if not len(cells) == len(table.rows) == len(across) * len(down):
         return None
     name = table.headings[at]

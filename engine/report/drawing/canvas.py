@@ -83,8 +83,13 @@ class Canvas:
 
     def box(self, left: float, top: float, width: float, height: float, colour: str, part: float = 1) -> None:
         """Fill a rectangle; ``part`` is how much of the colour covers what lies below."""
+        self.parts.append(self.rectangle(left, top, width, height, colour, part))
+
+    @staticmethod
+    def rectangle(left: float, top: float, width: float, height: float, colour: str, part: float = 1) -> str:
+        """Return a filled rectangle, for what has to lie below all that was drawn."""
         shade = f' fill-opacity="{part:.3f}"' if part < 1 else ""
-        self.parts.append(
+        return (
             f'<rect x="{left:.2f}" y="{top:.2f}" width="{max(width, 0):.2f}" height="{max(height, 0):.2f}"'
             f' fill="{colour}"{shade}/>'
         )

@@ -7,9 +7,11 @@ import math
 from engine.report.drawing.canvas import Canvas, Style
 from engine.report.drawing.scale import Scale, ticks
 from engine.report.words import axis_value, with_interval
-from engine.views import BarsView, IntervalsView
+from engine.views import BarsView, IntervalsView, Text
 
 MOST_OF_WIDTH = 0.36
+MOST_APART = (16, 25)
+"""Rows that stand as far apart as they like; more stand closer, and many closer still."""
 GAP = 6.0
 
 
@@ -32,15 +34,36 @@ def bars(view: BarsView, style: Style, width: float, *, axis_limits: tuple[float
 
 
 def intervals(view: IntervalsView, style: Style, width: float, *, axis_limits: tuple[float, float]) -> Canvas:
-    """A point with its interval a label, the value at the right."""
+    """A point with its interval a label, the value at the right; hollow where the interval covers zero.
+
+    Where all margins are the same the zone within which a number could as well be zero is shaded.
+    """
     canvas, across, middles = _rows(view, view.centres, style, width, axis_limits)
     theme = style.theme
-    for middle, centre, low, high in zip(middles, view.centres, view.low, view.high, strict=True):
+    rows = list(zip(middles, view.centres, view.low, view.high, strict=True))
+    zone = _zone(view)
+    if zone and middles:
+        start, end = across(-zone), across(zone)
+        foot = middles[-1] + middles[0]
+        canvas.parts.insert(0, canvas.rectangle(start, 0, end - start, foot, theme.care_soft))
+        said = style.lines(Text("report.findings.zone"), width)[0]
+        canvas.text(across.start, foot + 2.6 * style.size, said, theme.care)
+    for middle, centre, low, high in rows:
         if math.isfinite(high - low):
             canvas.line((across(low), middle), (across(high), middle), theme.accent, 2)
         if math.isfinite(centre):
-            canvas.mark((across(centre), middle), "circle", theme.accent, theme.surface)
+            hollow = low <= 0 <= high
+            fill, edge = (theme.surface, theme.accent) if hollow else (theme.accent, theme.surface)
+            canvas.mark((across(centre), middle), "circle", fill, edge)
     return canvas
+
+
+def _zone(view: IntervalsView) -> float:
+    """Return the margin that all intervals have, where some cover zero; 0 where they differ."""
+    margins = [high - centre for centre, high in zip(view.centres, view.high, strict=True)]
+    covers = any(low <= 0 <= high for low, high in zip(view.low, view.high, strict=True))
+    same = bool(margins) and all(math.isclose(one, margins[0], rel_tol=1e-6) for one in margins)
+    return margins[0] if same and covers and len(margins) > 2 else 0.0
 
 
 def _rows(
@@ -61,7 +84,8 @@ def _rows(
     left = max((style.width(line) for name in names for line in name), default=0.0) + GAP
     right = width - max((style.width(line, True) for line in said), default=0.0) - GAP
     two = any(len(name) > 1 for name in names)
-    step = style.size * (2.7 if two else 2.1)
+    many = sum(len(values) > most for most in MOST_APART)
+    step = style.size * (2.7 if two else (2.1, 1.5, 1.25)[many])
     middles = [step * (number + 0.5) for number in range(len(values))]
     foot = step * max(len(values), 1)
     canvas = Canvas(width, round(foot + 3.3 * style.size, 2), style)

@@ -47,6 +47,9 @@ def test_a_run_leaves_a_complete_bundle(run: Runner, folder: Path, ledger: Ledge
     assert names == {
         "release/counts.csv",
         "release/data-dictionary.json",
+        "release/datapackage.json",
+        "release/read.R",
+        "release/read.py",
         "release/evidence.json",
         "release/report-external.pdf",
         "release/report-external.html",

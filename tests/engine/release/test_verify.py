@@ -25,6 +25,9 @@ from tests.ratios import TIMED, slack
 FILES = (
     "release/counts.csv",
     "release/data-dictionary.json",
+    "release/datapackage.json",
+    "release/read.R",
+    "release/read.py",
     "release/evidence.json",
     "release/report-external.pdf",
     "release/report-external.html",
@@ -111,6 +114,9 @@ def forged(bundle: Bundle, file: str, old: str, new: str) -> None:
         ("report-external.html", "62.3", "51.2"),
         ("data-dictionary.json", "with noise added once", "exactly"),
         ("verify.html", "as recorded", "fine"),
+        ("datapackage.json", '"unit": "people"', '"unit": "rows"'),
+        ("read.py", "keep_default_na=False, ", ""),
+        ("read.R", 'na.strings = ""', 'na.strings = "NA"'),
     ],
 )
 def test_words_that_differ_from_the_evidence_are_found_without_the_ledger(
@@ -121,6 +127,14 @@ def test_words_that_differ_from_the_evidence_are_found_without_the_ledger(
     assert [(one.code, one.values["file"]) for one in problems] == [
         ("bundle.words_differ", f"release/{file}")
     ]
+
+
+@pytest.mark.parametrize("file", ["datapackage.json", "read.py", "read.R"])
+def test_a_file_for_programs_that_was_taken_out_is_missed(made: Bundle, file: str) -> None:
+    (made.folder / "release" / file).unlink()
+    forge_sums(made.folder / "release")
+    problems = verify(made.folder).problems
+    assert [(one.code, one.values["file"]) for one in problems] == [("bundle.missing", f"release/{file}")]
 
 
 def test_fitting_sums_do_not_help_against_the_ledger(made: Bundle, ledger: Ledger) -> None:

@@ -28,8 +28,8 @@ from engine.release.preview import error_sentence
 from engine.release.readme import readme
 from engine.release.whose import whose_rows
 from engine.report import content
-from engine.report.content.cover import cover
 from engine.report.content.facts import Facts, facts_of
+from engine.report.content.front import front
 from engine.report.content.promise import promise
 from engine.report.document import KeyValues, Numbers
 from engine.report.words import word
@@ -399,7 +399,7 @@ def test_a_level_is_printed_as_one_number_rounded_outwards(sample):
     statement = privacy_statement(promised, readings=False)
     evidence = replace(sample.public, promise=promised, statement=statement)
     (cards,) = (part for part in promise(evidence) if isinstance(part, Numbers))
-    sentence = next(text for part in cover(evidence, None) for text in all_texts(part))
+    sentence = next(text for part in front(evidence) for text in all_texts(part))
     assert cards.numbers[0].value == 0.2461 and "ε = 0.2461" in word(sentence, "en").replace("\u00a0", " ")
 
 

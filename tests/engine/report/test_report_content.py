@@ -27,7 +27,17 @@ from engine.report.content.facts import PRINTED, declared_words, facts_of, own_w
 from engine.report.content.made import made
 from engine.report.content.promise import criteria
 from engine.report.content.results import compact, results
-from engine.report.document import Callout, Explanations, KeyValues, Numbers, explanations
+from engine.report.document import (
+    Callout,
+    Explanations,
+    Facts,
+    Headline,
+    KeyValues,
+    Numbers,
+    SideBySide,
+    Signatures,
+    explanations,
+)
 from engine.report.words import is_number
 from engine.report.words import word as printed
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
@@ -35,7 +45,7 @@ from engine.views import NumberView, TableView, Text
 
 PICKED = """cover.exact columns.intro annex.build roles kinds_of_column origins units neighbours bounds
 noise mechanisms composition numbers kinds explained footer words months decisions.kinds criteria
-groups.motive groups.control done.steps rows"""
+groups.motive groups.control done.steps rows findings front"""
 RARE = """columns.one_row_each columns.names_people verify.key verify.key_locked verify.key_open
 cover.exact_invented cover.exact_moment results.intro_invented_moments cover.exact_tested
 cover.exact_cell cover.exact_range_cell results.intro_invented
@@ -210,11 +220,43 @@ def test_the_first_page_says_who_what_why_and_until_when(sample, outside, inside
     first, *_ = outside.cover
     assert isinstance(first, Callout) and first.large
     assert first.text.id == sample.public.statement["sentence"]["id"]
-    names = ("organisation", "recipient", "use", "about", "agreement", "expires", "approver", "accuracy")
-    for document, more in ((outside, ("total",)), (inside, ("left", "groups", "money"))):
-        ids = {text.id for part in document.cover for text in all_texts(part)}
-        for name in (*names, *more, "unit", "release_kind", "signature_custodian"):
-            assert f"report.cover.{name}" in ids, name
+    names = ("organisation", "recipient", "use", "about", "agreement", "approver")
+    more = ("expires", "accuracy", "left", "groups", "money", "unit", "release_kind", "signature_custodian")
+    on_page = {text.id for part in inside.cover for text in all_texts(part)}
+    assert {f"report.cover.{name}" for name in (*names, *more)} <= on_page
+    on_page = {text.id for part in outside.cover for text in all_texts(part)}
+    assert {f"report.cover.{name}" for name in names} <= on_page
+    whole = {text.id for part in outside.parts() for text in all_texts(part)}
+    assert {f"report.cover.{name}" for name in ("unit", "release_kind", "total")} <= whole
+
+
+def test_page_one_of_what_leaves_is_the_report_in_short(sample, outside):
+    kinds = [type(part) for part in outside.cover]
+    assert kinds == [Callout, Callout, Headline, Facts, SideBySide, KeyValues, KeyValues]
+    assert len(outside.cover[3].items) == 4
+    for kind in promise_kinds():
+        for _, how in kinds_of_releases():
+            evidence = released(sample, kind.id, how) if _ == kind.id else None
+            if evidence is not None:
+                page = content.external(evidence).cover
+                band = page[1]
+                assert isinstance(band, Callout) and band.head.id == f"report.front.status_{kind.status}"
+                assert band.text == own_words(evidence, "status")
+                (found,) = (part for part in page if isinstance(part, Facts))
+                assert len(found.items) == 4
+                assert not any(isinstance(part, Signatures) for part in page)
+    last = outside.sections[-1].parts[-1]
+    assert isinstance(last, Signatures)
+
+
+def test_the_sum_of_the_evidence_stands_on_page_one(sample):
+    page = content.external(sample.public, "0123456789abcdef" * 4).cover
+    assert any(
+        row.value == "0123 4567 89ab cdef 0123 4567 89ab cdef"
+        for part in page
+        if isinstance(part, KeyValues)
+        for row in part.rows
+    )
 
 
 def test_what_was_not_said_is_said_to_be_missing(sample):

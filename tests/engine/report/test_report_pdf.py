@@ -11,12 +11,15 @@ import pikepdf
 import pytest
 from pypdf import PdfReader
 
+from engine import texts
 from engine.evidence import dumps, internal_json
-from engine.report import content, pdf, words
+from engine.methods import catalogue
+from engine.report import content, external_document, internal_document, pdf, words
 from engine.report.document import Bullets, Callout, Document, Heading, KeyValues, Numbers, Row, Section
 from engine.report.embedded import embedded_evidence
 from engine.report.fonts import settable
 from engine.views import BarsView, NumberView, TableView, Text, TextView
+from tests.engine.methods import examples_run
 
 LONG = "Krankenhauswiederaufnahmewahrscheinlichkeitsberechnungsgruppe" * 4
 POINTS = 72 / 25.4  # a millimetre
@@ -380,3 +383,23 @@ def test_where_a_long_word_may_break_no_character_is_copied():
     assert source in read  # whole, on one line
     assert LONG in re.sub(r"\s", "", read)
     assert all(x < 210 * POINTS - SIDE for _, x, _, _ in places(file))
+
+
+# --- how long a report is: fewer pages than anybody leaves unread ------------------------------------------
+
+
+@pytest.mark.parametrize("method_id", ["statistics.counts", "datasets.k_anonymity", "models.linear"])
+def test_what_leaves_has_six_pages_at_most_and_what_stays_nine(method_id):
+    (method,) = (one for one in catalogue.methods() if one.id == method_id)
+    for _, folder in examples_run.ran(method):
+        for part, most in (("release", 6), ("internal", 9)):
+            written = (folder / part / "evidence.json").read_bytes()
+            document = external_document(written) if part == "release" else internal_document(written)
+            made = PdfReader(io.BytesIO(pdf.render(document, evidence=written)))
+            assert len(made.pages) <= most, part
+            if part == "release":  # page one is the report: all of it, and nothing of the next chapter
+                first, second = (made.pages[at].extract_text() for at in (0, 1))
+                check, chapter = (
+                    texts.text(f"report.{name}") for name in ("front.check", "sections.results")
+                )
+                assert check in first and chapter not in first and chapter in second

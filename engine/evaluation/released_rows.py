@@ -1,0 +1,111 @@
+"""What released rows hold, read off them alone: how large groups are, or the shares of frequent values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.evaluation.protocol import PublicMeasure, PublicMeasured, Released
+from engine.methods.protocol import Family, Method, Rows, TableArtefact
+from engine.views import BarsView, NumberView, Text
+
+ID = "utility.released_rows"
+WORDS = f"measures.{ID}"
+STEPS = (1, 2, 5)
+MOST_VALUES, MOST_BARS = 8, 12
+FEWEST, SHARE = 30, 0.05
+"""A value of real rows is named where so many of them, and such a share, have it."""
+
+
+class ReleasedRows(PublicMeasure):
+    """Sizes of the groups that a promise speaks of; else the shares of the values of a few columns.
+
+    Notes
+    -----
+    Post-processing of what was released. Of real rows only frequent values are named and only wide classes
+    of sizes are told: a report may be read by more people than the table.
+    """
+
+    id = ID
+    families = frozenset({Family.DATASET})
+
+    def further_applies(self, subject: Method) -> bool:
+        return subject.rows is not Rows.NONE
+
+    def evaluate(self, context: Released) -> PublicMeasured:
+        tables = [one for one in context.release.artefacts if isinstance(one, TableArtefact)]
+        if not tables or not len(tables[0].frame):
+            return PublicMeasured()
+        rows = pd.concat(tables[0].frames, ignore_index=True)
+        promise = context.subject.stated
+        named = str(promise.terms.get("columns", "")).split(", ")
+        columns = [name for name in rows if name in named]
+        if "k" in promise.terms and columns:
+            sizes = rows.groupby(columns, dropna=False, sort=False).size().to_numpy()
+            return _groups(sizes, int(str(promise.terms["k"])))
+        invented = context.subject.rows is Rows.SYNTHETIC and promise.loss is not None
+        return _shares(rows, 1 if invented else FEWEST, 0.0 if invented else SHARE)
+
+
+def classes(least: int, most: int) -> list[int]:
+    """Return where classes of sizes begin, and one end more: the least size, then 1, 2, 5, 10, 20 …
+
+    Examples
+    --------
+    >>> classes(11, 788)
+    [11, 20, 50, 100, 200, 500, 1000]
+    """
+    begins, power = [least], 1
+    while begins[-1] <= most:
+        begins += [step * power for step in STEPS if step * power > begins[-1]]
+        power *= 10
+    while len(begins) > 2 and begins[-2] > most:
+        begins.pop()
+    return begins
+
+
+def _groups(sizes: npt.NDArray[np.integer[Any]], least: int) -> PublicMeasured:
+    smallest, most = int(sizes.min()), int(sizes.max())
+    rows = np.repeat(np.sort(sizes), np.sort(sizes))
+    figures = {"groups": len(sizes), "smallest": smallest, "median": int(rows[len(rows) // 2])}
+    begins = classes(min(least, smallest), most)
+    labels, counts = [], []
+    for begin, end in pairwise(begins):
+        labels.append(Text(f"{WORDS}.views.groups.class", {"low": begin, "high": end - 1}))
+        counts.append(float(sizes[(sizes >= begin) & (sizes < end)].sum()))
+    words = f"{WORDS}.views.groups"
+    note = Text(f"{words}.note", figures | {"k": least})
+    view = BarsView(Text(f"{words}.title"), tuple(labels), tuple(counts), Text(f"{words}.axis"), note=note)
+    number = NumberView(Text(f"{WORDS}.numbers.smallest.label"), smallest, Text(f"{WORDS}.numbers.smallest"))
+    return PublicMeasured((number, view), figures)
+
+
+def _shares(rows: pd.DataFrame, fewest: int, share: float) -> PublicMeasured:
+    bars: list[tuple[str, float]] = []
+    most: list[str] = []
+    for name in rows:
+        found = _frequent(rows[name], max(fewest, share * len(rows)))
+        if len(found) < 2 or len(bars) + len(found) > MOST_BARS:
+            continue
+        most.append(f"{name}: {next(iter(found))}")
+        bars += [(f"{name}: {value}", float(round(100 * n / len(rows)))) for value, n in found.items()]
+    if not bars:
+        return PublicMeasured()
+    words = f"{WORDS}.views.shares"
+    note = Text(f"{words}.{'note' if fewest == 1 else 'note_frequent'}", {"rows": FEWEST, "share": 5})
+    labels, values = zip(*bars, strict=True)
+    view = BarsView(Text(f"{words}.title"), labels, values, Text(f"{words}.axis"), note=note)
+    return PublicMeasured((view,), {"most": most})
+
+
+def _frequent(cells: pd.Series, fewest: float) -> Mapping[str, int]:
+    """Return the values of a column that has few, most frequent first; none where it has many."""
+    counts = cells.dropna().astype(str).value_counts()
+    if len(counts) > MOST_VALUES:
+        return {}
+    return {str(value): int(n) for value, n in counts.items() if value and n >= fewest}

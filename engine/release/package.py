@@ -1,0 +1,150 @@
+"""What programs read beside the tables: a data package, and scripts of Python and R that load them by it.
+
+Made from public evidence alone. A data package (datapackage.org, version 2) is plain JSON that says of every
+column its type, its values in their order, what a missing cell looks like, its unit and where its margin
+stands: what a CSV file cannot say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from pathlib import PurePosixPath
+from typing import Any
+
+from engine.evidence import PublicEvidence
+from engine.release.bundle import PACKAGE, READ_PYTHON, READ_R, harmless
+
+PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+MARGIN, OWN = "within_95", "custos"
+TYPES = {"integer": "integer", "number": "number", "date": "date"}
+"""Of kinds of columns; every other is text."""
+TO_R = {"string": "character", "integer": "numeric", "number": "numeric", "date": "Date"}
+
+
+def written(evidence: PublicEvidence) -> dict[str, bytes]:
+    """Return the files by their names; the scripts only where there are tables to load."""
+    package = data_package(evidence)
+    found = {PACKAGE: (json.dumps(package, indent=2, ensure_ascii=False) + "\n").encode()}
+    tables = [one for one in package["resources"] if "schema" in one]
+    if not tables:
+        return found
+    script = files("resources").joinpath("readers", "read.R.txt").read_text(encoding="utf-8")
+    listed = ",\n".join(_table_in_r(one) for one in tables)
+    return found | {
+        READ_PYTHON: files("resources").joinpath("readers", "read.py.txt").read_bytes(),
+        READ_R: script.replace("{tables}", listed).encode(),
+    }
+
+
+def data_package(evidence: PublicEvidence) -> dict[str, Any]:
+    """Return the data package as JSON values."""
+    purpose = evidence.purpose
+    columns = {
+        str(name): entry["columns"]
+        for entry in evidence.dictionary
+        if "columns" in entry
+        for name in entry.get("files", (entry["file"],))
+    }
+    tree = {
+        "$schema": PROFILE,
+        "name": f"custos-{evidence.bundle_id}",
+        "title": evidence.title,
+        "created": evidence.made_at,
+        "contributors": _contributors(purpose),
+        f"{OWN}:promise": evidence.promise.kind,
+        f"{OWN}:agreement": str(purpose.get("agreement", "")),
+        f"{OWN}:evidence": "evidence.json",
+        "resources": [_resource(line, columns.get(str(line["file"]))) for line in evidence.artefacts],
+    }
+    return {name: value for name, value in tree.items() if value}
+
+
+def _contributors(purpose: Mapping[str, str]) -> list[dict[str, Any]]:
+    organisation = str(purpose.get("organisation", "")).strip()
+    return [{"title": organisation, "roles": ["publisher"]}] if organisation else []
+
+
+def _resource(line: Mapping[str, Any], columns: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
+    path = PurePosixPath(str(line["file"]))
+    found: dict[str, Any] = {
+        "name": str(path).lower(),
+        "path": str(path),
+        "format": path.suffix.removeprefix("."),
+        "mediatype": str(line["media_type"]),
+        "hash": f"sha256:{line['sha256']}",
+    }
+    if columns is None:
+        return found
+    fields = list(_fields(columns))
+    schema = {"fields": fields, "missingValues": [""]}
+    return found | {"type": "table", "encoding": "utf-8", f"{OWN}:rows": line.get("rows"), "schema": schema}
+
+
+def _fields(columns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    names = [str(column["name"]) for column in columns]
+    for at, column in enumerate(columns):
+        kind, name = str(column.get("kind", "")), names[at]
+        field: dict[str, Any] = {
+            "name": harmless(name),
+            "type": TYPES.get(kind, "string"),
+            "description": str(column.get("meaning", "")),
+        }
+        if column.get("values"):
+            field["categories"] = [
+                {"value": harmless(str(one)), "label": str(one)} for one in column["values"]
+            ]
+            field["categoriesOrdered"] = kind == "ordinal"
+        if column.get("unit"):
+            field["unit"] = str(column["unit"])
+        margin = _margin(names, at)
+        if margin and field["type"] in ("integer", "number"):
+            field[f"{OWN}:margin95"] = harmless(margin)
+        yield field
+
+
+def _margin(names: Sequence[str], at: int) -> str:
+    """Return the column that says how far a number may be off: the one behind it, by its name."""
+    after = names[at + 1] if at + 1 < len(names) else ""
+    return after if after in (MARGIN, f"{names[at]}_{MARGIN}") else ""
+
+
+def _table_in_r(resource: Mapping[str, Any]) -> str:
+    fields = resource["schema"]["fields"]
+    kinds = ", ".join(f"{_in_r(one['name'])} = {_in_r(TO_R[one['type']])}" for one in fields)
+    levels = ", ".join(
+        f"{_in_r(one['name'])} = list(c({', '.join(_in_r(level['value']) for level in one['categories'])}), "
+        f"{'TRUE' if one['categoriesOrdered'] else 'FALSE'})"
+        for one in fields
+        if one.get("categories")
+    )
+    margins = ", ".join(
+        f"{_in_r(one['name'])} = {_in_r(one[f'{OWN}:margin95'])}"
+        for one in fields
+        if f"{OWN}:margin95" in one
+    )
+    return (
+        f"  {_in_r(resource['path'])} = list(\n    kinds = list({kinds}),\n"
+        f"    levels = list({levels}),\n    margins = list({margins}))"
+    )
+
+
+def _in_r(words: str) -> str:
+    """Return a string as R reads it, whatever stands in it.
+
+    Examples
+    --------
+    >>> print(_in_r('a "b"'), _in_r("ü"))
+    "a \\"b\\"" "\\u00fc"
+    """
+    inner = "".join(
+        one if one.isascii() and one.isprintable() and one not in '"\\\\' else _escaped(one) for one in words
+    )
+    return f'"{inner}"'
+
+
+def _escaped(letter: str) -> str:
+    if letter in '"\\':
+        return f"\\{letter}"
+    return f"\\U{ord(letter):08x}" if ord(letter) > 0xFFFF else f"\\u{ord(letter):04x}"

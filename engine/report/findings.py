@@ -1,0 +1,199 @@
+"""What a view shows, in one sentence made of its numbers: a heading, and words for who sees no drawing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.report.words import FIRM_SPACE, axis_value, margin_columns, with_interval, word
+from engine.views import (
+    HIDDEN,
+    BarsView,
+    CurveView,
+    GraphView,
+    HeatmapView,
+    IntervalsView,
+    Label,
+    MatrixView,
+    ScatterView,
+    TableView,
+    Text,
+    View,
+    amount,
+    as_table,
+)
+
+BAND = "views.bands."
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A value with its label; without an interval both ends are the value itself."""
+
+    label: Label
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval leaves zero out."""
+        return self.low > 0 or self.high < 0
+
+    @property
+    def size(self) -> float:
+        """How large the value is at least, to either side."""
+        return max(self.low, -self.high, 0.0)
+
+    @property
+    def reach(self) -> float:
+        """How large the value is at most, to either side."""
+        return max(self.high, -self.low)
+
+    def written(self, *, bare: bool = False) -> str:
+        """Return the value as people read it, with its margin."""
+        low, high = (None, None) if bare else (self.low, self.high)
+        return with_interval(self.value, low, high, "en").replace("± ", f"±{FIRM_SPACE}")
+
+
+def finding(view: View) -> Text | None:
+    """Return what a view shows in one sentence; None where its numbers say nothing in short.
+
+    The largest value is named as such only where no other interval reaches it; how many values can be told
+    from zero is counted by their intervals; of a table what is missing is told, hidden or left out.
+
+    Examples
+    --------
+    >>> finding(BarsView("People", ("women", "men"), (60.0, 3.0), "people", (54.0, -3.0), (66.0, 9.0))).id
+    'report.findings.two'
+    """
+    finder = _FINDERS.get(view.kind)
+    return None if finder is None else finder(view)
+
+
+def alternative(view: View, language: str) -> str:
+    """Return what a drawing shows for those who cannot see it: its kind, its finding, where numbers are."""
+    found = finding(view)
+    count = len(as_table(view).rows)
+    said = (
+        Text(f"report.kinds.{view.kind}", {"title": view.title}),
+        *([found] if found is not None else []),
+        Text("report.kinds.numbers", {"count": count}),
+    )
+    return " ".join(word(one, language) for one in said)
+
+
+def _say(name: str, **values: Any) -> Text:
+    return Text(f"report.findings.{name}", values)
+
+
+def _points(view: BarsView | IntervalsView) -> list[_Point]:
+    values = view.values if isinstance(view, BarsView) else view.centres
+    low, high = view.low or values, view.high or values
+    return [
+        _Point(*point)
+        for point in zip(view.labels, values, low, high, strict=True)
+        if math.isfinite(point[1]) and not math.isnan(point[2]) and not math.isnan(point[3])
+    ]
+
+
+def _of_points(view: BarsView | IntervalsView) -> Text | None:
+    points = _points(view)
+    if not points:
+        return None
+    if not view.low:
+        return _of_bare(points)
+    clear = sum(point.is_clear for point in points)
+    if not clear:
+        return _say("clear_none", all=len(points))
+    told = _say("clear", clear=clear, all=len(points))
+    return told if len(points) == 1 else _say("two", first=_largest(points), second=told)
+
+
+def _largest(points: list[_Point]) -> Text:
+    """Name the largest value, or say that others could be as large."""
+    top = max(points, key=lambda point: abs(point.value))
+    rivals = sum(one is not top and one.reach >= top.size for one in points)
+    name = "largest_of_several" if rivals else "largest"
+    return _say(name, label=top.label, value=top.written(), others=rivals)
+
+
+def _of_bare(points: list[_Point]) -> Text:
+    top, least = max(points, key=lambda point: point.value), min(points, key=lambda point: point.value)
+    if len(points) == 1 or top.value == least.value:
+        return _say("alike", label=top.label, value=top.written(bare=True), all=len(points))
+    ends = {"last": least.label, "least": least.written(bare=True)}
+    return _say("from_to", label=top.label, value=top.written(bare=True), **ends)
+
+
+def _of_curve(view: CurveView | ScatterView) -> Text | None:
+    points = [
+        (y, x, series.label)
+        for series in view.series
+        for x, y in zip(series.x, series.y, strict=True)
+        if math.isfinite(x) and math.isfinite(y)
+    ]
+    if not points:
+        return None
+    y, x, label = max(points, key=lambda point: point[0])
+    where = {"axis": view.x_axis, "x": axis_value(x, "en"), "y": axis_value(y, "en")}
+    several = len(view.series) > 1
+    return _say("highest_line" if several else "highest", label=label, **where)
+
+
+def _of_grid(view: HeatmapView | MatrixView) -> Text | None:
+    rows = view.row_labels if isinstance(view, HeatmapView) else view.labels
+    columns = view.column_labels if isinstance(view, HeatmapView) else view.labels
+    cells = [
+        (value, row, column)
+        for row, line in zip(rows, view.values, strict=True)
+        for column, value in zip(columns, line, strict=True)
+        if value is not None and math.isfinite(value)
+    ]
+    if not cells:
+        return None
+    value, row, column = max(cells, key=lambda cell: cell[0])
+    return _say("highest_cell", row=row, column=column, value=axis_value(value, "en"))
+
+
+def _of_graph(view: GraphView) -> Text | None:
+    if not view.edges:
+        return None
+    start, end, _ = max(view.edges, key=lambda edge: abs(edge[2]))
+    return _say("edge", start=view.nodes[start], end=view.nodes[end], count=len(view.edges))
+
+
+def _of_table(view: TableView) -> Text | None:
+    """Say who or what is missing of a table, or how many of its numbers can be told from zero."""
+    cells = [cell for row in view.rows for cell in row]
+    hidden = sum(isinstance(cell, Text) and cell.id == HIDDEN for cell in cells)
+    if hidden:
+        numbers = hidden + sum(amount(cell) is not None for cell in cells)
+        return _say("hidden", hidden=hidden, all=numbers)
+    bands = [(cell, row) for row in view.rows for cell in row if isinstance(cell, Text) and BAND in cell.id]
+    if bands:
+        band, row = max(bands, key=lambda one: float(one[0].values.get("low", 0)))
+        labels = [cell for cell in row if cell is not band and isinstance(cell, str | Text)]
+        return _say("left_out", labels=labels, band=band)
+    pairs = [(row[at - 1], row[at]) for at in margin_columns(view)[:1] for row in view.rows]
+    known = [(amount(value), amount(margin)) for value, margin in pairs]
+    told = [abs(value) > margin for value, margin in known if value is not None and margin is not None]
+    if not told:
+        return None
+    clear = sum(told)
+    name = "clear" if clear else "clear_none"
+    return _say(name, clear=clear, all=len(told))
+
+
+_FINDERS: Mapping[str, Callable[[Any], Text | None]] = {
+    "bars": _of_points,
+    "intervals": _of_points,
+    "curve": _of_curve,
+    "scatter": _of_curve,
+    "heatmap": _of_grid,
+    "matrix": _of_grid,
+    "graph": _of_graph,
+    "table": _of_table,
+}

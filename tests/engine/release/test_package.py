@@ -1,0 +1,227 @@
+"""Files that programs read: the data package, the scripts that load by it, and the schema of the evidence."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from engine.evidence import read_public
+from engine.methods import catalogue
+from engine.release import bundle, package
+from engine.release.readme import described
+from tests.engine.methods import examples_run
+from tests.json_schema import misfits
+
+FEW = (
+    *("statistics.counts", "statistics.protected_table", "statistics.quantiles", "services.private_queries"),
+    *("datasets.k_anonymity", "datasets.imputation", "datasets.marginals", "models.tree", "exchanges.survey"),
+)
+SCHEMA = json.loads(files("resources").joinpath("report", "evidence.schema.json").read_text(encoding="utf-8"))
+PARSERS = {"integer": int, "number": float, "string": str, "date": pd.Timestamp}
+
+
+def method(method_id: str):
+    (found,) = (one for one in catalogue.methods() if one.id == method_id)
+    return found
+
+
+def releases(method_id: str) -> Iterator[Path]:
+    for _, folder in examples_run.ran(method(method_id)):
+        yield folder / "release"
+
+
+def evidence_of(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "evidence.json").read_text(encoding="utf-8"))
+
+
+def cells(path: Path) -> list[dict[str, str]]:
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("method_id", FEW)
+def test_a_data_package_says_of_every_file_what_it_is(method_id):
+    for folder in releases(method_id):
+        found = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
+        assert found["$schema"] == package.PROFILE
+        listed = {one["path"] for one in found["resources"]}
+        assert listed == {one["file"] for one in evidence_of(folder)["artefacts"]}
+        assert len({one["name"] for one in found["resources"]}) == len(found["resources"])
+        for one in found["resources"]:
+            content = (folder / one["path"]).read_bytes()
+            assert one["hash"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
+            assert ("schema" in one) == (one["format"] == "csv")
+
+
+@pytest.mark.parametrize("method_id", FEW)
+def test_every_cell_is_of_the_type_and_category_that_the_package_says(method_id):
+    for folder in releases(method_id):
+        for one in json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))["resources"]:
+            if "schema" not in one:
+                continue
+            rows, fields = cells(folder / one["path"]), one["schema"]["fields"]
+            assert [field["name"] for field in fields] == list(rows[0])
+            for field in fields:
+                kept = [row[field["name"]] for row in rows if row[field["name"]] != ""]
+                for cell in kept:
+                    PARSERS[field["type"]](cell)
+                if "categories" in field:
+                    assert set(kept) <= {level["value"] for level in field["categories"]}
+                margin = field.get("custos:margin95")
+                assert margin is None or margin in {other["name"] for other in fields}
+
+
+def test_a_margin_belongs_to_the_number_before_it():
+    for folder in releases("statistics.counts"):
+        fields = {
+            (one["path"], field["name"]): field.get("custos:margin95")
+            for one in json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))["resources"]
+            for field in one.get("schema", {}).get("fields", ())
+        }
+        assert fields["counts.csv", "count"] == fields["totals.csv", "total"] == "within_95"
+        assert fields["counts.csv", "within_95"] is None
+
+
+def loaded(folder: Path, name: str) -> pd.DataFrame:
+    space: dict[str, Any] = {"__file__": str(folder / "read.py"), "__name__": "read"}
+    exec(
+        compile((folder / "read.py").read_text(encoding="utf-8"), "read.py", "exec"), space
+    )  # as import does
+    return space["load"](name)
+
+
+@pytest.mark.parametrize("method_id", FEW)
+def test_the_script_loads_every_table_to_the_letter(method_id):
+    for folder in releases(method_id):
+        for one in json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))["resources"]:
+            if "schema" not in one:
+                continue
+            frame, rows = loaded(folder, one["path"]), cells(folder / one["path"])
+            assert len(frame) == len(rows)
+            for field in one["schema"]["fields"]:
+                name, kind = field["name"], field["type"]
+                assert str(frame[name].dtype) != "object" or kind == "string"
+                for row, value in zip(rows, frame[name], strict=True):
+                    if row[name] == "":
+                        assert pd.isna(value)
+                    else:
+                        assert value == PARSERS[kind](row[name]), (name, row[name], value)
+                if "custos:margin95" in field:
+                    weak = [
+                        abs(float(row[name])) <= float(row[field["custos:margin95"]])
+                        for row in rows
+                        if row[name] and row[field["custos:margin95"]]
+                    ]
+                    assert weak == [bool(one) for one in frame[f"{name}_weak"] if not pd.isna(one)]
+
+
+def odd_release(tmp_path: Path, values: list[str]) -> Path:
+    """Return a release folder with one table whose category reads as missing, or as code, elsewhere."""
+    base = next(releases("datasets.k_anonymity"))
+    tree = evidence_of(base)
+    line = {"file": "table.csv", "sha256": "0" * 64, "media_type": "text/csv", "rows": 9, "columns": ["a"]}
+    columns = [
+        {"name": "a", "kind": "ordinal", "meaning": "One of a few.", "values": values},
+        {"name": "n", "kind": "integer", "meaning": "How many.", "unit": "people"},
+        {"name": "n_within_95", "kind": "integer", "meaning": "The margin."},
+    ]
+    tree |= {"artefacts": [line], "dictionary": [{"file": "table.csv", "columns": columns}]}
+    for name, content in package.written(read_public(tree)).items():
+        (tmp_path / name).write_bytes(content)
+    frame = pd.DataFrame({"a": values, "n": range(len(values)), "n_within_95": 1})
+    (tmp_path / "table.csv").write_bytes(bundle._csv(frame))
+    return tmp_path
+
+
+ODD = ["None", "NA", "null", "nan", "N/A", "=1+1", 'say "no"', "back\\slash", "ü", "a,b"]
+
+
+def test_a_category_that_reads_as_missing_survives(tmp_path):
+    folder = odd_release(tmp_path, ODD)
+    assert pd.read_csv(folder / "table.csv")["a"].isna().sum() == 5  # what a plain reader loses
+    frame = loaded(folder, "table.csv")
+    assert frame["a"].isna().sum() == 0
+    assert list(frame["a"].cat.categories) == [bundle.harmless(one) for one in ODD]
+    assert frame["a"].cat.ordered
+    assert list(frame["n_weak"]) == [number <= 1 for number in range(len(ODD))]
+    assert frame.attrs["margins"] == {"n": "n_within_95"} and frame.attrs["units"] == {"n": "people"}
+
+
+def test_the_script_of_r_has_the_same_levels(tmp_path):
+    """Strings of R, read as R reads them: what stands between quotation marks, with its escapes."""
+    script = (odd_release(tmp_path, ODD) / "read.R").read_text(encoding="utf-8")
+    (levels,) = re.findall(r'"a" = list\(c\((.*)\), TRUE\)', script)
+    read = re.findall(r'"((?:[^"\\]|\\.)*)"', levels)
+    known = [re.sub(r"\\u([0-9a-f]{4})", lambda found: chr(int(found[1], 16)), one) for one in read]
+    assert [re.sub(r"\\(.)", r"\1", one) for one in known] == [bundle.harmless(one) for one in ODD]
+    assert script.count("(") == script.count(")") and 'na.strings = ""' in script
+    assert 'margins = list("n" = "n_within_95")' in script
+
+
+def test_the_script_runs_alone(tmp_path):
+    folder = odd_release(tmp_path, ODD)
+    ran = subprocess.run(
+        [sys.executable, "-B", "read.py"], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+    assert ran.returncode == 0 and "table.csv: 10 rows" in ran.stdout, ran.stderr
+
+
+@pytest.mark.parametrize("method_id", FEW)
+def test_they_are_made_again_to_the_byte(method_id):
+    for folder in releases(method_id):
+        again = package.written(read_public(evidence_of(folder)))
+        assert again.keys() == bundle.READERS & {path.name for path in folder.iterdir()}
+        assert all((folder / name).read_bytes() == content for name, content in again.items())
+        assert again.keys() <= described((folder / "evidence.json").read_bytes()).keys()
+
+
+# --- the schema of the evidence ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method_id", FEW)
+def test_the_schema_takes_the_evidence_of_every_release(method_id):
+    for folder in releases(method_id):
+        assert list(misfits(evidence_of(folder), SCHEMA, SCHEMA)) == []
+
+
+def mutants(tree: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give evidence with one fault each."""
+    for name in tree:
+        yield f"without {name}", {key: value for key, value in tree.items() if key != name}
+        yield f"{name} of another type", tree | {name: 4.5 if not isinstance(tree[name], int) else "1"}
+    faults = (
+        *((("more",), 1), (("version",), 2), (("audience",), "internal"), (("bundle_id",), "x")),
+        *((("made_at",), "yesterday"), (("artefacts",), []), (("artefacts", 0, "sha256"), "0" * 63)),
+        *((("artefacts", 0, "file"), "../out.csv"), (("artefacts", 0, "rows"), -1)),
+        *((("promise", "epsilon"), "0.5"), (("promise", "unit"), "household"), (("promise", "kind"), "")),
+        *((("views", 0, "kind"), "film"), (("dictionary", 0, "columns", 0, "kind"), "colour")),
+        *((("ledger", "head", "hash"), "none"), (("ledger", "head", "sequence"), True)),
+        *((("counted", "secret"), 3), (("register", "epsilon_spent"), "much"), (("noise", "seed"), "7")),
+        *((("method", "id"), "Counts"), (("statement", "posterior", "presence"), 1.2)),
+    )
+    for path, value in faults:
+        changed = copy.deepcopy(tree)
+        place: Any = changed
+        for part in path[:-1]:
+            place = place[part]
+        place[path[-1]] = value
+        yield f"{path} is {value!r}", changed
+
+
+def test_the_schema_refuses_evidence_with_a_fault():
+    tree = evidence_of(next(releases("statistics.counts")))
+    tried = list(mutants(tree))
+    assert len(tried) >= 50
+    assert [name for name, mutant in tried if not list(misfits(mutant, SCHEMA, SCHEMA))] == []

@@ -1,0 +1,103 @@
+"""Headings and alternative texts made from numbers: largest, how many are clear of zero, who is missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.report.drawing import PLOTTED
+from engine.report.findings import alternative, finding
+from engine.report.words import word
+from engine.views import (
+    HIDDEN,
+    BarsView,
+    CurveView,
+    GraphView,
+    HeatmapView,
+    IntervalsView,
+    MatrixView,
+    NumberView,
+    ScatterView,
+    Series,
+    TableView,
+    Text,
+    weak,
+)
+
+
+def said(view) -> str:
+    found = finding(view)
+    assert found is not None
+    return word(found, "en").replace("\u00a0", " ")
+
+
+def bars(values, margin):
+    labels = tuple("abcdef"[: len(values)])
+    low, high = (tuple(one + sign * margin for one in values) for sign in (-1, 1))
+    return BarsView("t", labels, tuple(values), "n", low, high)
+
+
+def test_the_largest_is_named_where_nothing_else_can_be_as_large():
+    assert said(bars([60.0, 3.0, 20.0], 6.0)) == "Largest: a, 60 ± 6. 2 of 3 numbers are clear of zero."
+
+
+def test_a_lead_within_the_margins_is_no_lead():
+    shown = said(bars([60.0, 55.0, 20.0], 6.0))
+    assert shown == "a reads largest, 60 ± 6; 1 other could be as large. 3 of 3 numbers are clear of zero."
+
+
+def test_negative_effects_count_by_their_size():
+    view = IntervalsView("t", ("a", "b"), (-3.0, 1.0), (-4.0, 0.5), (-2.0, 1.5), "x")
+    assert said(view).startswith("Largest: a, −3") and "2 of 2 numbers are clear" in said(view)
+
+
+def test_numbers_that_could_all_be_zero_have_no_largest():
+    assert said(bars([5.0, 2.0], 6.0)) == "None of 2 numbers can be told from zero."
+
+
+def test_bars_without_margins_tell_both_ends():
+    assert said(BarsView("t", ("a", "b"), (9.0, 4.0), "n")) == "Largest: a, 9; smallest: b, 4."
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")])
+def test_a_number_that_is_none_is_no_finding(odd):
+    assert finding(BarsView("t", ("a",), (odd,), "n")) is None
+    assert said(BarsView("t", ("a", "b"), (odd, 2.0), "n")) == "b: 2."
+
+
+def test_tables_tell_who_is_missing():
+    hidden = Text(HIDDEN)
+    assert (
+        said(TableView("t", ("g", "n"), (("a", hidden), ("b", 5), ("c", 7))))
+        == "1 of 3 numbers are not printed."
+    )
+    band = {name: Text(f"views.bands.{name}", values) for name, values in
+            (("most", {"high": 5}), ("above", {"low": 30}))}  # fmt: skip
+    rows = (("sex", "men", band["most"]), ("race", "other", band["above"]))
+    assert said(TableView("t", ("c", "v", "out"), rows)) == "Left out most: race, other, more than 30 %."
+
+
+def test_tables_with_margins_count_what_is_clear_of_zero():
+    headings = ("g", "n", Text("statistics.headings.within_95"))
+    rows = (("a", 50, 6), ("b", weak(3), 6), ("c", -9, 6))
+    assert said(TableView("t", headings, rows)) == "2 of 3 numbers are clear of zero."
+    assert finding(TableView("t", ("g", "n"), (("a", 1),))) is None
+
+
+def test_other_kinds_name_what_is_highest():
+    line = Series("s", (0.0, 1.0), (0.25, 0.75))
+    assert said(CurveView("t", "days", "y", (line,))) == "Highest where days is 1: 0.75."
+    both = said(ScatterView("t", "days", "y", (line, Series("r", (4.0,), (0.9,)))))
+    assert both == "Highest: r, 0.9 where days is 4."
+    assert said(HeatmapView("t", ("a",), ("b", "c"), ((None, 2.0),))) == "Highest: a with c, 2."
+    assert said(MatrixView("t", ("a", "b"), ((1.0, 2.0), (3.0, 4.0)))) == "Highest: b with b, 4."
+    assert said(GraphView("t", ("a", "b"), ((0, 1, -2.0),))) == "1 line; the strongest leads from a to b."
+    assert finding(CurveView("t", "x", "y", ())) is None
+    assert finding(NumberView("t", 4, Text("report.numbers.count"))) is None
+
+
+def test_every_drawing_of_a_release_is_told_with_its_finding(sample):
+    drawn = [view for view in sample.every_kind if view.kind in PLOTTED]
+    assert {view.kind for view in drawn} == set(PLOTTED)
+    for view in drawn:
+        found = finding(view)
+        assert found is not None and word(found, "en") in alternative(view, "en"), view.kind
