@@ -72,7 +72,7 @@ def read_bytes(path: Path, most: int = DOCUMENT) -> bytes:
         ...
     engine.bounded.TooLarge: document.too_large (file, most, size)
     """
-    with open(path, "rb", opener=_opened) as file:
+    with open(path, "rb", opener=_open) as file:
         _refuse(path, os.fstat(file.fileno()).st_size, most)
         content = file.read(most + 1)
     _refuse(path, len(content), most)  # it grew meanwhile
@@ -95,11 +95,11 @@ def read_text(path: Path, most: int = DOCUMENT, *, encoding: str = "utf-8") -> s
 
 def sha256(path: Path) -> str:
     """Return the SHA-256 of a plain file of any size in hexadecimal, piece by piece; raises OSError."""
-    with open(path, "rb", opener=_opened) as file:
+    with open(path, "rb", opener=_open) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _opened(path: str, flags: int) -> int:
+def _open(path: str, flags: int) -> int:
     """Open a plain file and nothing else; without waiting for the other end of a pipe."""
     number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(number).st_mode):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from engine.privacy.promise import Promise
-from engine.protected import Protected, protected
+from engine.protected import Protected, words_for_protected
 from engine.views import Text, View, from_json, to_json
 
 VERSION = 1
@@ -100,7 +100,7 @@ class PublicEvidence:
 
 def words_of(decided: Mapping[str, Any]) -> Protected:
     """Return the custodian's words for who is protected from what was decided."""
-    return protected(decided.get("protected"), decided.get("protected_many"))
+    return words_for_protected(decided.get("protected"), decided.get("protected_many"))
 
 
 @dataclass(frozen=True)

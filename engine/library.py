@@ -24,10 +24,10 @@ from engine.methods.protocol import MAIN
 from engine.progress import SILENT, Progress
 from engine.release.bundle import Bundle
 from engine.release.plan import FileReference, Plan
-from engine.release.reading import pinned
+from engine.release.reading import pin_reading
 from engine.release.verify import Verification
 from engine.report.theme import LIGHT
-from engine.report.words import cell, measured, note, number_columns, shortened, word
+from engine.report.words import cell, note, number_columns, shorten_table, word, write_with_unit
 from engine.table.reading.frames import store_frame
 from engine.table.reading.options import ReadOptions
 from engine.table.schema import Schema
@@ -128,7 +128,7 @@ def run(
         return make(
             complete,
             out=Path(out),
-            ledger=_opened(ledger),
+            ledger=_open(ledger),
             base=folder,
             language=language,
             progress=progress,
@@ -157,7 +157,7 @@ def _as_files(plan: Plan, tables: Mapping[str, Rows], out: Path, base: Path) -> 
             else:
                 reference = FileReference(str(Path(table).absolute()), {})
             own = replace(plan, files={name: reference})
-            plan = replace(plan, files={**plan.files, name: pinned(own, base=base).files[name]})
+            plan = replace(plan, files={**plan.files, name: pin_reading(own, base=base).files[name]})
         yield plan
 
 
@@ -210,7 +210,7 @@ def list_methods(*, language: str = "en") -> pd.DataFrame:
     return pd.DataFrame(lines).set_index("id")
 
 
-def _opened(ledger: Ledger | Place | None) -> Ledger:
+def _open(ledger: Ledger | Place | None) -> Ledger:
     if isinstance(ledger, Ledger):
         return ledger
     return Ledger(default_path() if ledger is None else Path(ledger))
@@ -294,7 +294,7 @@ def _of_view(view: View, language: str) -> str:
     if isinstance(view, TextView):
         body = "".join(f"<p>{escape(word(one, language))}</p>" for one in view.paragraphs)
     elif isinstance(view, NumberView):
-        body = f"<p><b>{escape(measured(view.value, view.unit, language))}</b></p>"
+        body = f"<p><b>{escape(write_with_unit(view.value, view.unit, language))}</b></p>"
     elif isinstance(view, TableView):
         body, left_out = _grid(view, language)
         notes += left_out
@@ -310,7 +310,7 @@ def _of_view(view: View, language: str) -> str:
 
 
 def _grid(view: TableView, language: str) -> tuple[str, str]:
-    shown, cut = shortened(view)
+    shown, cut = shorten_table(view)
     sides = ["right" if numeric else "left" for numeric in number_columns(shown)]
 
     def line(tag: str, cells: Sequence[str]) -> str:

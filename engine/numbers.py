@@ -183,16 +183,16 @@ def unmistakable(value: Fraction | int | float | str) -> str:
     >>> unmistakable(Fraction(9, 8)), unmistakable(Fraction(250000)), unmistakable("1/3")
     ('1.1250', '250000', '1/3')
     """
-    plainly = str(written(exact(value)))
+    plainly = str(shortest_json(exact(value)))
     return plainly if len(readings(plainly)) == 1 else f"{plainly}0"
 
 
-def written(value: Fraction) -> int | float | str:
+def shortest_json(value: Fraction) -> int | float | str:
     """Return an exact fraction as the shortest JSON value that `exact` reads back as the same fraction.
 
     Examples
     --------
-    >>> written(Fraction(1, 10)), written(Fraction(3)), written(Fraction(1, 3))
+    >>> shortest_json(Fraction(1, 10)), shortest_json(Fraction(3)), shortest_json(Fraction(1, 3))
     (0.1, 3, '1/3')
     """
     if value.denominator == 1:
@@ -205,7 +205,7 @@ def written(value: Fraction) -> int | float | str:
 
 def plain(value: Any) -> Any:
     """Return an exact number as its JSON value, anything else as it is."""
-    return written(value) if isinstance(value, Fraction) else value
+    return shortest_json(value) if isinstance(value, Fraction) else value
 
 
 def brief(value: float | None) -> float | None:

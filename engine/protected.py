@@ -121,6 +121,6 @@ def agreeing(unit: str, written: str, words: Protected) -> str:
     return {f" {words.several}": f" {words.one}", " rows": " row"}.get(unit, unit)
 
 
-def protected(one: object, many: object = "") -> Protected:
+def words_for_protected(one: object, many: object = "") -> Protected:
     """Return the words that a custodian said; what was not said is a person."""
     return Protected(str(one), str(many or "")) if one else Protected()

@@ -147,7 +147,7 @@ def items(value: Any, field: str, one: Callable[[Any, str], Found]) -> tuple[Fou
     return tuple(one(entry, f"{field}[{place}]") for place, entry in enumerate(value))
 
 
-def named(value: Any, field: str) -> dict[str, Any]:
+def read_named(value: Any, field: str) -> dict[str, Any]:
     """Return named values, whatever their names."""
     if not isinstance(value, Mapping):
         raise Wrong("named", field)
@@ -166,7 +166,7 @@ def members(
         ...
     engine.strict_json.Wrong: purpose.titel: unknown
     """
-    tree, known = named(value, field), [*must, *may]
+    tree, known = read_named(value, field), [*must, *may]
     before = f"{field}." if field else ""
     for name in tree:
         if name not in known:

@@ -90,7 +90,7 @@ def _of_file(language: str, beginning: str) -> Mapping[str, str]:
     return dict(_flatten(tree, f"{beginning}."))
 
 
-def _found(text_id: str, language: str) -> str | None:
+def _find(text_id: str, language: str) -> str | None:
     beginning = text_id
     while "." in beginning:  # names of files have dots too: the longest that is one
         beginning = beginning.rpartition(".")[0]
@@ -120,7 +120,7 @@ def languages() -> tuple[str, ...]:
 
 def has(text_id: str, *, language: str = FALLBACK) -> bool:
     """Say whether a text exists."""
-    return _found(text_id, language) is not None
+    return _find(text_id, language) is not None
 
 
 def text(text_id: str, *, language: str = FALLBACK, **values: Any) -> str:
@@ -145,7 +145,7 @@ def text(text_id: str, *, language: str = FALLBACK, **values: Any) -> str:
 
 def _pattern(text_id: str, language: str) -> str:
     for spoken_in in (language, FALLBACK):
-        sentence = _found(text_id, spoken_in)
+        sentence = _find(text_id, spoken_in)
         if sentence is not None:
             return sentence
     raise KeyError(text_id)

@@ -362,7 +362,7 @@ def as_table(view: View) -> TableView:
         return TableView(view.title, (Text("views.value"),), ((view.value,),))
     if isinstance(view, BarsView | IntervalsView):
         centres = view.values if isinstance(view, BarsView) else view.centres
-        return _labelled(view.title, view.axis, view.labels, centres, view.low, view.high)
+        return _label(view.title, view.axis, view.labels, centres, view.low, view.high)
     if isinstance(view, CurveView | ScatterView):
         rows = tuple(
             (series.label, x, y) for series in view.series for x, y in zip(series.x, series.y, strict=True)
@@ -380,7 +380,7 @@ def as_table(view: View) -> TableView:
     return TableView(view.title, (), ())
 
 
-def _labelled(
+def _label(
     title: Label,
     axis: Label,
     labels: tuple[Label, ...],

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from app import words
-from app.parts.making import STRETCH, add, hidden, make_button, make_column, make_label, make_row, named
+from app.parts.making import STRETCH, add, hidden, make_button, make_column, make_label, make_row, name_widget
 from app.parts.prose import Heading, Prose
 from app.theme import polish
 from engine.views import Text
@@ -22,7 +22,7 @@ class Footer(QFrame):
         super().__init__(parent)
         self.setObjectName("footer")
         both = make_row(inside=self, margins=0)
-        self._usual, self.guard = QWidget(), hidden(named(QWidget(), "guard"))
+        self._usual, self.guard = QWidget(), hidden(name_widget(QWidget(), "guard"))
         add(both, (self._usual, 1), (self.guard, 1))
         self._row = make_row(inside=self._usual, spacing=16)
         self._build_guard()

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtWidgets import QFrame, QWidget
 
 from app import words
-from app.parts.making import add, make_button, make_row, named
+from app.parts.making import add, make_button, make_row, name_widget
 from app.parts.prose import Prose
 from app.words.money import level, money, percent
 from engine.privacy.promise import Neighbours
@@ -24,7 +24,7 @@ class MoneyLine(QFrame):
         super().__init__(parent)
         self.setObjectName("money-line")
         row = make_row(inside=self, spacing=16)
-        self.line = named(Prose(tone="quiet", pixels=12), "money-words")
+        self.line = name_widget(Prose(tone="quiet", pixels=12), "money-words")
         self.change = make_button(words.say("app.window.money.change"), "change-money", look="link")
         add(row, (self.line, 1), self.change)
         self._row = row

@@ -7,7 +7,16 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaint
 from PySide6.QtWidgets import QAbstractButton, QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
-from app.parts.making import add, hidden, left, make_button, make_column, make_label, make_row, named
+from app.parts.making import (
+    add,
+    align_left,
+    hidden,
+    make_button,
+    make_column,
+    make_label,
+    make_row,
+    name_widget,
+)
 from app.parts.plot import ShareBar
 from app.parts.prose import Prose
 from app.state import flow
@@ -140,7 +149,7 @@ class RegisterBlock(QFrame):
         self.left = Prose(tone="quiet", pixels=12)
         self.bar = ShareBar(BAR, least=BAR)
         self.care = Prose(words.say("app.window.register.unbounded"), tone="care", pixels=11)
-        self.takes = hidden(named(Prose(tone="care", pixels=11), "register-takes"))
+        self.takes = hidden(name_widget(Prose(tone="care", pixels=11), "register-takes"))
         self._said = ""
         add(column, self.name, self.left, self.bar, self.takes, self.care)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -227,10 +236,10 @@ class Side(QFrame):
         self.name = make_label(words.say("app.window.name"), pixels=18, weight=700)
         self.name.setIndent(8)
         self.links: dict[str, QPushButton] = {}
-        add(column, self.name, 10, left(self._link(flow.START)), 4)
+        add(column, self.name, 10, align_left(self._link(flow.START)), 4)
         self.steps = StepList(flow.STEPS[1:])
         self.steps.chosen.connect(self.chosen)
-        self.list = named(QScrollArea(), "steps", self.steps.accessibleName())
+        self.list = name_widget(QScrollArea(), "steps", self.steps.accessibleName())
         self.list.setWidgetResizable(True)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -249,7 +258,7 @@ class Side(QFrame):
         self._name_look()
         self.offline = Prose(words.say("app.window.offline"), tone="quiet", pixels=12)
         self.offline.setContentsMargins(8, 0, 0, 0)
-        add(column, left(self.look), 8, self.offline)
+        add(column, align_left(self.look), 8, self.offline)
 
     def _link(self, step: str) -> QPushButton:
         """What stands outside the numbered steps."""

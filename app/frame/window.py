@@ -48,7 +48,7 @@ from app.state import draft, files, flow, purposes
 from app.state.settings import Settings
 from app.state.study import Study
 from app.theme import theme
-from app.work.deciding import promised
+from app.work.deciding import promise_of
 from app.work.jobs import SHORT, JobRunner
 from app.work.registers import RegisterWatch, takes
 from engine.errors import EngineError
@@ -285,7 +285,7 @@ class Window(QWidget):
         if wanted:
             plan = self.study.plan
             self.runner.start(
-                promised,
+                promise_of,
                 plan,
                 readings=True,
                 done=lambda value: self.study.store("promised", value, plan),
@@ -554,11 +554,11 @@ class Window(QWidget):
             page.prepare()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if files.dropped(event.mimeData()) and self.page(self.step).take_file() is not None:
+        if files.dropped_file(event.mimeData()) and self.page(self.step).take_file() is not None:
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        path, take = files.dropped(event.mimeData()), self.page(self.step).take_file()
+        path, take = files.dropped_file(event.mimeData()), self.page(self.step).take_file()
         if path and take is not None:
             event.acceptProposedAction()
             take(path)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.cards import Card, Rule
-from app.parts.making import add, empty, hidden, left, make_button, make_column, named
+from app.parts.making import add, align_left, empty, hidden, make_button, make_column, name_widget
 from app.parts.prose import Heading, Prose
 from app.theme import polish
 from engine.errors import EngineError
@@ -22,14 +22,14 @@ class ComputerCard(QWidget):
     def __init__(self, check: Callable[[], None], save: Callable[[], None]) -> None:
         super().__init__()
         self.report: Any = None
-        self.rules = hidden(named(Prose(), "computer-rules"))
+        self.rules = hidden(name_widget(Prose(), "computer-rules"))
         self.check = make_button(words.say("app.start.computer"), "check-computer", check, look="link")
-        self.card = hidden(named(Card(), "computer-card"))
-        self.answer = named(Heading(size="side"), "computer-answer")
+        self.card = hidden(name_widget(Card(), "computer-card"))
+        self.answer = name_widget(Heading(size="side"), "computer-answer")
         self.lines = make_column(spacing=6)
         self.save = make_button(words.say("app.start.computer_save"), "save-check", save)
-        add(self.card.body, self.answer, self.lines, left(self.save))
-        make_column(self.rules, left(self.check), self.card, inside=self, margins=0)
+        add(self.card.body, self.answer, self.lines, align_left(self.save))
+        make_column(self.rules, align_left(self.check), self.card, inside=self, margins=0)
 
     def show_rules(self) -> None:
         """Show what the administrator has set, if anything: what is locked, and for whom it is."""

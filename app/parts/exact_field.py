@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 from app.parts.reading_numbers import Reading
 from app.theme import polish
 from engine import texts
-from engine.numbers import exact, written
+from engine.numbers import exact, shortest_json
 
 STEPS = 600
 AROUND, WIDEST = 24, 140  # pixels: what a field leaves beside its text, and how wide it may become
@@ -64,7 +64,7 @@ class ExactField(QLineEdit):
 
     def _write(self, value: Fraction | None) -> None:
         with QSignalBlocker(self):
-            self.setText("" if value is None else shown(value))
+            self.setText("" if value is None else write_exact(value))
         needed = self.fontMetrics().horizontalAdvance(self.text()) + AROUND
         self.setFixedWidth(max(self._least, min(needed, WIDEST)))
         self._mark(False)
@@ -96,15 +96,15 @@ class ExactField(QLineEdit):
             polish(self)
 
 
-def shown(value: Fraction) -> str:
+def write_exact(value: Fraction) -> str:
     """Return an exact number as it is written.
 
-    >>> shown(Fraction(1, 2)), shown(Fraction(1, 3)), shown(Fraction(400000)), shown(Fraction(1, 10**6))
+    >>> write_exact(Fraction(1, 2)), shown(Fraction(1, 3)), shown(Fraction(400000)), shown(Fraction(1, 10**6))
     ('0.5', '1/3', '400,000', '0.000001')
     """
     if value.denominator == 1:
         return texts.number(int(value))
-    plain = str(written(value))
+    plain = str(shortest_json(value))
     return f"{Decimal(plain):f}" if "e-" in plain else plain
 
 

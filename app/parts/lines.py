@@ -68,7 +68,7 @@ def lines(view: TableView) -> list[Line]:
         found.append(Line(name, centre, *ends, is_weak(row[value]) or covers))
     digits = decimals([(one.high - one.low) / 2 for one in found])
     signed = ends_with(view.title, EFFECTS)
-    return [_written(one, digits, signed=signed) for one in found]
+    return [_write(one, digits, signed=signed) for one in found]
 
 
 def decimals(margins: Sequence[float]) -> int:
@@ -94,7 +94,7 @@ def alike(values: Sequence[float]) -> list[str]:
     return [f"{value:,.{digits}f}" for value in values]
 
 
-def _written(one: Line, digits: int, *, signed: bool) -> Line:
+def _write(one: Line, digits: int, *, signed: bool) -> Line:
     """Return a line with its number and its margin in the form that all of their list have."""
     value = round(one.value, digits) + 0.0  # not −0
     number = f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", "−")

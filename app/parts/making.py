@@ -46,7 +46,7 @@ L = TypeVar("L", bound=QLayout)
 # --- widgets --------------------------------------------------------------------------------------------
 
 
-def named(widget: W, name: str, spoken: str = "") -> W:
+def name_widget(widget: W, name: str, spoken: str = "") -> W:
     """Return a widget with the name by which style, tests and programs find it, and what is spoken of it."""
     widget.setObjectName(name)
     if spoken:
@@ -169,14 +169,14 @@ def make_column(
     *parts: Part, inside: QWidget | None = None, spacing: int | None = None, margins: Margins | None = None
 ) -> QVBoxLayout:
     """Return parts below one another, as the layout of ``inside`` where that is given."""
-    return _filled(QVBoxLayout() if inside is None else QVBoxLayout(inside), parts, spacing, margins)
+    return _fill(QVBoxLayout() if inside is None else QVBoxLayout(inside), parts, spacing, margins)
 
 
 def make_row(
     *parts: Part, inside: QWidget | None = None, spacing: int | None = None, margins: Margins | None = None
 ) -> QHBoxLayout:
     """Return parts side by side, as the layout of ``inside`` where that is given."""
-    return _filled(QHBoxLayout() if inside is None else QHBoxLayout(inside), parts, spacing, margins)
+    return _fill(QHBoxLayout() if inside is None else QHBoxLayout(inside), parts, spacing, margins)
 
 
 def make_grid(
@@ -192,7 +192,7 @@ def make_grid(
         made.setHorizontalSpacing(across)
     if down is not None:
         made.setVerticalSpacing(down)
-    return _filled(made, (), None, margins)
+    return _fill(made, (), None, margins)
 
 
 def make_group(layout: QLayout) -> QWidget:
@@ -202,7 +202,7 @@ def make_group(layout: QLayout) -> QWidget:
     return made
 
 
-def left(widget: QWidget) -> Aligned:
+def align_left(widget: QWidget) -> Aligned:
     """Return a part no wider than it needs, at the left."""
     return widget, 0, Qt.AlignmentFlag.AlignLeft
 
@@ -219,7 +219,7 @@ def add(layout: QLayout, *parts: Part) -> None:
         _add(layout, part)
 
 
-def _filled(layout: L, parts: tuple[Part, ...], spacing: int | None, margins: Margins | None) -> L:
+def _fill(layout: L, parts: tuple[Part, ...], spacing: int | None, margins: Margins | None) -> L:
     if spacing is not None:
         layout.setSpacing(spacing)
     if margins is not None:

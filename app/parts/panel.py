@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLay
 from shiboken6 import isValid
 
 from app import words
-from app.parts.making import add, make_column, named
+from app.parts.making import add, make_column, name_widget
 from app.parts.prose import Heading, Prose
 from app.theme import mono_font
 
@@ -114,7 +114,7 @@ class Panel(QScrollArea):
         if explanation is None:
             return
         self._made = explanation
-        body = named(QWidget(), "panelBody")
+        body = name_widget(QWidget(), "panelBody")
         column = make_column(inside=body, spacing=0, margins=(24, 30, 24, 24))
         title = Heading(words.firm(explanation.title), size="side")
         if explanation.mono:

@@ -15,14 +15,14 @@ from app import words
 from app.parts.making import (
     STRETCH,
     add,
+    align_left,
     hidden,
-    left,
     make_button,
     make_choice,
     make_column,
     make_field,
     make_row,
-    named,
+    name_widget,
 )
 from app.parts.prose import Heading, Prose
 from engine.ledger.staff import APPROVE, ROLES
@@ -47,9 +47,9 @@ class RegisterPeople(QWidget):
         self.line = make_button(
             words.say("app.staff.heading"), "register-people", look="link", checkable=True
         )
-        add(column, left(self.line))
+        add(column, align_left(self.line))
         self.form = hidden(QWidget())
-        self.said = named(Prose(), "people-said")
+        self.said = name_widget(Prose(), "people-said")
         self.fields: dict[str, QLineEdit] = {name: self._field(name) for name in FIELDS}
         self.choices: dict[str, QComboBox] = {
             name: make_choice(f"people-{name}", words.say(f"app.staff.{name}"), width=240)
@@ -92,7 +92,7 @@ class RegisterPeople(QWidget):
         make_row(
             choices["person"], (fields["passphrase"], 1), buttons["sign_in"], inside=self.here, margins=0
         )
-        add(inside, self.here, left(buttons["sign_out"]))
+        add(inside, self.here, align_left(buttons["sign_out"]))
         self.deciding = QWidget()
         column = make_column(inside=self.deciding, spacing=6, margins=0)
         add(column, Heading(words.say("app.staff.name_heading"), size="small", tone="quiet"))
@@ -137,9 +137,9 @@ class RegisterPeople(QWidget):
         self.buttons["approve"].setVisible(approves)
         rule = found["rule"]
         for name in ("epsilon", "money"):
-            self.fields[name].setText(_written(rule[name]))
+            self.fields[name].setText(_write(rule[name]))
         self.unbounded.setChecked(rule["unbounded"])
-        self.said.say(_said(active, there, rule))
+        self.said.say(_say(active, there, rule))
         self._enable()
 
     def _enable(self) -> None:
@@ -163,7 +163,7 @@ class RegisterPeople(QWidget):
         self.wanted.emit(name, said | {"unbounded": self.unbounded.isChecked()})
 
 
-def _said(active: Sequence[dict[str, Any]], there: dict[str, Any] | None, rule: dict[str, Any]) -> str:
+def _say(active: Sequence[dict[str, Any]], there: dict[str, Any] | None, rule: dict[str, Any]) -> str:
     if not active:
         return words.say("app.staff.nobody")
     listed = ", ".join(
@@ -178,7 +178,7 @@ def _said(active: Sequence[dict[str, Any]], there: dict[str, Any] | None, rule: 
     return " ".join([listed + ".", present, *rule_words(rule, language=words.language())])
 
 
-def _written(amount: str | None) -> str:
+def _write(amount: str | None) -> str:
     """Return an amount of a rule as a person writes it; as a fraction where no decimals are exact."""
     if amount is None:
         return ""
@@ -202,7 +202,7 @@ class SecondPerson(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         column = make_column(inside=self, spacing=6, margins=0)
-        self.words = named(Prose(words.say("app.staff.needs_second")), "second-words")
+        self.words = name_widget(Prose(words.say("app.staff.needs_second")), "second-words")
         self.prepare = make_button(
             words.say("app.staff.prepare_button"), "prepare-request", lambda: self.asked.emit("prepare")
         )

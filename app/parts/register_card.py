@@ -20,7 +20,7 @@ from app.parts.making import (
     make_field,
     make_grid,
     make_label,
-    named,
+    name_widget,
 )
 from app.parts.people import RegisterPeople
 from app.parts.prose import Prose
@@ -105,8 +105,8 @@ class RegisterCard(Card):
         self._known: Sequence[dict[str, Any]] = ()
         self.choice = make_choice("register-choice", words.say("app.releases.register"))
         self.choice.currentIndexChanged.connect(lambda place: self._show())
-        self.figures = named(Prose(), "register-figures")
-        self.changes = named(Prose(tone="quiet", pixels=12), "register-changes")
+        self.figures = name_widget(Prose(), "register-figures")
+        self.changes = name_widget(Prose(tone="quiet", pixels=12), "register-changes")
         self.change = BudgetChange()
         self.key = SigningKey()
         self.people = RegisterPeople()

@@ -9,7 +9,16 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
 
 from app import words
-from app.parts.making import add, hidden, left, make_button, make_column, make_field, make_row, named
+from app.parts.making import (
+    add,
+    align_left,
+    hidden,
+    make_button,
+    make_column,
+    make_field,
+    make_row,
+    name_widget,
+)
 from app.parts.prose import Prose
 
 
@@ -24,13 +33,13 @@ class SealingFold(QWidget):
         self.line = make_button(words.say("app.sealing.heading"), "sealing", look="link", checkable=True)
         self.form = hidden(QWidget())
         inside = make_column(inside=self.form, spacing=6, margins=0)
-        self.said = named(Prose(), "sealing-said")
+        self.said = name_widget(Prose(), "sealing-said")
         self.secret, self.again = (self._field(name) for name in ("secret", "again"))
         self.button = make_button("", "sealing-now", self._ask)
         row = make_row((self.secret, 1), (self.again, 1), self.button, spacing=8)
         limits = Prose(words.say("signing.sealing.limits"), tone="quiet", pixels=12)
         add(inside, self.said, row, limits)
-        add(column, left(self.line), self.form)
+        add(column, align_left(self.line), self.form)
         self.line.toggled.connect(self.form.setVisible)
         self._seals, self._sets_up = True, True
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from app import words
-from app.parts.making import add, left, make_column, make_row
+from app.parts.making import add, align_left, make_column, make_row
 from app.parts.prose import Heading, Prose
 
 
@@ -43,7 +43,7 @@ class SecondFile(QWidget):
         self.remove.setProperty("look", "link")
         self.remove.clicked.connect(lambda checked=False: self.removed.emit())
         self.file = Prose()
-        add(line, left(self.button), (self.file, 1), self.remove)
+        add(line, align_left(self.button), (self.file, 1), self.remove)
         column.addLayout(line)
         self.show_file(None)
 

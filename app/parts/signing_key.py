@@ -10,7 +10,17 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from app import words
-from app.parts.making import STRETCH, add, hidden, left, make_button, make_column, make_field, make_row, named
+from app.parts.making import (
+    STRETCH,
+    add,
+    align_left,
+    hidden,
+    make_button,
+    make_column,
+    make_field,
+    make_row,
+    name_widget,
+)
 from app.parts.prose import Prose
 
 FIELDS = ("opens", "locks", "reason")
@@ -56,10 +66,10 @@ class SigningKey(QWidget):
         super().__init__(parent)
         column = make_column(inside=self, spacing=6, margins=0)
         self.line = make_button(words.say("app.signing.heading"), "signing-key", look="link", checkable=True)
-        add(column, left(self.line))
+        add(column, align_left(self.line))
         self.form = hidden(QWidget())
         inside = make_column(inside=self.form, spacing=6, margins=0)
-        self.said = named(Prose(), "signing-said")
+        self.said = name_widget(Prose(), "signing-said")
         self.fields: dict[str, QLineEdit] = {
             name: make_field(
                 f"signing-{name}",
@@ -80,7 +90,7 @@ class SigningKey(QWidget):
         }
         self.fields["reason"].textChanged.connect(lambda text: self._enable())
         fields = self.fields
-        add(inside, self.said, fields["opens"], left(self.buttons["sheets"]))
+        add(inside, self.said, fields["opens"], align_left(self.buttons["sheets"]))
         add(inside, make_row((fields["locks"], 1), self.buttons["lock"], STRETCH, spacing=8))
         add(inside, make_row((fields["reason"], 1), self.buttons["renew"], STRETCH, spacing=8), self.lost)
         column.addWidget(self.form)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import add, empty, make_column, make_grid, named
+from app.parts.making import add, empty, make_column, make_grid, name_widget
 from app.parts.plot import ShareBar
 from app.parts.prose import Prose
 from app.parts.wrapping import Wrapping
@@ -43,7 +43,7 @@ class VerdictCard(Card):
         self.setObjectName("verdict")
         self._shown: Any = None
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.sentence = named(Prose(), "verdict-sentence")
+        self.sentence = name_widget(Prose(), "verdict-sentence")
         self.bar = make_bar(HEIGHT)
         add(self.body, self.sentence, self.bar)
         self._legend = QGridLayout()
@@ -146,7 +146,7 @@ class VerdictCard(Card):
             bar = make_bar(6)
             show_share(bar, remedy.verdict.share)
             bar.setMaximumWidth(120)
-            said = Prose(_counted(remedy.verdict))
+            said = Prose(_count(remedy.verdict))
             said.setMinimumWidth(160)
             button.setAccessibleDescription(said.plain())
             lines.addWidget(button, place, 0)
@@ -169,7 +169,7 @@ def remedy_words(remedy: Any) -> str:
     return words.say(f"app.preview.verdict.remedy.{remedy.kind}", value=value)
 
 
-def _counted(verdict: Any) -> str:
+def _count(verdict: Any) -> str:
     if hasattr(verdict, "said"):
         return words.label(verdict.said)
     return words.say(

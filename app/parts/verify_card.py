@@ -6,7 +6,7 @@ from typing import Any
 
 from app import words
 from app.parts.cards import Card, Rule
-from app.parts.making import add, empty, hidden, left, make_button, make_column, make_field, named
+from app.parts.making import add, align_left, empty, hidden, make_button, make_column, make_field, name_widget
 from app.parts.prose import Heading, Prose
 from app.theme import polish
 from engine.release.signature import in_groups, plain_fingerprint
@@ -23,8 +23,8 @@ class VerifyCard(Card):
         said = words.say("app.verify.known")
         hint = words.say("app.verify.known_short")
         self.fingerprint = make_field("verify-fingerprint", said, placeholder=hint, most=80, width=480)
-        self.answer = hidden(named(Heading(size="side"), "verify-answer"))
-        add(self.body, self.hint, self.fingerprint, left(self.button), self.answer)
+        self.answer = hidden(name_widget(Heading(size="side"), "verify-answer"))
+        add(self.body, self.hint, self.fingerprint, align_left(self.button), self.answer)
         self.lines = make_column(spacing=6)
         self.body.addLayout(self.lines)
 

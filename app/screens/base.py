@@ -34,7 +34,7 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFrame, QProgressBar, QScrollArea, QWidget
 
 from app import words
-from app.parts.making import add, make_button, make_column, make_row, named
+from app.parts.making import add, make_button, make_column, make_row, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.state.settings import Settings
@@ -143,8 +143,8 @@ class Page(QScrollArea):
         inner = _Body()
         inner.setObjectName("pageBody")
         column = make_column(inside=inner, spacing=0, margins=(32, 28, 32, 24))
-        self.title = named(Heading("", size="title"), "title")
-        self.subtitle = named(Prose("", tone="quiet"), "subtitle")
+        self.title = name_widget(Heading("", size="title"), "title")
+        self.subtitle = name_widget(Prose("", tone="quiet"), "subtitle")
         self.busy = Busy()
         self.body = make_column(spacing=16)
         add(column, self.title, 6, self.subtitle, 16, self.busy, (self.body, 1))

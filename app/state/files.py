@@ -56,7 +56,7 @@ def save_plan(plan: Plan, path: Path) -> None:
         raise InputRefused("plan.not_writable", file=path.name, folder=str(path.parent)) from error
 
 
-def dropped(data: QMimeData) -> str:
+def dropped_file(data: QMimeData) -> str:
     """Return the path of the one file of this computer that is dropped, or nothing."""
     found = [url.toLocalFile() for url in data.urls()]
     return found[0] if len(found) == 1 and found[0] else ""

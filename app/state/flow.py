@@ -165,7 +165,7 @@ def thresholds(method: type[Method]) -> tuple[Parameter, ...]:
     )
 
 
-def asked(method: type[Method]) -> tuple[Parameter, ...]:
+def asked_parameters(method: type[Method]) -> tuple[Parameter, ...]:
     """Return the parameters that are asked for with the method itself."""
     later = thresholds(method) if has_terms(method) else ()
     return tuple(one for one in method.parameters if one not in later)
@@ -402,7 +402,7 @@ def _preview(state: State) -> Iterator[Missing]:
         yield _missing("refused", "refusal")
 
 
-def _released(state: State) -> Iterator[Missing]:
+def _release(state: State) -> Iterator[Missing]:
     if "bundle" not in state.results:
         yield _missing("not_released")
 
@@ -424,6 +424,6 @@ _CHECKS = {
     "budget": _budget,
     "terms": _terms,
     "preview": _preview,
-    "release": _released,
-    "report": _released,
+    "release": _release,
+    "report": _release,
 }

@@ -60,14 +60,14 @@ class History:
         """What `back` would undo, or None at the first moment."""
         if not self._now:
             return None
-        return described(self._moments[self._now - 1], self.now)
+        return describe_edit(self._moments[self._now - 1], self.now)
 
     @property
     def made_next(self) -> Text | None:
         """What `forward` would make again, or None at the last moment."""
         if self._now + 1 == len(self._moments):
             return None
-        return described(self.now, self._moments[self._now + 1])
+        return describe_edit(self.now, self._moments[self._now + 1])
 
     def end_edit(self) -> None:
         """Let the next change be an edit of its own."""
@@ -108,7 +108,7 @@ def _one_move(last: Moment, next_: Moment) -> bool:
     return same and next_.changed <= _SLIDERS and next_.at - last.at < ONE_MOVE
 
 
-def described(before: Moment, after: Moment) -> Text:
+def describe_edit(before: Moment, after: Moment) -> Text:
     """Return what an edit was about: the field, the columns or the setting that it changed."""
     name = next(_differing(before, after), "open_questions")
     if name == "purpose":
@@ -131,14 +131,14 @@ def described(before: Moment, after: Moment) -> Text:
         )
     if name == "schemas":
         columns = _columns(before.plan, after.plan)
-        return Text(f"app.history.{_counted('column', columns)}", {"count": len(columns), **_one(columns)})
+        return Text(f"app.history.{_count('column', columns)}", {"count": len(columns), **_one(columns)})
     if name == "open_questions":
         asked = sorted(
             one.removeprefix("column:")
             for one in before.questions ^ after.questions
             if one.startswith("column:")
         )
-        return Text(f"app.history.{_counted('column', asked)}", {"count": len(asked), **_one(asked)})
+        return Text(f"app.history.{_count('column', asked)}", {"count": len(asked), **_one(asked)})
     return Text(f"app.history.{name}")
 
 
@@ -163,7 +163,7 @@ def _columns(before: Plan, after: Plan) -> list[str]:
     return found
 
 
-def _counted(name: str, found: list[str]) -> str:
+def _count(name: str, found: list[str]) -> str:
     return name if len(found) == 1 else f"{name}s" if found else "answer"
 
 

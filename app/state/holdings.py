@@ -33,13 +33,13 @@ class Holdings:
         wanted = plan.holding.strip().casefold()
         best = [one for one in self.matches if one.strength == self.matches[0].strength]
         taken = any(one.holding.name.casefold() == wanted for one in best)
-        return None if not best or taken or said(plan, NEW_HOLDING) else best[0]
+        return None if not best or taken or reason_said(plan, NEW_HOLDING) else best[0]
 
     def question(self, plan: Plan) -> str:
         """Return what the ledger asks and the plan does not answer, or nothing."""
         if self.unanswered(plan) is not None:
             return "register_question"
-        return "key_question" if self.other_key(plan) is not None and not said(plan, OTHER_KEY) else ""
+        return "key_question" if self.other_key(plan) is not None and not reason_said(plan, OTHER_KEY) else ""
 
     def other_key(self, plan: Plan) -> tuple[str, str] | None:
         """Return the column by which the register knew its people and the table's own, if they differ."""
@@ -55,7 +55,7 @@ class Holdings:
 NEW_HOLDING, OTHER_KEY = "new_holding", "other_key"
 
 
-def said(plan: Plan, decision: str) -> str:
+def reason_said(plan: Plan, decision: str) -> str:
     """Return the reason that was given for a decision, or nothing."""
     found = (str(one.get("reason", "")) for one in plan.decisions if one.get("decision") == decision)
     return next(found, "").strip()
@@ -78,7 +78,7 @@ def look_up(
     path = ledger_path if ledger_path is not None else default_path()
     if not path.exists():
         return Holdings()
-    from engine.release.charge import composer, shown
+    from engine.release.charge import composer, trace_table
     from engine.table.fingerprint import fingerprints
     from engine.table.preparation.prepare import prepare, split
 
@@ -91,6 +91,6 @@ def look_up(
     # As a release charges the table: as it was read, with the people who are left after the steps.
     changes, _ = split(plan.preparation)
     table, schema = prepare(raw, changes, plan.schema) if changes else (raw, plan.schema)
-    found = shown(ledger, table, schema, fingerprints(raw), raw.names)
+    found = trace_table(ledger, table, schema, fingerprints(raw), raw.names)
     progress.step(0.7, "table.digests")
     return Holdings(statuses, tuple(found.matches(ledger)), keys)

@@ -56,7 +56,7 @@ def remember(purpose: Purpose, *, folder: Path | None = None) -> None:
         return
 
 
-def remembered(purpose: Purpose, *, folder: Path | None = None) -> dict[str, str]:
+def remembered_answers(purpose: Purpose, *, folder: Path | None = None) -> dict[str, str]:
     """Return what an earlier release said and this one leaves open.
 
     Of the organisation that is named, or of the last one while none is; nothing where that fills no field.

@@ -55,10 +55,10 @@ def _grouping(tree: Mapping[str, Any]) -> Any:
         for column in _columns(tree)
         if column["role"] in (Role.IDENTIFYING, Role.PERSON_KEY, Role.PLACE, Role.TIME)
     ]
-    return [_prepared(tree), marked]
+    return [_prepare(tree), marked]
 
 
-def _prepared(tree: Mapping[str, Any]) -> Any:
+def _prepare(tree: Mapping[str, Any]) -> Any:
     """What a prepared table depends on: steps may need the person key and read cells by their kind."""
     marks = [
         (column["name"], column["role"] == Role.PERSON_KEY, column["kind"], column.get("missing"))
@@ -86,19 +86,19 @@ RESULTS: Mapping[str, _JSON] = {
     "detection": _file,  # what was found out about the file
     "raw": _file,  # the table as it was read
     "suggestions": _file,
-    "keys": _prepared,  # which columns could tell whose a row is
-    "table": _prepared,  # … and as it was prepared
+    "keys": _prepare,  # which columns could tell whose a row is
+    "table": _prepare,  # … and as it was prepared
     "bars": lambda tree: [
-        _prepared(tree),
+        _prepare(tree),
         tree["schemas"].get(MAIN),
     ],  # the key is a column
     "caps": _grouping,  # what each cap on the rows of a person would leave out
-    "pictures": _prepared,  # how each column is spread
+    "pictures": _prepare,  # how each column is spread
     "group_sizes": _grouping,
-    "risk_today": lambda tree: [_prepared(tree), tree["schemas"], tree["purpose"].get("threshold")],
+    "risk_today": lambda tree: [_prepare(tree), tree["schemas"], tree["purpose"].get("threshold")],
     "what_if": _grouping,  # group sizes with one column more; the key is its name
     "matches": lambda tree: [
-        _prepared(tree),
+        _prepare(tree),
         tree["schemas"].get(MAIN),
     ],  # which registers share people with this table
     "price": _parts("price", "budget"),

@@ -113,7 +113,7 @@ class Known:
     left: Any = None
 
 
-def known(plan: Plan, left: Any = None) -> Known:
+def known_level(plan: Plan, left: Any = None) -> Known:
     """Return the level that a plan has, or that its money allows, and what claims are modelled for it."""
     from engine.errors import EngineError
     from engine.pricing.statement import cost_of
@@ -131,7 +131,7 @@ def known(plan: Plan, left: Any = None) -> Known:
     return Known(epsilon, modelled, price.currency, left)
 
 
-def tried(method: type[Method], schema: Schema, epsilon: Any, *, progress: Progress = SILENT) -> Any:
+def try_way(method: type[Method], schema: Schema, epsilon: Any, *, progress: Progress = SILENT) -> Any:
     """Return what a way does to people who were invented; None where it asks for more than columns."""
     from engine.release.sketch import sketch
 
@@ -163,7 +163,7 @@ def _meets(offer: Offer, question: str, answer: str) -> bool:
     return answer == "any" or (offer.error is not None and offer.error <= float(answer))
 
 
-def ordered(found: Sequence[Offer], answers: Mapping[str, str]) -> list[Offer]:
+def order_offers(found: Sequence[Offer], answers: Mapping[str, str]) -> list[Offer]:
     """Return the fitting first: those that use what was allowed to leave, then the stronger promise.
 
     Among equals what needs no slack, then the smaller error, then what is usual, then the name decide. Who
@@ -238,7 +238,9 @@ def _thing(held: Held, found: list[Offer], answers: Mapping[str, str], schema: S
     def fits(offer: Offer) -> bool:
         return not ruled_out_by(offer, answers) and missing[offer.method.id] is None
 
-    ways = sorted(ordered(found, answers), key=lambda one: (not fits(one), not one.method.usual))  # stable
+    ways = sorted(
+        order_offers(found, answers), key=lambda one: (not fits(one), not one.method.usual)
+    )  # stable
     usual = next((one for one in found if one.method.usual), ways[0])
     default = ways[0] if fits(ways[0]) else None
     if default is usual:
@@ -258,7 +260,7 @@ def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
     parts = wanted.casefold().split()
     if not parts:
         return list(found)
-    texts = {one.method.id: _searched(one.method) for one in found}
+    texts = {one.method.id: _search(one.method) for one in found}
     known = [part for part in parts if any(part in text for text in texts.values())]
     held = {name: sum(part in text for part in known) for name, text in texts.items()}
     most = max(held.values(), default=0)
@@ -277,13 +279,13 @@ def is_never_offered(wanted: str) -> bool:
 
 def _names(method: type[Method]) -> str:
     """Return the name of a way, its terms, and those of what a recipient holds with it, if it is usual."""
-    parts = [title(method), _said(f"methods.{method.id}.aliases")]
+    parts = [title(method), _say(f"methods.{method.id}.aliases")]
     if method.usual:
         parts.append(words.say(f"app.method.things.{method.in_hands()}.aliases"))
     return " ".join(parts).casefold()
 
 
-def _searched(method: type[Method]) -> str:
+def _search(method: type[Method]) -> str:
     base, held = f"methods.{method.id}", f"app.method.things.{method.in_hands()}"
     parts = [_names(method), method.id, method.published.document, words.say(f"{held}.title")]
     parts += [words.say(f"{base}.{name}") for name in ("summary", "keeps", "recipient_can")]
@@ -292,7 +294,7 @@ def _searched(method: type[Method]) -> str:
     return " ".join(parts).casefold()
 
 
-def _said(text_id: str) -> str:
+def _say(text_id: str) -> str:
     return words.say(text_id) if words.has(text_id) else ""
 
 

@@ -87,7 +87,7 @@ def letter(place: int) -> str:
 def figures(found: Sequence[Any]) -> tuple[Figure, ...]:
     """Return the figures that tell candidates apart: promised, expected or measured."""
     promised = [_epsilon(found), _forecast(found), *_terms(found)]
-    judged, others = _measured(found)
+    judged, others = _measure(found)
     made = [*promised, *judged, *_inside(found), *others]
     return tuple(one for one in made if one.differs)[:MOST_FIGURES]
 
@@ -213,7 +213,7 @@ def _terms(found: Sequence[Any]) -> list[Figure]:
     return made
 
 
-def _measured(found: Sequence[Any]) -> tuple[list[Figure], list[Figure]]:
+def _measure(found: Sequence[Any]) -> tuple[list[Figure], list[Figure]]:
     """Return the figures that measures judge by, and the others.
 
     The first two are what is given away and what is kept, so that the picture opens on these.
@@ -360,11 +360,11 @@ def settings(found: Sequence[Any]) -> Settings:
                 base = f"methods.{declared.id}.parameters.{parameter.name}"
                 column = columns.setdefault(words.say(f"{base}.label"), [""] * len(found))
                 for place, (value, its) in enumerate(zip(given, methods, strict=True)):
-                    column[place] = _said(value, base) if its is declared else column[place]
+                    column[place] = _say(value, base) if its is declared else column[place]
     return Settings(tuple(columns), tuple(zip(*columns.values(), strict=True)) or ((),) * len(found))
 
 
-def _said(value: Any, base: str) -> str:
+def _say(value: Any, base: str) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     choice = f"{base}.choices.{value}"

@@ -79,7 +79,7 @@ def prepare(plan: Plan, *, anchors_file: Path | None = None) -> Prepared:
     return Prepared(anchors, tried.choice.error and tried.choice.error.limit, worked, tried.seconds)
 
 
-def promised(plan: Plan, *, readings: bool = False) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+def promise_of(plan: Plan, *, readings: bool = False) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Return the promise that follows from a plan, its statement, and its price where people are priced.
 
     From declarations only; the plan has no problems. With readings, privacy at risk is stated too, which may

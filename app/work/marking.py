@@ -137,7 +137,7 @@ def with_plain_list(column: Column, suggestion: Any) -> Column:
     return replace(column, domain=Domain(code_list=first.code_list), domain_origin=Origin.CODE_LIST)
 
 
-def declared(column: Column, domain: Domain | None) -> Column:
+def declare_values(column: Column, domain: Domain | None) -> Column:
     """Return a column with allowed values that the custodian declared."""
     if domain is None:
         return replace(column, domain=None, domain_origin=None)
@@ -154,7 +154,7 @@ def seen(column: Column, suggestion: Any) -> Domain | None:
     return domain if listed == (column.kind in LISTED) else None
 
 
-def vouched(
+def vouch_for_values(
     decisions: Iterable[Mapping[str, Any]], column: str, reason: str
 ) -> tuple[Mapping[str, Any], ...]:
     """Return the decisions with the one that a column's values are known without its rows."""

@@ -92,7 +92,7 @@ def prepare_release(
     content = prepare(
         moved, ledger=ledger, base=base, known=known, progress=progress, signing_passphrase=opens
     )
-    return _written(file, content)
+    return _write(file, content)
 
 
 def show_request(file: Path, *, language: str = "en") -> dict[str, Any]:
@@ -112,7 +112,7 @@ def approve_request(file: Path, *, ledger_path: Path | None = None, language: st
     there = staff.present(Ledger(ledger_path, read_only=True).path).get(str(asked.tree["holding"]), ())
     if not there:
         raise InputRefused("staff.nobody_acts")
-    return _written(file.with_name(f"{file.stem}-approved.json"), seconded.approve(content, there[0]))
+    return _write(file.with_name(f"{file.stem}-approved.json"), seconded.approve(content, there[0]))
 
 
 def write_sheet(file: Path, *, ledger_path: Path | None = None, language: str = "en") -> Path:
@@ -120,7 +120,7 @@ def write_sheet(file: Path, *, ledger_path: Path | None = None, language: str = 
     from engine.release import counter_sheet
 
     ledger = Ledger(ledger_path, read_only=True)
-    return _written(file, counter_sheet.write(ledger, language=language).encode())
+    return _write(file, counter_sheet.write(ledger, language=language).encode())
 
 
 def compare_sheet(file: Path, *, ledger_path: Path | None = None) -> Any:
@@ -135,7 +135,7 @@ def compare_sheet(file: Path, *, ledger_path: Path | None = None) -> Any:
     return counter_sheet.compare(Ledger(ledger_path, read_only=True), sheet)
 
 
-def _written(file: Path, content: bytes) -> Path:
+def _write(file: Path, content: bytes) -> Path:
     try:
         file.write_bytes(content)
     except OSError as error:

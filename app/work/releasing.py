@@ -116,13 +116,13 @@ def release(
         return Outcome(state=_state(ledger, watch), stopped=True)
     except EngineError as error:
         return Outcome(state=_state(ledger, watch), error=error)
-    outcome = _judged(Outcome(made, _state(ledger, watch), facts=facts(made.folder)), plan)
+    outcome = _judge(Outcome(made, _state(ledger, watch), facts=facts(made.folder)), plan)
     if sealer is not None:
         seals.seal(made.folder, sealer)
     return outcome
 
 
-def _judged(outcome: Outcome, plan: Plan) -> Outcome:
+def _judge(outcome: Outcome, plan: Plan) -> Outcome:
     """Return how a release ended with what can be read in it, and what was foreseen of that."""
     from engine.release.verdict import came, foreseen
 
@@ -307,7 +307,7 @@ def work_on_key(
     register = next(one for one in ledger.holdings() if one.id == holding)
     opens = said["opens"] or None
     if what == "sheets":
-        key = signing.opened(ledger, register, opens)
+        key = signing.open_key(ledger, register, opens)
         sheets.write_sheets(key, register.name, folder)
     elif what == "lock":
         signing.lock(ledger, register, passphrase=opens, new=said["locks"] or None)
@@ -374,9 +374,9 @@ def behind(
     progress: Progress = SILENT,
 ) -> str:
     """Return the number of the person behind a pseudonym; that it was asked stays in the ledger."""
-    from engine.release.pseudonyms import reidentified
+    from engine.release.pseudonyms import reidentify_person
 
-    return reidentified(
+    return reidentify_person(
         folder,
         table=table,
         pseudonym=pseudonym,
@@ -405,7 +405,7 @@ def plan_of(folder: Path) -> Plan:
     InputRefused
         ``bundle.no_bundle``: the internal evidence is not there.
     """
-    plan, _ = _kept(folder)
+    plan, _ = _keep(folder)
     return replace(plan, decisions=())
 
 
@@ -421,16 +421,16 @@ def reopen(folder: Path) -> tuple[Plan, Outcome]:
     from engine.evidence import read_internal, read_public
     from engine.release.bundle import Bundle
 
-    plan, tree = _kept(folder)
+    plan, tree = _keep(folder)
     try:
         public, inside = read_public(tree), read_internal(tree)
         made = Bundle(folder, str(public.ledger["entry"]), "", "", public.views, inside.views)
-        return plan, _judged(Outcome(made, "complete", facts=facts(folder)), plan)
+        return plan, _judge(Outcome(made, "complete", facts=facts(folder)), plan)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputRefused("bundle.no_bundle", folder=folder.name, file="release/evidence.json") from error
 
 
-def _kept(folder: Path) -> tuple[Plan, dict[str, Any]]:
+def _keep(folder: Path) -> tuple[Plan, dict[str, Any]]:
     """Return the plan of a bundle without its file, and the internal evidence that holds it."""
     import json
 

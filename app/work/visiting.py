@@ -151,7 +151,7 @@ def look(plan: Plan) -> Visit:
         return Visit((Problem(code, values),))
 
 
-def _visited(plan: Plan) -> Service | None:
+def _visit(plan: Plan) -> Service | None:
     """Return the design of a visit, going on from its state; None where the method has no visits."""
     from engine.methods.catalogue import method
 
@@ -179,10 +179,10 @@ class Remembered:
     so_far: tuple[Any, ...] = ()
 
 
-def remembered(plan: Plan) -> Remembered:
+def read_remembered(plan: Plan) -> Remembered:
     """Return what the state of a service says; nothing where it cannot be read, which `look` tells."""
     try:
-        design = _visited(plan)
+        design = _visit(plan)
     except (EngineError, OSError):
         return Remembered()
     return Remembered() if design is None else Remembered(design.offered, design.so_far)
@@ -218,7 +218,7 @@ def prices(plan: Plan, parameter: Parameter, *, progress: Progress = SILENT) -> 
     plan = _with(plan, parameter, [records[place] for place in fits])
     for place, epsilon in zip(fits, _takes(plan), strict=True):
         each[place] = epsilon
-    design = _visited(plan)
+    design = _visit(plan)
     whole = design is not None and len(fits) == len(records)
     return Prices(tuple(each), design.cheaper if design is not None and whole else ())
 
@@ -230,13 +230,13 @@ def _with(plan: Plan, parameter: Parameter, records: list[Any]) -> Plan:
 def _takes(plan: Plan) -> tuple[Fraction, ...]:
     """Return what each record takes; nothing where one of them has a problem."""
     try:
-        design = _visited(plan)
+        design = _visit(plan)
         return () if design is None or design.request.wrong else design.takes_each
     except (EngineError, OSError):
         return ()
 
 
-def modelled(plan: Plan, epsilon: Fraction) -> float | None:
+def modelled_claims(plan: Plan, epsilon: Fraction) -> float | None:
     """Return the modelled claims of everything up to a level; None while too little was said about money."""
     from engine.pricing.statement import cost_of
 
@@ -258,9 +258,9 @@ class Taken:
         return max((self.reserved or Fraction(0)) - used, Fraction(0))
 
 
-def taken(opened: Opened, ledger_path: Path | None, *, progress: Progress = SILENT) -> Taken:
+def taken_by_service(opened: Opened, ledger_path: Path | None, *, progress: Progress = SILENT) -> Taken:
     """Ask the ledger what a service has taken until now."""
-    import engine.pricing.statement  # noqa: F401  - for `modelled`, which the interface asks
+    import engine.pricing.statement  # noqa: F401  - for `modelled_claims`, which the interface asks
     from engine.ledger import Ledger, default_path
 
     place = ledger_path if ledger_path is not None else default_path()
@@ -285,7 +285,7 @@ def resume(folder: Path, *, ledger_path: Path | None = None, progress: Progress 
     from engine.ledger import Ledger, default_path
     from engine.release.reading import file_hash
 
-    plan, entry = _written(folder)
+    plan, entry = _write(folder)
     state = folder / "internal" / "state"
     if not state.is_file():
         raise InputRefused("bundle.no_state", folder=folder.name)
@@ -309,7 +309,7 @@ def resume(folder: Path, *, ledger_path: Path | None = None, progress: Progress 
     return Opened(bare, opening, folder, {name: files[name] for name in files.keys() - found.keys()})
 
 
-def _written(folder: Path) -> tuple[Plan, str]:
+def _write(folder: Path) -> tuple[Plan, str]:
     """Return the plan and the ledger entry of a bundle, as its evidence says them."""
     place = folder / "internal" / "evidence.json"
     if is_sealed(folder):

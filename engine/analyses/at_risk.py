@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.analyses.protocol import Analysis, Answer, Context
-from engine.analyses.shared import MECHANISM, levels, line, mechanism_of, number, reach, shown, thesis
+from engine.analyses.shared import (
+    MECHANISM,
+    finite_or_null,
+    levels,
+    line,
+    mechanism_of,
+    number,
+    reach,
+    thesis,
+)
 from engine.privacy.at_risk import published
 from engine.privacy.at_risk.statement import PUBLISHED_FOR, Statement, loss_by_level, state
 from engine.views import CurveView, Mark, Text, View
@@ -36,14 +45,14 @@ class AtRisk(Analysis):
     def _sentences(self, found: Statement) -> list[Text]:
         asked = found.asked
         own = "scale" if found.epsilon0 is None else "epsilon0"
-        level = self.word(f"symbol.{own}", value=shown(getattr(found, own)))
+        level = self.word(f"symbol.{own}", value=finite_or_null(getattr(found, own)))
         named = self.word(f"parameters.mechanism.choices.{found.mechanism.replace('-', '_')}")
         values = {"mechanism": named, "own": level}
         values |= {name: getattr(found, name) for name in ("epsilon", "confidence")}
         lines = [self.word(f"asked_{asked}", **values)]
 
         def said(value: float | None) -> Text:
-            return self.word(f"symbol.{asked}", value=shown(value))
+            return self.word(f"symbol.{asked}", value=finite_or_null(value))
 
         if found.mechanism in PUBLISHED_FOR:
             lines.append(self.word("published", value=said(found.published), dimensions=found.dimensions))

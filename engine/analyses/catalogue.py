@@ -130,13 +130,13 @@ def ask(
     (0.409365, False)
     """
     declared = schemas or {}
-    values = checked(asked.parameters, given, declared)
+    values = check_values(asked.parameters, given, declared)
     if tables and not asked.sources:
         raise InputRefused("analyses.no_table", analysis=asked.id)
     return asked.run(values, tables or {}, Context(declared, chance(), progress))
 
 
-def checked(
+def check_values(
     parameters: tuple[Parameter, ...], given: Mapping[str, Any], schemas: Mapping[str, Schema]
 ) -> dict[str, Any]:
     """Return the values of parameters; refuse with the first problem."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.analyses.protocol import Analysis, Answer, Context
-from engine.analyses.shared import TEXTS, number, shown
+from engine.analyses.shared import TEXTS, finite_or_null, number
 from engine.methods.parameters import Parameter
 from engine.methods.protocol import Reference
 from engine.privacy.at_risk.releases import ReleasesStatement, read_releases, state_together
@@ -44,7 +44,7 @@ class Composition(Analysis):
             value = getattr(found, name)
             if value is not None:
                 lines.append(self.word(name, epsilon=value))
-        lines.append(self.word("certified", epsilon=shown(found.certified)))
+        lines.append(self.word("certified", epsilon=finite_or_null(found.certified)))
         if found.confidence is not None and found.delta_at is not None:
             lines.append(
                 self.word(

@@ -15,7 +15,7 @@ from engine.methods.parameters import Parameter
 from engine.privacy.at_risk.inputs import positive, share, whole
 from engine.privacy.direct import MeasuredLosses, direct_losses
 from engine.privacy.sampled_sensitivity import Sides, plan_pairs
-from engine.risk.sampled_risk import simulated
+from engine.risk.sampled_risk import mechanism_named
 from engine.views import CurveView, Mark, Series
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Direct(Analysis):
         losses = direct_losses(
             asked.query,
             asked.population,
-            simulated(values["mechanism"], scale),
+            mechanism_named(values["mechanism"], scale),
             draws=whole(values["draws"], name="draws", largest=MOST),
             records=whole(values["records"], name="records", largest=MOST),
             generator=context.chance,

@@ -79,7 +79,7 @@ class LocalMechanisms(Analysis):
         views: list[View] = [self.sentences(lines), table, self._over_epsilon(specimens, size, epsilon)]
         if question in SIZES:
             views.append(self._over_sizes(specimens, question, epsilon, size))
-        views.append(self._printed(epsilon))
+        views.append(self._print(epsilon))
         return Answer(tuple(views), figures)
 
     def _row(self, one: Specimen, size: int, epsilon: float, ratio: float) -> tuple[Any, ...]:
@@ -120,7 +120,7 @@ class LocalMechanisms(Analysis):
         title, axis = (self.word(f"curve.{name}") for name in names)
         return CurveView(title, axis, self.word("curve.variance"), lines, marks)
 
-    def _printed(self, epsilon: float) -> TableView:
+    def _print(self, epsilon: float) -> TableView:
         """Return forms in print that tell more than they state."""
         rows = tuple(
             (self.word(f"names.{one.word}"), epsilon, round(one.told(2, epsilon) or 0.0, 4))

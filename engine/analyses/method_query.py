@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from engine.analyses.catalogue import chance, checked
+from engine.analyses.catalogue import chance, check_values
 from engine.analyses.drawn import (
     DISTRIBUTIONS,
     DRAWS,
@@ -90,7 +90,7 @@ def ask_method(
     InputRefused
         As `method_query`, and the first problem of what was filled in.
     """
-    values = checked((POPULATION, DISTRIBUTIONS, *DRAWS, MECHANISM), given, {})
+    values = check_values((POPULATION, DISTRIBUTIONS, *DRAWS, MECHANISM), given, {})
     source = PopulationSource(values["population"])
     query, population = method_query(
         subject, source, table=table, distributions=distributions(values["distributions"] or ())
@@ -135,9 +135,9 @@ def method_query(
     if source in (PopulationSource.FITTED, PopulationSource.FITTED_PUBLIC):
         raise InputRefused("queries.fitted_for_method")
     if source is PopulationSource.SIMULATED:
-        columns = tuple(_coded(column) for column in subject.request.schema.columns if column.is_declared)
+        columns = tuple(_code(column) for column in subject.request.schema.columns if column.is_declared)
         population = SimulatedPopulation(simulated_rows(columns, distributions or {}))
-        return MethodQuery(subject, lambda records: _decoded(records, columns)), population
+        return MethodQuery(subject, lambda records: _decode(records, columns)), population
     if table is None:
         raise InputRefused("queries.no_table", found=source.value)
     frame = table.rows()
@@ -150,12 +150,12 @@ def method_query(
     return query, TablePopulation(places, origin=origin)
 
 
-def _coded(column: Column) -> Coded:
+def _code(column: Column) -> Coded:
     bounded = column.domain is not None and column.domain.minimum is not None
     return Coded(column, not (bounded and column.kind in (Kind.INTEGER, Kind.NUMBER)))
 
 
-def _decoded(records: np.ndarray, columns: tuple[Coded, ...]) -> pd.DataFrame:
+def _decode(records: np.ndarray, columns: tuple[Coded, ...]) -> pd.DataFrame:
     """Return simulated records as the rows of a table: levels as they were declared, numbers as numbers."""
     cells = {}
     for place, one in enumerate(columns):

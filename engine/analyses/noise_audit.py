@@ -243,16 +243,16 @@ def _sums(found: Heard) -> int:
     return sum(one.size for one in found.moved[0]) if found.moved else 0
 
 
-def _declared(name: str, kind: Kind, **domain: Any) -> Column:
+def _declare(name: str, kind: Kind, **domain: Any) -> Column:
     return Column(name, Role.OTHER, kind, domain=Domain(**domain), domain_origin=Origin.DECLARED)
 
 
 _ENDS = {"minimum": Fraction(-1), "maximum": Fraction(1)}
 SCHEMA = Schema(
     (
-        *(_declared(name, Kind.NUMBER, **_ENDS) for name in ("first", "second", "away", "number")),
-        _declared("level", Kind.CATEGORY, values=tuple(f"v{place}" for place in range(LEVELS))),
-        _declared("class", Kind.CATEGORY, values=("no", "yes")),
+        *(_declare(name, Kind.NUMBER, **_ENDS) for name in ("first", "second", "away", "number")),
+        _declare("level", Kind.CATEGORY, values=tuple(f"v{place}" for place in range(LEVELS))),
+        _declare("class", Kind.CATEGORY, values=("no", "yes")),
     )
 )
 """The columns of the built-in rows."""
@@ -326,7 +326,7 @@ class Heard:
         """
 
         def level(moved: tuple[Floats, ...]) -> tuple[float, float]:
-            ratios, counts = self._pooled(
+            ratios, counts = self._pool(
                 moved, lambda one, _: float(one @ one), lambda own, _: float(np.mean(own**2))
             )
             square = float(ratios.sum())
@@ -344,12 +344,12 @@ class Heard:
         """
 
         def level(moved: tuple[Floats, ...]) -> tuple[float, float]:
-            ratios, counts = self._pooled(moved, _moved_far, _pure_scale)
+            ratios, counts = self._pool(moved, _moved_far, _pure_scale)
             return float(ratios.sum()), sqrt(float((ratios**2 / counts).sum()))
 
         return max(map(level, self.moved), default=(0.0, 0.0))
 
-    def _pooled(
+    def _pool(
         self,
         moved: tuple[Floats, ...],
         size_of: Callable[[Floats, Hashable], float],
@@ -404,8 +404,8 @@ def heard(
     """
     moved, alike = [], True
     for answer in ANSWERS:
-        first = _recorded(run, door(), answer)
-        other = _replayed(neighbour, door(), [one.answer for one in first])
+        first = _record(run, door(), answer)
+        other = _replay(neighbour, door(), [one.answer for one in first])
         shapes = [(one.exact.shape, one.exact.dtype) for one in first]
         alike = alike and shapes == [(exact.shape, exact.dtype) for exact in other]
         pairs = list(zip(first, other, strict=False)) if alike else []
@@ -423,7 +423,7 @@ def longer(
     scales = found.scales
     for place in range(runs):
         told(place / runs)
-        sums = _recorded(run, door(), noisy, only=found.sums)
+        sums = _record(run, door(), noisy, only=found.sums)
         scales = tuple(one.scale for one in sums)
         for one in sums:
             pools.setdefault(one.scale, []).append(one.draws.astype(float))
@@ -443,7 +443,7 @@ class _EnoughError(Exception):
     """The last sum of a run was heard: what it writes is not needed."""
 
 
-def _recorded(
+def _record(
     run: Run, noise: Noise, answer: Callable[[Integers, Integers], Integers], only: int = 0
 ) -> list[_Sum]:
     """Return the exact sums, what was answered and the noise of a run, in order; up to ``only`` of them."""
@@ -464,7 +464,7 @@ def _recorded(
     return seen
 
 
-def _replayed(run: Run, noise: Noise, answers: list[Integers]) -> list[Integers]:
+def _replay(run: Run, noise: Noise, answers: list[Integers]) -> list[Integers]:
     """Return the exact sums of a run that is given the answers of another."""
     seen: list[Integers] = []
 

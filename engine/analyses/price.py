@@ -12,12 +12,12 @@ from engine.analyses.shared import (
     INTEGER,
     MECHANISM,
     TEXTS,
+    finite_or_null,
     levels,
     line,
     mechanism_of,
     number,
     reach,
-    shown,
     thesis,
 )
 from engine.errors import InputRefused
@@ -25,7 +25,7 @@ from engine.methods.parameters import Parameter, ParameterKind
 from engine.numbers import finite
 from engine.pricing import statement
 from engine.pricing.cost import LARGEST_AMOUNT, Cost
-from engine.pricing.reading import Curve, expected, price
+from engine.pricing.reading import Curve, expected_price, price
 from engine.pricing.releases import divide, together
 from engine.pricing.window import accuracy_of, window
 from engine.privacy.at_risk.inputs import positive, whole
@@ -116,8 +116,8 @@ class Price(Analysis):
         for name in READINGS:
             if figures[name] is not None:
                 found = figures[name]["at_risk"]
-                lines.append(self.word(name, **found | {"epsilon": shown(found["epsilon"])}))
-        halved, doubled = (shown(figures[name]["epsilon"]) for name in ("c_halved", "c_doubled"))
+                lines.append(self.word(name, **found | {"epsilon": finite_or_null(found["epsilon"])}))
+        halved, doubled = (finite_or_null(figures[name]["epsilon"]) for name in ("c_halved", "c_doubled"))
         lines += [
             self.word("expected", amount=figures["expected"]),
             self.word("no_gain"),
@@ -131,7 +131,7 @@ class Price(Analysis):
                 )
             )
         elif window is not None:
-            lines.append(self.word("window", lower=window["lower"], upper=shown(window["upper"])))
+            lines.append(self.word("window", lower=window["lower"], upper=finite_or_null(window["upper"])))
         return lines
 
     def _needed(self, window: Mapping[str, Any]) -> Text | str:
@@ -152,12 +152,14 @@ class Price(Analysis):
             ]
             if "conclusion" in found:
                 end = found["conclusion"]
-                first, second = shown(end["epsilon"]), shown(end["epsilon_by_posterior"])
+                first, second = finite_or_null(end["epsilon"]), finite_or_null(end["epsilon_by_posterior"])
                 name = "conclusion_changes" if end["changes"] else "conclusion_stays"
                 lines.append(self.word(name, budget=end["budget"], first=first, second=second))
         if "division" in figures:
             lines.append(
-                self.word("division", **{name: shown(value) for name, value in figures["division"].items()})
+                self.word(
+                    "division", **{name: finite_or_null(value) for name, value in figures["division"].items()}
+                )
             )
         return lines + self._other(figures)
 
@@ -180,7 +182,7 @@ class Price(Analysis):
                 marks.append(Mark(at, reading["budget"], self.word(f"curve.cheapest_{name}")))
         window, shade = figures["window"], None
         if window is not None and window["lower"] is not None:
-            shade = (window["lower"], min(shown(window["upper"]), top))
+            shade = (window["lower"], min(finite_or_null(window["upper"]), top))
         return CurveView(
             self.word("curve.title"),
             self.word("curve.epsilon"),
@@ -233,7 +235,7 @@ class Priced:
         # The first window is the published one where a source gives it, else the exact one.
         first = next(iter(windows.values()), None)
         return tree | {
-            "expected": expected(self.cost, self.loss),
+            "expected": expected_price(self.cost, self.loss),
             "window": None if first is None else first | dict(list(windows.items())[1:]),
             "epsilon0": finite(self.loss.largest),
             "c": float(self.cost.c),

@@ -54,7 +54,7 @@ class PublishedSums(Analysis):
         solved = None
         if secret is not None:
             truth = _where(encoded, secret)
-            counts = [_rounded(int((mask & truth).sum()), rounding) for mask in masks]
+            counts = [_round(int((mask & truth).sum()), rounding) for mask in masks]
             solved = reconstruct(masks, truth, counts)
         return InternalAnswer(
             (self.sentences(self._sentences(found, solved)), self._pairs(found, labels)),
@@ -122,7 +122,7 @@ def _items(written: str) -> list[tuple[str, str | None]]:
     return found
 
 
-def _rounded(count: int, unit: float) -> float:
+def _round(count: int, unit: float) -> float:
     return round(count / unit) * unit if unit else float(count)
 
 

@@ -132,7 +132,7 @@ class Regressions(Analysis):
             raise InputRefused("queries.no_table", found=values["population"])
         schema, frame = context.schemas[MAIN], tables[MAIN].rows()
         names = (*values["predictors"], values["response"])
-        found = np.stack([_scaled(schema.column(name), frame[name]) for name in names], axis=1)
+        found = np.stack([_scale(schema.column(name), frame[name]) for name in names], axis=1)
         found = found[~np.isnan(found).any(axis=1)]
         if len(found) < 50:
             raise InputRefused("queries.no_rows")
@@ -254,7 +254,7 @@ def _is_classes(column: Column) -> bool:
     return True
 
 
-def _scaled(column: Column, values: pd.Series) -> Floats:
+def _scale(column: Column, values: pd.Series) -> Floats:
     """Return a column between −1 and 1, NaN where it is missing; of two classes −1 and 1."""
     if column.kind in NUMBERS:
         return _bounds(column).scaled(coding.numbers(values, column))

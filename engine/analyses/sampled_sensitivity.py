@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.analyses.drawn import DRAWS, LEVEL, MECHANISM, QUERY, Asked, asked_of, question_of
 from engine.analyses.protocol import PEOPLE, Analysis, Answer, Context, InternalAnswer
-from engine.analyses.shared import INTEGER, POINTS, line, number, shown, thesis
+from engine.analyses.shared import INTEGER, POINTS, finite_or_null, line, number, thesis
 from engine.methods.parameters import Parameter
 from engine.risk.sampled_risk import Question, SampledRisk, sampled_risk
 from engine.views import CurveView, Mark, Text
@@ -84,7 +84,7 @@ class SampledSensitivity(Analysis):
             lines.append(
                 self.word(
                     f"both_{name}",
-                    eta=shown(found["eta"]),
+                    eta=finite_or_null(found["eta"]),
                     published=found["published"]["confidence"],
                     exact=exact["confidence"],
                     two_sided=exact["confidence_two_sided"],
@@ -110,7 +110,7 @@ class SampledSensitivity(Analysis):
         if "noise" in figures:
             noise = figures["noise"]
             name = "noise_none" if noise["guarantee"] == "none" else "noise_known"
-            lines.append(self.word(name, scale=noise["scale"], epsilon=shown(noise["epsilon"])))
+            lines.append(self.word(name, scale=noise["scale"], epsilon=finite_or_null(noise["epsilon"])))
         return [*lines, self.word("stays_inside" if figures["audience"] == "internal" else "no_guarantee")]
 
     def _curve(self, found: SampledRisk) -> CurveView:

@@ -47,7 +47,7 @@ def mechanism_of(values: Mapping[str, Any]) -> dict[str, Any]:
     return found | {"answers": found["answers"] or 2}
 
 
-def shown(value: float | None) -> float:
+def finite_or_null(value: float | None) -> float:
     """Return a figure for a sentence; JSON writes an infinite one as null."""
     return math.inf if value is None else value
 

@@ -72,14 +72,14 @@ def analyse_command(options: argparse.Namespace) -> Answer:
     if options.id is None:
         return {"analyses": [declaration(one, language=options.language) for one in analyses()]}, 0
     if options.plan is not None:
-        return _answered(_audited(options), options)
+        return _answer(_audit(options), options)
     if not options.set and options.file is None:
         return declaration(analysis(options.id), language=options.language), 0
     given = dict(json_pair(one) for one in options.set)
-    return _answered(_asked(options.id, given, options, options.file), options)
+    return _answer(_ask(options.id, given, options, options.file), options)
 
 
-def _audited(options: argparse.Namespace) -> Found:
+def _audit(options: argparse.Namespace) -> Found:
     """Audit the noise that a plan asks for; reads its declarations alone."""
     from engine.analyses.noise_audit import NoiseAudit
     from engine.methods.values import resolve
@@ -102,24 +102,24 @@ def _audited(options: argparse.Namespace) -> Found:
 def at_risk_command(options: argparse.Namespace) -> Answer:
     """Return privacy at risk of a mechanism, of several releases, or of a query on drawn neighbours."""
     if options.plan_pairs:
-        given = _given(options, _PAIRS) | {"one_sided": options.one_sided}
-        return _answered(_asked("pairs", given, options), options)
+        given = _give(options, _PAIRS) | {"one_sided": options.one_sided}
+        return _answer(_ask("pairs", given, options), options)
     if options.plan:
-        return _answered(_of_plan(options), options)
+        return _answer(_of_plan(options), options)
     if options.query:
-        given = _given(options, _SAMPLED) | {
+        given = _give(options, _SAMPLED) | {
             "by": options.by or [],
             "distributions": options.distribution or [],
         }
-        return _answered(_asked("sampled_sensitivity", given, options, options.table), options)
+        return _answer(_ask("sampled_sensitivity", given, options, options.table), options)
     if options.release:
         if any(value is not None for value in (options.epsilon0, options.confidence, options.scale)):
             raise InputRefused("at_risk.release_or_level")
-        given = _given(options, ("delta", "epsilon")) | {"releases": options.release}
-        return _answered(_asked("composition", given, options), options)
+        given = _give(options, ("delta", "epsilon")) | {"releases": options.release}
+        return _answer(_ask("composition", given, options), options)
     if options.delta is not None:
         raise InputRefused("at_risk.delta_alone")
-    return _answered(_asked("at_risk", _given(options, _AT_RISK), options), options)
+    return _answer(_ask("at_risk", _give(options, _AT_RISK), options), options)
 
 
 def price_command(options: argparse.Namespace) -> Answer:
@@ -128,10 +128,10 @@ def price_command(options: argparse.Namespace) -> Answer:
 
     anchors = read_anchors(None if options.anchors_file is None else _existing(options.anchors_file))
     if options.anchors:
-        return _listed(anchors.anchors, options), 0
+        return _list(anchors.anchors, options), 0
     if options.people is None or (options.compensation is None) == (options.anchor is None):
         raise InputRefused("price.people_and_compensation")
-    given = _given(options, _PRICE) | {"printed_minimum": options.printed_minimum}
+    given = _give(options, _PRICE) | {"printed_minimum": options.printed_minimum}
     if options.anchor is not None:
         anchor = anchors.named(options.anchor)
         if anchor.quantity != "compensation" or anchor.amount is None:
@@ -141,7 +141,7 @@ def price_command(options: argparse.Namespace) -> Answer:
         ends = getattr(options, f"{name}_range")
         given |= {} if ends is None else {f"{name}_low": ends[0], f"{name}_high": ends[1]}
     given |= {"releases": options.release or [], "division": options.releases}
-    return _answered(_asked("price", given, options), options)
+    return _answer(_ask("price", given, options), options)
 
 
 def _add_options(parser: argparse.ArgumentParser, names: set[str]) -> None:
@@ -149,16 +149,14 @@ def _add_options(parser: argparse.ArgumentParser, names: set[str]) -> None:
         parser.add_argument(f"--{name.replace('_', '-')}", metavar="VALUE")
 
 
-def _given(options: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
+def _give(options: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
     found = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     if "mechanism" in found:
         found["mechanism"] = found["mechanism"].replace("-", "_")
     return found
 
 
-def _asked(
-    name: str, given: Mapping[str, Any], options: argparse.Namespace, file: str | None = None
-) -> Found:
+def _ask(name: str, given: Mapping[str, Any], options: argparse.Namespace, file: str | None = None) -> Found:
     from engine.analyses.catalogue import analysis, ask
     from engine.methods.protocol import MAIN
     from engine.table.reading.readers import read_table
@@ -189,21 +187,21 @@ def _of_plan(options: argparse.Namespace) -> Found:
     table = None
     if options.population != "simulated":
         held = reading.read(plan, base=path.parent)
-        table = reading.filtered(held)
+        table = reading.filter_source(held)
     if options.epsilon is not None:
         raise InputRefused("queries.plan_has_no_noise")
-    given = _given(options, _SAMPLED) | {"distributions": options.distribution or []}
+    given = _give(options, _SAMPLED) | {"distributions": options.distribution or []}
     subject = design
     return ask_method(subject, given, table=table)
 
 
-def _answered(found: Found, options: argparse.Namespace) -> Answer:
+def _answer(found: Found, options: argparse.Namespace) -> Answer:
     """Return the figures; in sentences the views that have words, which `_lines` prints."""
-    options.lines = lambda answer, language: [line for view in found.views for line in _said(view, language)]
+    options.lines = lambda answer, language: [line for view in found.views for line in _say(view, language)]
     return dict(found.figures), 0
 
 
-def _said(view: View, language: str) -> Iterator[str]:
+def _say(view: View, language: str) -> Iterator[str]:
     """Return a view as lines: paragraphs, rows; a drawing has none."""
     from engine.report.words import FIRM_SPACE, cell, word
     from engine.views import TableView, TextView
@@ -219,7 +217,7 @@ def _said(view: View, language: str) -> Iterator[str]:
             yield "  " + " | ".join(plain(cell(one, language)) for one in row)
 
 
-def _listed(anchors: Any, options: argparse.Namespace) -> dict[str, Any]:
+def _list(anchors: Any, options: argparse.Namespace) -> dict[str, Any]:
     from dataclasses import asdict
 
     trees = [

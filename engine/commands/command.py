@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
-            error.message += _asked(str(value), list(action.choices or ()))
+            error.message += _ask(str(value), list(action.choices or ()))
             raise
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -36,13 +36,13 @@ class Parser(argparse.ArgumentParser):
         found, rest = self.parse_known_args(args, namespace)
         if rest:
             asked = next(
-                (_asked(one.split("=")[0], _options_below(self)) for one in rest if one[0:1] == "-"), ""
+                (_ask(one.split("=")[0], _options_below(self)) for one in rest if one[0:1] == "-"), ""
             )
             self.error(f"unrecognized arguments: {' '.join(rest)}{asked}")
         return found
 
 
-def _asked(given: str, known: list[str]) -> str:
+def _ask(given: str, known: list[str]) -> str:
     question = meant({"given": given, "known": known})
     return f" {question}" if question else ""
 

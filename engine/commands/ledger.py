@@ -191,7 +191,7 @@ def key_command(options: argparse.Namespace) -> Answer:
     if options.out is not None:
         from engine.release.sheets import write_sheets
 
-        key = signing.opened(ledger, holding, passphrase)
+        key = signing.open_key(ledger, holding, passphrase)
         write_sheets(key, holding.name, Path(options.out), language=options.language)
     answer = {"register": holding.name, "folder": options.out or ""}
     return answer | signing.state(ledger, holding), 0
@@ -243,11 +243,11 @@ def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 def reidentify_command(options: argparse.Namespace) -> Answer:
     """Return the number of the person behind a pseudonym; that it was asked stays in the ledger."""
     from engine.ledger import Ledger
-    from engine.release.pseudonyms import reidentified
+    from engine.release.pseudonyms import reidentify_person
 
     ledger = Ledger(ledger_path(options))
     sign_in(options, ledger)
-    person = reidentified(
+    person = reidentify_person(
         Path(options.folder),
         table=Path(options.table),
         pseudonym=options.pseudonym,

@@ -212,7 +212,7 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     """Write a plan from tables, schemas, a method and what was set."""
     from engine.methods.catalogue import method
     from engine.release.plan import Plan
-    from engine.release.reading import pinned
+    from engine.release.reading import pin_reading
     from engine.release.reasons import with_reasons
 
     out, found = Path(options.out), method(options.method)
@@ -243,7 +243,7 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     tree["price"] |= dict(json_pair(one) for one in options.price)
     written = with_reasons(Plan.loads(json.dumps(tree), file=out.name), dict(map(pair, options.reason)))
     if written.files or any(source.required for source in found.reads(options.step)):
-        written = pinned(written, base=out.parent)
+        written = pin_reading(written, base=out.parent)
     write_text(out, written.dumps())
     return {"plan": out.name, "fingerprint": written.fingerprint}, 0
 

@@ -131,7 +131,7 @@ def _done(name: str, check: Callable[[], Checked]) -> list[Checked]:
 
 def own_sums() -> Checked:
     """Compare the program's files with its sums: those of the packed folder, or of the installed package."""
-    listed = _packed() if hasattr(sys, "frozen") else _installed()
+    listed = _pack() if hasattr(sys, "frozen") else _install()
     if not listed:
         return Checked("sums", UNKNOWN)
     differ = [name for name, path, digest in listed if not path.is_file() or sha256(path) != digest]
@@ -140,13 +140,13 @@ def own_sums() -> Checked:
     return Checked("sums", RIGHT, {"count": len(listed)})
 
 
-def _packed() -> list[tuple[str, Path, str]]:
+def _pack() -> list[tuple[str, Path, str]]:
     folder = Path(sys.executable).parent
     lines = (line.split("  ", 1) for line in read_text(folder / "SHA256SUMS", SUMS).splitlines())
     return [(name, folder / name, digest) for digest, name in lines]
 
 
-def _installed() -> list[tuple[str, Path, str]]:
+def _install() -> list[tuple[str, Path, str]]:
     try:
         kept = distribution("custos").files or []
     except PackageNotFoundError:

@@ -71,14 +71,14 @@ def _views(found: CapFigures, chosen: int) -> tuple[View, ...]:
                     Text(f"{WORDS}.views.shifts.column"),
                     *(Text(f"{WORDS}.numbers.{name}.label") for name in ("uncapped", "capped", "change")),
                 ),
-                tuple(_shifted(shift, chosen) for shift in found.shifts),
+                tuple(_shift(shift, chosen) for shift in found.shifts),
                 Text(f"{WORDS}.views.shifts.note", {"cap": chosen}),
             )
         )
     return tuple(views)
 
 
-def _shifted(shift: Shift, cap: int) -> tuple[Text, float | None, float | None, float | None]:
+def _shift(shift: Shift, cap: int) -> tuple[Text, float | None, float | None, float | None]:
     kind = "mean" if shift.level is None else "level"
     what = Text(f"{WORDS}.views.shifts.{kind}", {"column": shift.column, "level": shift.level or ""})
     before, after = shift.uncapped, shift.by_cap[cap]

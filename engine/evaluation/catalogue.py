@@ -38,7 +38,7 @@ def measure(measure_id: str) -> PublicMeasure | InternalMeasure:
     raise InputRefused("evaluation.unknown_measure", measure=measure_id, known=known)
 
 
-def chosen(ids: tuple[str, ...], subject: Method) -> tuple[PublicMeasure | InternalMeasure, ...]:
+def choose_measures(ids: tuple[str, ...], subject: Method) -> tuple[PublicMeasure | InternalMeasure, ...]:
     """Return the measures that a plan names; where it names none all that apply and are not on demand.
 
     A plan that names measures on demand alone gets them beside all the others. Reads no row.

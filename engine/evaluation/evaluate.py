@@ -47,7 +47,7 @@ def evaluate(measures: Sequence[PublicMeasure | InternalMeasure], context: Priva
     Parameters
     ----------
     measures
-        As `engine.evaluation.catalogue.chosen` returns them.
+        As `engine.evaluation.catalogue.choose_measures` returns them.
     context
         Everything; each measure gets what it declares, a public one only the part without private rows.
 
@@ -72,15 +72,15 @@ def evaluate(measures: Sequence[PublicMeasure | InternalMeasure], context: Priva
         progress = _only_stage(context.progress.part(place / len(measures), (place + 1) / len(measures)))
         if isinstance(one, PublicMeasure):
             released = Released(context.subject, context.release, progress)
-            public[one.id] = _asked(one.evaluate, released, PublicMeasured)
+            public[one.id] = _ask(one.evaluate, released, PublicMeasured)
         else:
             private = replace(context, progress=progress).only(one.needs)
-            internal[one.id] = _asked(one.evaluate, private, InternalMeasured)
+            internal[one.id] = _ask(one.evaluate, private, InternalMeasured)
         give_back()
     return Evaluation(public, internal)
 
 
-def _asked(ask: Callable[[Any], Answer], context: Released | Private, kind: type[Answer]) -> Answer:
+def _ask(ask: Callable[[Any], Answer], context: Released | Private, kind: type[Answer]) -> Answer:
     try:
         answer = ask(context)
         if not isinstance(answer, kind):

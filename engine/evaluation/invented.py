@@ -124,7 +124,7 @@ def kept_columns(sides: Sides, release: Release) -> tuple[str, ...]:
 
 def drawn_again(cells: Cells) -> Cells:
     """Return a bootstrap of rows: as close as a table can be that copies everybody."""
-    return cells.taken(scattered.again(cells.rows))
+    return cells.taken(scattered.bootstrap_places(cells.rows))
 
 
 def independent(cells: Cells) -> Cells:
@@ -136,7 +136,7 @@ def independent(cells: Cells) -> Cells:
     )
 
 
-def stacked(cells: Cells, names: Iterable[str]) -> npt.NDArray[np.float64]:
+def stack_columns(cells: Cells, names: Iterable[str]) -> npt.NDArray[np.float64]:
     """Return columns side by side, shape (rows, columns): amounts, and the places of names."""
     return np.column_stack(
         [cells.amounts[n] if n in cells.amounts else cells.names[n].astype(np.float64) for n in names]

@@ -59,7 +59,7 @@ class ReleasedError(InternalMeasure):
                 progress=halves[1],
             )
         compared = [
-            _compared(number, first[number.artefact.name], last[number.artefact.name])
+            _compare(number, first[number.artefact.name], last[number.artefact.name])
             for number in released_numbers(context.release)
         ]
         if not compared:
@@ -80,7 +80,7 @@ class _Compared:
     found: Distance
 
 
-def _compared(number: ReleasedNumber, first: pandas.DataFrame, last: pandas.DataFrame) -> _Compared:
+def _compare(number: ReleasedNumber, first: pandas.DataFrame, last: pandas.DataFrame) -> _Compared:
     """Compare a number, cell by cell, with the exact answer that is nearest to it."""
     low, high = (table[number.column].to_numpy(dtype=np.float64) for table in (first, last))
     exact = np.clip(number.values, np.minimum(low, high), np.maximum(low, high))

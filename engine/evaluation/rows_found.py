@@ -9,7 +9,7 @@ import pandas as pd
 
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.methods.protocol import Family, Method, Rows
-from engine.methods.shared.rows import traced, written_cells
+from engine.methods.shared.rows import trace_rows, written_cells
 from engine.numbers import of_hundred
 from engine.risk.encoding import IDENTIFYING
 from engine.risk.released_rows import strongest_found
@@ -37,7 +37,7 @@ class RowsFound(InternalMeasure):
         return subject.rows in (Rows.COARSER, Rows.REAL)
 
     def evaluate(self, context: Private) -> InternalMeasured:
-        found = traced(context.release.artefacts)
+        found = trace_rows(context.release.artefacts)
         if found is None:
             return InternalMeasured()
         table, origin = found

@@ -11,7 +11,7 @@ import pandas as pd
 from engine import arrays
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.methods.protocol import Family, Method, Rows
-from engine.methods.shared.rows import traced, written_cells
+from engine.methods.shared.rows import trace_rows, written_cells
 from engine.numbers import brief, of_hundred
 from engine.table import coding
 from engine.table.schema import Column, Kind, Schema
@@ -42,12 +42,12 @@ class RowsKept(InternalMeasure):
         return subject.rows in (Rows.COARSER, Rows.REAL)
 
     def evaluate(self, context: Private) -> InternalMeasured:
-        found = traced(context.release.artefacts)
+        found = trace_rows(context.release.artefacts)
         if found is None:
             return InternalMeasured()
         table, origin = found
         schema, frame, rows = context.subject.request.schema, table.frame, context.used.rows()
-        columns = _shared(frame, rows, schema)
+        columns = _share(frame, rows, schema)
         if not columns or not len(rows):
             return InternalMeasured()
         cells = {one.name: written_cells(rows[one.name], one) for one in columns}
@@ -76,7 +76,7 @@ class RowsKept(InternalMeasure):
         return InternalMeasured(tuple(view for view in views if view is not None), figures)
 
 
-def _shared(frame: pd.DataFrame, rows: pd.DataFrame, schema: Schema) -> list[Column]:
+def _share(frame: pd.DataFrame, rows: pd.DataFrame, schema: Schema) -> list[Column]:
     names = [name for name in map(str, frame) if name in schema and name in rows]
     return [schema.column(name) for name in names]
 

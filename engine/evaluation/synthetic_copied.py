@@ -20,8 +20,8 @@ from engine.risk.copies import (
     coordinates,
     copied_rows,
     nearest,
+    rate_told,
     strongest_guess,
-    told,
 )
 from engine.risk.membership import Telling, telling
 from engine.utility import scattered
@@ -130,7 +130,10 @@ def _rates(
             if columns:
                 guesses = Guesses(made, own, fresh, asked)
                 told_by, count = strongest_guess(guesses, columns, [n for n in columns if n in kept])
-                found[f"{kind}.{asked}"] = (*guesses.by(told_by), told(own, own, known=columns, asked=asked))
+                found[f"{kind}.{asked}"] = (
+                    *guesses.by(told_by),
+                    rate_told(own, own, known=columns, asked=asked),
+                )
                 tried += count
     return found, tried
 

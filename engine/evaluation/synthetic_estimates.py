@@ -16,7 +16,7 @@ from engine.utility.intervals import (
     Cells,
     Floats,
     Question,
-    answered,
+    estimate_with_variances,
     intervals,
     overlap,
     questions,
@@ -58,10 +58,10 @@ class SyntheticEstimates(InternalMeasure):
             return InternalMeasured()
         places = sides.places()
         own = sides.cells(sides.used, places)
-        asked = _asked(own, sides)
+        asked = _ask(own, sides)
         context.progress.step(0.2, "run.evaluating")
-        copies = [answered(sides.cells(copy, places), asked) for copy in sides.copies]
-        real = answered(own, asked)
+        copies = [estimate_with_variances(sides.cells(copy, places), asked) for copy in sides.copies]
+        real = estimate_with_variances(own, asked)
         told = np.flatnonzero(np.isfinite(intervals(real)).all(axis=1))
         too_large = int((~np.isnan(real).any(axis=1)).sum()) - len(told)
         asked, real = [asked[int(place)] for place in told], real[told]
@@ -74,9 +74,9 @@ class SyntheticEstimates(InternalMeasure):
         made = _together([one[told] for one in copies], sizes, context.release)
         lines = {"made": made}
         if sides.unused is not None:
-            lines["unused"] = intervals(answered(sides.cells(sides.unused, places), asked))
-        lines["again"] = intervals(answered(drawn_again(own), asked))
-        lines["independent"] = intervals(answered(independent(own), asked))
+            lines["unused"] = intervals(estimate_with_variances(sides.cells(sides.unused, places), asked))
+        lines["again"] = intervals(estimate_with_variances(drawn_again(own), asked))
+        lines["independent"] = intervals(estimate_with_variances(independent(own), asked))
         kept = {name: overlap(intervals(real), bounds) for name, bounds in lines.items()}
         figures = {
             "kept": round(100 * float(kept["made"].mean()), 1),
@@ -97,14 +97,14 @@ def _number(name: str, value: float, ending: str = "") -> NumberView:
     return NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}{ending}"))
 
 
-def _asked(own: Cells, sides: Sides) -> Sequence[Question]:
+def _ask(own: Cells, sides: Sides) -> Sequence[Question]:
     names = [name for name in sides.known if name in own.names] or list(own.names)
     return questions(own, sides.outcomes, names[:MOST_GROUPING])
 
 
 def _together(copies: Sequence[Floats], sizes: tuple[int, int], release: Release) -> Floats:
     """Return the combined intervals: T_p where original cells were kept, T_s where all are invented."""
-    from engine.methods.datasets.synthesis.combined import Rule, combined
+    from engine.methods.datasets.synthesis.combined import Rule, combine_estimates
 
     full = Rule.FULL_REDRAWN if is_redrawn(release) else Rule.FULL
     rule = Rule.PARTIAL if keeps_cells(release) else full
@@ -112,7 +112,9 @@ def _together(copies: Sequence[Floats], sizes: tuple[int, int], release: Release
     for place in range(len(found)):
         answers = np.array([one[place] for one in copies])
         if np.isfinite(answers).all():
-            both = combined(answers[:, 0], answers[:, 1], rule=rule, rows=sizes[0], released_rows=sizes[1])
+            both = combine_estimates(
+                answers[:, 0], answers[:, 1], rule=rule, rows=sizes[0], released_rows=sizes[1]
+            )
             found[place] = both.low, both.high
     return found
 

@@ -57,7 +57,7 @@ class SyntheticGames(InternalMeasure):
         inside = context.release.inside
         before = None if inside is None or inside.untested is None else classes_of(inside.untested, scales)
         context.progress.step(0.1, "run.evaluating")
-        games = _games(_stacked(real), _stacked(made), None if before is None else _stacked(before), own)
+        games = _games(_stack(real), _stack(made), None if before is None else _stack(before), own)
         context.progress.step(0.6, "run.evaluating")
         columns = _columns(scales, made, own, real)
         context.progress.step(0.9, "run.evaluating")
@@ -73,7 +73,7 @@ class SyntheticGames(InternalMeasure):
         return InternalMeasured((*numbers, *views), figures)
 
 
-def _stacked(classes: Mapping[str, Codes]) -> Codes:
+def _stack(classes: Mapping[str, Codes]) -> Codes:
     return np.column_stack(list(classes.values()))
 
 
@@ -86,7 +86,7 @@ def _games(
     found = {
         "made": advantages(real, made),
         "floor": advantages(real[mixed[::2]], real[mixed[1::2]]),
-        "apart": advantages(real, _stacked(alone)),
+        "apart": advantages(real, _stack(alone)),
     }
     if before is not None:
         found |= {"model": advantages(real, before), "filter": advantages(before, made)}
@@ -97,7 +97,7 @@ def _columns(
     scales: list[Scale], made: Mapping[str, Codes], own: Mapping[str, Codes], real: Mapping[str, Codes]
 ) -> dict[str, Learnt]:
     """Learn every column from the others; tested on rows that the original did not teach from."""
-    invented, original, test = map(_stacked, (made, own, real))
+    invented, original, test = map(_stack, (made, own, real))
     if real is own:
         mixed = scattered.order(len(original))
         test, original = original[mixed[::2]], original[mixed[1::2]]

@@ -54,11 +54,11 @@ class SyntheticKept(InternalMeasure):
         lines["again"] = _Line(*map(drawn_again, (own.classes, own.amounts)))
         lines["independent"] = _Line(*map(independent, (own.classes, own.amounts)))
         found = {name: distances(line.classes.names, own.classes.names) for name, line in lines.items()}
-        kept = {name: _kept(line, own, found[name]) for name, line in lines.items()}
+        kept = {name: _keep(line, own, found[name]) for name, line in lines.items()}
         figures = dict(kept["made"])
         if unused is not None:
             fresh = lines["unused"].classes.names
-            figures["two_way_unused"] = _rounded(distances(lines["made"].classes.names, fresh).mean_two_way)
+            figures["two_way_unused"] = _round(distances(lines["made"].classes.names, fresh).mean_two_way)
             figures["two_way_real"] = kept["unused"]["two_way"]
         numbers = [
             NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"))
@@ -80,17 +80,17 @@ def _line(sides: Sides, table: pd.DataFrame, scales: list[Scale]) -> _Line:
     return _Line(Cells({}, classes_of(table, scales)), sides.cells(table, ()))
 
 
-def _kept(line: _Line, own: _Line, found: Distances) -> dict[str, float]:
+def _keep(line: _Line, own: _Line, found: Distances) -> dict[str, float]:
     """Return the figures of a table against the rows used."""
     alike = similarity(own.classes.names, line.classes.names)
     apart_by = apart(correlations(own.amounts.amounts), correlations(line.amounts.amounts))
     figures = {
-        "one_way": _rounded(found.mean_one_way),
-        "two_way": _rounded(found.mean_two_way),
+        "one_way": _round(found.mean_one_way),
+        "two_way": _round(found.mean_two_way),
         "similarity": round(min(alike.values(), default=1.0), 4),
     }
     if apart_by:
-        figures["correlation"] = _rounded(max(apart_by))
+        figures["correlation"] = _round(max(apart_by))
     return figures
 
 
@@ -110,7 +110,7 @@ def _beside(kept: Mapping[str, Mapping[str, float]]) -> TableView:
 def _worst(found: Distances, beside: Distances | None) -> TableView:
     pairs = sorted(found.two_way, key=lambda pair: -found.two_way[pair])[:MOST_LINES]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (*pair, _rounded(found.two_way[pair]), None if beside is None else _rounded(beside.two_way[pair]))
+        (*pair, _round(found.two_way[pair]), None if beside is None else _round(beside.two_way[pair]))
         for pair in pairs
     )
     headings = tuple(Text(f"{WORDS}.views.pairs.{name}") for name in ("first", "second", "made", "real"))
@@ -133,5 +133,5 @@ def _means(released: pd.DataFrame, used: pd.DataFrame, scales: list[Scale]) -> T
     return TableView(Text(f"{WORDS}.views.means.title"), headings, tuple(rows))
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     return float(f"{value:.3g}")

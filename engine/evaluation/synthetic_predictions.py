@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from engine import arrays
-from engine.evaluation.invented import Sides, drawn_again, independent, stacked
+from engine.evaluation.invented import Sides, drawn_again, independent, stack_columns
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.methods.protocol import Method, Rows
 from engine.utility import scattered
 from engine.utility.distances import Scale
 from engine.utility.intervals import Cells
-from engine.utility.prediction import Predicted, Told, predicted, told_apart
+from engine.utility.prediction import Predicted, Told, measure_prediction, told_apart
 from engine.views import Cell, NumberView, TableView, Text
 
 ID = "utility.synthetic_predictions"
@@ -57,7 +57,9 @@ class SyntheticPredictions(InternalMeasure):
             context.progress.step(place / (len(sides.outcomes) + 1), "run.evaluating")
             learnt[name] = _learnt(name, sides, places, tables, unused)
         names = [column.name for column in sides.columns]
-        apart = {n: told_apart(stacked(t, names), stacked(unused, names)) for n, t in tables.items()}
+        apart = {
+            n: told_apart(stack_columns(t, names), stack_columns(unused, names)) for n, t in tables.items()
+        }
         figures = _figures(learnt, apart)
         numbers = [
             NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"))
@@ -76,7 +78,9 @@ def _learnt(
     half, test = (unused.taken(part) for part in (mixed[::2], mixed[1::2]))
 
     def of(cells: Cells) -> Predicted | None:
-        return predicted(stacked(cells, others), is_yes(cells), stacked(test, others), is_yes(test))
+        return measure_prediction(
+            stack_columns(cells, others), is_yes(cells), stack_columns(test, others), is_yes(test)
+        )
 
     return {line: of(cells) for line, cells in {**tables, "unused": half}.items()}
 

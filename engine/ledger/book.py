@@ -14,7 +14,7 @@ from engine.errors import InputRefused
 from engine.ledger import entries, holdings, journal, locks, services
 from engine.ledger import staff as persons
 from engine.ledger import told as told_kept
-from engine.ledger.fields import canonical, day, hexadecimal, words, written
+from engine.ledger.fields import canonical, day, hexadecimal, words, write_fraction
 from engine.ledger.listing import budget_changes, holding_to_json
 from engine.ledger.process import this_process
 from engine.ledger.recognition import Recognition
@@ -151,7 +151,7 @@ class Ledger(Recognition):
             ``ledger.other_state``, ``ledger.over_reserved``, ``ledger.over_reserved_delta``,
             ``ledger.paid_already``. ``staff.*``: nobody is there who may, or a second person is needed.
         """
-        asked = entries.asked(guarantee_json, epsilon, delta, unit, neighbours, loss)
+        asked = entries.exact_request(guarantee_json, epsilon, delta, unit, neighbours, loss)
         begins_from = None if state_hash is None else hexadecimal(state_hash, "state_hash")
         paid = sorted({words(question, "question", required=True) for question in questions})
         row: dict[str, Any] = {
@@ -167,10 +167,10 @@ class Ledger(Recognition):
             "unit": asked.unit,
             "neighbours": asked.neighbours,
             "guarantee": canonical(asked.guarantee),
-            "epsilon": written(asked.epsilon),
-            "delta": written(asked.delta),
-            "tables": journal.listed(tables),
-            "questions": journal.listed(paid),
+            "epsilon": write_fraction(asked.epsilon),
+            "delta": write_fraction(asked.delta),
+            "tables": journal.write_names(tables),
+            "questions": journal.write_names(paid),
             "folder": words(folder, "folder"),
             "process": entries.process_text(this_process()),
             "reserved_at": journal.now(),
@@ -188,7 +188,10 @@ class Ledger(Recognition):
             identity = f"r{secrets.token_hex(8)}"
             number = journal.head(db).sequence + 1
             row |= {"holding": payer.id, "number": number, "parent": parent}
-            kind, details = row["state"], {"money": written(money)} if db.staff.persons(payer.id) else {}
+            kind, details = (
+                row["state"],
+                {"money": write_fraction(money)} if db.staff.persons(payer.id) else {},
+            )
             if not is_prepared:
                 _refuse_alone(db, payer, asked, money, parent)
             journal.change(db, kind, "entry", identity, row, **details)
@@ -244,7 +247,7 @@ class Ledger(Recognition):
         state_hash: str | None = None,
     ) -> Preview:
         """Return what `reserve` would say now, without reserving; parameters as there."""
-        asked = entries.asked(guarantee_json, epsilon, delta, unit, neighbours, loss)
+        asked = entries.exact_request(guarantee_json, epsilon, delta, unit, neighbours, loss)
         with self._transaction() as db:
             payer = holdings.find(db, holding)
             return _weigh(db, payer, asked, compose, parent, state_hash and state_hash.lower())[0]
@@ -292,7 +295,7 @@ class Ledger(Recognition):
         if state_hash is not None:
             changes["state_hash"] = hexadecimal(state_hash, "state_hash")
         with self._transaction(write=True) as db:
-            changes |= _kept(db, entry, told)
+            changes |= _keep(db, entry, told)
             entries.move(db, entry, "completed", "complete", allowed=["spent"], **changes)
 
     def told(self, entry: str) -> bytes | None:
@@ -310,7 +313,7 @@ class Ledger(Recognition):
         """Keep what an earlier release told, once its folder was found; what is kept already stays."""
         with self._transaction(write=True) as db:
             if entries.one(db, entry).told is None:
-                changes = _kept(db, entry, told)
+                changes = _keep(db, entry, told)
                 if changes:
                     journal.change(db, "told_kept", "entry", entry, changes)
 
@@ -435,7 +438,7 @@ class Ledger(Recognition):
         }
 
 
-def _kept(db: sqlite3.Connection, entry: str, told: bytes | None) -> dict[str, str]:
+def _keep(db: sqlite3.Connection, entry: str, told: bytes | None) -> dict[str, str]:
     """Keep what a release told, and return the change of its entry."""
     if told is None:
         return {}

@@ -34,7 +34,7 @@ def carry_over(path: Path, *, timeout: float) -> None:
     InputRefused, VerificationFailed
         As every transaction: an older ledger that was altered is not carried over.
     """
-    with store.in_words(path), store.connected(path, read_only=False, timeout=timeout) as db:
+    with store.in_words(path), store.open_connection(path, read_only=False, timeout=timeout) as db:
         db.execute("BEGIN IMMEDIATE")
         try:
             found = store.format_of(db, path)
@@ -51,7 +51,7 @@ def carry_over(path: Path, *, timeout: float) -> None:
             raise
 
 
-def copied(path: Path, *, timeout: float) -> tempfile.TemporaryDirectory[str]:
+def copy_carried(path: Path, *, timeout: float) -> tempfile.TemporaryDirectory[str]:
     """Return a folder with a copy of an older ledger, carried over, for who may only read the file."""
     folder = tempfile.TemporaryDirectory(prefix="custos-ledger-", ignore_cleanup_errors=True)
     with store.in_words(path):
@@ -76,7 +76,7 @@ def _refuse_altered(db: sqlite3.Connection, path: Path) -> None:
         raise VerificationFailed("ledger.corrupted", file=path.name)
     journal.check(db, path)
     if "trace" in found and "traces_hash" in have["attached"]:
-        traces.known(db, path)
+        traces.known_tables(db, path)
 
 
 def _keep(path: Path, found: int, timeout: float) -> None:
@@ -100,8 +100,8 @@ def _keep(path: Path, found: int, timeout: float) -> None:
 
 def _backup(path: Path, place: Path, timeout: float, *, read_only: bool) -> None:
     with (
-        store.connected(path, read_only=read_only, timeout=timeout) as old,
-        store.connected(_made(place), read_only=False, timeout=timeout) as new,
+        store.open_connection(path, read_only=read_only, timeout=timeout) as old,
+        store.open_connection(_made(place), read_only=False, timeout=timeout) as new,
     ):
         old.backup(new)
 

@@ -34,7 +34,7 @@ class Asked:
     neighbours: str | None
 
 
-def asked(
+def exact_request(
     guarantee_json: Mapping[str, Any],
     epsilon: object,
     delta: object,
@@ -85,7 +85,7 @@ def weigh(db: sqlite3.Connection, holding: Holding, request: Asked, compose: Com
     if refusal is not None or holding.epsilon is None:
         return Preview(before, before.epsilon_spent, before.delta_spent, refusal)
     counted = [dict(entry.guarantee) for entry in paying(of_holding(db, holding.id))]
-    epsilon, delta = composed(compose, [*counted, request.guarantee])
+    epsilon, delta = exact_total(compose, [*counted, request.guarantee])
     named = {"holding": holding.name}
     if epsilon > holding.epsilon:
         refusal = InputRefused(
@@ -134,7 +134,7 @@ def other_kind(holding: Holding, request: Asked) -> InputRefused | None:
     return None
 
 
-def composed(compose: Compose, guarantees: list[dict[str, Any]]) -> tuple[Fraction, Fraction]:
+def exact_total(compose: Compose, guarantees: list[dict[str, Any]]) -> tuple[Fraction, Fraction]:
     """Return the accountant's exact total; anything but two exact numbers is refused, never rounded."""
     found = compose(guarantees)
     if not isinstance(found, tuple) or len(found) != 2:
@@ -150,7 +150,7 @@ def status(db: sqlite3.Connection, holding: Holding, compose: Compose | None) ->
     counted = [entry for entry in of_holding(db, holding.id) if entry.counts]
     bounded = paying(counted)
     if compose is not None and bounded:
-        epsilon, delta = composed(compose, [dict(entry.guarantee) for entry in bounded])
+        epsilon, delta = exact_total(compose, [dict(entry.guarantee) for entry in bounded])
     else:
         epsilon = sum((entry.epsilon or Fraction(0) for entry in bounded), Fraction(0))
         delta = sum((entry.delta or Fraction(0) for entry in bounded), Fraction(0))

@@ -68,7 +68,7 @@ def _fraction(value: object) -> Fraction | None:
         return None
 
 
-def written(value: Fraction | None) -> str | None:
+def write_fraction(value: Fraction | None) -> str | None:
     """Return ``"p/q"``, the form in which a fraction is stored."""
     return None if value is None else f"{value.numerator}/{value.denominator}"
 

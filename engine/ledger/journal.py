@@ -47,12 +47,12 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def listed(names: Iterable[str]) -> str:
+def write_names(names: Iterable[str]) -> str:
     """Return the JSON text of a list of names."""
     return json.dumps(list(names), ensure_ascii=False)
 
 
-def chained(previous: str, event: str) -> str:
+def hash_row(previous: str, event: str) -> str:
     """Return the hash of a row."""
     return hashlib.sha256(previous.encode() + event.encode()).hexdigest()
 
@@ -140,7 +140,7 @@ def check(db: sqlite3.Connection, path: Path) -> Head:
 def _event_of(row: sqlite3.Row, previous: str, expected: int) -> dict[str, Any] | None:
     if row["sequence"] != expected or row["previous"] != previous or not isinstance(row["event"], str):
         return None
-    if row["hash"] != chained(previous, row["event"]):
+    if row["hash"] != hash_row(previous, row["event"]):
         return None
     try:
         event = json.loads(row["event"])
@@ -199,8 +199,8 @@ def _append(db: sqlite3.Connection, event: Mapping[str, Any]) -> None:
         tree = db.staff.signed(tree, previous, db.present)
     text = canonical(tree)
     if isinstance(db, Connection):
-        db.staff.follow(json.loads(text), previous, chained(previous, text))
-    row = (sequence, previous, text, chained(previous, text))
+        db.staff.follow(json.loads(text), previous, hash_row(previous, text))
+    row = (sequence, previous, text, hash_row(previous, text))
     db.execute("INSERT INTO journal (sequence, previous, event, hash) VALUES (?, ?, ?, ?)", row)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
-from engine.ledger.fields import written
+from engine.ledger.fields import write_fraction
 from engine.ledger.values import Entry, Status
 
 
@@ -27,11 +27,14 @@ def holding_to_json(
         "unit": holding.unit,
         "neighbours": holding.neighbours,
         "created": holding.created,
-        "money": written(holding.money),
+        "money": write_fraction(holding.money),
         "currency": holding.currency,
-        "budget": {"epsilon": written(holding.epsilon), "delta": written(holding.delta)},
-        "spent": {"epsilon": written(status.epsilon_spent), "delta": written(status.delta_spent)},
-        "left": {"epsilon": written(status.epsilon_left), "delta": written(status.delta_left)},
+        "budget": {"epsilon": write_fraction(holding.epsilon), "delta": write_fraction(holding.delta)},
+        "spent": {
+            "epsilon": write_fraction(status.epsilon_spent),
+            "delta": write_fraction(status.delta_spent),
+        },
+        "left": {"epsilon": write_fraction(status.epsilon_left), "delta": write_fraction(status.delta_left)},
         "totals": "composed" if status.composed else "added",
         "bounds_all": status.bounds_all,
         "budget_changes": changes,
@@ -74,7 +77,7 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
         "plan": entry.plan,
         "loss": entry.loss,
         "unbounded": entry.loss == "unbounded",
-        "spent": {"epsilon": written(entry.epsilon), "delta": written(entry.delta)},
+        "spent": {"epsilon": write_fraction(entry.epsilon), "delta": write_fraction(entry.delta)},
         "unit": entry.unit,
         "neighbours": entry.neighbours,
         "guarantee": entry.guarantee,

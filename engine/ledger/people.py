@@ -45,7 +45,7 @@ def digests(key: bytes, people: Iterable[str] | Any) -> Digests:
 def of_each(key: bytes, texts: Any) -> Digests:
     """Return the digest of every person key of a `pyarrow.ChunkedArray`, in its order, see `digests`."""
     found = [
-        keyed(key, b"person", piece.to_numpy(zero_copy_only=False)) & ~_SIZE | _sizes(piece)
+        hash_keyed(key, b"person", piece.to_numpy(zero_copy_only=False)) & ~_SIZE | _sizes(piece)
         for chunk in texts.chunks
         for piece in (chunk.slice(start, _PIECE) for start in range(0, len(chunk), _PIECE))
     ]
@@ -64,7 +64,7 @@ def _sizes(texts: Any) -> Digests:
     return np.where(values < 0, 0, digits).astype(np.uint64)
 
 
-def keyed(key: bytes, use: bytes, texts: Any) -> Digests:
+def hash_keyed(key: bytes, use: bytes, texts: Any) -> Digests:
     """Return the keyed hash of every text, in order; another ``use`` of the same key shares none of them."""
     from pandas.util import hash_array
 

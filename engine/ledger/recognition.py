@@ -62,7 +62,7 @@ class Recognition(Register):
         table = traces.seen(self._key(), fingerprint, each, (), rows, people.NONE)
         with self._transaction() as db:
             one = entries.one(db, entry)
-            tables = traces.known(db, self.path).get(one.holding, [])
+            tables = traces.known_tables(db, self.path).get(one.holding, [])
         return traces.kin(tables, one.tables, one.number, table, each, key)
 
     def match(
@@ -100,7 +100,7 @@ class Recognition(Register):
         """
         table = traces.seen(self._key(), fingerprint, person_digests, columns, rows, contents)
         with self._transaction() as db:
-            return traces.matches(holdings.every(db), traces.known(db, self.path), table)
+            return traces.matches(holdings.every(db), traces.known_tables(db, self.path), table)
 
     def attach(
         self,
@@ -149,7 +149,7 @@ class Recognition(Register):
         names = {"key": words(key, "column"), "why": words(reason, "reason")}
         why_key = words(key_reason, "reason")
         with self._transaction(write=True) as db:
-            target, kept = holdings.find(db, holding), traces.known(db, self.path)
+            target, kept = holdings.find(db, holding), traces.known_tables(db, self.path)
             found = traces.matches(holdings.every(db), kept, table)
             declared_new = holdings.refuse_other(target, found, names["why"])
             key_changed = holdings.refuse_other_key(db, target, names["key"], why_key)
@@ -160,7 +160,7 @@ class Recognition(Register):
                     "number": journal.head(db).sequence + 1,
                     "holding": target.id,
                     "fingerprint": table.fingerprint,
-                    "columns": journal.listed(table.columns),
+                    "columns": journal.write_names(table.columns),
                     "key": names["key"],
                     "people": int(table.people.size),
                     "traces_hash": traces.keep(db, identity, table, kept.get(target.id, [])),

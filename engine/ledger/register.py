@@ -15,7 +15,7 @@ from typing import Any
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import holdings, journal, locks, store, told, traces
 from engine.ledger import staff as persons
-from engine.ledger.fields import exact, hexadecimal, words, written
+from engine.ledger.fields import exact, hexadecimal, words, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
 from engine.policy import policy
 
@@ -53,7 +53,7 @@ class Register:
         from engine.ledger import carried
 
         if self.read_only:
-            self._copy = carried.copied(self.path, timeout=self._timeout)
+            self._copy = carried.copy_carried(self.path, timeout=self._timeout)
         else:
             carried.carry_over(self.path, timeout=self._timeout)
 
@@ -124,9 +124,9 @@ class Register:
             "name": words(name, "name", required=True),
             "unit": _one_of(unit, UNITS, "ledger.bad_unit"),
             "neighbours": _one_of(neighbours, NEIGHBOURS, "ledger.bad_neighbours"),
-            "epsilon": None if epsilon is None else written(exact(epsilon, "ledger.bad_epsilon")),
-            "delta": written(exact(delta, "ledger.bad_delta", zero=True, below_one=True)),
-            "money": None if money is None else written(exact(money, "ledger.bad_money")),
+            "epsilon": None if epsilon is None else write_fraction(exact(epsilon, "ledger.bad_epsilon")),
+            "delta": write_fraction(exact(delta, "ledger.bad_delta", zero=True, below_one=True)),
+            "money": None if money is None else write_fraction(exact(money, "ledger.bad_money")),
             "currency": words(currency, "currency"),
             "created": journal.now(),
         }
@@ -179,11 +179,11 @@ class Register:
         """
         why = words(reason, "reason", required=True)
         changes: dict[str, str | None] = {
-            "epsilon": None if epsilon is None else written(exact(epsilon, "ledger.bad_epsilon")),
+            "epsilon": None if epsilon is None else write_fraction(exact(epsilon, "ledger.bad_epsilon")),
             "delta": None
             if delta is None
-            else written(exact(delta, "ledger.bad_delta", zero=True, below_one=True)),
-            "money": None if money is None else written(exact(money, "ledger.bad_money")),
+            else write_fraction(exact(delta, "ledger.bad_delta", zero=True, below_one=True)),
+            "money": None if money is None else write_fraction(exact(money, "ledger.bad_money")),
             "currency": None if currency is None else words(currency, "currency"),
             "unit": None if unit is None else _one_of(unit, UNITS, "ledger.bad_unit"),
             "neighbours": None
@@ -349,7 +349,7 @@ class Register:
         with self._transaction() as db:  # the transaction itself follows the chain
             if [row[0] for row in db.execute("PRAGMA quick_check")] != ["ok"]:
                 raise VerificationFailed("ledger.corrupted", file=self.path.name)
-            traces.known(db, self.path)
+            traces.known_tables(db, self.path)
             told.check(db, self.path)
             return journal.head(db)
 

@@ -24,7 +24,7 @@ def service(db: sqlite3.Connection, opening: str, compose: Compose | None = None
     visits = tuple(one for one in entries.of_holding(db, first.holding) if one.parent == first.id)
     drawn = [one for one in visits if one.counts and one.bounded]
     if compose is not None and drawn:
-        epsilon, delta = entries.composed(compose, [dict(one.guarantee) for one in drawn])
+        epsilon, delta = entries.exact_total(compose, [dict(one.guarantee) for one in drawn])
     else:
         epsilon = sum((one.epsilon or Fraction(0) for one in drawn), Fraction(0))
         delta = sum((one.delta or Fraction(0) for one in drawn), Fraction(0))
@@ -70,7 +70,7 @@ def _over(found: Service, holding: Holding, request: Asked, compose: Compose) ->
     if refusal is not None:
         return refusal
     drawn = [dict(one.guarantee) for one in found.visits if one.counts and one.bounded]
-    epsilon, delta = entries.composed(compose, [*drawn, request.guarantee])
+    epsilon, delta = entries.exact_total(compose, [*drawn, request.guarantee])
     for code, total, whole, asked, left in (
         ("ledger.over_reserved", epsilon, opening.epsilon, request.epsilon, found.epsilon_left),
         ("ledger.over_reserved_delta", delta, opening.delta, request.delta, found.delta_left),

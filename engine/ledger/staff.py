@@ -293,7 +293,7 @@ class Staff:
 
     def signed(self, event: dict[str, Any], previous: str, signers: Present) -> dict[str, Any]:
         """Return a new row with the signature of who is there; as it was for a register without persons."""
-        holding = self._concerned(event)
+        holding = self._concern(event)
         there = signers.get(holding, ())
         if not there or not (self._persons.get(holding) or event["kind"] == NAMED):
             return event
@@ -312,7 +312,7 @@ class Staff:
         """
         if not previous.strip("0"):
             self.chain = hash_
-        kind, holding = str(event.get("kind")), self._concerned(event)
+        kind, holding = str(event.get("kind")), self._concern(event)
         known = self._persons.get(holding, {})
         if self._persons and kind == "carried_over":
             raise InputRefused("staff.not_allowed", kind=kind)
@@ -380,7 +380,7 @@ class Staff:
 
     # --- one row -----------------------------------------------------------------------------------
 
-    def _concerned(self, event: Mapping[str, Any]) -> str:
+    def _concern(self, event: Mapping[str, Any]) -> str:
         """Return the register that a row is about; of several the one that has persons."""
         table, row = event.get("table"), str(event.get("row"))
         changes, details = event.get("changes") or {}, event.get("details") or {}

@@ -80,7 +80,7 @@ def make(path: Path) -> None:
         os.close(number)
         made = Path(name)
         try:
-            with connected(made, read_only=False, timeout=10) as db:
+            with open_connection(made, read_only=False, timeout=10) as db:
                 db.execute(f"PRAGMA application_id = {APPLICATION}")
                 db.execute(f"PRAGMA user_version = {VERSION}")
                 db.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
@@ -113,7 +113,7 @@ def transaction(
     ``read_only`` is for a ledger on a medium that cannot be written. Other readers open the file for writing,
     because only then can SQLite undo what a killed process left half done.
     """
-    with in_words(path), connected(path, read_only=read_only, timeout=timeout) as db:
+    with in_words(path), open_connection(path, read_only=read_only, timeout=timeout) as db:
         db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         try:
             check_format(db, path)
@@ -127,7 +127,7 @@ def transaction(
 
 
 @contextmanager
-def connected(path: Path, *, read_only: bool, timeout: float) -> Iterator[journal.Connection]:
+def open_connection(path: Path, *, read_only: bool, timeout: float) -> Iterator[journal.Connection]:
     """Open the file for the length of a block."""
     mode = "ro" if read_only else "rw"  # never "rwc": a ledger that vanished is not replaced by an empty one
     db = sqlite3.connect(
@@ -149,7 +149,7 @@ def connected(path: Path, *, read_only: bool, timeout: float) -> Iterator[journa
 
 def older(path: Path, *, read_only: bool, timeout: float) -> bool:
     """Say whether a file is a ledger of an older format, which has to be carried over before it is used."""
-    with in_words(path), connected(path, read_only=read_only, timeout=timeout) as db:
+    with in_words(path), open_connection(path, read_only=read_only, timeout=timeout) as db:
         return format_of(db, path) < VERSION
 
 

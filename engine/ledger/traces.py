@@ -92,12 +92,12 @@ def seen(
         people.clean(person_digests),
         tuple(sorted({words(column, "column") for column in columns})),
         plain_rows,
-        people.keyed(key, b"row", plain_rows.astype(str).tolist()),
-        distinct(people.keyed(key, b"content", people.clean(contents).astype(str).tolist())),
+        people.hash_keyed(key, b"row", plain_rows.astype(str).tolist()),
+        distinct(people.hash_keyed(key, b"content", people.clean(contents).astype(str).tolist())),
     )
 
 
-def known(db: sqlite3.Connection, path: Path) -> dict[str, list[Known]]:
+def known_tables(db: sqlite3.Connection, path: Path) -> dict[str, list[Known]]:
     """Return what is kept of each holding's tables.
 
     Raises

@@ -95,7 +95,7 @@ def paid(request: Request, sums: float) -> Request:
     sums
         As in `times_less`: from declarations alone.
     """
-    budget = required(request)
+    budget = required_budget(request)
     if request.values[NOISE.name] == FITTING and budget.delta and times_less(budget, sums) <= 1:
         return replace(request, budget=replace(budget, delta=Fraction(0)))
     return request
@@ -105,14 +105,14 @@ def noise_taken(request: Request, sums: float) -> dict[str, str]:
     """Say for `Method.taken` which noise was chosen, where that was left open and there is a budget."""
     if request.values[NOISE.name] != FITTING or request.budget is None:
         return {}
-    return {NOISE.name: GAUSSIAN if required(paid(request, sums)).delta else LAPLACE}
+    return {NOISE.name: GAUSSIAN if required_budget(paid(request, sums)).delta else LAPLACE}
 
 
 def noise_notes(request: Request, sums: float) -> tuple[Text, ...]:
     """Say which noise was chosen and what it gains, or what a δ would gain; nothing of what was asked for."""
     if request.values[NOISE.name] != FITTING:
         return ()
-    budget = required(request)
+    budget = required_budget(request)
     times = times_less(budget, sums)
     if budget.delta:
         chosen = "gaussian" if times > 1 else "laplace"
@@ -124,7 +124,7 @@ def noise_notes(request: Request, sums: float) -> tuple[Text, ...]:
     )
 
 
-def required(request: Request) -> Budget:
+def required_budget(request: Request) -> Budget:
     """Return the budget of a request that has been checked."""
     assert request.budget is not None, "problems() reports a missing budget"
     return request.budget

@@ -117,34 +117,34 @@ def parse(text: str) -> Condition:
     return found
 
 
-def written(condition: Condition) -> str:
+def write_condition(condition: Condition) -> str:
     """Return a condition as a text that `parse` reads as the same tree.
 
     Examples
     --------
-    >>> written(parse("sex = f and not (age >= 60 or ward not in (a, b))"))
+    >>> write_condition(parse("sex = f and not (age >= 60 or ward not in (a, b))"))
     'sex is f and not (age at least 60 or ward not in (a, b))'
-    >>> written(Comparison("unit name", "in", ("a", "is")))
+    >>> write_condition(Comparison("unit name", "in", ("a", "is")))
     '"unit name" in (a, "is")'
     """
     if isinstance(condition, Comparison):
-        return _compared(condition, "")
+        return _compare(condition, "")
     if isinstance(condition, Not):
         part = condition.part
         if isinstance(part, Comparison) and part.operator in ("in", "missing", "other"):
-            return _compared(part, "not ")
-        return f"not ({written(part)})"
+            return _compare(part, "not ")
+        return f"not ({write_condition(part)})"
     if isinstance(condition, All):
         return " and ".join(_inside(part, (All, AnyOf)) for part in condition.parts)
     return " or ".join(_inside(part, (AnyOf,)) for part in condition.parts)
 
 
 def _inside(part: Condition, bracketed: tuple[type, ...]) -> str:
-    return f"({written(part)})" if isinstance(part, bracketed) else written(part)
+    return f"({write_condition(part)})" if isinstance(part, bracketed) else write_condition(part)
 
 
-def _compared(one: Comparison, no: str) -> str:
-    column, values = quoted(one.column), [quoted(value) for value in one.values]
+def _compare(one: Comparison, no: str) -> str:
+    column, values = quote_name(one.column), [quote_name(value) for value in one.values]
     if one.operator == "between":
         return f"{column} between {values[0]} and {values[1]}"
     if one.operator == "in":
@@ -153,7 +153,7 @@ def _compared(one: Comparison, no: str) -> str:
     return f"{column} {one.operator} {values[0]}" if values else f"{column} is {no}{one.operator}"
 
 
-def quoted(word: str) -> str:
+def quote_name(word: str) -> str:
     """Return a name or a value as it stands in a condition: between quotation marks where it has to."""
     plain = _BARE.fullmatch(word) is not None and word.casefold() not in _OWN
     return word if plain else '"' + word.replace('"', '""') + '"'

@@ -62,68 +62,68 @@ class Options:
 
 def number(**declared: Any) -> Any:
     """Ask for an exact number, read as a Fraction; ``declared`` as in `Parameter`, here and below."""
-    return _asked(ParameterKind.NUMBER, declared)
+    return _ask(ParameterKind.NUMBER, declared)
 
 
 def integer(**declared: Any) -> Any:
     """Ask for a whole number."""
-    return _asked(ParameterKind.INTEGER, declared)
+    return _ask(ParameterKind.INTEGER, declared)
 
 
 def choice(*choices: str, **declared: Any) -> Any:
     """Ask for one of some choices."""
-    return _asked(ParameterKind.CHOICE, {"choices": choices, **declared})
+    return _ask(ParameterKind.CHOICE, {"choices": choices, **declared})
 
 
 def boolean(**declared: Any) -> Any:
     """Ask for yes or no."""
-    return _asked(ParameterKind.BOOLEAN, declared)
+    return _ask(ParameterKind.BOOLEAN, declared)
 
 
 def text(**declared: Any) -> Any:
     """Ask for a text."""
-    return _asked(ParameterKind.TEXT, declared)
+    return _ask(ParameterKind.TEXT, declared)
 
 
 def texts(**declared: Any) -> Any:
     """Ask for several texts."""
-    return _asked(ParameterKind.TEXTS, declared)
+    return _ask(ParameterKind.TEXTS, declared)
 
 
 def column(**declared: Any) -> Any:
     """Ask for the name of a column."""
-    return _asked(ParameterKind.COLUMN, declared)
+    return _ask(ParameterKind.COLUMN, declared)
 
 
 def columns(**declared: Any) -> Any:
     """Ask for the names of columns, in their order."""
-    return _asked(ParameterKind.COLUMNS, declared)
+    return _ask(ParameterKind.COLUMNS, declared)
 
 
 def edges(**declared: Any) -> Any:
     """Ask for increasing numbers or days."""
-    return _asked(ParameterKind.EDGES, declared)
+    return _ask(ParameterKind.EDGES, declared)
 
 
 def shares(**declared: Any) -> Any:
     """Ask for numbers that sum to 1."""
-    return _asked(ParameterKind.SHARES, declared)
+    return _ask(ParameterKind.SHARES, declared)
 
 
 def condition(**declared: Any) -> Any:
     """Ask for a condition on one column."""
-    return _asked(ParameterKind.CONDITION, declared)
+    return _ask(ParameterKind.CONDITION, declared)
 
 
 def where(**declared: Any) -> Any:
     """Ask for conditions on several columns, in words."""
-    return _asked(ParameterKind.WHERE, declared)
+    return _ask(ParameterKind.WHERE, declared)
 
 
 def records(*fields: Parameter, **declared: Any) -> Any:
     """Ask for a small table with the given fields."""
-    return _asked(ParameterKind.RECORDS, {"fields": fields, **declared})
+    return _ask(ParameterKind.RECORDS, {"fields": fields, **declared})
 
 
-def _asked(kind: ParameterKind, declared: Mapping[str, Any]) -> Any:
+def _ask(kind: ParameterKind, declared: Mapping[str, Any]) -> Any:
     return Parameter(kind=kind, **{"name": "", **declared})

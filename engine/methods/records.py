@@ -13,31 +13,31 @@ from engine import strict_json
 from engine.bounded import read_text
 from engine.errors import InputRefused
 from engine.methods.parameters import Parameter, ParameterKind
-from engine.numbers import surely, written
+from engine.numbers import shortest_json, surely
 
 LARGEST_FILE = 10**6  # bytes
 
 
-def typed(parameter: Parameter, text: str) -> Any:
+def parse_typed(parameter: Parameter, text: str) -> Any:
     """Return what was typed for a parameter as its JSON value; a number that is none stays a text.
 
     Examples
     --------
-    >>> typed(Parameter("epsilon", ParameterKind.NUMBER), "1/3")
+    >>> parse_typed(Parameter("epsilon", ParameterKind.NUMBER), "1/3")
     '1/3'
-    >>> [typed(Parameter("bound", ParameterKind.NUMBER), one) for one in ("2,5", "1.000")]
+    >>> [parse_typed(Parameter("bound", ParameterKind.NUMBER), one) for one in ("2,5", "1.000")]
     [2.5, '1.000']
-    >>> typed(Parameter("edges", ParameterKind.EDGES), "0, 10; 20.5 2021-01-31")
+    >>> parse_typed(Parameter("edges", ParameterKind.EDGES), "0, 10; 20.5 2021-01-31")
     [0, 10, 20.5, '2021-01-31']
-    >>> typed(Parameter("names", ParameterKind.TEXTS), "yes; no; rather not, thank you")
+    >>> parse_typed(Parameter("names", ParameterKind.TEXTS), "yes; no; rather not, thank you")
     ['yes', 'no', 'rather not, thank you']
-    >>> typed(Parameter("parts", ParameterKind.SHARES), "3/4, 1/4")
+    >>> parse_typed(Parameter("parts", ParameterKind.SHARES), "3/4, 1/4")
     ['3/4', '1/4']
     """
     return _TYPED.get(parameter.kind, str)(text)
 
 
-def _pointed(parameter: Parameter, cell: str) -> str:
+def _point(parameter: Parameter, cell: str) -> str:
     """Return a number of a file so that it means one: a program writes a point before decimals."""
     is_number = parameter.kind in (ParameterKind.NUMBER, ParameterKind.INTEGER)
     return f"{cell}0" if is_number and re.fullmatch(r"[-+]?\d+\.\d+", cell.strip()) else cell
@@ -46,7 +46,7 @@ def _pointed(parameter: Parameter, cell: str) -> str:
 def _number(text: str) -> Any:
     """Return the number that is written; what is none, or may be two (1.000), stays a text and is refused."""
     found = surely(text)
-    return text if found is None else written(found)
+    return text if found is None else shortest_json(found)
 
 
 def _list(text: str) -> list[Any]:
@@ -131,6 +131,6 @@ def _from_csv(text: str, parameter: Parameter, file: str) -> list[dict[str, Any]
         cells = {name: cell.strip() for name, cell in zip(names, row, strict=False) if cell.strip()}
         if cells:
             if mark != ";":  # with semicolons, a comma or a point may be either
-                cells = {name: _pointed(fields[name], cell) for name, cell in cells.items()}
-            found.append({name: typed(fields[name], cell) for name, cell in cells.items()})
+                cells = {name: _point(fields[name], cell) for name, cell in cells.items()}
+            found.append({name: parse_typed(fields[name], cell) for name, cell in cells.items()})
     return found

@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.methods.parameters import UNFILLED, Parameter, ParameterKind, Problem, applies, value_of
-from engine.numbers import exact, written
+from engine.numbers import exact, shortest_json
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Role, Schema
 
@@ -66,7 +66,7 @@ def resolve(
     values: dict[str, Any] = {}
     for parameter in parameters:
         try:
-            values[parameter.name] = _resolved(parameter, parameters, given, schemas)
+            values[parameter.name] = _resolve(parameter, parameters, given, schemas)
         except _Wrong as wrong:
             problems.append(wrong.problem)
     return values, problems
@@ -75,7 +75,7 @@ def resolve(
 def to_json(value: Any) -> Any:
     """Return a value as it is written in JSON, exact numbers as text where a float would round them."""
     if isinstance(value, Fraction):
-        return written(value)
+        return shortest_json(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
@@ -117,7 +117,7 @@ def _names(parameter: Parameter, value: Any) -> list[str]:
     return []
 
 
-def _resolved(
+def _resolve(
     parameter: Parameter,
     parameters: tuple[Parameter, ...],
     given: Mapping[str, Any],
@@ -143,7 +143,7 @@ def _resolved(
         if parameter.kind is ParameterKind.HIERARCHY:
             from engine.table.fitting import check_hierarchy  # on first use: it brings pandas along
 
-            with _told(parameter):
+            with _tell(parameter):
                 check_hierarchy(Hierarchy.from_json(found[name], column=name, file="plan"), column)
     return found
 
@@ -300,19 +300,19 @@ def _condition(parameter: Parameter, value: Any, schema: Schema) -> Mapping[str,
 
     found = _mapping(parameter, value)
     _column(parameter, found.get("column"), schema)
-    with _told(parameter):
+    with _tell(parameter):
         check_condition(found, schema)
     return found
 
 
 def _hierarchy(parameter: Parameter, value: Any, schema: Schema) -> Mapping[str, Any]:
     found = _mapping(parameter, value)
-    with _told(parameter):
+    with _tell(parameter):
         return Hierarchy.from_json(found, column=parameter.name, file="plan").to_json()
 
 
 @contextmanager
-def _told(parameter: Parameter) -> Iterator[None]:
+def _tell(parameter: Parameter) -> Iterator[None]:
     """Turn a refusal into a problem of a parameter."""
     try:
         yield

@@ -214,7 +214,7 @@ def cheapest(cost: Cost, curve: Curve) -> Reading:
     return Reading(at, share, least, full - least)
 
 
-def expected(cost: Cost, loss: PrivacyLoss | Composition) -> float:
+def expected_price(cost: Cost, loss: PrivacyLoss | Composition) -> float:
     """Return the plain expectation of the price over the realised loss, E[E_dp(|loss|)].
 
     Parameters
@@ -228,7 +228,7 @@ def expected(cost: Cost, loss: PrivacyLoss | Composition) -> float:
     --------
     >>> from fractions import Fraction
     >>> from engine.privacy.at_risk.mechanisms import laplace
-    >>> round(expected(Cost(people=100, compensation=Fraction(5500)), laplace(epsilon0=0.5)), 2)
+    >>> round(expected_price(Cost(people=100, compensation=Fraction(5500)), laplace(epsilon0=0.5)), 2)
     63894.0
     """
     return loss.expectation(lambda x: cost.curve(np.abs(x)))

@@ -167,9 +167,9 @@ def at_risk(promise: Promise, *, read_at: Fraction | None = None) -> dict[str, A
 @lru_cache(maxsize=8)
 def loss_of(loss: Loss) -> PrivacyLoss | Composition:
     """Return the privacy loss of what runs; kept, because every view of one choice reads the same."""
-    from engine.privacy.at_risk.composition import composed
+    from engine.privacy.at_risk.composition import compose_losses
 
-    return composed(mechanisms(loss))
+    return compose_losses(mechanisms(loss))
 
 
 def mechanisms(loss: Loss) -> tuple[Mechanism, ...]:
@@ -319,7 +319,7 @@ def readings(cost: Cost, found: Mapping[str, Curve]) -> dict[str, Any]:
 
 
 def _readings(bounded: Loss, cost: Cost, price: Price) -> dict[str, Any]:
-    from engine.pricing.reading import expected
+    from engine.pricing.reading import expected_price
 
     found = curves(bounded)
     second = posterior_to_json(
@@ -329,7 +329,7 @@ def _readings(bounded: Loss, cost: Cost, price: Price) -> dict[str, Any]:
         neighbours=bounded.neighbours.value,
         budget=price.budget,
     )
-    mean = expected(cost, loss_of(bounded)) if found else None
+    mean = expected_price(cost, loss_of(bounded)) if found else None
     return readings(cost, found) | {"expected": mean, "posterior": second}
 
 

@@ -85,7 +85,7 @@ def curve(
         below, cheapest = _at_risk(loss, at_risk or {}, cost, chosen, unit)
         series += below
         marks += cheapest
-    anchors = _shipped() if precedents is None else precedents
+    anchors = _ship() if precedents is None else precedents
     marks += _precedents(price.currency, cost, chosen, unit, cost.at(end), anchors)
     return CurveView(
         Text("choice.curve.title"),
@@ -112,7 +112,7 @@ def reach(epsilon: float, allowed: AllowedLevels) -> float:
 
 
 @cache
-def _shipped() -> tuple[Anchor, ...]:
+def _ship() -> tuple[Anchor, ...]:
     return read_anchors().anchors
 
 

@@ -134,9 +134,9 @@ def total(promises: Iterable[Promise], *, delta: Fraction, neighbours: Neighbour
         return Total(Fraction(0), Fraction(0), "sum", common)
     if len({promise.unit for promise in listed}) > 1:
         raise InputRefused("accounting.units")
-    losses = [_loss(as_neighbours(_checked(promise), common)) for promise in listed]
+    losses = [_loss(as_neighbours(_check(promise), common)) for promise in listed]
     together = [loss.events.together(common) for loss in losses]
-    stated = _stated(losses, together, common)
+    stated = _state(losses, together, common)
     found = [stated] if stated.delta <= delta else []
     found += _bounds([leaf for leaves in together for leaf in leaves], delta, common)
     if not found:
@@ -157,7 +157,7 @@ def _pure(leaves: Sequence[Mechanism]) -> Fraction | None:
     return sum(known, Fraction(0)) if len(known) == len(levels) else None
 
 
-def _checked(promise: Promise) -> Promise:
+def _check(promise: Promise) -> Promise:
     """Return the promise if its events bear it out: it may claim more than they cost, never less."""
     loss = _loss(promise)
     leaves = loss.events.together(loss.neighbours)
@@ -167,7 +167,7 @@ def _checked(promise: Promise) -> Promise:
     elif len(leaves) == 1 and leaves[0].count == 1:
         holds = Fraction(leaves[0].delta(loss.epsilon)) <= loss.delta
     else:
-        added = _added(leaves, loss.neighbours)
+        added = _add(leaves, loss.neighbours)
         found = [added] if added is not None and added.delta <= loss.delta else []
         found += _bounds(leaves, loss.delta, loss.neighbours)
         holds = any(bound.epsilon <= loss.epsilon for bound in found)
@@ -176,7 +176,7 @@ def _checked(promise: Promise) -> Promise:
     return promise
 
 
-def _added(leaves: Sequence[Mechanism], common: Neighbours) -> Total | None:
+def _add(leaves: Sequence[Mechanism], common: Neighbours) -> Total | None:
     """Add up (ε, δ) of every mechanism; None where one of them has only a curve."""
     pairs = [leaf.stated() for leaf in leaves]
     known = [pair for pair in pairs if pair is not None]
@@ -190,10 +190,10 @@ def _added(leaves: Sequence[Mechanism], common: Neighbours) -> Total | None:
     )
 
 
-def _stated(losses: Sequence[Loss], together: Sequence[Sequence[Mechanism]], common: Neighbours) -> Total:
+def _state(losses: Sequence[Loss], together: Sequence[Sequence[Mechanism]], common: Neighbours) -> Total:
     """Add up what each release states, from its events where they add. Dwork and Roth, theorem 3.16."""
     parts = [
-        _added(leaves, common) or Total(loss.epsilon, loss.delta, "sum", common)
+        _add(leaves, common) or Total(loss.epsilon, loss.delta, "sum", common)
         for loss, leaves in zip(losses, together, strict=True)
     ]
     epsilon = sum((part.epsilon for part in parts), Fraction(0))
@@ -227,7 +227,7 @@ def _bounds(leaves: Sequence[Mechanism], delta: Fraction, common: Neighbours) ->
         assert pure is not None
         smallest = min(smallest, pure + _concentrated(curves, left))
     found = [Total(level + smallest, delta, "concentrated", common)]
-    distribution = _composed_epsilon(_merged(rest), left)
+    distribution = _composed_epsilon(_merge(rest), left)
     if distribution is not None:
         found.append(Total(level + distribution, delta, "loss_distribution", common))
     return found
@@ -245,7 +245,8 @@ def certified_delta(
     epsilon
         Above 0.
     loss
-        Of these mechanisms, from `engine.privacy.at_risk.composition.composed`, where it is known already.
+        Of these mechanisms, from `engine.privacy.at_risk.composition.compose_losses`, where it is
+        known already.
 
     Raises
     ------
@@ -263,15 +264,15 @@ def certified_delta(
     left = epsilon - float(level)
     if left < 0 or (rest and left == 0):
         return 1.0
-    found = _certified(rest, left, loss if not level else None) if rest else 0.0
+    found = _certify(rest, left, loss if not level else None) if rest else 0.0
     return min(1.0, found + float(rounded_up(float(failure)))) if failure else found
 
 
-def _certified(leaves: Sequence[Mechanism], epsilon: float, loss: PrivacyLoss | Composition | None) -> float:
-    from engine.privacy.at_risk.composition import composed
+def _certify(leaves: Sequence[Mechanism], epsilon: float, loss: PrivacyLoss | Composition | None) -> float:
+    from engine.privacy.at_risk.composition import compose_losses
 
     if all(leaf.is_exact for leaf in leaves):
-        return (loss or composed(leaves)).delta(epsilon)
+        return (loss or compose_losses(leaves)).delta(epsilon)
     if len(leaves) == 1 and leaves[0].count == 1:
         return leaves[0].delta(Fraction(epsilon))
     # The exact loss of such shifts together is not known: that of continuous noise bounds it.
@@ -280,7 +281,7 @@ def _certified(leaves: Sequence[Mechanism], epsilon: float, loss: PrivacyLoss | 
     if stood_in is None:
         return found
     known, smoothing = stood_in
-    return min(found, composed(known).delta(max(epsilon - smoothing, 1e-12)) * (1 + smoothing))
+    return min(found, compose_losses(known).delta(max(epsilon - smoothing, 1e-12)) * (1 + smoothing))
 
 
 @lru_cache(maxsize=1024)
@@ -292,11 +293,11 @@ def _composed_epsilon(leaves: tuple[Mechanism, ...], delta: Fraction) -> Fractio
     stood_in = _with_stand_ins(leaves)
     if not leaves or runs > _MOST_COMPOSED or usable <= _ROUNDING or wide or stood_in is None:
         return None
-    from engine.privacy.at_risk.composition import composed
+    from engine.privacy.at_risk.composition import compose_losses
 
     known, smoothing = stood_in
     try:
-        epsilon = composed(known).epsilon_for_delta(usable / (1 + smoothing)) + smoothing
+        epsilon = compose_losses(known).epsilon_for_delta(usable / (1 + smoothing)) + smoothing
     except InputRefused:  # numbers beyond what the distribution can hold: the other bounds stand
         return None
     return rounded_up(epsilon) if math.isfinite(epsilon) else None
@@ -311,7 +312,7 @@ def _with_stand_ins(leaves: Sequence[Mechanism]) -> tuple[tuple[Mechanism, ...],
     return tuple(one for one, _ in known), sum(smoothing for _, smoothing in known)
 
 
-def _merged(leaves: Sequence[Mechanism]) -> tuple[Mechanism, ...]:
+def _merge(leaves: Sequence[Mechanism]) -> tuple[Mechanism, ...]:
     """Count equal mechanisms once, in one order; what has no loss is left out."""
     counts: dict[Mechanism, int] = {}
     for leaf in leaves:

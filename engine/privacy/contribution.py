@@ -59,7 +59,7 @@ def keep_rows(person_codes: npt.NDArray[np.integer], *, cap: int, noise: Noise) 
     >>> int(keep_rows(np.array([0, 0, 0, 1, -1]), cap=2, noise=Noise()).sum())
     3
     """
-    codes = _checked(person_codes, cap)
+    codes = _check(person_codes, cap)
     while True:
         keys = noise.random_keys(codes.size)
         kept = _smallest_keys(codes, keys, min(cap, codes.size))  # any whole number may be declared
@@ -97,7 +97,7 @@ def keep_same_rows(
     >>> kept[0] == kept[1], sum(kept[0])
     (True, 3)
     """
-    codes = _checked(person_codes, cap)
+    codes = _check(person_codes, cap)
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: ordered.size])
@@ -116,7 +116,7 @@ def keep_same_rows(
         again += 1
 
 
-def _checked(person_codes: npt.NDArray[np.integer], cap: int) -> npt.NDArray[np.integer]:
+def _check(person_codes: npt.NDArray[np.integer], cap: int) -> npt.NDArray[np.integer]:
     if isinstance(cap, bool) or not isinstance(cap, int) or cap < 1:
         raise InputRefused("noise.cap")
     codes = np.asarray(person_codes)

@@ -288,7 +288,7 @@ def direct_losses(
         stage=STAGE,
     ):
         losses.append(_losses(mechanism, first, second, generator))
-    return _measured(losses, population.origin)
+    return _measure(losses, population.origin)
 
 
 def _losses(
@@ -297,7 +297,7 @@ def _losses(
     return mechanism.loss(mechanism.sample(first, generator=generator), first, second)
 
 
-def _measured(losses: list[Answer], origin: RecordOrigin | None) -> MeasuredLosses:
+def _measure(losses: list[Answer], origin: RecordOrigin | None) -> MeasuredLosses:
     together = np.sort(np.concatenate(losses))
     if np.isnan(together[-1]):  # NaN sorts last
         raise InputRefused(f"{AREA}.not_a_number")

@@ -94,7 +94,7 @@ class ExactChoices(ExactTrials):
             left = 8 * gaps.size + 64
             while left:  # to the end, whether or not one has been accepted
                 candidates = self.uniform_below(gaps.size, min(left, CHUNK))
-                accepted = self._flipped(gaps[candidates], rate)
+                accepted = self._flip(gaps[candidates], rate)
                 if chosen < 0 and accepted.any():
                     chosen = int(candidates[np.argmax(accepted)])
                 left -= candidates.size
@@ -137,7 +137,7 @@ class ExactChoices(ExactTrials):
         gaps, rate = self._gaps(scores, rate)
         self._counted[Draw("permute_and_flip", rate)] += 1
         accepted = [
-            start + np.flatnonzero(self._flipped(gaps[start : start + CHUNK], rate))
+            start + np.flatnonzero(self._flip(gaps[start : start + CHUNK], rate))
             for start in range(0, gaps.size, CHUNK)
         ]
         standing = np.concatenate(accepted)
@@ -155,7 +155,7 @@ class ExactChoices(ExactTrials):
             raise OverflowError("the scores lie further apart than 2^62")
         return scores.max() - scores, rate
 
-    def _flipped(self, gaps: Integers, rate: Fraction) -> npt.NDArray[np.bool_]:
+    def _flip(self, gaps: Integers, rate: Fraction) -> npt.NDArray[np.bool_]:
         """Succeed with probability exp(−rate · gap), one trial for each gap."""
         factor = float(min(rate, Fraction(1 << 60)))  # beyond it every gap of 1 is far past LARGEST anyway
         return self._accept(gaps * factor, lambda place: int(gaps[place]) * rate)
@@ -407,7 +407,7 @@ class ExactVector(ExactStaircase):
         fine = self._fine(shells.digits, (kept.size, shells.dimension))
         lengths = np.sqrt(((points[kept] + _shares(fine, shells.digits)) ** 2).sum(axis=1))
         gammas = lengths / float(shells.squared) ** 0.5 + exponents[kept]
-        vectors = _joined(points[kept], fine, shells.digits)
+        vectors = _join(points[kept], fine, shells.digits)
         # Rounding: with u = 2^-53, that of length, root and quotient is below (d/2 + 6) u of the quotient,
         # that of the exponent below 3 u (rate ‖y‖² + |exponent|), and rate ‖y‖² is below 4 d in every shell.
         largest = max(gammas.max(initial=0.0), 0.0) + 2 * np.abs(exponents[kept]).max(initial=0.0)
@@ -482,7 +482,7 @@ def _shares(fine: Integers, digits: int) -> npt.NDArray[np.float64]:
     return np.asarray(fine / (1 << digits), dtype=np.float64)
 
 
-def _joined(points: Integers, fine: Integers, digits: int) -> Integers:
+def _join(points: Integers, fine: Integers, digits: int) -> Integers:
     """Return 2^m y + u."""
     if digits > ARRAY_DIGITS:
         return np.asarray(points.astype(object) * (1 << digits) + fine)

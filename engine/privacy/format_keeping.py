@@ -49,12 +49,12 @@ def numbers_for(texts: Sequence[str], *, key: bytes) -> list[str]:
     ([7, 7], 2)
     """
     found = np.empty(len(texts), dtype=object)
-    given = np.array([padded(text) for text in texts], dtype=object)
+    given = np.array([pad_number(text) for text in texts], dtype=object)
     lengths = np.array([len(text) for text in given], dtype=np.int64)
     for length in np.unique(lengths).tolist():
         rows = np.flatnonzero(lengths == length)
         numbers = given[rows].astype(np.uint64)
-        found[rows] = [f"{number:0{length}d}" for number in _walked(numbers, length, key).tolist()]
+        found[rows] = [f"{number:0{length}d}" for number in _walk(numbers, length, key).tolist()]
     return list(found)
 
 
@@ -63,18 +63,18 @@ def fits(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= LONGEST
 
 
-def padded(text: str) -> str:
+def pad_number(text: str) -> str:
     """Return a number with zeros before it up to the shortest length."""
     return text.zfill(SHORTEST)
 
 
-def encrypted(numbers: Words, length: int, key: bytes) -> Words:
+def encrypt_numbers(numbers: Words, length: int, key: bytes) -> Words:
     """Encrypt numbers of a length by FF1 with an empty tweak: algorithm 7 of the standard.
 
     Examples
     --------
     >>> key = bytes.fromhex("2B7E151628AED2A6ABF7158809CF4F3C")
-    >>> encrypted(np.array([123456789], dtype=np.uint64), 10, key).tolist()  # sample 1 of the standard
+    >>> encrypt_numbers(np.array([123456789], dtype=np.uint64), 10, key).tolist()  # sample 1 of the standard
     [2433477484]
     """
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -108,11 +108,11 @@ def _modulo(block: npt.NDArray[np.uint8], modulus: int) -> Words:
     return found
 
 
-def _walked(numbers: Words, length: int, key: bytes) -> Words:
+def _walk(numbers: Words, length: int, key: bytes) -> Words:
     smallest = np.uint64(10 ** (length - 1))  # of those that do not begin with 0
-    found = encrypted(numbers, length, key)
+    found = encrypt_numbers(numbers, length, key)
     again = np.flatnonzero((found < smallest) != (numbers < smallest))
     while again.size:
-        found[again] = encrypted(found[again], length, key)
+        found[again] = encrypt_numbers(found[again], length, key)
         again = again[(found[again] < smallest) != (numbers[again] < smallest)]
     return found

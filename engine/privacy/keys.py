@@ -63,7 +63,7 @@ def _pseudonym(text: str, key: bytes) -> str:
     return base64.b32encode(digest).decode()[:LETTERS]
 
 
-def locked(key: bytes, passphrase: str | None) -> bytes:
+def lock_key(key: bytes, passphrase: str | None) -> bytes:
     """Return a key as the content of a file, encrypted where there is a passphrase.
 
     Parameters
@@ -78,18 +78,18 @@ def locked(key: bytes, passphrase: str | None) -> bytes:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # only where it is needed
 
     salt, nonce = os.urandom(_SALT_BYTES), os.urandom(_NONCE_BYTES)
-    sealed = AESGCM(_stretched(passphrase, salt, 2)).encrypt(nonce, key, None)
+    sealed = AESGCM(_stretch(passphrase, salt, 2)).encrypt(nonce, key, None)
     tree = {"salt": salt.hex(), "nonce": nonce.hex(), "sealed": sealed.hex()}
     return _dumps({"version": 2, "locked": True, **tree})
 
 
 def is_locked(content: bytes) -> bool:
-    """Say whether a file that `locked` wrote needs a passphrase."""
+    """Say whether a file that `lock_key` wrote needs a passphrase."""
     return bool(strict_json.loads(content.decode())["locked"])
 
 
-def unlocked(content: bytes, passphrase: str | None, *, file: str = "key") -> bytes:
-    """Return the key of a file that `locked` wrote.
+def unlock_key(content: bytes, passphrase: str | None, *, file: str = "key") -> bytes:
+    """Return the key of a file that `lock_key` wrote.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def unlocked(content: bytes, passphrase: str | None, *, file: str = "key") -> by
     if not passphrase:
         raise InputRefused("keys.passphrase", file=file)
     try:
-        key = AESGCM(_stretched(passphrase, salt, version)).decrypt(nonce, sealed, None)
+        key = AESGCM(_stretch(passphrase, salt, version)).decrypt(nonce, sealed, None)
     except (InvalidTag, ValueError) as error:
         raise InputRefused("keys.passphrase", file=file) from error
     return _whole(key, file)
@@ -125,7 +125,7 @@ def _whole(key: bytes, file: str) -> bytes:
     return key
 
 
-def _stretched(passphrase: str, salt: bytes, version: int) -> bytes:
+def _stretch(passphrase: str, salt: bytes, version: int) -> bytes:
     if version == 1:
         most = 256 * _SCRYPT["n"] * _SCRYPT["r"]
         return hashlib.scrypt(passphrase.encode(), salt=salt, maxmem=most, dklen=KEY_BYTES, **_SCRYPT)

@@ -141,7 +141,7 @@ class Promise:
                 Unit(tree["unit"]),
                 strict_json.whole(tree["rows_per_person"], "rows_per_person", least=1),
                 # the first version had no terms, nor a number
-                dict(strict_json.named(tree["terms"] if "version" in tree else {}, "terms")),
+                dict(strict_json.read_named(tree["terms"] if "version" in tree else {}, "terms")),
                 strict_json.items(tree["assumptions"], "assumptions", strict_json.text),
             )
         except (KeyError, TypeError, ValueError) as error:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.methods.protocol import Release
-from engine.methods.shared.rows import traced, written_cells
+from engine.methods.shared.rows import trace_rows, written_cells
 from engine.table.schema import Schema
 from engine.table.table import Table
 
@@ -38,9 +38,11 @@ class Beside:
         return before is not None and before != self.after[row][column]
 
 
-def beside(release: Release, used: Mapping[str, Table], schemas: Mapping[str, Schema]) -> Beside | None:
+def pair_with_originals(
+    release: Release, used: Mapping[str, Table], schemas: Mapping[str, Schema]
+) -> Beside | None:
     """Return released rows beside their originals; None where no row can be said to have one."""
-    found, source = traced(release.artefacts), next((name for name in used if name in schemas), None)
+    found, source = trace_rows(release.artefacts), next((name for name in used if name in schemas), None)
     if found is None or source is None:
         return None
     table, origin = found

@@ -141,12 +141,12 @@ def give_name(made: Path, folder: Path) -> Path:
             if entry.name not in (RELEASE, INTERNAL, KEY):
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
         made.chmod(0o755)
-        return _renamed(made, folder)
+        return _rename(made, folder)
     except OSError as error:
         raise InputRefused("bundle.not_writable", folder=folder.name, reason=error.strerror or "") from error
 
 
-def _renamed(made: Path, folder: Path) -> Path:
+def _rename(made: Path, folder: Path) -> Path:
     for number in range(1, _MOST_NAMES + 1):
         place = folder if number == 1 else folder.with_name(f"{folder.name}-{number}")
         try:
@@ -161,7 +161,7 @@ def _renamed(made: Path, folder: Path) -> Path:
 
 
 @contextmanager
-def written(folder: Path) -> Iterator[None]:
+def explain_disk_errors(folder: Path) -> Iterator[None]:
     """Turn what the disk says while a bundle is written into words.
 
     Raises
@@ -261,14 +261,14 @@ def harmless(cell: Any) -> Any:
     """
     if not isinstance(cell, str) or not cell:
         return cell
-    return _BEHIND.sub(lambda part: _guarded(part[0]), _guarded(cell))
+    return _BEHIND.sub(lambda part: _guard(part[0]), _guard(cell))
 
 
 _KEPT = frozenset(f"datasets.{name}" for name in ("as_it_is", "partly_invented", "of_the_bucket", "range"))
 """What the dictionary says of columns with cells of the custodian's table."""
 
 
-def _guarded(cell: str) -> str:
+def _guard(cell: str) -> str:
     """Return text with an apostrophe before it where it begins a formula."""
     seen = unicodedata.normalize("NFKC", cell)
     begin = next(
@@ -289,12 +289,12 @@ def dictionary_json(
     stands before what the release made of them.
     """
     if not isinstance(artefact, TableArtefact):
-        meaning = _said(artefact.meaning, sentence)
+        meaning = _say(artefact.meaning, sentence)
         return {"file": artefact.files[0], "meaning": meaning}
     several = {"files": list(artefact.files)} if len(artefact.files) > 1 else {}
     written = {"written": sentence("bundle.written")} if _has_cells_of_people(artefact) else {}
     released = {
-        entry.name: entry.values or _released(entry, artefact.frames, declared)
+        entry.name: entry.values or _release(entry, artefact.frames, declared)
         for entry in artefact.dictionary
     }
     return {
@@ -319,7 +319,7 @@ def _has_cells_of_people(artefact: TableArtefact) -> bool:
     return kept or artefact.origins is not None
 
 
-def _released(
+def _release(
     entry: DictionaryEntry, frames: Sequence[pandas.DataFrame], declared: Mapping[str, Mapping[str, Any]]
 ) -> tuple[str, ...]:
     """Return what a column of names reads in the files, for labels; nothing where the list is long.
@@ -341,11 +341,11 @@ def _entry_json(
     declared: Mapping[str, Any],
     mistaken: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    meaning = _said(entry.meaning, sentence)
+    meaning = _say(entry.meaning, sentence)
     if declared.get("meaning"):
         meaning = sentence("bundle.meaning", declared=declared["meaning"], meaning=meaning)
     if mistaken:
-        meaning = f"{meaning} {sentence('bundle.not_missing', values=_quoted(mistaken))}"
+        meaning = f"{meaning} {sentence('bundle.not_missing', values=_quote(mistaken))}"
     tree = {
         "name": entry.name,
         "kind": entry.kind,
@@ -365,14 +365,14 @@ def _mistaken(entry: DictionaryEntry, frames: Sequence[pandas.DataFrame]) -> tup
     return missing_words(cells)
 
 
-def _quoted(values: Sequence[str]) -> str:
+def _quote(values: Sequence[str]) -> str:
     return ", ".join(f"“{value}”" for value in values)
 
 
-def _said(text: Text, sentence: Callable[..., str]) -> str:
+def _say(text: Text, sentence: Callable[..., str]) -> str:
     """Return a text in words; it may name other texts."""
     values = {
-        name: _said(value, sentence) if isinstance(value, Text) else value
+        name: _say(value, sentence) if isinstance(value, Text) else value
         for name, value in text.values.items()
     }
     return sentence(text.id, **values)

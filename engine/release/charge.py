@@ -44,7 +44,7 @@ def composer(payer: Holding | Entry) -> Compose:
     return total
 
 
-def charged(promise: Promise, holding: Holding) -> Promise:
+def charged_promise(promise: Promise, holding: Holding) -> Promise:
     """Return the promise as the holding counts it.
 
     Raises
@@ -129,7 +129,7 @@ def refuse_too_much(plan: Plan, design: Method) -> None:
         raise InputRefused("charge.no_budget", holding=plan.holding)
     name, unit = plan.holding.strip(), promise.unit.value
     made = Holding("", name, unit, budget.neighbours.value, budget.epsilon, budget.delta, None, "")
-    paid = charged(promise, made)
+    paid = charged_promise(promise, made)
     if paid.loss is None:
         return
     for code, asked, whole in (
@@ -168,7 +168,7 @@ class Shown:
         )
 
 
-def shown(
+def trace_table(
     ledger: Ledger, table: Table, schema: Schema, fingerprints: Fingerprints, columns: tuple[str, ...]
 ) -> Shown:
     """Return what the ledger gets to know of a table.
@@ -333,7 +333,7 @@ def _terms(design: Method, holding: Holding) -> dict[str, Any]:
     """Return what the ledger enters: what a register pays, or that nothing is paid."""
     promise = design.cost
     reads, is_paid = bool(design.request.private), pays(design)
-    paid = charged(promise, holding) if is_paid else promise
+    paid = charged_promise(promise, holding) if is_paid else promise
     loss = paid.loss if is_paid else None
     return {
         "loss": "bounded" if is_paid else "unbounded" if reads and promise.loss is None else "none",

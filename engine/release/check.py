@@ -64,7 +64,7 @@ def check(plan: Plan, *, base: Path = Path()) -> Method:
     with worked_out("price"):  # amounts that fit no curve, before spending
         refuse_amounts(plan.price)
         price_statement(design.priced, plan.price, readings=False)
-    measures.chosen(plan.measures, design)
+    measures.choose_measures(plan.measures, design)
     return design
 
 

@@ -108,13 +108,13 @@ def compare_one(plan: Plan, *, split: Split, base: Path = Path(), progress: Prog
         compared = Compared(plan, None, design.cost, design.forecast)
         if design.cost.loss is not None or not design.request.private:
             return compared
-        measured, inside = _measured(plan, design, split, base, progress)
+        measured, inside = _measure(plan, design, split, base, progress)
         return replace(compared, measured=measured, inside=inside, seconds=monotonic() - started)
     except EngineError as problem:
         return Compared(plan, problem)
 
 
-def _measured(
+def _measure(
     plan: Plan, design: Method, split: Split, base: Path, progress: Progress
 ) -> tuple[dict[str, Any], tuple[View, ...]]:
     """Make a candidate without a bounded loss, measure it, and throw it away."""
@@ -134,6 +134,6 @@ def _measured(
             draft.held_out.get(main),
             prepared[main].people,
         )
-        asked = [one for one in measures.chosen(plan.measures, design) if not one.on_demand]
+        asked = [one for one in measures.choose_measures(plan.measures, design) if not one.on_demand]
         answers = evaluate(asked, context)
     return figures(answers.public) | figures(answers.internal), draft.release.inside.views

@@ -19,7 +19,7 @@ def reason_for(decisions: Iterable[Mapping[str, Any]], name: str) -> str:
     >>> reason_for([{"decision": "one_row_each", "reason": " a registry "}], ONE_ROW_EACH)
     'a registry'
     """
-    return next((str(one.get("reason", "")).strip() for one in decisions if called(one) == name), "")
+    return next((str(one.get("reason", "")).strip() for one in decisions if name_decision(one) == name), "")
 
 
 def decision_about(column: str) -> str:
@@ -33,12 +33,12 @@ def decision_about(column: str) -> str:
     return f"{NAMES_PEOPLE}:{column}"
 
 
-def taken(name: str) -> dict[str, str]:
+def read_decision(name: str) -> dict[str, str]:
     """Return the decision that a name stands for, as a plan has it, without its reason.
 
     Examples
     --------
-    >>> taken("names_people:case"), taken("key_unlocked")
+    >>> read_decision("names_people:case"), read_decision("key_unlocked")
     ({'decision': 'names_people', 'column': 'case'}, {'decision': 'key_unlocked'})
     """
     if name.startswith(decision_about("")):
@@ -46,7 +46,7 @@ def taken(name: str) -> dict[str, str]:
     return {"decision": name}
 
 
-def called(decision: Mapping[str, Any]) -> str:
+def name_decision(decision: Mapping[str, Any]) -> str:
     """Return the name of a decision, with the column where there is one for each."""
     name = str(decision.get("decision", ""))
     return decision_about(str(decision.get("column", ""))) if name == NAMES_PEOPLE else name

@@ -22,7 +22,7 @@ def document_html(document: DocumentArtefact, *, language: str = "en") -> bytes:
     Views stand as the table of their numbers.
     """
     first, *others = document.parts
-    title = _said(first if isinstance(first, Text) else first.title, language)
+    title = _say(first if isinstance(first, Text) else first.title, language)
     body = [f"<h1>{title}</h1>"]
     body += [_part(part, language) for part in (others if isinstance(first, Text) else document.parts)]
     head = (
@@ -35,20 +35,20 @@ def document_html(document: DocumentArtefact, *, language: str = "en") -> bytes:
 
 def _part(part: Text | View, language: str) -> str:
     if isinstance(part, Text):
-        return f"<p>{_said(part, language)}</p>"
-    heading = f"<h2>{_said(part.title, language)}</h2>"
+        return f"<p>{_say(part, language)}</p>"
+    heading = f"<h2>{_say(part.title, language)}</h2>"
     if isinstance(part, TextView):
-        return heading + "".join(f"<p>{_said(text, language)}</p>" for text in part.paragraphs)
+        return heading + "".join(f"<p>{_say(text, language)}</p>" for text in part.paragraphs)
     table = as_table(part)
-    columns = "".join(f"<th scope=col>{_said(label, language)}</th>" for label in table.headings)
+    columns = "".join(f"<th scope=col>{_say(label, language)}</th>" for label in table.headings)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{_said(cell, language)}</td>" for cell in row) + "</tr>" for row in table.rows
+        "<tr>" + "".join(f"<td>{_say(cell, language)}</td>" for cell in row) + "</tr>" for row in table.rows
     )
-    note = f"<p>{_said(table.note, language)}</p>" if table.note is not None else ""
+    note = f"<p>{_say(table.note, language)}</p>" if table.note is not None else ""
     return f"{heading}<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>{note}"
 
 
-def _said(label: Label | Cell, language: str) -> str:
+def _say(label: Label | Cell, language: str) -> str:
     if label is None:
         return "–"
     if isinstance(label, Text):

@@ -82,7 +82,7 @@ def run_examples(
     ledger = Ledger(out / "ledger.sqlite")
     ran: list[Ran] = []
     for place, plan in enumerate(wanted):
-        local = _goes_on(_brought(plan, out), ran, out)
+        local = _goes_on(_bring(plan, out), ran, out)
         name = "example" if place == 0 else f"example-{place + 1}"
         (out / f"{name}.plan.json").write_text(local.dumps(), encoding="utf-8")
         part = progress.part(place / len(wanted), (place + 1) / len(wanted))
@@ -92,7 +92,7 @@ def run_examples(
     return tuple(ran)
 
 
-def _brought(plan: Plan, out: Path) -> Plan:
+def _bring(plan: Plan, out: Path) -> Plan:
     """Copy the tables of a plan beside it."""
     references = {}
     for name, reference in plan.files.items():

@@ -20,7 +20,7 @@ from engine.privacy.promise import Promise
 from engine.release import bundle
 from engine.release.levels import allowed_levels
 from engine.release.plan import Plan
-from engine.table.fitting import listed
+from engine.table.fitting import list_declared
 from engine.table.schema import Column, Role, Schema
 
 
@@ -51,7 +51,7 @@ def foresee(plan: Plan, design: Method) -> Foreseen:
         stated = design.stated
         statement = privacy_statement(stated, read_at=plan.price.bound)
     with worked_out("price"):
-        price = priced(plan, design.priced)
+        price = price_plan(plan, design.priced)
     with worked_out("forecast"):
         forecast = design.forecast
     found = Foreseen(stated, statement, price, forecast)
@@ -85,18 +85,18 @@ def columns_told(
     prepared = {column.name: column for column in plan.prepared(source).columns}
     named = {column.name: column for column in plan.schemas.get(source, Schema()).columns} | prepared
     kept = tuple(
-        _told(named[name], has_part=name in told) for name in dict.fromkeys([*used, *steps]) if name in named
+        _tell(named[name], has_part=name in told) for name in dict.fromkeys([*used, *steps]) if name in named
     )
     lines: list[dict[str, Any]] = Schema(kept).to_json()["columns"]
     return lines if source == MAIN else [line | {"source": source} for line in lines]
 
 
-def _told(column: Column, *, has_part: bool) -> Column:
+def _tell(column: Column, *, has_part: bool) -> Column:
     if not has_part or column.role in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER):
         bare = Column(column.name, role=column.role, kind=column.kind)
         return replace(bare, meaning=column.meaning, unit=column.unit)
     declared = column.without_copied()
-    values_of = set(listed(declared))
+    values_of = set(list_declared(declared))
     labels = {value: label for value, label in declared.labels.items() if value in values_of}
     return replace(declared, missing=(), missing_origin=None, labels=labels)
 
@@ -118,7 +118,7 @@ def worked_out(part: str) -> Iterator[None]:
         raise InputRefused("run.not_computable", part=part, reason=type(error).__name__) from error
 
 
-def priced(plan: Plan, promise: Promise) -> dict[str, Any]:
+def price_plan(plan: Plan, promise: Promise) -> dict[str, Any]:
     """Return the price in every form, and which levels the budget and the accuracy left to choose from."""
     found = price_statement(promise, plan.price)
     # A visit chooses no level: it was chosen when the service was opened.

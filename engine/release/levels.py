@@ -134,14 +134,14 @@ def allowed_levels(plan: Plan) -> AllowedLevels:
 
 def _rounded_down(value: float) -> Fraction:
     """Three significant digits, never above the value: a level that costs no more than was allowed."""
-    return _rounded(value, math.floor)
+    return _round(value, math.floor)
 
 
 def _rounded_up(value: float) -> Fraction:
-    return _rounded(value, math.ceil)
+    return _round(value, math.ceil)
 
 
-def _rounded(value: float, towards: Any) -> Fraction:
+def _round(value: float, towards: Any) -> Fraction:
     if value <= 0:
         return Fraction(0)
     unit = Fraction(10) ** (math.floor(math.log10(value)) - DIGITS + 1)

@@ -186,7 +186,7 @@ def make(
         tried,
         _whole(design, prepared),
     )
-    release = _made(design, used, context)
+    release = _make(design, used, context)
     drawn = noise.counted
     drawn.subtract(before)
     refuse_lies(design, release, +drawn)
@@ -194,7 +194,7 @@ def make(
 
 
 def _rows_of(prepared: PreparedTable, is_private: bool, noise: Noise, secret: bytes = b"") -> Table:
-    return reading.capped(prepared, noise, secret) if is_private else reading.filtered(prepared)
+    return reading.cap_rows(prepared, noise, secret) if is_private else reading.filter_source(prepared)
 
 
 def _whole(design: Method, prepared: Mapping[str, PreparedTable]) -> dict[str, Table]:
@@ -205,7 +205,7 @@ def _whole(design: Method, prepared: Mapping[str, PreparedTable]) -> dict[str, T
     return {name: reading.of_somebody(one) for name, one in keyed.items() if name in design.request.private}
 
 
-def _made(design: Method, used: Mapping[str, Table], context: Context) -> Release:
+def _make(design: Method, used: Mapping[str, Table], context: Context) -> Release:
     request = design.request
     if isinstance(design, Service) and request.step:
         return design.step(request.step, used, request.state or b"", context)

@@ -23,7 +23,7 @@ import pandas as pd
 from engine.errors import Cancelled
 from engine.methods.kinds import Shape
 from engine.methods.protocol import MAIN, Artefact, Rows, Source, TableArtefact
-from engine.numbers import written
+from engine.numbers import shortest_json
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.check import check
@@ -138,11 +138,11 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
     except Exception:
         return None  # a picture that fails must never stand in the way
     named = design.pairs_named if is_tried else ()
-    kept = _kept(prepared[MAIN], release.artefacts, named) if is_tried and MAIN in prepared else None
+    kept = _keep(prepared[MAIN], release.artefacts, named) if is_tried and MAIN in prepared else None
     return Mock(release.artefacts, release.views, people, kept)
 
 
-def _kept(
+def _keep(
     tried: PreparedTable, artefacts: tuple[Artefact, ...], named: Collection[frozenset[str]]
 ) -> Kept | None:
     """Compare invented rows with those that they were invented from, by all pairs or named ones."""
@@ -210,7 +210,7 @@ def _values(column: Column) -> list[str]:
         low, high = Fraction(domain.minimum or 0), Fraction(domain.maximum or 0)
         step = domain.step or (Fraction(1) if column.kind is Kind.INTEGER else (high - low) / 100)
         count = min(int((high - low) / step) if step else 0, 1_000)
-        return [str(written(low + step * at)) for at in range(count + 1)]
+        return [str(shortest_json(low + step * at)) for at in range(count + 1)]
     if domain is not None:
         return list(coding.levels(column))
     if column.kind in (Kind.INTEGER, Kind.NUMBER):

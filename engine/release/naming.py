@@ -149,7 +149,7 @@ def refuse_named(plan: Plan, design: Method, prepared: Mapping[str, PreparedTabl
     """
     if MAIN not in prepared or not is_asked(design, design.cost):
         return
-    whole, left = prepared[MAIN].table, reading.filtered(prepared[MAIN])
+    whole, left = prepared[MAIN].table, reading.filter_source(prepared[MAIN])
     found = (*naming(whole, design), *(naming(left, design) if len(left.rows()) < len(whole.rows()) else ()))
     _refuse_without_reason(plan, tuple(dict.fromkeys(found)))
 
@@ -186,12 +186,12 @@ def refuse_unchanged(
         masked = [name for name in after.columns if name in rows.columns and name not in design.keeps]
         stands, within = set(), set()
         for name in masked:
-            values, own = _written(after[name]), _written(rows[name])
+            values, own = _write(after[name]), _write(rows[name])
             is_text = (
                 before[name].dtype.kind not in "biufM"
                 or not np.isfinite(_numbers(after[name], is_day=before[name].dtype.kind == "M")).any()
             )
-            renamed = len(values) / len(_written(before[name]) or own) if is_text and own else 0.0
+            renamed = len(values) / len(_write(before[name]) or own) if is_text and own else 0.0
             shares = (_share_unchanged(before[name], after[name]), _share_of(values, own), renamed)
             if max(shares) > STANDS:
                 stands.add(name)
@@ -235,7 +235,7 @@ def _numbers(cells: pd.Series, *, is_day: bool) -> Floats:
     return np.asarray(pd.to_numeric(cells.astype("str"), errors="coerce").to_numpy("float64"))
 
 
-def _written(cells: pd.Series) -> set[str]:
+def _write(cells: pd.Series) -> set[str]:
     """Return the different values of the filled cells, numbers alike however they are written."""
     texts = cells.dropna().astype("str").unique()
     numbers = pd.to_numeric(pd.Series(texts, dtype="object"), errors="coerce")

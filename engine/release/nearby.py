@@ -110,7 +110,7 @@ def refuse_put_back(plan: Plan, ledger: Ledger, places: Iterable[Path]) -> None:
         ``run.ledger_put_back``: names the folders. With a reason in the plan it is journalled instead, and
         these bundles are not asked about again.
     """
-    found = unexplained(ledger, places)
+    found = unexplained_bundles(ledger, places)
     if not found:
         return
     reason = charge.reason_of(plan, PUT_BACK)
@@ -118,7 +118,7 @@ def refuse_put_back(plan: Plan, ledger: Ledger, places: Iterable[Path]) -> None:
         raise InputRefused(
             "run.ledger_put_back",
             file=ledger.path.name,
-            **told(found),
+            **describe_forgotten(found),
             last=ledger.head().sequence,
             decision=PUT_BACK,
         )
@@ -126,7 +126,7 @@ def refuse_put_back(plan: Plan, ledger: Ledger, places: Iterable[Path]) -> None:
         ledger.decide(f"{PUT_BACK} {one.entry}", reason, entry=one.entry)
 
 
-def unexplained(ledger: Ledger, places: Iterable[Path]) -> tuple[Forgotten, ...]:
+def unexplained_bundles(ledger: Ledger, places: Iterable[Path]) -> tuple[Forgotten, ...]:
     """Return the forgotten bundles for which no reason stands in the journal yet."""
     found = forgotten(ledger, places)
     if not found:
@@ -137,7 +137,7 @@ def unexplained(ledger: Ledger, places: Iterable[Path]) -> tuple[Forgotten, ...]
     return tuple(one for one in found if f"{PUT_BACK} {one.entry}" not in said)
 
 
-def told(found: tuple[Forgotten, ...]) -> dict[str, Any]:
+def describe_forgotten(found: tuple[Forgotten, ...]) -> dict[str, Any]:
     """Return what is said of forgotten bundles: how many, some of their folders, the latest head."""
     more = " …" if len(found) > NAMED else ""
     return {

@@ -139,12 +139,12 @@ def _in_r(words: str) -> str:
     "a \\"b\\"" "\\u00fc"
     """
     inner = "".join(
-        one if one.isascii() and one.isprintable() and one not in '"\\\\' else _escaped(one) for one in words
+        one if one.isascii() and one.isprintable() and one not in '"\\\\' else _escape(one) for one in words
     )
     return f'"{inner}"'
 
 
-def _escaped(letter: str) -> str:
+def _escape(letter: str) -> str:
     if letter in '"\\':
         return f"\\{letter}"
     return f"\\U{ord(letter):08x}" if ord(letter) > 0xFFFF else f"\\u{ord(letter):04x}"

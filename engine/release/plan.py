@@ -18,7 +18,7 @@ from engine.errors import EngineError, InputRefused
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import DECLARED_SIZES, MAIN, Budget, Method, Request, Spends
 from engine.notebook import Shown
-from engine.numbers import plain, written
+from engine.numbers import plain, shortest_json
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Schema
@@ -331,8 +331,8 @@ def _budget_to_json(budget: Budget | None) -> dict[str, Any] | None:
     if budget is None:
         return None
     return {
-        "epsilon": written(budget.epsilon),
-        "delta": written(budget.delta),
+        "epsilon": shortest_json(budget.epsilon),
+        "delta": shortest_json(budget.delta),
         "neighbours": budget.neighbours.value,
     }
 
@@ -375,7 +375,7 @@ def _purpose_from_json(value: Any, field: str) -> Purpose:
 
 def _file_from_json(value: Any, field: str) -> FileReference:
     tree = strict_json.members(value, field, must=("path",), may=("options",))
-    options = strict_json.named(tree.get("options", {}), f"{field}.options")
+    options = strict_json.read_named(tree.get("options", {}), f"{field}.options")
     return FileReference(strict_json.text(tree["path"], f"{field}.path"), dict(options))
 
 
@@ -391,21 +391,22 @@ def _texts(value: Any, field: str) -> tuple[str, ...]:
 
 
 def _trees(value: Any, field: str) -> tuple[dict[str, Any], ...]:
-    return strict_json.items(value, field, strict_json.named)
+    return strict_json.items(value, field, strict_json.read_named)
 
 
 _READERS: dict[str, Callable[[Any, str], Any]] = {
     "method": strict_json.text,
     "method_version": lambda value, field: strict_json.whole(value, field, least=1),
     "files": lambda value, field: {
-        name: _file_from_json(one, f"{field}.{name}") for name, one in strict_json.named(value, field).items()
+        name: _file_from_json(one, f"{field}.{name}")
+        for name, one in strict_json.read_named(value, field).items()
     },
     "schemas": lambda value, field: {
-        name: strict_json.named(one, f"{field}.{name}")
-        for name, one in strict_json.named(value, field).items()
+        name: strict_json.read_named(one, f"{field}.{name}")
+        for name, one in strict_json.read_named(value, field).items()
     },
     "preparation": _trees,
-    "parameters": lambda value, field: dict(strict_json.named(value, field)),
+    "parameters": lambda value, field: dict(strict_json.read_named(value, field)),
     "declared_sizes": _sizes,
     "budget": _budget_from_json,
     "purpose": _purpose_from_json,

@@ -17,11 +17,11 @@ from pandas.util import hash_array
 from engine.errors import InputRefused
 from engine.methods.protocol import Method
 from engine.release.plan import Plan
-from engine.release.reading import PreparedTable, said
+from engine.release.reading import PreparedTable, options_of_reading
 from engine.table.cells import cells_of
 from engine.table.encoded import Encoded
 from engine.table.schema import Schema
-from engine.table.short_texts import hashed, words_of
+from engine.table.short_texts import hash_pairs, words_of
 from engine.table.table import TEXT, Table
 
 _PIECE = 1 << 17  # keys at a time: what Python holds of them stays small
@@ -49,7 +49,7 @@ def refuse_other(plan: Plan, design: Method, prepared: Mapping[str, PreparedTabl
             }
         )
     for name, one in prepared.items():
-        schema, options = request.schemas[name], said(plan.files_of(name)[0])
+        schema, options = request.schemas[name], options_of_reading(plan.files_of(name)[0])
         key = schema.person_key
         _refuse_unless(
             {
@@ -86,7 +86,7 @@ def _fits(keys: pa.ChunkedArray, cap: int) -> bool:
     Only where one does the keys themselves are counted, because two of them could share it by accident.
     """
     words = words_of(keys)
-    hashes = np.sort(_hashed_slowly(keys) if words is None else hashed(words))
+    hashes = np.sort(_hashed_slowly(keys) if words is None else hash_pairs(words))
     if not (hashes[cap:] == hashes[:-cap]).any():
         return True
     return int(np.bincount(Encoded.of(keys).places).max()) <= cap

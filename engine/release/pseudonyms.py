@@ -15,7 +15,7 @@ from engine.ledger import Ledger
 from engine.methods.catalogue import method as find_method
 from engine.methods.keeping import KEY_FILE, KeyKeeper, person_texts
 from engine.methods.protocol import Method
-from engine.privacy.keys import unlocked
+from engine.privacy.keys import unlock_key
 from engine.progress import SILENT, Progress
 from engine.release import reading
 from engine.release.bundle import INTERNAL, KEY, RELEASE
@@ -25,7 +25,7 @@ from engine.table.schema import Schema
 DECISION = "reidentified"
 
 
-def opened(design: Method, earlier_key: bytes | None, passphrase: str | None) -> bytes | None:
+def open_earlier_key(design: Method, earlier_key: bytes | None, passphrase: str | None) -> bytes | None:
     """Return the key of an earlier release where the plan goes on with it, None elsewhere.
 
     Raises
@@ -37,7 +37,7 @@ def opened(design: Method, earlier_key: bytes | None, passphrase: str | None) ->
     wanted = isinstance(design, KeyKeeper) and design.uses_earlier_key
     if wanted is (earlier_key is None):
         raise InputRefused("keys.none_given" if wanted else "keys.not_wanted", file=KEY_FILE)
-    return None if earlier_key is None else unlocked(earlier_key, passphrase, file=KEY_FILE)
+    return None if earlier_key is None else unlock_key(earlier_key, passphrase, file=KEY_FILE)
 
 
 def keeps_key(folder: Path) -> bool:
@@ -51,7 +51,7 @@ def _key_of(folder: Path) -> Path | None:
     return next((path for path in places if path.is_file()), None)
 
 
-def reidentified(
+def reidentify_person(
     folder: Path,
     *,
     table: Path,
@@ -92,7 +92,7 @@ def reidentified(
     path = _key_of(folder)
     if path is None:
         raise InputRefused("keys.no_key", file=folder.name)
-    key = unlocked(read_bytes(path, SUMS), passphrase, file=KEY_FILE)
+    key = unlock_key(read_bytes(path, SUMS), passphrase, file=KEY_FILE)
     inside, outside = _evidence(folder, INTERNAL), _evidence(folder, RELEASE)
     plan = Plan.loads(json.dumps(inside["plan"]), file="evidence.json")
     method, (name, file) = find_method(plan.method), next(iter(plan.files.items()))

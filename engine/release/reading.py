@@ -38,7 +38,8 @@ from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 
 _TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel"))
-# All that a reader would find out from the rows. What a plan leaves out of ``multiline`` is said by `said`.
+# All that a reader would find out from the rows.
+# What a plan leaves out of ``multiline`` is said by `options_of_reading`.
 _MUST_SAY = {
     "text": tuple(option.name for option in fields(ReadOptions) if option.name not in ("sheet", "missing")),
     "excel": ("sheet", "header", "date_order", "width"),
@@ -143,7 +144,7 @@ def _read_file(
 ) -> tuple[PreparedTable, Table]:
     path, declared, steps = base / reference.path, plan.schemas.get(source, Schema()), plan.steps_of(source)
     digest = file_hash(path)
-    raw = _as_written(path, said(reference), declared, progress)
+    raw = _as_written(path, options_of_reading(reference), declared, progress)
     give_back()
     if file_hash(path) != digest:
         raise InputRefused("reading.changed", file=path.name)
@@ -171,7 +172,7 @@ def _read_file(
     return prepared, raw
 
 
-def said(reference: FileReference) -> ReadOptions:
+def options_of_reading(reference: FileReference) -> ReadOptions:
     """Return what a plan says about reading a file; the format follows from its name where it is not said.
 
     A plan that does not say whether cells run over several lines has none that do: every line is a row.
@@ -195,7 +196,7 @@ def refuse_open(plan: Plan, sources: Sequence[Source]) -> None:
     Raises
     ------
     InputRefused
-        ``reading.no_file``; ``reading.options_open``: names the options that are not said. `pinned` says
+        ``reading.no_file``; ``reading.options_open``: names the options that are not said. `pin_reading` says
         them all. ``table.unknown_encoding`` and ``table.bad_option``: no file can be read like that.
     """
     names = [source.name for source in sources]
@@ -205,7 +206,7 @@ def refuse_open(plan: Plan, sources: Sequence[Source]) -> None:
     for reference in (file for name in names for file in plan.files_of(name)):
         if not reference.path or "\0" in reference.path:
             raise InputRefused("reading.no_file")
-        options = said(reference)
+        options = options_of_reading(reference)
         _refuse_impossible(options, Path(reference.path).name)
         must = _MUST_SAY.get(str(options.format), ())
         is_open = [name for name in must if getattr(options, name) is None]
@@ -239,11 +240,11 @@ def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
     for source, reference in plan.files.items():
         try:
             schema = plan.schemas.get(source)
-            if not can_decode(said(reference).encoding or "utf-8"):
+            if not can_decode(options_of_reading(reference).encoding or "utf-8"):
                 continue  # refused with the plan
-            problems += shape.contradictions(base / reference.path, said(reference), schema) or _absent(
-                plan, source, base
-            )
+            problems += shape.contradictions(
+                base / reference.path, options_of_reading(reference), schema
+            ) or _absent(plan, source, base)
         except InputRefused as error:
             problems.append(error)
     for step in plan.preparation:
@@ -262,7 +263,7 @@ def _absent(plan: Plan, source: str, base: Path) -> list[InputRefused]:
         plan.prepared(source)
     except InputRefused:
         return []  # what is wrong with a step is said of the plan
-    names = names_of(path, options=said(reference))
+    names = names_of(path, options=options_of_reading(reference))
     steps, schema = plan.steps_of(source), plan.schemas.get(source, Schema())
     for name in _needed(steps, schema):
         if name not in names:
@@ -274,7 +275,7 @@ def _absent(plan: Plan, source: str, base: Path) -> list[InputRefused]:
     return []
 
 
-def pinned(plan: Plan, *, base: Path = Path()) -> Plan:
+def pin_reading(plan: Plan, *, base: Path = Path()) -> Plan:
     """Return the plan with every reading option said, as it is found in the file now.
 
     Notes
@@ -355,7 +356,7 @@ def file_hash(path: Path) -> str:
         ) from error
 
 
-def capped(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Table:
+def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Table:
     """Return the rows that a method may use: at most the declared number a person, then the conditions.
 
     Parameters
@@ -385,7 +386,7 @@ def capped(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Table:
                 people if known.all() else people[known], cap=cap, noise=noise
             )
         rows = rows[keep]
-    return filtered(replace(prepared, table=prepared.table.with_rows(rows)))
+    return filter_source(replace(prepared, table=prepared.table.with_rows(rows)))
 
 
 def of_somebody(prepared: PreparedTable) -> Table:
@@ -394,12 +395,12 @@ def of_somebody(prepared: PreparedTable) -> Table:
     known = prepared.people >= 0
     rows = prepared.table.rows()
     kept = prepared.table if known.all() else prepared.table.with_rows(rows[known])
-    return filtered(replace(prepared, table=kept))
+    return filter_source(replace(prepared, table=kept))
 
 
-def filtered(prepared: PreparedTable) -> Table:
+def filter_source(prepared: PreparedTable) -> Table:
     """Return the rows of a source that is not private: all that fulfil the recorded conditions."""
-    return preparation.filtered(prepared.table, prepared.filters, prepared.schema)
+    return preparation.filter_rows(prepared.table, prepared.filters, prepared.schema)
 
 
 def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:

@@ -102,7 +102,7 @@ def verify_page(*, language: str = "en") -> bytes:
     return page.replace("LANGUAGE", language).replace("{/*words*/}", inside).encode()
 
 
-def described(written: bytes, *, language: str = "en") -> dict[str, bytes]:
+def describe_files(written: bytes, *, language: str = "en") -> dict[str, bytes]:
     """Return every file of a folder that is made from its evidence alone, by its name.
 
     Parameters
@@ -121,10 +121,10 @@ def described(written: bytes, *, language: str = "en") -> dict[str, bytes]:
 
     tree = strict_json.loads(written)
     with texts.speaking(words_of(tree["decided"])):
-        return _described(tree, written, language)
+        return _describe(tree, written, language)
 
 
-def _described(tree: dict[str, Any], written: bytes, language: str) -> dict[str, bytes]:
+def _describe(tree: dict[str, Any], written: bytes, language: str) -> dict[str, bytes]:
     from engine.report import content, external_document, html, internal_document, pdf
 
     public = tree["audience"] == "public"

@@ -11,7 +11,7 @@ from engine.errors import InputRefused
 from engine.methods.protocol import Method
 from engine.pricing.beyond import ASKED, SECOND_MODEL, beyond
 from engine.release import charge
-from engine.release.decisions import ONE_ROW_EACH, called, decision_about, taken
+from engine.release.decisions import ONE_ROW_EACH, decision_about, name_decision, read_decision
 from engine.release.earlier import EARLIER_MISSING, OTHER_PEOPLE
 from engine.release.nearby import PUT_BACK
 from engine.release.plan import Plan
@@ -26,7 +26,7 @@ KNOWN = (
 """The decisions for which a reason can be given on the command line."""
 
 
-def unexplained(
+def unexplained_decisions(
     plan: Plan, design: Method, price: Mapping[str, Any], *, locks: bool
 ) -> dict[str, dict[str, Any]]:
     """Return the decisions of a plan that want a reason and have none, each with its figures.
@@ -54,7 +54,7 @@ def refuse_unexplained(plan: Plan, design: Method, price: Mapping[str, Any], *, 
     InputRefused
         ``run.no_reason`` names the decisions.
     """
-    found = unexplained(plan, design, price, locks=locks)
+    found = unexplained_decisions(plan, design, price, locks=locks)
     if found:
         named = {"count": len(found), "decisions": ", ".join(found), "first": next(iter(found))}
         raise InputRefused("run.no_reason", **named)
@@ -75,6 +75,6 @@ def with_reasons(plan: Plan, given: Mapping[str, str]) -> Plan:
     if not given:
         return plan
     at = datetime.now().astimezone().isoformat(timespec="seconds")
-    new = tuple({**taken(name), "reason": reason, "at": at} for name, reason in given.items())
-    others = tuple(one for one in plan.decisions if called(one) not in given)
+    new = tuple({**read_decision(name), "reason": reason, "at": at} for name, reason in given.items())
+    others = tuple(one for one in plan.decisions if name_decision(one) not in given)
     return replace(plan, decisions=(*others, *new))

@@ -64,7 +64,7 @@ def older(ledger: Ledger) -> dict[str, Any]:
         this very state stands in its journal, and where nothing is remembered of it.
     """
     known = _known(_read().get(ledger.chain()))
-    if known is None or ledger.continues(known.sequence, known.hash) or _decided(known) in _reasons(ledger):
+    if known is None or ledger.continues(known.sequence, known.hash) or _decide(known) in _reasons(ledger):
         return {}
     return {
         "row": known.sequence,
@@ -90,10 +90,10 @@ def refuse_older(plan: Plan, ledger: Ledger) -> None:
         raise InputRefused("run.ledger_older", file=ledger.path.name, **lacks, decision=OLDER)
     known = _known(_read().get(ledger.chain()))
     if known is not None:
-        ledger.decide(_decided(known), reason)
+        ledger.decide(_decide(known), reason)
 
 
-def _decided(known: Remembered) -> str:
+def _decide(known: Remembered) -> str:
     return f"{OLDER} {known.hash}"
 
 

@@ -36,7 +36,7 @@ from engine.release import (
     signing,
     write,
 )
-from engine.release.beside import beside
+from engine.release.beside import pair_with_originals
 from engine.release.bundle import INTERNAL, KEY, RELEASE, Bundle
 from engine.release.check import check, ready, refuse_language
 from engine.release.earlier import earlier, told_of
@@ -47,7 +47,7 @@ from engine.release.reasons import refuse_unexplained
 from engine.release.signature import SIGNATURE
 from engine.release.signing import SigningKey
 from engine.release.spread import spread
-from engine.release.working import give_room, name_for, new_folder, sweep, undisturbed, working
+from engine.release.working import give_room, hold_interrupts, name_for, new_folder, sweep, working
 from engine.release.write import Made
 
 Door = Callable[[Callable[[], None]], Noise]
@@ -155,7 +155,7 @@ def run_through(
     if approved is None:
         seconded.refuse_alone(plan, ledger, design, money)
     places = (out.absolute().parent, *known)
-    key = pseudonyms.opened(design, earlier_key, passphrase)
+    key = pseudonyms.open_earlier_key(design, earlier_key, passphrase)
     prepared = _read(plan, ledger, design, base, places, progress)
     folder = name_for(out)
     holding, signs, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
@@ -169,7 +169,7 @@ def run_through(
         with working(folder):
             main = prepared.get(MAIN)
             told = earlier(plan, ledger, holding, type(design), main, entry=entry, places=places)
-            spend = _once(lambda: _spent(ledger, entry))
+            spend = _once(lambda: _spend(ledger, entry))
             noise = _door(door, spend)
             opens = bool(design.steps) and not plan.step
             if opens or not design.cost.drawn():
@@ -187,21 +187,21 @@ def run_through(
             )
             give_back()
             naming.refuse_unchanged(plan, design, prepared, draft.used, draft.release)
-            evaluated = _evaluated(plan, design, prepared, draft, folder, progress.part(0.7, 0.8))
+            evaluated = _evaluate(plan, design, prepared, draft, folder, progress.part(0.7, 0.8))
             made = Made(plan, design, foreseen, prepared, draft, ledger, holding, entry, language, evaluated)
             sums = _write(folder, made, signs, progress)
-            with undisturbed():
+            with hold_interrupts():
                 out = bundle.give_name(folder, out)
                 has_name = True
                 _complete(ledger, entry, out, sums, draft.release.state, compares=design.compares)
         shown = (*draft.release.views, *views(evaluated.public))
         inside = (*draft.release.inside.views, *views(evaluated.internal))
-        rows = beside(draft.release, draft.used, design.request.schemas)
+        rows = pair_with_originals(draft.release, draft.used, design.request.schemas)
         seen = spread(draft.release, draft.used, design.request.schemas, design.rows)
         return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=seen)
     except BaseException:
         if not has_name:  # else it has been paid for and is there: whoever sweeps next completes its entry
-            with undisturbed():
+            with hold_interrupts():
                 _close(ledger, entry)
         raise
 
@@ -271,7 +271,9 @@ def _attach(
 ) -> tuple[Holding, SigningKey, tuple[str, ...]]:
     """Return who pays, with which key it is signed, and the fingerprints of the tables that it pays for."""
     private = [one for name, one in prepared.items() if name in design.request.private]
-    shown = [charge.shown(ledger, one.table, one.schema, one.fingerprints, one.columns) for one in private]
+    shown = [
+        charge.trace_table(ledger, one.table, one.schema, one.fingerprints, one.columns) for one in private
+    ]
     fingerprints = tuple(dict.fromkeys(one.fingerprints.fingerprint for one in private))
     charge.refuse_other_tables(plan, ledger, design, fingerprints)
     # A table that belongs to a known register is refused before a new one is made in vain.
@@ -280,12 +282,12 @@ def _attach(
     holding = charge.holding_of(plan, ledger, design)
     for table in shown:
         charge.attach(plan, ledger, holding, table)
-    signs = signing.opened(ledger, holding, signing_passphrase, locks=policy.policy().locked_keys)
+    signs = signing.open_key(ledger, holding, signing_passphrase, locks=policy.policy().locked_keys)
     policy.refuse_open_key(is_locked=signing.state(ledger, holding)["locked"])
     return holding, signs, fingerprints
 
 
-def _spent(ledger: Ledger, entry: str) -> None:
+def _spend(ledger: Ledger, entry: str) -> None:
     """Enter that a release is spent, and remember outside the ledger that this was entered."""
     ledger.spend(entry)
     remembered.keep(ledger)
@@ -311,7 +313,7 @@ def _door(door: Door, spend: Callable[[], None]) -> Noise:
     return noise
 
 
-def _evaluated(
+def _evaluate(
     plan: Plan,
     design: Method,
     prepared: Mapping[str, PreparedTable],
@@ -335,12 +337,12 @@ def _evaluated(
         draft.held_out.get(main),
         one.people,
     )
-    return evaluate(measures.chosen(plan.measures, design), context)
+    return evaluate(measures.choose_measures(plan.measures, design), context)
 
 
 def _write(aside: Path, made: Made, signs: SigningKey, progress: Progress) -> tuple[str, str]:
     progress.step(0.8, "run.writing")
-    with bundle.written(aside):
+    with bundle.explain_disk_errors(aside):
         give_room(aside)
         bundle.begin(aside)
         evidence = write.write_release(aside / RELEASE, made)

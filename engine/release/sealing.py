@@ -27,7 +27,7 @@ from engine import strict_json, texts
 from engine.bounded import SUMS, read_bytes, sha256
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger
-from engine.privacy.keys import locked, new_key, unlocked
+from engine.privacy.keys import lock_key, new_key, unlock_key
 from engine.release.bundle import INTERNAL, KEY, PRIVATE, SEALED
 from engine.release.signature import dumps
 from engine.release.signing import write_key
@@ -72,7 +72,7 @@ def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -
     write_code("-".join(code[at : at + 4] for at in range(0, len(code), 4)))
     key = new_key()
     locks = {
-        name: strict_json.loads(locked(key, words))
+        name: strict_json.loads(lock_key(key, words))
         for name, words in (("passphrase", passphrase), ("code", code))
     }
     write_key(path, dumps({"version": VERSION, **locks}), replaces=False)
@@ -100,10 +100,10 @@ def opened(ledger: Ledger, secret: str) -> Sealer:
         tree = strict_json.loads(read_bytes(path, SUMS))
     except (OSError, ValueError) as error:
         raise InputRefused("sealing.damaged", file=path.name) from error
-    return _opened(tree, secret, path.name)
+    return _open(tree, secret, path.name)
 
 
-def _opened(tree: Any, secret: str, file: str) -> Sealer:
+def _open(tree: Any, secret: str, file: str) -> Sealer:
     try:
         locks = {name: dict(tree[name]) for name in ("passphrase", "code")}
     except (KeyError, TypeError, ValueError) as error:
@@ -111,7 +111,7 @@ def _opened(tree: Any, secret: str, file: str) -> Sealer:
     code = "".join(sign for sign in secret.upper() if sign.isalnum())
     for name, words in (("passphrase", secret), ("code", code)):
         try:
-            return Sealer(unlocked(dumps(locks[name]), words, file=file), locks)
+            return Sealer(unlock_key(dumps(locks[name]), words, file=file), locks)
         except InputRefused as error:
             if error.code == "keys.damaged":
                 raise InputRefused("sealing.damaged", file=file) from error
@@ -171,7 +171,7 @@ def unseal(folder: Path, secret: str) -> Path:
         raise InputRefused("sealing.nothing", folder=folder.name)
     with _in_words(folder):
         _sweep(folder)
-        key = _opened(_head(source)[0], secret, SEALED).key
+        key = _open(_head(source)[0], secret, SEALED).key
         if not _holds(_read_all(source, key), folder):
             raise InputRefused("sealing.both", folder=folder.name)
         aside = folder / f"{_OPENING}{secrets.token_hex(4)}"
@@ -257,7 +257,7 @@ def _write(path: Path, folder: Path, sealer: Sealer) -> None:
     number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
     with os.fdopen(number, "wb") as file:
         file.write(_MAGIC + struct.pack(">I", len(head)) + head)
-        pieces = _Pieces(file, _derived(sealer.key, salt), head)
+        pieces = _Pieces(file, _deriv(sealer.key, salt), head)
         with tarfile.open(fileobj=pieces, mode="w|", format=tarfile.PAX_FORMAT) as tar:  # type: ignore[call-overload]
             for one in _files(folder):
                 tar.add(one, one.relative_to(folder).as_posix(), recursive=False)
@@ -295,7 +295,7 @@ def _nonce(number: int, *, last: bool) -> bytes:
     return struct.pack(">3xQ?", number, last)
 
 
-def _derived(key: bytes, salt: bytes) -> bytes:
+def _deriv(key: bytes, salt: bytes) -> bytes:
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -347,7 +347,7 @@ def _read_all(path: Path, key: bytes) -> Iterator[tuple[str, bytes]]:
     begin = len(_MAGIC) + 4 + len(head)
     with path.open("rb") as file:
         file.seek(begin)
-        pieces = _Opened(file, _derived(key, bytes.fromhex(tree["salt"])), head, path.stat().st_size - begin)
+        pieces = _Opened(file, _deriv(key, bytes.fromhex(tree["salt"])), head, path.stat().st_size - begin)
         try:
             with tarfile.open(fileobj=pieces, mode="r|") as tar:  # type: ignore[call-overload]
                 for one in tar:

@@ -34,9 +34,9 @@ from engine.ledger.staff import (
 )
 from engine.methods.protocol import Method
 from engine.numbers import exact
-from engine.privacy.keys import locked, new_key, unlocked
+from engine.privacy.keys import lock_key, new_key, unlock_key
 from engine.release import charge, signing
-from engine.release.foreseen import priced
+from engine.release.foreseen import price_plan
 from engine.release.plan import Plan
 from engine.release.signature import dumps, fingerprint_of
 
@@ -83,7 +83,7 @@ def name_person(
         "register": holding.name,
         "person": person.id,
         "name": person.name,
-        "key": strict_json.loads(locked(private, passphrase)),
+        "key": strict_json.loads(lock_key(private, passphrase)),
     }
     signer = Signer(holding.id, person.id, Private(private))
     proof = signer.sign(proof_message(ledger.chain(), holding.id, person))
@@ -149,7 +149,7 @@ def open_file(path: Path, passphrase: str) -> tuple[Signer, dict[str, Any]]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, InputRefused) as error:
         raise InputRefused("staff.key_damaged", file=path.name) from error
     try:
-        private = unlocked(content, passphrase, file=path.name)
+        private = unlock_key(content, passphrase, file=path.name)
     except InputRefused as error:
         if error.code == "keys.damaged":
             raise InputRefused("staff.key_damaged", file=path.name) from error
@@ -221,7 +221,7 @@ def needs_second(plan: Plan, ledger: Ledger | None, design: Method) -> bool:
         rule = rule.tightened(ledger.staff().rule(holding.id))
     if ledger is None or rule == Rule():
         return False
-    money = money_of(priced(plan, design.priced)) if rule.money is not None else Fraction(0)
+    money = money_of(price_plan(plan, design.priced)) if rule.money is not None else Fraction(0)
     return bool(charge.second_person(plan, ledger, design, money))
 
 

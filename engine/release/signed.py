@@ -70,7 +70,7 @@ def _is_pkcs7(content: bytes) -> bool:
     return 1 <= width <= 4 and len(content) == 2 + width + int.from_bytes(content[2 : 2 + width], "big")
 
 
-def unsigned(signed: Path, sha256: str) -> bytes | None:
+def strip_signature(signed: Path, sha256: str) -> bytes | None:
     """Return the report as it was recorded, from one to which nothing but a signature was appended since.
 
     Parameters

@@ -19,7 +19,7 @@ from engine import ed25519, strict_json, texts
 from engine.bounded import SUMS, read_bytes
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
-from engine.privacy.keys import is_locked, locked, new_key, unlocked
+from engine.privacy.keys import is_locked, lock_key, new_key, unlock_key
 from engine.release import signature as signatures
 from engine.release.signature import Known, fingerprint_of
 
@@ -90,7 +90,7 @@ def state(ledger: Ledger, holding: Holding) -> dict[str, Any]:
     }
 
 
-def opened(
+def open_key(
     ledger: Ledger, holding: Holding, passphrase: str | None = None, *, locks: bool = False
 ) -> SigningKey:
     """Return the key of a register; one that has none yet gets one: locked with the passphrase if ``locks``.
@@ -142,7 +142,7 @@ def renew(
     earlier: tuple[Mapping[str, str], ...] = ()
     path = place(ledger, holding)
     if not is_lost:
-        before = opened(ledger, holding, passphrase)
+        before = open_key(ledger, holding, passphrase)
         said = signatures.successor(holding.id, before.public, made.public, made.since)
         line = {"key": before.public, "time": made.since, "signature": before.sign(said)}
         earlier = (*before.earlier, line)[-signatures.MOST_EARLIER :]
@@ -156,7 +156,7 @@ def renew(
 
 def lock(ledger: Ledger, holding: Holding, *, passphrase: str | None, new: str | None) -> SigningKey:
     """Lock the key of a register with another passphrase; without one it lies open to its owner."""
-    key = opened(ledger, holding, passphrase)
+    key = open_key(ledger, holding, passphrase)
     write_key(place(ledger, holding), _content(key, new), replaces=True)
     return key
 
@@ -183,14 +183,16 @@ def known_keys(ledger: Ledger) -> dict[str, str]:
     }
 
 
-def known(ledger: Ledger | None, fingerprints: Mapping[str, str], revocations: tuple[str, ...] = ()) -> Known:
+def look_up_keys(
+    ledger: Ledger | None, fingerprints: Mapping[str, str], revocations: tuple[str, ...] = ()
+) -> Known:
     """Return what is known of keys: what somebody says, which counts alone then, or what a ledger has."""
     own = {} if ledger is None else known_keys(ledger)
     return Known(fingerprints or own, bool(fingerprints), revocations, frozenset(own))
 
 
 def _content(key: SigningKey, passphrase: str | None) -> bytes:
-    kept = strict_json.loads(locked(key.private, passphrase))
+    kept = strict_json.loads(lock_key(key.private, passphrase))
     tree = {"version": 1, "register": key.register, "public": key.public, "since": key.since}
     return signatures.dumps(tree | {"earlier": [dict(line) for line in key.earlier], "key": kept})
 
@@ -200,7 +202,7 @@ def _open(path: Path, holding: Holding, passphrase: str | None) -> SigningKey:
     if tree["register"] != holding.id:
         raise InputRefused("signing.other", register=holding.name, file=path.name)
     try:
-        private = unlocked(signatures.dumps(tree["key"]), passphrase, file=path.name)
+        private = unlock_key(signatures.dumps(tree["key"]), passphrase, file=path.name)
     except InputRefused as error:
         if error.code == "keys.damaged":
             raise InputRefused("signing.damaged", file=path.name) from error

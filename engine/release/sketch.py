@@ -63,7 +63,7 @@ def sketch(
     method: type[Method], schema: Schema, *, epsilon: Fraction = Fraction(1), progress: Progress = SILENT
 ) -> Sketch | None:
     """Try a way on invented people with this table's columns; None where it asks for more than columns."""
-    plan = filled(method, schema, epsilon)
+    plan = fill_plan(method, schema, epsilon)
     if plan is None:
         return None
     try:
@@ -84,7 +84,7 @@ def sketch(
         return None  # what cannot be sketched can still be chosen
 
 
-def filled(method: type[Method], schema: Schema, epsilon: Fraction) -> Plan | None:
+def fill_plan(method: type[Method], schema: Schema, epsilon: Fraction) -> Plan | None:
     """Return a plan for a way with the settings of its example and columns of another table."""
     example = next(iter(plans(method)), None)
     columns = usable(schema)
@@ -145,7 +145,7 @@ def _off(design: Method, artefacts: Iterable[Any], rows: pd.DataFrame) -> tuple[
         if isinstance(made, TableArtefact) and design.rows is Rows.SYNTHETIC:
             return _apart(made.frame, design.schema, rows), "values"
         if isinstance(made, TableArtefact) and design.rows is not Rows.NONE:
-            return _changed(made, rows), "cells"
+            return _change(made, rows), "cells"
     return _foreseen(design)
 
 
@@ -168,7 +168,7 @@ def _apart(made: pd.DataFrame, schema: Schema, rows: pd.DataFrame) -> float | No
     return 1000 * (mean(found.two_way.values()) if found.two_way else found.mean_one_way)
 
 
-def _changed(made: TableArtefact, rows: pd.DataFrame) -> float | None:
+def _change(made: TableArtefact, rows: pd.DataFrame) -> float | None:
     names = [name for name in made.frame if name in rows]
     if made.origins is None or not names:
         return None

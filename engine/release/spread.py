@@ -79,8 +79,8 @@ class Spread:
         """
         found = [self.columns[name] for name in names]
         shape = tuple(len(one.labels) for one in found)
-        original = _counted([one.original for one in found], shape) / self.rows[0]
-        return original, _counted([one.synthetic for one in found], shape) / self.rows[1]
+        original = _count([one.original for one in found], shape) / self.rows[0]
+        return original, _count([one.synthetic for one in found], shape) / self.rows[1]
 
     def apart(self, *names: str) -> float:
         """Return the total variation distance: the share of rows that would have to be others."""
@@ -114,7 +114,7 @@ def spread(
     return Spread(found, (len(original), len(synthetic)), len(tables)) if found else None
 
 
-def _counted(codes: Sequence[Codes], shape: tuple[int, ...]) -> Floats:
+def _count(codes: Sequence[Codes], shape: tuple[int, ...]) -> Floats:
     place = np.zeros(len(codes[0]), dtype=np.int64)
     for one, size in zip(codes, shape, strict=True):
         place = place * size + one
@@ -209,9 +209,9 @@ def _round_step(least: float) -> float:
 
 
 def _labels(edges: Floats, column: Column, tails: tuple[bool, bool]) -> tuple[Label, ...]:
-    written = [_written(edge, column) for edge in edges]
+    written = [_write(edge, column) for edge in edges]
     # Whole numbers and days name the last one of an interval; other numbers name where the next begins.
-    ends = [_written(edge - 1, column) for edge in edges] if column.kind is not Kind.NUMBER else written
+    ends = [_write(edge - 1, column) for edge in edges] if column.kind is not Kind.NUMBER else written
     labels: list[Label] = [
         start if start == end else f"{start} – {end}"
         for start, end in zip(written[:-1], ends[1:], strict=True)
@@ -223,7 +223,7 @@ def _labels(edges: Floats, column: Column, tails: tuple[bool, bool]) -> tuple[La
     return tuple(labels)
 
 
-def _written(value: float, column: Column) -> str:
+def _write(value: float, column: Column) -> str:
     if column.kind is Kind.DATE:
         return str(np.datetime64(round(value), "D"))
     return f"{round(float(value), 10):,.10g}"  # numpy's own rounding makes the largest numbers infinite

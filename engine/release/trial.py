@@ -60,10 +60,10 @@ def can_be_tried(plan: Plan) -> tuple[Plan, int] | None:
         return None
     ready = all(name in request.values for name in method.tries)
     wrong = {one.parameter for one in request.wrong}
-    return (found, cut) if ready and wrong <= _spared(method) else None
+    return (found, cut) if ready and wrong <= _spare(method) else None
 
 
-def _spared(method: type[Method]) -> set[str | None]:
+def _spare(method: type[Method]) -> set[str | None]:
     """Return the parameters that may be absent: records that are chosen by looking."""
     return {
         one.name
@@ -114,7 +114,7 @@ def trial(plan: Plan, table: Table, *, progress: Progress = SILENT) -> Trial | N
         return None
     found, cut = ready
     design = found.design
-    if {one.parameter for one in design.problems} - _spared(type(design)):
+    if {one.parameter for one in design.problems} - _spare(type(design)):
         return None
     request = design.request
     name = request.private[0]

@@ -180,10 +180,10 @@ def remedies(plan: Plan) -> tuple[Remedy, ...]:
 
     Those that do not help are left out. First comes what says enough and spends no more.
     """
-    before = _judged(plan)
+    before = _judge(plan)
     found = []
     for kind, value, changes in _changes(plan):
-        after = _judged(replace(plan, **changes))
+        after = _judge(replace(plan, **changes))
         if before is not None and after is not None and after.share > before.share:
             found.append(Remedy(kind, value, changes, after))
     best = sorted(found, key=lambda one: -one.verdict.share)[:MOST_TRIED]
@@ -205,7 +205,7 @@ def _changes(plan: Plan) -> Iterator[tuple[str, str | Fraction, dict[str, Any]]]
         yield "level", larger.epsilon, {"budget": larger}
 
 
-def _judged(plan: Plan) -> Filling | Judged | None:
+def _judge(plan: Plan) -> Filling | Judged | None:
     try:
         design = plan.design
         return None if design.problems else verdict(plan, design.forecast)

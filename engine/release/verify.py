@@ -27,10 +27,10 @@ from engine.release.bundle import (
     most_of,
 )
 from engine.release.program import words_digest
-from engine.release.readme import described, fingerprint
+from engine.release.readme import describe_files, fingerprint
 from engine.release.signature import SIGNATURE, Known, Signature, in_groups, read_file
-from engine.release.signed import BESIDE, is_beside_sums, only_signed, unsigned
-from engine.release.signing import known as known_keys
+from engine.release.signed import BESIDE, is_beside_sums, only_signed, strip_signature
+from engine.release.signing import look_up_keys as known_keys
 
 AUDIENCES = {RELEASE: "public", INTERNAL: "internal"}
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\x00-\x1f]+)")
@@ -248,7 +248,7 @@ def _check_keys(folder: Path, parts: Mapping[str, _Part]) -> list[EngineError]:
         return odd
     internal = parts.get(INTERNAL)
     inside = (internal.evidence or {}).get("internal") if internal is not None else None
-    lines = _listed(inside.get("keys", [])) if isinstance(inside, dict) else []
+    lines = _list(inside.get("keys", [])) if isinstance(inside, dict) else []
     listed = {line["file"]: line["sha256"] for line in lines}
     present = {path.name for path in place.iterdir()}
     if not listed and not present:
@@ -328,7 +328,7 @@ def _check_sums(name: str, part: Path) -> list[EngineError]:
         elif file not in recorded:
             if not is_beside_sums(part / file):
                 problems.append(VerificationFailed("bundle.not_recorded", file=f"{name}/{file}"))
-        elif _sha256(part / file) != recorded[file] and unsigned(part / file, recorded[file]) is None:
+        elif _sha256(part / file) != recorded[file] and strip_signature(part / file, recorded[file]) is None:
             problems.append(VerificationFailed("bundle.changed", file=f"{name}/{file}"))
     return problems
 
@@ -351,7 +351,7 @@ def _check_evidence(name: str, of: _Part) -> list[EngineError]:
         or (name in AUDIENCES and audience != AUDIENCES[name])
     ):
         return [VerificationFailed("bundle.wrong_audience", file=f"{name}/evidence.json")]
-    kept = _kept(tree) if audience == "internal" else tree["artefacts"]
+    kept = _keep(tree) if audience == "internal" else tree["artefacts"]
     listed = {str(one["file"]): one["sha256"] for one in kept}
     present = {path.name for path in part.iterdir()}
     problems: list[EngineError] = []
@@ -394,7 +394,7 @@ def _made_again(part: _Part) -> Mapping[str, bytes]:
     if spoken not in texts.languages():
         return {}
     try:
-        return described(part.written, language=spoken)
+        return describe_files(part.written, language=spoken)
     except Exception:  # evidence from anywhere: whatever is wrong with it, it is not ours
         return {}
 
@@ -429,7 +429,7 @@ def _check_ledger(parts: Mapping[str, _Part], ledger: Ledger) -> list[EngineErro
         ledger.verify_chain()
     except VerificationFailed as error:
         return [error]
-    recorded = _recorded(parts)
+    recorded = _record(parts)
     entry_id, head = str(recorded.get("entry", "")), recorded.get("head")
     if not isinstance(head, dict) or type(head.get("sequence")) is not int or head["sequence"] >= 1 << 62:
         head = {"sequence": -1, "hash": ""}
@@ -456,11 +456,11 @@ def _entry_holding(parts: Mapping[str, _Part], ledger: Ledger | None, checks: Se
     """Return the register that a ledger says paid; None where no ledger has been compared."""
     if ledger is None or _whole(ledger, checks) is None:
         return None
-    entry = ledger.find(str(_recorded(parts).get("entry", "")))
+    entry = ledger.find(str(_record(parts).get("entry", "")))
     return None if entry is None else entry.holding
 
 
-def _recorded(parts: Mapping[str, _Part]) -> Mapping[str, Any]:
+def _record(parts: Mapping[str, _Part]) -> Mapping[str, Any]:
     return (next(iter(parts.values())).evidence or {}).get("ledger", {})
 
 
@@ -483,7 +483,7 @@ def _check_signature(
     if part is None or found is None:
         missing = VerificationFailed("bundle.signature_missing", file=file)
         return None, [missing] if known.wanted else []
-    is_of_this = found.sums == _sha256(part.path / SUMS) and found.head == _recorded(parts).get("head")
+    is_of_this = found.sums == _sha256(part.path / SUMS) and found.head == _record(parts).get("head")
     if not is_of_this or (paid is not None and found.register != paid):
         return None, [VerificationFailed("bundle.signature_of_another", file=file)]
     said = {"file": file, "fingerprint": in_groups(found.fingerprint)}
@@ -496,13 +496,13 @@ def _check_signature(
     return found, problems
 
 
-def _kept(tree: Mapping[str, Any]) -> list[Mapping[str, str]]:
+def _keep(tree: Mapping[str, Any]) -> list[Mapping[str, str]]:
     """Return the files that stay, as the internal evidence lists them."""
     inside = tree.get("internal")
-    return _listed(inside.get("files", [])) if isinstance(inside, dict) else []
+    return _list(inside.get("files", [])) if isinstance(inside, dict) else []
 
 
-def _listed(lines: Any) -> list[Mapping[str, str]]:
+def _list(lines: Any) -> list[Mapping[str, str]]:
     """Return lines that name a file and its hash; none where they are something else."""
     named = isinstance(lines, list) and all(
         isinstance(line, dict) and isinstance(line.get("file"), str) and isinstance(line.get("sha256"), str)

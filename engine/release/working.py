@@ -62,12 +62,12 @@ def working(folder: Path) -> Iterator[Path]:
             raise InputRefused("bundle.not_writable", folder=name, reason=reason) from error
         yield folder
     finally:
-        with undisturbed():
+        with hold_interrupts():
             shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def hold_interrupts() -> Iterator[None]:
     """Pass over Ctrl-C while what belongs together is done: name and entry of a bundle, or what is put away.
 
     It came too late: what was made has been handed over, or is on its way out already. Python tells only the

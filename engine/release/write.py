@@ -28,7 +28,7 @@ from engine.release.make import HELD_OUT, Draft
 from engine.release.plan import STAYS, Plan
 from engine.release.program import program
 from engine.release.reading import PreparedTable
-from engine.release.readme import described
+from engine.release.readme import describe_files
 from engine.views import to_json as view_json
 
 NOISE = {"source": "operating_system", "sampler": "canonne_kamath_steinke_2020"}
@@ -70,7 +70,7 @@ def write_release(folder: Path, made: Made) -> PublicEvidence:
 
 def write_internal(folder: Path, evidence: PublicEvidence, made: Made) -> None:
     """Write everything of ``internal/`` but the sums."""
-    for name, content in _kept(made.release).items():
+    for name, content in _keep(made.release).items():
         bundle.write(folder / name, content)
     _write(folder, dumps(internal_json(evidence, _internal(made))), made.language)
 
@@ -87,14 +87,14 @@ def write_keys(folder: Path, made: Made) -> None:
 def _write(folder: Path, written: bytes, language: str) -> None:
     """Write the evidence and everything that it says in words."""
     bundle.write(folder / "evidence.json", written)
-    for name, content in described(written, language=language).items():
+    for name, content in describe_files(written, language=language).items():
         bundle.write(folder / name, content)
 
 
 def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvidence:
     plan, method, release = made.plan, made.design, made.release
     head = made.ledger.head()
-    sentence, decided = partial(texts.text, language=made.language), _decided(made)
+    sentence, decided = partial(texts.text, language=made.language), _decide(made)
     declared = {str(line["name"]): line for line in decided["columns"] if not line.get("source")}
     return PublicEvidence(
         made_at=datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -128,11 +128,11 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
         views=(*release.views, *views(made.evaluated.public)),
         notes=(*release.notes, *naming.notes(plan, made.design), *each_row.notes(plan, made.design)),
         measures=figures(made.evaluated.public),
-        counted=_counted(made),
+        counted=_count(made),
     )
 
 
-def _counted(made: Made) -> dict[str, int]:
+def _count(made: Made) -> dict[str, int]:
     """Return how many rows were used, kept apart and left out, where rows leave and nothing bounds the loss.
 
     Of a table of counts nothing is told: its total may be one of the numbers that are hidden.
@@ -167,7 +167,7 @@ def _input_name(made: Made) -> str:
     return made.ledger.input_name(digest, entry=made.entry)
 
 
-def _decided(made: Made) -> dict[str, Any]:
+def _decide(made: Made) -> dict[str, Any]:
     """What was decided, as far as it may leave: declarations, kinds of steps, never a value from a list.
 
     Only what holds for this release: a budget where one was chosen, bounds where some are declared, sizes
@@ -245,7 +245,7 @@ def _internal(made: Made) -> InternalEvidence:
         inside=made.release.inside.figures,
         files=tuple(
             {"file": name, "sha256": hashlib.sha256(content).hexdigest()}
-            for name, content in _kept(made.release).items()
+            for name, content in _keep(made.release).items()
         ),
         keys=tuple(
             {"file": name, "sha256": hashlib.sha256(content).hexdigest(), "locked": is_locked(content)}
@@ -282,7 +282,7 @@ def _expected(forecast: Forecast) -> tuple[dict[str, Any], ...]:
     )
 
 
-def _kept(release: Release) -> dict[str, bytes]:
+def _keep(release: Release) -> dict[str, bytes]:
     """Return the files that stay: what the method keeps, and what a service has to remember."""
     state = {} if release.state is None else {bundle.STATE: release.state}
     return {**release.inside.files, **state}

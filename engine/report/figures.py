@@ -35,7 +35,7 @@ from matplotlib.figure import Figure
 from engine import texts
 from engine.report.fonts import FAMILIES
 from engine.report.theme import DARK, LIGHT, Theme, resource
-from engine.report.words import axis_value, cell, measured, note, shortened, with_interval, word
+from engine.report.words import axis_value, cell, note, shorten_table, with_interval, word, write_with_unit
 from engine.views import (
     BarsView,
     CurveView,
@@ -128,7 +128,7 @@ def figure(
     with _style(theme):
         made = Figure(figsize=(width, height or _height(view)), layout="constrained")
         axes = made.add_subplot()
-        axes.set_title(_wrapped(word(view.title, language), width), loc="left", fontweight="bold")
+        axes.set_title(_wrap(word(view.title, language), width), loc="left", fontweight="bold")
         _paint(view, Painter(axes, theme, language))
         axes.xaxis.set_major_formatter(_number(axes.xaxis, language))
         axes.yaxis.set_major_formatter(_number(axes.yaxis, language))
@@ -137,7 +137,7 @@ def figure(
             notes.append(_text(STAYS, language))
         if notes:
             made.supxlabel(
-                "\n".join(_wrapped(one, width) for one in notes),
+                "\n".join(_wrap(one, width) for one in notes),
                 x=0.01,
                 ha="left",
                 fontsize=SIZE * 0.9,
@@ -356,7 +356,7 @@ def _text(text_id: str, language: str) -> str:
     return texts.text(text_id, language=language)
 
 
-def _wrapped(words: str, width: float) -> str:
+def _wrap(words: str, width: float) -> str:
     return "\n".join(textwrap.wrap(words, int(width * 14))) or words
 
 
@@ -423,22 +423,22 @@ def _paint(view: Any, on: Painter) -> None:
 @_paint.register
 def _(view: NumberView, on: Painter) -> None:
     on.axes.axis("off")
-    on.axes.text(0, 0.7, measured(view.value, view.unit, on.language), fontsize=24, fontweight="bold")
+    on.axes.text(0, 0.7, write_with_unit(view.value, view.unit, on.language), fontsize=24, fontweight="bold")
     what = word(Text(f"{view.three.id}.what", view.three.values), on.language)
-    on.axes.text(0, 0.4, _wrapped(what, 7), va="top", color=on.theme.quiet)
+    on.axes.text(0, 0.4, _wrap(what, 7), va="top", color=on.theme.quiet)
 
 
 @_paint.register
 def _(view: TextView, on: Painter) -> None:
     on.axes.axis("off")
-    lines = "\n\n".join(_wrapped(word(one, on.language), 7) for one in view.paragraphs)
+    lines = "\n\n".join(_wrap(word(one, on.language), 7) for one in view.paragraphs)
     on.axes.text(0, 1, lines, va="top")
 
 
 @_paint.register
 def _(view: TableView, on: Painter) -> None:
     on.axes.axis("off")
-    table, _cut = shortened(view)
+    table, _cut = shorten_table(view)
     rows = [[on.word(cell(one, on.language)) for one in row] for row in table.rows[:60]]
     heads = [on.word(one) for one in table.headings]
     if not heads:

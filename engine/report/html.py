@@ -129,7 +129,7 @@ class _Writer:
 
     def _pairs(self, piece: Piece) -> str:
         looks = "pairs across" if piece["across"] else "pairs"
-        return _titled(piece) + f'<dl class="{looks}">{"".join(self._row(row) for row in piece["rows"])}</dl>'
+        return _title(piece) + f'<dl class="{looks}">{"".join(self._row(row) for row in piece["rows"])}</dl>'
 
     def _row(self, row: Piece) -> str:
         value = row["value"]
@@ -160,7 +160,7 @@ class _Writer:
     # Tables and drawings
 
     def _table(self, piece: Piece) -> str:
-        return _titled(piece) + (self._grid(piece) if piece["headings"] else "") + _notes(piece)
+        return _title(piece) + (self._grid(piece) if piece["headings"] else "") + _notes(piece)
 
     def _grid(self, piece: Piece) -> str:
         numeric, rows = piece["numeric"], piece["rows"]
@@ -213,7 +213,7 @@ class _Writer:
         return f'<svg {box.group()} role="img" aria-label="{name}" class="drawing">{rest}'
 
 
-def _titled(piece: Piece) -> str:
+def _title(piece: Piece) -> str:
     return f"<h3>{piece['title']}</h3>" if piece["title"] else ""
 
 

@@ -22,7 +22,16 @@ from engine.report.document import (
     SideBySide,
     Signatures,
 )
-from engine.report.words import cell, explained, is_number, measured, note, number_columns, shortened, word
+from engine.report.words import (
+    cell,
+    explain_numbers,
+    is_number,
+    note,
+    number_columns,
+    shorten_table,
+    word,
+    write_with_unit,
+)
 from engine.views import Label, NumberView, TableView, Text, TextView
 
 Piece = dict[str, Any]
@@ -92,7 +101,7 @@ class Told:
 
     def table(self, table: TableView) -> Piece:
         """Return a table, with a note where rows were left out."""
-        table, cut = shortened(table)
+        table, cut = shorten_table(table)
         numeric = number_columns(table)
         longest = max(LONGEST_WORD * 4 // max(len(numeric), 4), 5)
         return {
@@ -121,7 +130,7 @@ class Told:
         items = [
             {
                 "name": self.word(number.title),
-                "value": self.say(measured(number.value, number.unit, self.language), LONGEST_WORD),
+                "value": self.say(write_with_unit(number.value, number.unit, self.language), LONGEST_WORD),
                 "what": self.word(Text(f"{number.three.id}.what", number.three.values)),
                 "care": False,
             }
@@ -147,7 +156,7 @@ class Told:
         return self._figure(part.view) | found | {"first": True}
 
     def _explanations(self, part: Explanations) -> Piece:
-        found = explained(part, self.language)
+        found = explain_numbers(part, self.language)
         items = [
             {"name": self.say(name, LONGEST_WORD), "words": self.say(words, LONGEST_WORD)}
             for name, words in found

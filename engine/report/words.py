@@ -46,7 +46,7 @@ def cell(value: Any, language: str) -> str:
     if value is None:
         return DASH
     if isinstance(value, Text) and value.id == WEAK:
-        return bracketed(cell(value.values["value"], language))
+        return write_in_brackets(cell(value.values["value"], language))
     if isinstance(value, bool):
         return word(Text("report.words.yes" if value else "report.words.no"), language)
     if isinstance(value, Real):
@@ -55,7 +55,7 @@ def cell(value: Any, language: str) -> str:
     return word(value, language)
 
 
-def bracketed(written: str) -> str:
+def write_in_brackets(written: str) -> str:
     """Write a number as one that carries no information."""
     return f"({written})"
 
@@ -121,7 +121,7 @@ def written_rows(table: TableView, language: str) -> list[list[str]]:
                 continue
             pair = with_margin(float(number), float(limit), language)
             weak = isinstance(row[at - 1], Text)
-            said[at - 1], said[at] = bracketed(pair[0]) if weak else pair[0], pair[1]
+            said[at - 1], said[at] = write_in_brackets(pair[0]) if weak else pair[0], pair[1]
     return rows
 
 
@@ -171,7 +171,7 @@ def note(view: View) -> tuple[Text, ...]:
     return () if found is None else (found,)
 
 
-def shortened(table: TableView) -> tuple[TableView, tuple[Text, ...]]:
+def shorten_table(table: TableView) -> tuple[TableView, tuple[Text, ...]]:
     """Return at most `MOST_ROWS` rows of a table, and a sentence where some were left out."""
     if len(table.rows) <= MOST_ROWS:
         return table, ()
@@ -195,7 +195,7 @@ def description(view: View, language: str) -> str:
     return f"{word(Text(f'report.kinds.{view.kind}', {'title': view.title}), language)} {numbers}".strip()
 
 
-def explained(part: Explanations, language: str) -> tuple[tuple[str, str], ...]:
+def explain_numbers(part: Explanations, language: str) -> tuple[tuple[str, str], ...]:
     """Return every number with what it is, how it was computed and what would change it, as sentences."""
     found = []
     for item in part.items:
@@ -208,9 +208,9 @@ def explained(part: Explanations, language: str) -> tuple[tuple[str, str], ...]:
 
 def _named(item: Explanation, language: str) -> str:
     label = word(item.label, language)
-    return label if item.value is None else f"{label}: {measured(item.value, item.unit, language)}"
+    return label if item.value is None else f"{label}: {write_with_unit(item.value, item.unit, language)}"
 
 
-def measured(value: Cell, unit: str, language: str) -> str:
+def write_with_unit(value: Cell, unit: str, language: str) -> str:
     """Return a value with its unit."""
     return f"{cell(value, language)}{FIRM_SPACE}{unit}" if unit else cell(value, language)

@@ -15,7 +15,7 @@ import numpy as np
 
 from engine import arrays
 from engine.errors import InputRefused
-from engine.risk.combinations import Numbers, combined, dense
+from engine.risk.combinations import Numbers, dense, number_combinations
 
 Masks = arrays.Bools
 Floats = arrays.Floats
@@ -131,7 +131,7 @@ def differencing(masks: Masks, *, fewest: int = FEWEST, rounding: float = 0.0) -
     (1, 156000.0)
     """
     figures, rows = masks.shape
-    number, count = dense(*combined(list(masks.astype(np.int8)), [2] * figures, rows))
+    number, count = dense(*number_combinations(list(masks.astype(np.int8)), [2] * figures, rows))
     sizes = np.bincount(number, minlength=count)
     first = np.zeros(count, dtype=np.int64)
     first[number[::-1]] = np.arange(rows)[::-1]
@@ -216,7 +216,7 @@ def reconstruct(masks: Masks, secret: Masks, published: Sequence[float]) -> Reco
     figures, rows = masks.shape
     if len(published) != figures or len(secret) != rows:
         raise InputRefused("risk.figures_and_sets")
-    number, count = dense(*combined(list(masks.astype(np.int8)), [2] * figures, rows))
+    number, count = dense(*number_combinations(list(masks.astype(np.int8)), [2] * figures, rows))
     sizes = np.bincount(number, minlength=count)
     first = np.zeros(count, dtype=np.int64)
     first[number] = np.arange(rows)

@@ -15,7 +15,7 @@ Numbers = arrays.Integers
 MOST_NUMBERS = 1 << 62
 
 
-def combined(coded: Sequence[Codes], widths: Sequence[int], n_rows: int) -> tuple[Numbers, int]:
+def number_combinations(coded: Sequence[Codes], widths: Sequence[int], n_rows: int) -> tuple[Numbers, int]:
     """Number the combinations of several codings, as digits of one number.
 
     Parameters
@@ -34,7 +34,7 @@ def combined(coded: Sequence[Codes], widths: Sequence[int], n_rows: int) -> tupl
 
     Examples
     --------
-    >>> combined([np.array([0, 1, 1]), np.array([2, 0, 2])], [2, 3], 3)
+    >>> number_combinations([np.array([0, 1, 1]), np.array([2, 0, 2])], [2, 3], 3)
     (array([2, 3, 5]), 6)
     """
     numbers, most = np.zeros(n_rows, dtype=np.int64), 1
@@ -70,7 +70,7 @@ def dense(numbers: Numbers, most: int) -> tuple[Numbers, int]:
     return np.asarray(found, dtype=np.int64), len(uniques)
 
 
-def described(combination: Numbers, person: Numbers) -> Numbers:
+def number_sets(combination: Numbers, person: Numbers) -> Numbers:
     """Number the different sets of combinations that people have.
 
     Parameters
@@ -86,7 +86,7 @@ def described(combination: Numbers, person: Numbers) -> Numbers:
 
     Examples
     --------
-    >>> described(np.array([0, 1, 1, 0, 0]), np.array([0, 0, 1, 2, 2]))
+    >>> number_sets(np.array([0, 1, 1, 0, 0]), np.array([0, 0, 1, 2, 2]))
     array([2, 1, 0])
     """
     person, combination = _unique_pairs(person, combination)
@@ -99,7 +99,7 @@ def described(combination: Numbers, person: Numbers) -> Numbers:
     for place in range(int(count.max(initial=0))):
         active = np.flatnonzero(count > place)
         pair = [found[active], combination[first[active] + place]]
-        refined = combined(pair, [int(found.max()) + 1, width], len(active))
+        refined = number_combinations(pair, [int(found.max()) + 1, width], len(active))
         found[active] = dense(*refined)[0] + int(found.max()) + 1
     return dense(found, int(found.max(initial=0)) + 1)[0]
 

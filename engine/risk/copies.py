@@ -72,12 +72,12 @@ def copied_rows(released: Mapping[str, Codes], original: Mapping[str, Codes]) ->
     >>> copied_rows({"a": np.array([1, 2, 3])}, {"a": np.array([1, 1, 2])})
     Rate(successes=1, attacks=3)
     """
-    one, other = numbered(released, original)
+    one, other = number_rows(released, original)
     counts = np.bincount(other, minlength=int(max(one.max(initial=0), other.max(initial=0))) + 1)
     return Rate(int((counts[one] == 1).sum()), len(one))
 
 
-def told(
+def rate_told(
     released: Mapping[str, Codes], people: Mapping[str, Codes], *, known: Sequence[str], asked: str
 ) -> Rate:
     """Count people whose value is guessed rightly from released rows that agree in what is known.
@@ -94,10 +94,10 @@ def told(
     Examples
     --------
     >>> table = {"age": np.array([0, 0, 1]), "ill": np.array([1, 1, 0])}
-    >>> told(table, table, known=["age"], asked="ill")
+    >>> rate_told(table, table, known=["age"], asked="ill")
     Rate(successes=3, attacks=3)
     """
-    cells, own = numbered({n: released[n] for n in known}, {n: people[n] for n in known})
+    cells, own = number_rows({n: released[n] for n in known}, {n: people[n] for n in known})
     size = int(max(released[asked].max(initial=0), people[asked].max(initial=0))) + 1
     pairs, counts = np.unique(cells * size + released[asked], return_counts=True)
     best = np.full(int(max(cells.max(initial=0), own.max(initial=0))) + 1, -1)
@@ -128,7 +128,7 @@ class Guesses:
     def by(self, known: Sequence[str]) -> tuple[Rate, Rate | None]:
         """Return how often somebody who looks at some columns guesses rightly: people used, and others."""
         sides = [
-            None if side is None else told(self.released, side, known=known, asked=self.asked)
+            None if side is None else rate_told(self.released, side, known=known, asked=self.asked)
             for side in (self.people, self.others)
         ]
         assert sides[0] is not None
@@ -250,12 +250,12 @@ def _sparse_coordinates(
     return csr_matrix(stored, shape=(len(places[0]), first))
 
 
-def numbered(one: Mapping[str, Codes], other: Mapping[str, Codes]) -> tuple[Codes, Codes]:
+def number_rows(one: Mapping[str, Codes], other: Mapping[str, Codes]) -> tuple[Codes, Codes]:
     """Number the different rows of two tables together: equal numbers are equal rows.
 
     Examples
     --------
-    >>> numbered({"a": np.array([7, 9])}, {"a": np.array([9])})
+    >>> number_rows({"a": np.array([7, 9])}, {"a": np.array([9])})
     (array([0, 1]), array([1]))
     """
     length = len(next(iter(one.values())))

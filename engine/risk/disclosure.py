@@ -16,7 +16,7 @@ from engine.risk.groups import Groups, Missing, group_rows, matching_sizes
 from engine.risk.reidentification import (
     THRESHOLDS,
     Reidentification,
-    estimated,
+    estimate_journalist_risk,
     journalist,
     marketer,
     population_sizes,
@@ -275,7 +275,7 @@ def _population(
         fraction = np.minimum(groups.people / totals, 1.0)[groups.number]
     else:
         return None
-    risk = estimated(sizes, fraction, thresholds=thresholds)
+    risk = estimate_journalist_risk(sizes, fraction, thresholds=thresholds)
     known = "size" if isinstance(fraction, float) else "weights"
     return Population(known, size, risk, risk.average)
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.progress import SILENT, Progress
-from engine.risk.combinations import Codes, Numbers, combined, dense
+from engine.risk.combinations import Codes, Numbers, dense, number_combinations
 from engine.risk.encoding import IDENTIFYING, encode
 from engine.table.schema import Schema
 from engine.table.table import Table
@@ -134,7 +134,7 @@ def _sizes(coded: Sequence[Codes], person: Numbers | None, n_rows: int) -> Numbe
     One sort puts the different combinations of each person side by side and in order.
     """
     joined: Codes
-    joined, most = combined(coded, [int(codes.max(initial=0)) + 1 for codes in coded], n_rows)
+    joined, most = number_combinations(coded, [int(codes.max(initial=0)) + 1 for codes in coded], n_rows)
     if person is None:
         return _repeats(joined, int(joined.max(initial=0)).bit_length())
     if most > _MOST_NUMBERS:  # the number of a person has to find room beside it

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.risk.combinations import Numbers, combined, dense, described
+from engine.risk.combinations import Numbers, dense, number_combinations, number_sets
 from engine.risk.encoding import EncodedTable
 
 
@@ -117,12 +117,12 @@ def group_rows(table: EncodedTable, columns: Sequence[str] | None = None) -> Gro
     if not names and columns is None:
         raise InputRefused("risk.nothing_identifying")
     chosen = [table.columns[name] for name in names]
-    keys = combined([one.codes for one in chosen], [one.size for one in chosen], table.n_rows)
+    keys = number_combinations([one.codes for one in chosen], [one.size for one in chosen], table.n_rows)
     number, count = dense(*keys)
     if table.people is None:
         rows = np.bincount(number, minlength=count)
         return Groups(names, number, rows, rows)
-    description = described(number, table.people)
+    description = number_sets(number, table.people)
     number = description[table.people]
     return Groups(names, number, np.bincount(description), np.bincount(number))
 
@@ -169,7 +169,9 @@ def matching_sizes(
         for union, others in _by_union(own, members).items():
             seen = [place for place in range(len(chosen)) if not union >> place & 1]
             both = np.concatenate([mine, others])
-            keys = combined([codes[p][both] for p in seen], [chosen[p].size for p in seen], len(both))
+            keys = number_combinations(
+                [codes[p][both] for p in seen], [chosen[p].size for p in seen], len(both)
+            )
             number, count = dense(*keys)
             sizes = np.bincount(number[len(mine) :], weights=groups.people[others], minlength=count)
             found[mine] += sizes[number[: len(mine)]].astype(np.int64)
@@ -178,7 +180,9 @@ def matching_sizes(
 
 def _by_missing(absent: Sequence[npt.NDArray[np.bool_]], count: int) -> dict[int, npt.NDArray[np.int64]]:
     """Return the places that lack the same columns, by these columns as the bits of a number."""
-    pattern, patterns = dense(*combined([each.astype(np.int8) for each in absent], [2] * len(absent), count))
+    pattern, patterns = dense(
+        *number_combinations([each.astype(np.int8) for each in absent], [2] * len(absent), count)
+    )
     found = {}
     for each in range(patterns):
         places = np.flatnonzero(pattern == each)

@@ -15,7 +15,7 @@ from engine import arrays
 from engine.errors import InputRefused
 from engine.numbers import nearest
 from engine.progress import SILENT, Progress
-from engine.risk.combinations import Numbers, combined, dense
+from engine.risk.combinations import Numbers, dense, number_combinations
 from engine.risk.encoding import EncodedTable
 from engine.risk.groups import group_rows
 
@@ -126,7 +126,9 @@ def link_exactly(
         records = np.flatnonzero(which.reshape(-1) == place)
         seen = np.flatnonzero(pattern)
         both = [np.concatenate([theirs[p][records], mine[p]]) for p in seen]
-        keys, count = dense(*combined(both, [widths[p] for p in seen], len(records) + table.n_rows))
+        keys, count = dense(
+            *number_combinations(both, [widths[p] for p in seen], len(records) + table.n_rows)
+        )
         sought, rows = keys[: len(records)], keys[len(records) :]
         candidates[records] = np.bincount(rows, minlength=count)[sought]
         first = np.full(count, -1, dtype=np.int64)
@@ -383,7 +385,7 @@ def _keys_of(table: EncodedTable, released: EncodedTable, columns: Sequence[str]
     """Return a number for the values of every row of both, equal where all columns agree."""
     theirs, mine, widths = _common(released, table, columns, unknown=None)
     both = [np.concatenate(pair) for pair in zip(mine, theirs, strict=True)]
-    keys, _ = dense(*combined(both, widths, table.n_rows + released.n_rows))
+    keys, _ = dense(*number_combinations(both, widths, table.n_rows + released.n_rows))
     return keys[: table.n_rows], keys[table.n_rows :]
 
 

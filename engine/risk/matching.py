@@ -9,7 +9,7 @@ import numpy as np
 
 from engine import arrays
 from engine.progress import SILENT, Progress
-from engine.risk.copies import Rate, numbered
+from engine.risk.copies import Rate, number_rows
 
 Codes = arrays.Integers
 Floats = arrays.Floats
@@ -188,7 +188,7 @@ def strongest(
     most `MOST_TRIED` people. What was kept stands in the dictionary of a release: here it is a column in
     which no row differs from the one that it was made from.
     """
-    kept, replaced = _kept(people, released[0], origins[0])
+    kept, replaced = _keep(people, released[0], origins[0])
     everything = (*people.names, *people.amounts)
     tried: list[tuple[Way, ...]] = [(Way(near=everything),), (Way(exact=everything),)]
     if kept and replaced:
@@ -230,13 +230,13 @@ class Strongest:
     tried: int
 
 
-def _kept(people: Known, released: Known, origin: Codes) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _keep(people: Known, released: Known, origin: Codes) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns in which every row is as its original, and the others."""
     whose = np.flatnonzero(origin >= 0)
     is_kept = {}
     for name in (*people.names, *people.amounts):
         one, other = (
-            table.names[name] if name in table.names else _filled(table.amounts[name])
+            table.names[name] if name in table.names else _fill(table.amounts[name])
             for table in (released, people)
         )
         is_kept[name] = bool(len(whose)) and bool((one[whose] == other[origin[whose]]).all())
@@ -321,7 +321,7 @@ def _likeliest(rows: Sequence[Codes], origins: Sequence[Codes], population: int)
 def _alike(people: Known) -> Codes:
     """Number what is known of people: equal numbers, equal knowledge."""
     number = np.zeros(people.rows, dtype=np.int64)
-    for values in (*people.names.values(), *map(_filled, people.amounts.values())):
+    for values in (*people.names.values(), *map(_fill, people.amounts.values())):
         codes = np.unique(values, return_inverse=True)[1]
         number = np.unique(number * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1]
     return number
@@ -329,9 +329,9 @@ def _alike(people: Known) -> Codes:
 
 def _finder(table: Known, people: Known) -> Callable[[int], Codes]:
     """Return what finds the rows of a table that agree with a person: by a search, not by going through."""
-    own, sought = _numbered(table, people)
-    amounts = {name: _filled(values) for name, values in table.amounts.items()}
-    asked = {name: _filled(values) for name, values in people.amounts.items()}
+    own, sought = _number(table, people)
+    amounts = {name: _fill(values) for name, values in table.amounts.items()}
+    asked = {name: _fill(values) for name, values in people.amounts.items()}
     first, *further = list(amounts) or [""]
     order = np.lexsort((amounts[first], own)) if first else np.argsort(own, kind="stable")
     keys = own[order]
@@ -352,12 +352,12 @@ def _finder(table: Known, people: Known) -> Callable[[int], Codes]:
     return find
 
 
-def _filled(values: Floats) -> Floats:
+def _fill(values: Floats) -> Floats:
     return np.where(np.isnan(values), ABSENT, values)
 
 
-def _numbered(table: Known, people: Known) -> tuple[Codes, Codes]:
+def _number(table: Known, people: Known) -> tuple[Codes, Codes]:
     """Number the combinations of names of both; where they have none, all rows are alike."""
     if not table.names:
         return np.zeros(table.rows, dtype=np.int64), np.zeros(people.rows, dtype=np.int64)
-    return numbered(table.names, people.names)
+    return number_rows(table.names, people.names)

@@ -270,13 +270,13 @@ def _as_they_are(coded: Rows) -> Rows:
 
 
 def _level(schema: Schema, name: str) -> Coded:
-    column = _declared(schema, name)
+    column = _declare(schema, name)
     coding.levels(column)  # refuses a declaration that names no levels
     return Coded(column, True)
 
 
 def _number(schema: Schema, name: str) -> Coded:
-    column = _declared(schema, name)
+    column = _declare(schema, name)
     domain = column.domain
     bounded = (
         domain is not None and isinstance(domain.minimum, Fraction) and isinstance(domain.maximum, Fraction)
@@ -286,7 +286,7 @@ def _number(schema: Schema, name: str) -> Coded:
     return Coded(column, False)
 
 
-def _declared(schema: Schema, name: str) -> Column:
+def _declare(schema: Schema, name: str) -> Column:
     if name not in schema:
         raise InputRefused("queries.no_column", column=name)
     column = schema.column(name)

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine import arrays
 from engine.errors import InputRefused
-from engine.risk.combinations import Numbers, combined, dense, described
+from engine.risk.combinations import Numbers, dense, number_combinations, number_sets
 from engine.risk.encoding import EncodedTable
 from engine.risk.groups import Groups
 
@@ -120,7 +120,7 @@ def marketer(population: Numbers | Floats) -> float:
     return float(np.mean(1.0 / population)) if len(population) else 0.0
 
 
-def estimated(
+def estimate_journalist_risk(
     sizes: Numbers, fraction: float | Floats, *, thresholds: Sequence[float] = THRESHOLDS
 ) -> Reidentification:
     """Return the journalist's risk where only the size of the population is known, or weights: an estimate.
@@ -151,7 +151,7 @@ def estimated(
 
     Examples
     --------
-    >>> round(estimated(np.array([1]), 0.1).highest, 6)
+    >>> round(estimate_journalist_risk(np.array([1]), 0.1).highest, 6)
     0.255843
     """
     share = np.broadcast_to(np.asarray(fraction, dtype=np.float64), sizes.shape)
@@ -208,10 +208,10 @@ def population_sizes(table: EncodedTable, groups: Groups, population: EncodedTab
         ]
         coded.append(np.concatenate(codes))
         widths.append(len(places))
-    number, _ = dense(*combined(coded, widths, table.n_rows + population.n_rows))
+    number, _ = dense(*number_combinations(coded, widths, table.n_rows + population.n_rows))
     mine, theirs = _somebody(table), _somebody(population)
     if table.people is not None or population.people is not None:
-        number = described(number, np.concatenate([mine, table.n_people + theirs]))
+        number = number_sets(number, np.concatenate([mine, table.n_people + theirs]))
     one = np.zeros(groups.count, dtype=np.int64)
     one[groups.number] = mine  # somebody of each group stands for it
     counts = np.bincount(number[table.n_people :], minlength=int(number.max(initial=-1)) + 1)

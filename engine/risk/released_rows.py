@@ -136,13 +136,13 @@ class _Search:
         origin: Codes,
         person: Codes,
     ) -> None:
-        rows = _spaced(len(released), MOST_ROWS) if len(original) else np.empty(0, dtype=np.int64)
+        rows = _space(len(released), MOST_ROWS) if len(original) else np.empty(0, dtype=np.int64)
         released, self.whose, self.person = released.iloc[rows], person[origin[rows]], person
         kept = np.isin(np.arange(len(original)), origin)
         looked = np.arange(len(original))
         if len(rows) < len(origin):  # of who is in the release, only those who can be found there
             looked = np.sort(np.append(np.flatnonzero(~kept), origin[rows]))
-        self.looked = looked[_spaced(len(looked), MOST_RECORDS)] if len(rows) else looked[:0]
+        self.looked = looked[_space(len(looked), MOST_RECORDS)] if len(rows) else looked[:0]
         self.turns = np.searchsorted(self.looked, origin[rows])  # of whom each row is, where looked for
         self.turns[~np.isin(origin[rows], self.looked)] = -1
         self.steps = [
@@ -233,7 +233,7 @@ def _different(texts: pd.Series) -> tuple[Codes, list[str]]:
     return found.astype(np.int64), [str(one) for one in values]
 
 
-def _spaced(count: int, most: int) -> Codes:
+def _space(count: int, most: int) -> Codes:
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
 
 

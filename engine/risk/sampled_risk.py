@@ -260,7 +260,7 @@ def sampled_risk(
         losses = direct_losses(
             query,
             population,
-            simulated(question.mechanism, scale),
+            mechanism_named(question.mechanism, scale),
             draws=question.draws,
             records=question.records,
             generator=generator,
@@ -323,7 +323,7 @@ def _scales(question: Question, delta: float, proved: float | None) -> dict[str,
     return {name: value / float(question.epsilon0) for name, value in known.items() if value > 0}
 
 
-def simulated(mechanism: str, scale: float) -> SimulatedMechanism:
+def mechanism_named(mechanism: str, scale: float) -> SimulatedMechanism:
     """Return the noise of a simulation by its name."""
     kinds = {
         "laplace": SimulatedLaplace,

@@ -33,7 +33,7 @@ _PROBABILITY = re.compile(r"\s*0?[.,](\d{1,4})\b(?!\s*%)", re.ASCII)
 _PERCENT = re.compile(r"\s*(\d{1,2})(?:[.,](\d{1,2}))?\s*%", re.ASCII)
 
 
-def proposed(motive: str, control: str) -> int | None:
+def propose_threshold(motive: str, control: str) -> int | None:
     """Return the group size that two answers suggest.
 
     Parameters
@@ -53,8 +53,9 @@ def proposed(motive: str, control: str) -> int | None:
 
     Examples
     --------
-    >>> proposed("none", "published"), proposed("gain", "room"), proposed("", "published")
-    (11, 5, None)
+    >>> propose_threshold("none", "published"), propose_threshold("gain", "room")
+    (11, 5)
+    >>> propose_threshold("", "published")
     """
     if motive not in MOTIVES or control not in CONTROLS:
         return None

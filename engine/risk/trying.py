@@ -131,7 +131,7 @@ class RiskToday:
     @property
     def now(self) -> Tried:
         """Who stands out as the table is."""
-        return _counted(self.groups, self.limit)
+        return _count(self.groups, self.limit)
 
 
 def risk_today(table: Table, schema: Schema, *, limit: int, progress: Progress = SILENT) -> RiskToday:
@@ -185,7 +185,7 @@ def causes_of(table: EncodedTable, *, limit: int) -> tuple[Cause, ...]:
         steps = []
         for step in range(1, hierarchy.height):
             coarser = table.columns[name].coarser(hierarchy, step)
-            tried = _counted(group_rows(table.with_column(coarser), table.identifying), limit)
+            tried = _count(group_rows(table.with_column(coarser), table.identifying), limit)
             steps.append(TriedStep(step, coarser.size, tried))
         found.append(Cause(name, tuple(steps), tried_with(table, {name: LEFT_OUT}, limit=limit)))
     return tuple(sorted(found, key=lambda cause: (cause.left_out.alone, cause.left_out.under)))
@@ -222,7 +222,7 @@ def tried_with(table: EncodedTable, changes: Mapping[str, int], *, limit: int) -
         if step:
             hierarchy = hierarchy_to_try(table.columns[name].column)
             table = table.with_column(table.columns[name].coarser(hierarchy, step))
-    return _counted(group_rows(table, names), limit)
+    return _count(group_rows(table, names), limit)
 
 
 def tried_matching(table: EncodedTable, *, limit: int, progress: Progress = SILENT) -> Tried:
@@ -258,5 +258,5 @@ def _text(column: EncodedColumn, row: int) -> str:
     return column.texts[int(column.codes[row])]
 
 
-def _counted(groups: Groups, limit: int) -> Tried:
+def _count(groups: Groups, limit: int) -> Tried:
     return Tried(groups.alone, groups.under((limit,))[limit], groups.distribution)

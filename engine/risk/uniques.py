@@ -17,7 +17,7 @@ import numpy.typing as npt
 from engine import arrays
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.risk.combinations import Numbers, combined, dense
+from engine.risk.combinations import Numbers, dense, number_combinations
 from engine.risk.encoding import EncodedTable
 
 MOST_SETS = 20_000
@@ -221,7 +221,9 @@ def minimal_uniques(
             active = np.flatnonzero(~np.unpackbits(out, count=n).astype(bool))
             if chosen[:-1] != beginning:
                 beginning = chosen[:-1]
-                keys, most = combined([codes[p] for p in beginning], [widths[p] for p in beginning], n)
+                keys, most = number_combinations(
+                    [codes[p] for p in beginning], [widths[p] for p in beginning], n
+                )
             last = chosen[-1]
             if most * widths[last] > _MOST_PACKED:
                 keys, most = dense(keys, most)
@@ -343,13 +345,13 @@ def _counted_sets(
             if goes_on:
                 shared = np.flatnonzero(sizes > 1)
                 inside = shared if rows is None else rows.take(shared)
-                carried = _carried(longer.take(shared), counts)
+                carried = _carry(longer.take(shared), counts)
                 yield from deeper((*chosen, place), inside, *carried)
 
     return deeper((), None, np.zeros(table.n_rows, dtype=np.int64), 1)
 
 
-def _carried(keys: Numbers, counts: Numbers) -> tuple[Numbers, int]:
+def _carry(keys: Numbers, counts: Numbers) -> tuple[Numbers, int]:
     """Number the keys that several rows have without gaps, unless there are few keys anyway."""
     if len(counts) <= len(keys) // 10:
         return keys, len(counts)

@@ -114,12 +114,12 @@ def with_code_book(schema: Schema, book: Mapping[str, Entry]) -> tuple[Schema, t
     for column in schema.columns:
         alike = [column.name] if column.name in book else folded.get(column.name.casefold(), [])
         if len(alike) == 1:
-            schema = schema.with_column(_told(column, book[alike[0]]))
+            schema = schema.with_column(_tell(column, book[alike[0]]))
             used.append(column.name)
     return schema, tuple(used)
 
 
-def _told(column: Column, entry: Entry) -> Column:
+def _tell(column: Column, entry: Entry) -> Column:
     labels = {**column.labels, **entry.labels}
     missing = entry.missing or column.missing
     origin = None if entry.missing else column.missing_origin

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from engine.memory import give_back
 from engine.table.cells import Cells
-from engine.table.short_texts import hashed, words_of
+from engine.table.short_texts import hash_pairs, words_of
 
 _MANY = 1 << 19  # cells: with fewer, the table of distinct texts stays in the processor's cache
 _LOOKED_AT = 1 << 14
@@ -88,7 +88,7 @@ def _by_words(cells: Cells) -> Encoded | None:
     words = words_of(cells)
     if words is None:
         return None
-    places = pd.factorize(hashed(words))[0].astype(np.int32)
+    places = pd.factorize(hash_pairs(words))[0].astype(np.int32)
     give_back()
     first = np.empty(int(places.max()) + 1, dtype=np.int64)
     first[places[::-1]] = np.arange(len(places) - 1, -1, -1)  # what is written last stays

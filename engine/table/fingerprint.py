@@ -94,17 +94,17 @@ def fingerprints(table: Table, *, progress: Progress = SILENT) -> Fingerprints:
                 cells, present = known[name][places], places >= 0
             else:
                 values = piece.iloc[:, place]
-                cells, present = _hashed(values), values.notna().to_numpy()
-            rows += _mixed(cells ^ seed)
-            plain = _mixed(cells)
+                cells, present = _hash(values), values.notna().to_numpy()
+            rows += _mix(cells ^ seed)
+            plain = _mix(cells)
             parts.add(plain, present)
             columns[place] += _sums(plain)
             first[place] = first[place] if start else plain[0]
             varies[place] |= bool((plain != first[place]).any())
-        total += _sums(_mixed(rows))
+        total += _sums(_mix(rows))
         kept.append(parts.below(shift))
     about = "\0".join((*sorted(names), str(table.n_rows), *(str(int(one)) for one in total)))
-    contents = _mixed(columns[varies, 0]) + columns[varies, 1]
+    contents = _mix(columns[varies, 0]) + columns[varies, 1]
     return Fingerprints(hashlib.sha256(about.encode()).hexdigest(), _once(kept), np.sort(contents))
 
 
@@ -124,7 +124,7 @@ class _Parts:
 
     def below(self, shift: int) -> Hashes:
         """Return the hashes of all parts that are large enough and below 2^(64 − shift)."""
-        found = _mixed(self.sums[self.cells >= _FEWEST_CELLS])
+        found = _mix(self.sums[self.cells >= _FEWEST_CELLS])
         return found[found <= np.uint64((1 << (64 - shift)) - 1)]
 
 
@@ -142,7 +142,7 @@ def _sums(hashes: Hashes) -> Hashes:
     return np.array([hashes.sum(dtype=np.uint64), (hashes * hashes).sum(dtype=np.uint64)], np.uint64)
 
 
-def _hashed(values: pd.Series) -> Hashes:
+def _hash(values: pd.Series) -> Hashes:
     """Hash cells so that 1, 1.0 and "1" agree, and a day and its ISO text, whatever the storage."""
     if pd.api.types.is_numeric_dtype(values.dtype):
         return _hashed_plainly(pd.Series(values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0))
@@ -176,7 +176,7 @@ def _hashed_plainly(values: pd.Series) -> npt.NDArray[np.uint64]:
     return np.asarray(pd.util.hash_pandas_object(values, index=False).to_numpy(), dtype=np.uint64)
 
 
-def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Spread every bit over all others: the finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
     with np.errstate(over="ignore"):
         values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

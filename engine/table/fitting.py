@@ -28,13 +28,13 @@ _KINDS = {
 SHOWN = 5  # values that a message names
 
 
-def listed(column: Column) -> tuple[str, ...]:
+def list_declared(column: Column) -> tuple[str, ...]:
     """Return the declared values of a column, one by one; empty where none or only bounds are declared.
 
     Examples
     --------
     >>> from engine.table.schema import Domain, Origin
-    >>> listed(Column("sex", domain=Domain(values=("f", "m")), domain_origin=Origin.DECLARED))
+    >>> list_declared(Column("sex", domain=Domain(values=("f", "m")), domain_origin=Origin.DECLARED))
     ('f', 'm')
     """
     if not column.is_declared or column.domain is None:
@@ -86,8 +86,8 @@ def is_declared_value(value: str, column: Column) -> bool:
     >>> [is_declared_value(value, age) for value in ("3", "12", "old")]
     [True, False, False]
     """
-    known = {text_of(one) for one in (*listed(column), *column.missing)}
-    if value in known or listed(column):
+    known = {text_of(one) for one in (*list_declared(column), *column.missing)}
+    if value in known or list_declared(column):
         return value in known
     if column.kind is Kind.DATE:
         return _day(value) is not None
@@ -132,7 +132,7 @@ def check_hierarchy(hierarchy: Hierarchy, column: Column) -> None:
     kinds = _KINDS.get(form)
     if kinds is not None and column.kind not in kinds:
         raise InputRefused(f"hierarchies.{form}", column=column.name)
-    without = unplaced(hierarchy, column)
+    without = unplaced_values(hierarchy, column)
     if without:
         more = "" if len(without) <= SHOWN else " …"
         raise InputRefused(
@@ -143,6 +143,6 @@ def check_hierarchy(hierarchy: Hierarchy, column: Column) -> None:
         )
 
 
-def unplaced(hierarchy: Hierarchy, column: Column) -> tuple[str, ...]:
+def unplaced_values(hierarchy: Hierarchy, column: Column) -> tuple[str, ...]:
     """Return the declared values that have no place in a hierarchy."""
-    return tuple(value for value in hierarchy.misses(listed(column)) if value not in column.missing)
+    return tuple(value for value in hierarchy.misses(list_declared(column)) if value not in column.missing)

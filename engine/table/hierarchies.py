@@ -28,7 +28,7 @@ from typing import Any
 
 from engine import strict_json
 from engine.errors import InputRefused
-from engine.numbers import exact, written
+from engine.numbers import exact, shortest_json
 from engine.table.code_systems import code_systems
 
 ALL = "*"
@@ -148,11 +148,14 @@ class Hierarchy:
         if self.tree is not None:
             return {"tree": {value: list(path) for value, path in self.tree.items()}}
         if self.bands:
-            return {"bands": [written(width) for width in self.bands], "start": written(self.start)}
+            return {
+                "bands": [shortest_json(width) for width in self.bands],
+                "start": shortest_json(self.start),
+            }
         if self.prefix:
             return {"prefix": list(self.prefix)}
         if self.cuts:
-            return {"cuts": [[written(edge) for edge in edges] for edges in self.cuts]}
+            return {"cuts": [[shortest_json(edge) for edge in edges] for edges in self.cuts]}
         if self.suffix:
             return {"suffix": list(self.suffix)}
         if self.codes:
@@ -230,13 +233,13 @@ def from_csv(text: str, *, column: str, file: str) -> Hierarchy:
     if len(rows[0]) == 2:
         above = {value: path[0] for value, path in tree.items() if path[0] != value}
         if set(above) & set(above.values()):
-            tree = _climbed(above, column=column, file=file)
+            tree = _climb(above, column=column, file=file)
     while next(iter(tree.values())) and len({path[-1] for path in tree.values()}) == 1:
         tree = {value: path[:-1] for value, path in tree.items()}
     return Hierarchy.from_json({"tree": tree}, column=column, file=file)
 
 
-def _climbed(above: Mapping[str, str], *, column: str, file: str) -> dict[str, tuple[str, ...]]:
+def _climb(above: Mapping[str, str], *, column: str, file: str) -> dict[str, tuple[str, ...]]:
     """Return the path of every value and group, given what stands right above each."""
     groups = set(above.values())
     paths: dict[str, list[str]] = {}
@@ -304,7 +307,7 @@ def in_order(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
 
 
 def _tree(tree: Mapping[str, Any]) -> Hierarchy:
-    listed = strict_json.named(tree["tree"], "tree")
+    listed = strict_json.read_named(tree["tree"], "tree")
     paths = {
         value: strict_json.items(path, f"tree.{value}", strict_json.text) for value, path in listed.items()
     }
@@ -329,7 +332,7 @@ def _bands(tree: Mapping[str, Any]) -> Hierarchy:
     return Hierarchy(bands=widths, start=strict_json.number(tree.get("start", 0), "start"))
 
 
-def _kept(counts: Any) -> tuple[int, ...]:
+def _keep(counts: Any) -> tuple[int, ...]:
     kept = strict_json.items(counts, "kept", strict_json.whole)
     if not kept or kept[-1] < 1 or any(left <= right for left, right in pairwise(kept)):
         raise ValueError("not fewer on every step")
@@ -368,8 +371,8 @@ _FORMS = {
     "tree": _tree,
     "bands": _bands,
     "cuts": _cuts,
-    "prefix": lambda tree: Hierarchy(prefix=_kept(tree["prefix"])),
-    "suffix": lambda tree: Hierarchy(suffix=_kept(tree["suffix"])),
+    "prefix": lambda tree: Hierarchy(prefix=_keep(tree["prefix"])),
+    "suffix": lambda tree: Hierarchy(suffix=_keep(tree["suffix"])),
     "calendar": _calendar,
     "codes": _codes,
 }
@@ -389,12 +392,14 @@ def _between(value: str, edges: tuple[Fraction, ...]) -> str:
     except (ValueError, ZeroDivisionError):
         return ALL
     if place == 0:
-        return f"< {written(edges[0])}"
-    return f"≥ {written(edges[-1])}" if place == len(edges) else _interval(edges[place - 1], edges[place])
+        return f"< {shortest_json(edges[0])}"
+    return (
+        f"≥ {shortest_json(edges[-1])}" if place == len(edges) else _interval(edges[place - 1], edges[place])
+    )
 
 
 def _interval(low: Fraction, high: Fraction) -> str:
-    return f"[{written(low)}, {written(high)})"
+    return f"[{shortest_json(low)}, {shortest_json(high)})"
 
 
 def _period(value: str, word: str, *, by_week: bool) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 from engine import strict_json
 from engine.errors import InputRefused
-from engine.numbers import exact, written
-from engine.protected import Protected, protected
+from engine.numbers import exact, shortest_json
+from engine.protected import Protected, words_for_protected
 from engine.table.hierarchies import Hierarchy
 from engine.table.patterns import is_day
 
@@ -160,7 +160,7 @@ class Schema:
     @property
     def words(self) -> Protected:
         """The words for who is protected."""
-        return protected(self.protected, self.protected_many)
+        return words_for_protected(self.protected, self.protected_many)
 
     def with_column(self, changed: Column) -> Schema:
         """Return a schema in which the column of the same name is replaced, or added at the end."""
@@ -215,7 +215,7 @@ class Schema:
 
 
 def _schema_from_json(value: Any, file: str) -> Schema:
-    tree = strict_json.named(value, "schema")
+    tree = strict_json.read_named(value, "schema")
     version = tree.get("version", VERSION)
     if type(version) is not int or not 1 <= version <= VERSION:
         raise InputRefused("schema.newer_version", file=file, found=version, expected=VERSION)
@@ -276,7 +276,7 @@ def _domain_to_json(domain: Domain) -> dict[str, Any]:
         return {"values": list(domain.values)}
     bounds = {"minimum": domain.minimum, "maximum": domain.maximum, "step": domain.step}
     return {
-        name: written(value) if isinstance(value, Fraction) else value
+        name: shortest_json(value) if isinstance(value, Fraction) else value
         for name, value in bounds.items()
         if value is not None
     }
@@ -305,10 +305,10 @@ def _column_from_json(entry: Any, file: str) -> Column:
     }
     origin = origins.get("domain_origin", Origin.COPIED) if domain is not None else None
     missing = strict_json.items(entry.get("missing", []), f"{name}.missing", strict_json.text)
-    said = strict_json.named(entry.get("labels", {}), f"{name}.labels")
+    said = strict_json.read_named(entry.get("labels", {}), f"{name}.labels")
     labels = {code: strict_json.text(label, f"{name}.labels.{code}") for code, label in said.items()}
     copied = Origin.COPIED if missing and origins.get("missing_origin") is Origin.COPIED else None
-    steps = strict_json.named(entry.get("hierarchy", {}), f"{name}.hierarchy")
+    steps = strict_json.read_named(entry.get("hierarchy", {}), f"{name}.hierarchy")
     hierarchy = Hierarchy.from_json(steps, column=name, file=file) if "hierarchy" in entry else None
     lines = {part: _one_line(entry.get(part, ""), name, file) for part in ("meaning", "unit")}
     return Column(name, role, kind, domain, origin, missing, labels, copied, hierarchy, **lines)
@@ -334,7 +334,7 @@ def _days_from_json(tree: Mapping[str, Any], column: str, file: str) -> Domain:
 
 def _domain_from_json(value: Any, kind: Kind, column: str, file: str) -> Domain:
     field = f"{column}.domain"
-    tree = strict_json.named(value, field)
+    tree = strict_json.read_named(value, field)
     form = next((one for one in (("code_list",), ("values",)) if one[0] in tree), BOUNDS)
     strict_json.members(tree, field, may=form)
     if "code_list" in tree:

@@ -77,7 +77,7 @@ def _bytes(chunk: pa.Array) -> npt.NDArray[np.uint8] | None:
     return found
 
 
-def hashed(words: tuple[Words, Words]) -> Words:
+def hash_pairs(words: tuple[Words, Words]) -> Words:
     """Return one number for each pair: equal where the pairs are, and by accident where they are not."""
     with np.errstate(over="ignore"):
         first, second = (words[0] * np.uint64(0xBF58476D1CE4E5B9), words[1] * np.uint64(0x94D049BB133111EB))

@@ -54,7 +54,7 @@ def column_bars(table: Table, column: Column, *, most: int = MOST_BARS) -> BarsV
         return _intervals(column.name, years, most, whole=True, grouped=False)
     listed = column.domain is not None and bool(column.domain.values or column.domain.code_list)
     if column.kind is Kind.ORDINAL and column.is_declared and listed and len(levels(column)) <= 2 * most:
-        return _ordered(column, values)
+        return _order(column, values)
     return _frequent(column, values, most)
 
 
@@ -82,7 +82,7 @@ def rows_of_people(table: Table, column: Column, *, most: int = MOST_BARS) -> Ba
     >>> view.labels, view.values
     (('1', '2'), (1.0, 1.0))
     """
-    counts = _counted(table.rows()[column.name], column).to_numpy()
+    counts = _count(table.rows()[column.name], column).to_numpy()
     people = np.bincount(np.minimum(counts, most))[1:] if len(counts) else np.zeros(0, dtype=np.int64)
     labels: list[Label] = [str(rows) for rows in range(1, len(people) + 1)]
     if len(counts) and int(counts.max()) > most:
@@ -90,13 +90,13 @@ def rows_of_people(table: Table, column: Column, *, most: int = MOST_BARS) -> Ba
     return _bars(column.name, labels, people.tolist(), "summary.people")
 
 
-def _counted(values: pd.Series, column: Column) -> pd.Series:
+def _count(values: pd.Series, column: Column) -> pd.Series:
     counts = values.value_counts()
     absent = {text_of(code) for code in column.missing} | {""}
     return counts[[text not in absent for text in texts_of(counts.index)]]
 
 
-def _ordered(column: Column, values: pd.Series) -> BarsView:
+def _order(column: Column, values: pd.Series) -> BarsView:
     """Show declared steps in their order, with what was not declared at the end."""
     declared = levels(column)
     counts = np.bincount(codes(values, column), minlength=len(declared) + 2)
@@ -109,7 +109,7 @@ def _ordered(column: Column, values: pd.Series) -> BarsView:
 
 
 def _frequent(column: Column, values: pd.Series, most: int) -> BarsView:
-    counts = _counted(values, column)
+    counts = _count(values, column)
     first = counts.iloc[: most if len(counts) <= most else most - 1]
     labels: list[Label] = list(texts_of(first.index))
     rows = [int(count) for count in first]
@@ -131,7 +131,7 @@ def _intervals(
         return _bars(name, [], [], "summary.rows")
     low, high = float(read.min()), float(read.max())
     if low == high:
-        return _bars(name, [_written(low, grouped)], [len(read)], "summary.rows")
+        return _bars(name, [_write(low, grouped)], [len(read)], "summary.rows")
     bars = min(most, int(high - low) + 1) if whole else most
     # Whole numbers get intervals of a whole width, so that each bar stands for equally many of them.
     width = float(np.ceil((high - low + 1) / bars)) if whole else (high - low) / bars
@@ -140,13 +140,13 @@ def _intervals(
     labels: list[Label] = []
     for start, end in pairwise(edges):
         last = end - 1 if whole else end
-        one = _written(start, grouped)
-        labels.append(one if start == last else f"{one} – {_written(last, grouped)}")
+        one = _write(start, grouped)
+        labels.append(one if start == last else f"{one} – {_write(last, grouped)}")
     kept = int(np.max(np.flatnonzero(counts))) + 1
     return _bars(name, labels[:kept], counts[:kept].tolist(), "summary.rows")
 
 
-def _written(value: float, grouped: bool) -> str:
+def _write(value: float, grouped: bool) -> str:
     rounded = float(f"{value:.4g}") if abs(value) < 1000 or value % 1 else value
     return f"{rounded:,.10g}" if grouped else f"{rounded:.10g}"
 

@@ -105,7 +105,7 @@ def questions(original: Cells, outcomes: Sequence[str], groups: Sequence[str]) -
     return (*found, *_groups(original, outcomes, groups))
 
 
-def answered(cells: Cells, asked: Sequence[Question]) -> Floats:
+def estimate_with_variances(cells: Cells, asked: Sequence[Question]) -> Floats:
     """Return the estimates of a table and their variances, NaN where it cannot answer.
 
     Returns
@@ -116,17 +116,17 @@ def answered(cells: Cells, asked: Sequence[Question]) -> Floats:
         coefficient of least squares.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        return _answered(cells, asked)
+        return _answer(cells, asked)
 
 
-def _answered(cells: Cells, asked: Sequence[Question]) -> Floats:
+def _answer(cells: Cells, asked: Sequence[Question]) -> Floats:
     found = np.full((len(asked), 2), np.nan)
     regressed: dict[tuple[str, int | None], dict[tuple[str, int], tuple[float, float]]] = {}
     for place, one in enumerate(asked):
         if one.analysis is Analysis.COEFFICIENT:
             key = (one.column, one.level)
             if key not in regressed:
-                regressed[key] = _regressed(cells, one, asked)
+                regressed[key] = _regress(cells, one, asked)
             found[place] = regressed[key].get(one.within or ("", 0), (np.nan, np.nan))
             continue
         values = cells.outcome(one.column, one.level)
@@ -230,7 +230,7 @@ def _coefficients(original: Cells, outcome: str) -> list[Question]:
     return [Question(Analysis.COEFFICIENT, outcome, level, one, rows) for one in asked]
 
 
-def _regressed(
+def _regress(
     cells: Cells, one: Question, asked: Sequence[Question]
 ) -> dict[tuple[str, int], tuple[float, float]]:
     """Return the coefficients of one regression with their variances, without those that cannot be told."""

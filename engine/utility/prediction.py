@@ -34,7 +34,7 @@ class Predicted:
     right: float
 
 
-def predicted(train: Floats, outcome: Bools, test: Floats, truth: Bools) -> Predicted | None:
+def measure_prediction(train: Floats, outcome: Bools, test: Floats, truth: Bools) -> Predicted | None:
     """Learn an outcome on some rows and test it on others; None where either has one outcome alone.
 
     Parameters
@@ -47,12 +47,12 @@ def predicted(train: Floats, outcome: Bools, test: Floats, truth: Bools) -> Pred
     Examples
     --------
     >>> x = np.arange(200.0)[:, None]
-    >>> predicted(x, x[:, 0] > 99, x, x[:, 0] > 99)
+    >>> measure_prediction(x, x[:, 0] > 99, x, x[:, 0] > 99)
     Predicted(area=1.0, right=1.0)
     """
     if outcome.all() or not outcome.any() or truth.all() or not truth.any():
         return None
-    chances = _fitted(train, outcome)(test)
+    chances = _fit(train, outcome)(test)
     return Predicted(_area(truth, chances), float(((chances >= 0.5) == truth).mean()))
 
 
@@ -96,7 +96,7 @@ def told_apart(made: Floats, unused: Floats) -> Told | None:
         halves.append((mixed[: count // 2], mixed[count // 2 :]))
     (made_train, made_test), (real_train, real_test) = halves
     is_made = np.repeat([True, False], [len(made_train), len(real_train)])
-    chances = _fitted(np.concatenate([made_train, real_train]), is_made)
+    chances = _fit(np.concatenate([made_train, real_train]), is_made)
     found = chances(np.concatenate([made_test, real_test]))
     truth = np.repeat([True, False], [len(made_test), len(real_test)])
     return Told(_area(truth, found), float(np.mean((found - 0.5) ** 2) / 0.25))
@@ -108,7 +108,7 @@ def _area(truth: Bools, chances: Floats) -> float:
     return float(roc_auc_score(truth, chances))
 
 
-def _fitted(train: Floats, outcome: Bools) -> Callable[[Floats], Floats]:
+def _fit(train: Floats, outcome: Bools) -> Callable[[Floats], Floats]:
     """Fit a tree and return what gives the chance of yes.
 
     One tree, for it is fitted in a moment and the same rows give the same one: all tables are judged alike.

@@ -21,22 +21,22 @@ def order(count: int, stream: int = 0) -> Places:
     >>> sorted(order(5).tolist()), bool((order(50) == order(50, 1)).all())
     ([0, 1, 2, 3, 4], False)
     """
-    return np.argsort(_mixed(count, stream), kind="stable").astype(np.int64)
+    return np.argsort(_mix(count, stream), kind="stable").astype(np.int64)
 
 
-def again(count: int, stream: int = 0) -> Places:
+def bootstrap_places(count: int, stream: int = 0) -> Places:
     """Return places as a bootstrap draws them: ``count`` of them below ``count``, with repetition.
 
     Examples
     --------
-    >>> drawn = again(10_000)
+    >>> drawn = bootstrap_places(10_000)
     >>> bool(abs(len(np.unique(drawn)) / 10_000 - (1 - np.exp(-1))) < 0.02)
     True
     """
-    return (_mixed(count, stream) % np.uint64(max(count, 1))).astype(np.int64)
+    return (_mix(count, stream) % np.uint64(max(count, 1))).astype(np.int64)
 
 
-def _mixed(count: int, stream: int) -> npt.NDArray[np.uint64]:
+def _mix(count: int, stream: int) -> npt.NDArray[np.uint64]:
     """Mix the numbers below ``count``: SplitMix64 (Steele, Lea, Flood 2014)."""
     with np.errstate(over="ignore"):
         z = (np.arange(1, count + 1, dtype=np.uint64) + np.uint64(stream << 32)) * np.uint64(

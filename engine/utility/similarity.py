@@ -80,14 +80,14 @@ def correlations(amounts: Mapping[str, npt.NDArray[np.float64]]) -> dict[tuple[s
         both = ~(np.isnan(x) | np.isnan(y))
         if both.sum() < 3:
             continue
-        x, y = _centred(x[both]), _centred(y[both])
+        x, y = _centre(x[both]), _centre(y[both])
         spread = float(np.sqrt((x @ x) * (y @ y)))
         if spread > 0:
             found[first, second] = float(np.clip((x @ y) / spread, -1, 1))
     return found
 
 
-def _centred(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _centre(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return values less their mean, as parts of the largest: squares of the largest numbers are infinite."""
     largest = float(np.abs(values).max())
     parts = values / largest if largest > 0 else values

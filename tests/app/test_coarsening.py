@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit
 
 from app.frame.window import Window
-from app.parts.form.coarsening import Groups, forms, read, started, steps_of, summary
+from app.parts.form.coarsening import Groups, forms, read_hierarchy, start_hierarchy, steps_of, summary
 from app.parts.form.hierarchy_editor import GroupTree
 from engine.table.hierarchies import MOST_LEVELS, Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin
@@ -80,8 +80,8 @@ def test_a_group_takes_along_what_stands_above_it() -> None:
 def test_every_form_that_is_offered_starts_with_something_that_holds(kind: Kind, domain: Any) -> None:
     column = Column("it", kind=kind, domain=domain, domain_origin=Origin.DECLARED if domain else None)
     for form in forms(column):
-        tree = started(form, column)
-        hierarchy, wrong = read(tree, column)
+        tree = start_hierarchy(form, column)
+        hierarchy, wrong = read_hierarchy(tree, column)
         assert not wrong and (hierarchy is None) == (form == "tree")
         if hierarchy is not None:
             assert hierarchy.height <= MOST_LEVELS and summary(hierarchy)

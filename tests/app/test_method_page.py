@@ -17,7 +17,7 @@ from app.frame.window import Window
 from app.screens.method.said import Tried, none_fits, ways
 from app.screens.method.ways import Ways
 from app.state.flow import path
-from app.work.choosing import QUESTIONS, Offer, offer, ordered, ruled_out_by, search, things
+from app.work.choosing import QUESTIONS, Offer, offer, order_offers, ruled_out_by, search, things
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
 from engine.methods.kinds import Held
@@ -163,9 +163,9 @@ def test_the_error_is_that_of_the_methods_own_example() -> None:
 def test_the_order_is_answers_then_promise_then_error() -> None:
     counts, coarse = method("statistics.counts"), method("datasets.k_anonymity")
     far, near, real = Offer(counts, 9.0), Offer(method("statistics.histogram"), 2.0), REAL
-    found = ordered([real, Offer(coarse, 0.0), far, near], {})
+    found = order_offers([real, Offer(coarse, 0.0), far, near], {})
     assert [one.method.id for one in found] == [near.method.id, far.method.id, coarse.id, real.method.id]
-    assert ordered([far, Offer(coarse, 0.0)], {"how": "coarser"})[0].method is coarse
+    assert order_offers([far, Offer(coarse, 0.0)], {"how": "coarser"})[0].method is coarse
 
 
 def test_the_search_finds_names_terms_and_publications() -> None:

@@ -109,12 +109,14 @@ def test_what_belongs_to_one_release_is_never_remembered(tmp_path: Path) -> None
 def test_answers_are_offered_for_the_same_organisation_alone(tmp_path: Path) -> None:
     purposes.remember(SAID, folder=tmp_path)
     purposes.remember(Purpose(organisation="Registry", approver="Director"), folder=tmp_path)
-    offered = purposes.remembered(Purpose(organisation="records OFFICE"), folder=tmp_path)
+    offered = purposes.remembered_answers(Purpose(organisation="records OFFICE"), folder=tmp_path)
     assert offered == {"approver": "Head", "retention": "2030"}
-    assert purposes.remembered(Purpose(), folder=tmp_path)["organisation"] == "Registry", "the last one"
-    assert purposes.remembered(Purpose(organisation="Another"), folder=tmp_path) == {}
+    assert purposes.remembered_answers(Purpose(), folder=tmp_path)["organisation"] == "Registry", (
+        "the last one"
+    )
+    assert purposes.remembered_answers(Purpose(organisation="Another"), folder=tmp_path) == {}
     filled = replace(SAID, organisation="Records office")
-    assert purposes.remembered(filled, folder=tmp_path) == {}
+    assert purposes.remembered_answers(filled, folder=tmp_path) == {}
 
 
 def test_nothing_is_remembered_without_an_organisation(tmp_path: Path) -> None:
@@ -125,7 +127,7 @@ def test_nothing_is_remembered_without_an_organisation(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_offers_nothing(tmp_path: Path) -> None:
     for text in ("{broken", "{}", '["text", 3]'):
         purposes.path_of(tmp_path).write_text(text)
-        assert purposes.remembered(Purpose(), folder=tmp_path) == {}
+        assert purposes.remembered_answers(Purpose(), folder=tmp_path) == {}
 
 
 def test_a_finished_release_is_remembered_and_fills_the_next_by_a_click(

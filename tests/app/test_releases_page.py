@@ -301,7 +301,7 @@ def test_a_signing_key_is_locked_changed_and_asked_for_where_it_is_needed(
 ) -> None:
     ledger = Ledger(window.study.ledger_path)
     (holding,) = ledger.holdings()
-    first = signing.opened(ledger, holding)
+    first = signing.open_key(ledger, holding)
     window.go("releases")
     settle(qtbot, window)
     page, key = window.page("releases"), window.page("releases").register.key
@@ -321,7 +321,7 @@ def test_a_signing_key_is_locked_changed_and_asked_for_where_it_is_needed(
     key.fields["reason"].setText("a new officer")
     qtbot.mouseClick(key.buttons["renew"], Qt.MouseButton.LeftButton)
     settle(qtbot, window)
-    assert signing.opened(ledger, holding, "four words and more").earlier
+    assert signing.open_key(ledger, holding, "four words and more").earlier
     outcome = make_release(
         window.study.plan, tmp_path / "more", watch=Watch(), ledger_path=window.study.ledger_path
     )

@@ -22,7 +22,7 @@ from engine.methods import catalogue
 from engine.methods.catalogue import method, methods
 from engine.methods.protocol import Budget, Spends
 from engine.privacy.events import Sequential
-from engine.privacy.keys import locked
+from engine.privacy.keys import lock_key
 from engine.privacy.mechanisms import DiscreteLaplace
 from engine.privacy.promise import Loss, Neighbours, Promise, promise_kind
 from engine.release.run import run
@@ -243,7 +243,7 @@ def test_an_earlier_key_is_asked_for_where_the_plan_wants_it(
     go_on(qtbot, window, "datasets.pseudonyms", tmp_path)
     window.study.decide_parameters(key="earlier")
     key = tmp_path / "key.json"
-    key.write_bytes(locked(bytes(range(32)), None))
+    key.write_bytes(lock_key(bytes(range(32)), None))
     window.go("preview")
     settle(qtbot, window)
     window.study.target = tmp_path / "out"

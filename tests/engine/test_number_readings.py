@@ -12,7 +12,7 @@ from engine.commands.values import number_option, sizes
 from engine.errors import InputRefused
 from engine.ledger.fields import exact as spent
 from engine.methods.parameters import Parameter, ParameterKind
-from engine.methods.records import typed
+from engine.methods.records import parse_typed
 from engine.methods.values import edge_of, resolve
 from engine.numbers import exact, nearest, readings, surely, unmistakable, whole
 from engine.table.coding import codes
@@ -69,8 +69,8 @@ def test_a_number_is_shown_so_that_it_is_read_back(value: Fraction) -> None:
 
 def test_a_parameter_takes_no_number_that_may_be_two() -> None:
     number = Parameter("bound", ParameterKind.NUMBER)
-    assert typed(number, "2,5") == 2.5 and typed(number, "1 000") == 1000
-    assert typed(number, "1.000") == "1.000", "left as text, so that the method refuses it in words"
+    assert parse_typed(number, "2,5") == 2.5 and parse_typed(number, "1 000") == 1000
+    assert parse_typed(number, "1.000") == "1.000", "left as text, so that the method refuses it in words"
 
 
 # What Python reads as a number and nobody means by it.

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from engine import texts
-from engine.protected import Protected, protected, several
+from engine.protected import Protected, several, words_for_protected
 from engine.table.schema import Schema
 
 PLURALS = {
@@ -42,7 +42,7 @@ def test_places_of_a_text() -> None:
 
 
 def test_what_was_not_said_is_a_person() -> None:
-    assert protected("") == protected(None) == Protected()
+    assert words_for_protected("") == words_for_protected(None) == Protected()
     assert Protected().several == "people"
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from app.state.draft import load, path_of
-from app.state.purposes import remembered
+from app.state.purposes import remembered_answers
 from app.state.settings import Settings
 from engine import texts
 from engine.errors import InputRefused
@@ -280,4 +280,4 @@ def test_settings_of_another_kind_are_as_none(tmp_path: Path) -> None:
 
 def test_what_is_remembered_of_a_purpose_is_text(tmp_path: Path) -> None:
     (tmp_path / "last-purposes.json").write_text(json.dumps([{"organisation": "A", "approver": None}]))
-    assert remembered(Purpose(), folder=tmp_path) == {"organisation": "A"}
+    assert remembered_answers(Purpose(), folder=tmp_path) == {"organisation": "A"}

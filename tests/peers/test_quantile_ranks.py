@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.methods.shared.rank_choices import choices, chosen, parts_for
+from engine.methods.shared.rank_choices import choices, choose_quantiles, parts_for
 from tests.engine.methods.statistics.ranks_by_hand import ranks_off
 from tests.noise_source import seeded_noise
 
@@ -93,7 +93,7 @@ def mean_rank_errors(shape, size, count, epsilon):
     parts = parts_for(roots, candidates=counts.size, groups=1, most=2_000_000)
     theirs = opendp_quantiles(counts, wanted, epsilon)
     ways = {
-        "ours": lambda: chosen(roots, counts, parts=parts, noise=noise),
+        "ours": lambda: choose_quantiles(roots, counts, parts=parts, noise=noise),
         "opendp": theirs,
         "exponential": lambda: np.sort(apart(counts, wanted, epsilon, draw)),
         "halving": lambda: published_halving(counts, wanted, epsilon, draw),

@@ -21,7 +21,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from engine.methods.datasets.synthesis import chain
-from engine.methods.datasets.synthesis.combined import Rule, combined
+from engine.methods.datasets.synthesis.combined import Rule, combine_estimates
 from engine.methods.datasets.synthesis.models import Synthesiser, learning
 from engine.methods.datasets.synthesis.variables import Amounts, Levels
 
@@ -76,7 +76,7 @@ def shares(runs, *, kind, partial, seed, rules):
         q, u = told_by_copies(400, chance, kind=kind, training="inside" if partial else None)
         for rule, name in held:
             place = list(TRUE).index(name)
-            told = combined(q[:, place], u[:, place], rule=rule, rows=400)
+            told = combine_estimates(q[:, place], u[:, place], rule=rule, rows=400)
             held[rule, name] += told.low <= TRUE[name] <= told.high
             negative[rule, name] += bool(np.isnan(told.low))
     return (

@@ -104,7 +104,7 @@ def additive_twin(
             scores += (change + shift).take(own)
         if turn >= schedule.rounds - schedule.averaged:
             kept.append((intercept, [curve.copy() for curve in curves]))
-    return additive_steps._averaged(kept, rows, inverses, penalties, schedule, WHOLE)
+    return additive_steps._average(kept, rows, inverses, penalties, schedule, WHOLE)
 
 
 @dataclass(frozen=True)

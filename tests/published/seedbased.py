@@ -29,8 +29,8 @@ sys.path.insert(0, str(ROOT))
 
 from engine.methods.datasets.latent_model.moments import Moments  # noqa: E402
 from engine.methods.datasets.seeds.learning import COLUMNS, PAIRS, Learning  # noqa: E402
-from engine.methods.datasets.seeds.making import made  # noqa: E402
-from engine.methods.datasets.seeds.plan import planned  # noqa: E402
+from engine.methods.datasets.seeds.making import make_rows  # noqa: E402
+from engine.methods.datasets.seeds.plan import plan_test  # noqa: E402
 from engine.privacy.mechanisms import SeededRows  # noqa: E402
 from engine.utility.games import advantages, indicators  # noqa: E402
 from tests.engine.methods.datasets.on_adult import adult  # noqa: E402
@@ -72,7 +72,7 @@ def drawn(model, seeds, omega, test, seed):
     """Return rows that passed and the first that were tried, shape (columns, n) each."""
     order, back = list(model.order), np.argsort(model.order)
     starts = np.ascontiguousarray(seeds[order].T)
-    found = made(model.model(fewest=omega[0], most=omega[1]), starts, test, seeded_noise(seed))
+    found = make_rows(model.model(fewest=omega[0], most=omega[1]), starts, test, seeded_noise(seed))
     return found.rows.T[back], found.untested.T[back]
 
 
@@ -225,10 +225,10 @@ def distances(real, codes, sizes):
 def table_9_1(own, seed, *, rows):
     """Return by table its distances: people, the pairs model and principal components, tested and not."""
     _, sizes, _ = adult(ROWS)
-    test = planned(rows, epsilon=Fraction(4), delta=Fraction(1, 2**40), ratio=Fraction(1))
+    test = plan_test(rows, epsilon=Fraction(4), delta=Fraction(1, 2**40), ratio=Fraction(1))
     found = {"reals": own.model[:, :rows]}
     found["pairs, tested"], found["pairs"] = drawn(learnt(PAIRS, own, seed), own.seeds, (8, 14), test, seed)
-    test = planned(rows, epsilon=Fraction(4), delta=Fraction(1, 2**40), ratio=Fraction(2))
+    test = plan_test(rows, epsilon=Fraction(4), delta=Fraction(1, 2**40), ratio=Fraction(2))
     axes = Moments(sizes, EPSILON, DELTA, 5, own.model.shape[1]).learnt(own.model, seeded_noise(seed))
     found["components, tested"], found["components"] = drawn(axes, own.seeds, (14, 14), test, seed)
     return {name: distances(own.test, codes, sizes) for name, codes in found.items()}
@@ -238,7 +238,7 @@ def table_9_2():
     """Return by number of rows the planned k, t and ε₀ of (1, 2⁻⁴⁰) over all of them."""
     found = {}
     for rows in (250, 1250, 2500, 5000, 7500, 10_000, 12_500):
-        test = planned(rows, epsilon=Fraction(1), delta=Fraction(1, 2**40), ratio=Fraction(1))
+        test = plan_test(rows, epsilon=Fraction(1), delta=Fraction(1, 2**40), ratio=Fraction(1))
         found[f"{rows:,}"] = [test.threshold, test.least, float(test.rate)]
     return found
 
@@ -248,7 +248,7 @@ def table_9_3(own, seed, *, rows):
     pairs = learnt(PAIRS, own, seed)
     found = []
     for level in LEVELS:
-        test = planned(rows, epsilon=Fraction(level), delta=Fraction(1, 2**40), ratio=Fraction(1))
+        test = plan_test(rows, epsilon=Fraction(level), delta=Fraction(1, 2**40), ratio=Fraction(1))
         passed, tried = drawn(pairs, own.seeds, (8, 14), test, seed)
         if not found:
             found.append(max(advantages(own.test.T, tried.T).values()))

@@ -35,8 +35,8 @@ from engine.methods.datasets.latent_model.teaching import (  # noqa: E402
     Teaching,
 )
 from engine.methods.datasets.seeds.learning import NETWORK, Learning  # noqa: E402
-from engine.methods.datasets.seeds.making import made  # noqa: E402
-from engine.methods.datasets.seeds.plan import planned  # noqa: E402
+from engine.methods.datasets.seeds.making import make_rows  # noqa: E402
+from engine.methods.datasets.seeds.plan import plan_test  # noqa: E402
 from engine.utility.games import advantages  # noqa: E402
 from tests.noise_source import seeded_noise  # noqa: E402
 from tests.published.seedbased import DELTA, EPSILON, LEVELS, Parts, distances, mean, told  # noqa: E402
@@ -125,12 +125,12 @@ def models(own, seed):
 
 def test_of(rows, epsilon=1):
     """Return the test of a whole table of so many rows."""
-    return planned(rows, epsilon=Fraction(epsilon), delta=Fraction(1, 2**40), ratio=Fraction(2))
+    return plan_test(rows, epsilon=Fraction(epsilon), delta=Fraction(1, 2**40), ratio=Fraction(2))
 
 
 def drawn(model, seeds, test, seed):
     """Return rows that passed, the first that were tried, shape (42, rows) each, and what was seen of it."""
-    found = made(model, np.ascontiguousarray(seeds.T), test, seeded_noise(seed))
+    found = make_rows(model, np.ascontiguousarray(seeds.T), test, seeded_noise(seed))
     return found.rows.T, found.untested.T, found
 
 

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from engine.methods.datasets.synthesis import chain  # noqa: E402
-from engine.methods.datasets.synthesis.combined import Rule, combined  # noqa: E402
+from engine.methods.datasets.synthesis.combined import Rule, combine_estimates  # noqa: E402
 from engine.methods.datasets.synthesis.models import Synthesiser, learning  # noqa: E402
 from engine.methods.datasets.synthesis.variables import values_of, variable  # noqa: E402
 from engine.table.schema import Column, Domain, Kind, Origin  # noqa: E402
@@ -125,7 +125,7 @@ def interval_overlap(own, copies, name, rule):
     half = 1.96 * values.std(ddof=1) / np.sqrt(ROWS)
     q = np.array([copy[name].mean() for copy in copies])
     u = np.array([copy[name].var(ddof=1) / ROWS for copy in copies])
-    told = combined(q, u, rule=rule, rows=ROWS)
+    told = combine_estimates(q, u, rule=rule, rows=ROWS)
     return overlap((values.mean() - half, values.mean() + half), (told.low, told.high))
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 from engine.pricing.cost import Cost
-from engine.pricing.reading import cheapest, exact_curve, expected, price, published_curve
+from engine.pricing.reading import cheapest, exact_curve, expected_price, price, published_curve
 from engine.pricing.window import laplace_accuracy, window
 from engine.privacy.at_risk.mechanisms import laplace
 
@@ -48,7 +48,7 @@ def test_exact_and_expected_prices():
     assert round(HOSPITAL.at(0.5), 2) - round(one.budget, 2) == pytest.approx(30_955.35, abs=1e-6)
     assert two.epsilon == pytest.approx(0.285839, abs=5e-7)
     assert two.saving == pytest.approx(6_455.45, abs=0.005)
-    assert expected(HOSPITAL, loss) == pytest.approx(63_894.00, abs=0.005)
+    assert expected_price(HOSPITAL, loss) == pytest.approx(63_894.00, abs=0.005)
 
 
 def test_window_of_a_budget():

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from engine.methods.datasets.seeds.filtering import crowd_where_bounded, distance_at_most, smallest_gap
-from engine.methods.datasets.seeds.plan import planned
+from engine.methods.datasets.seeds.plan import plan_test
 from engine.privacy.many_runs import level_together
 from engine.privacy.mechanisms import SeededRows
 
@@ -56,7 +56,7 @@ def test_ten_thousand_such_rows_are_no_table_of_that_level():
     epsilon, delta = table.stated()
     assert epsilon > 11_000 and delta > 7e-6
     assert (
-        planned(10_000, epsilon=Fraction(1), delta=Fraction(1, 2**40), ratio=Fraction(4)).threshold > 30_000
+        plan_test(10_000, epsilon=Fraction(1), delta=Fraction(1, 2**40), ratio=Fraction(4)).threshold > 30_000
     )
 
 
@@ -105,7 +105,7 @@ PLANNED = {20: (23, 253, 1181, 1752, 4361, 6444, 23_365), 40: (40, 421, 2196, 36
 def test_thresholds_are_near_those_of_the_recipe(bits):
     """Rows from the model alone cost a tenth or so for few rows; the better composition saves for many."""
     for rows, recipe in zip((1, 10, 50, 100, 500, 1000, 10_000), PLANNED[bits], strict=True):
-        found = planned(rows, epsilon=Fraction(1), delta=Fraction(1, 2**bits), ratio=Fraction(1))
+        found = plan_test(rows, epsilon=Fraction(1), delta=Fraction(1, 2**bits), ratio=Fraction(1))
         assert 0.7 < found.threshold / recipe < (1.2 if rows <= 10 else 1.0)
         epsilon, delta = found.stated()
         assert epsilon <= 1 and delta <= Fraction(1, 2**bits)

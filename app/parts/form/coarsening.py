@@ -9,7 +9,7 @@ from typing import Any
 
 from app import words
 from engine.errors import InputRefused
-from engine.numbers import surely, written
+from engine.numbers import shortest_json, surely
 from engine.table.code_systems import code_systems
 from engine.table.hierarchies import CALENDAR, MISSING, Hierarchy, in_order
 from engine.table.schema import Column, Domain, Kind
@@ -44,12 +44,12 @@ def forms(column: Column) -> tuple[str, ...]:
     return (TREE, *order, PREFIX, SUFFIX, *(f"{CODES}:{name}" for name in code_systems()))
 
 
-def started(form: str, column: Column) -> dict[str, Any] | None:
+def start_hierarchy(form: str, column: Column) -> dict[str, Any] | None:
     """Return a hierarchy of a form to start from, made from what was declared; None for a tree.
 
     Examples
     --------
-    >>> started("bands", Column("age", kind=Kind.INTEGER, domain=Domain(Fraction(0), Fraction(120))))
+    >>> start_hierarchy("bands", Column("age", kind=Kind.INTEGER, domain=Domain(Fraction(0), Fraction(120))))
     {'bands': [10, 20, 40], 'start': 0}
     """
     if form == PERIODS:
@@ -69,13 +69,16 @@ def started(form: str, column: Column) -> dict[str, Any] | None:
         if isinstance(low, Fraction) and isinstance(high, Fraction) and high > low:
             ends = low, high
         quarters = [ends[0] + (ends[1] - ends[0]) * part / 4 for part in (1, 2, 3)]
-        return {CUTS: [[written(cut) for cut in quarters], [written(quarters[1])]]}
+        return {CUTS: [[shortest_json(cut) for cut in quarters], [shortest_json(quarters[1])]]}
     if form != BANDS:
         return None
     domain = column.domain or Domain()
     low, high = (end if isinstance(end, Fraction) else None for end in (domain.minimum, domain.maximum))
     width = _round((high - low) / 12) if low is not None and high is not None and high > low else Fraction(5)
-    return {BANDS: [written(width * factor) for factor in (1, 2, 4)], "start": written(low or Fraction(0))}
+    return {
+        BANDS: [shortest_json(width * factor) for factor in (1, 2, 4)],
+        "start": shortest_json(low or Fraction(0)),
+    }
 
 
 def _round(width: Fraction) -> Fraction:
@@ -88,7 +91,7 @@ def _round(width: Fraction) -> Fraction:
     return min((power * factor for factor in (1, 2, 5, 10)), key=lambda one: abs(one - width))
 
 
-def read(tree: Any, column: Column) -> tuple[Hierarchy | None, str]:
+def read_hierarchy(tree: Any, column: Column) -> tuple[Hierarchy | None, str]:
     """Return a hierarchy of a schema, and what is wrong with it in words."""
     if not tree:
         return None, ""
@@ -110,7 +113,7 @@ def shown_values(column: Column, hierarchy: Hierarchy | None = None) -> tuple[st
         width = (domain.maximum - domain.minimum) / 8
         whole = column.kind is Kind.INTEGER
         ends = [domain.minimum + place * width for place in range(9)]
-        return tuple(dict.fromkeys(str(written(Fraction(int(end)) if whole else end)) for end in ends))
+        return tuple(dict.fromkeys(str(shortest_json(Fraction(int(end)) if whole else end)) for end in ends))
     return SAMPLES.get(column.kind, ("A123", "A18", "B5", "Z"))
 
 
@@ -132,10 +135,10 @@ def summary(hierarchy: Hierarchy | None) -> str:
     if hierarchy.codes:
         return words.say("app.coarsening.summary.codes", name=code_systems()[hierarchy.codes].title)
     if hierarchy.cuts:
-        steps = "; ".join(", ".join(str(written(cut)) for cut in step) for step in hierarchy.cuts)
+        steps = "; ".join(", ".join(str(shortest_json(cut)) for cut in step) for step in hierarchy.cuts)
         return words.say("app.coarsening.summary.cuts", steps=steps)
     parts: Iterable[Any] = (
-        (written(width) for width in hierarchy.bands)
+        (shortest_json(width) for width in hierarchy.bands)
         if hierarchy.bands
         else hierarchy.prefix
         or hierarchy.suffix
@@ -225,9 +228,9 @@ class Groups:
 
 def listed_values(column: Column) -> tuple[str, ...]:
     """Return the declared values of a column; empty where none are declared."""
-    from engine.table.fitting import listed  # on first use: it brings pandas along
+    from engine.table.fitting import list_declared  # on first use: it brings pandas along
 
-    return listed(column)
+    return list_declared(column)
 
 
 def numbers(text: str) -> list[Any]:
@@ -235,7 +238,7 @@ def numbers(text: str) -> list[Any]:
     found: list[Any] = []
     for part in text.replace(";", " ").replace(",", " ").split():
         value = surely(part)
-        found.append(part if value is None else written(value))
+        found.append(part if value is None else shortest_json(value))
     return found
 
 
@@ -245,9 +248,9 @@ __all__ = [
     "forms",
     "listed_values",
     "numbers",
-    "read",
+    "read_hierarchy",
     "shown_values",
-    "started",
+    "start_hierarchy",
     "steps_of",
     "summary",
 ]

@@ -27,7 +27,16 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewIt
 from app import words
 from app.parts.form.parameter_columns import Unfit, fitting
 from app.parts.form.parameter_fields import Field
-from app.parts.making import STRETCH, add, left, make_button, make_field, make_label, make_row, named
+from app.parts.making import (
+    STRETCH,
+    add,
+    align_left,
+    make_button,
+    make_field,
+    make_label,
+    make_row,
+    name_widget,
+)
 from app.parts.prose import Prose
 from app.parts.table import DataTable, LinesDelegate
 from app.theme import mono_font, polish, text_font, theme
@@ -305,18 +314,20 @@ class ColumnPicker(Field):
         self.every = make_button(every, f"all-{name}", self.tick_all)
         self.every.setToolTip(words.tip(words.say("app.picker.all_tip")))
         self.count = make_label("", f"count-{name}", pixels=12, tone="quiet")
-        self.list = named(PickList(self.spoken, MOST_OPTIONAL if self.parameter.optional else MOST), name)
+        self.list = name_widget(
+            PickList(self.spoken, MOST_OPTIONAL if self.parameter.optional else MOST), name
+        )
         self.list.pressed.connect(self.press)
         self.list.every.connect(self.tick_all)
         self.list.selectionModel().currentRowChanged.connect(lambda *_: self._show_order())
-        self.order = named(Prose(tone="quiet", pixels=12), f"order-{name}")
+        self.order = name_widget(Prose(tone="quiet", pixels=12), f"order-{name}")
         self.earlier = make_button(look="link", press=self._move)
         add(
             self.line,
             make_row(self.search, self.every, STRETCH, self.count, spacing=10),
             self.list,
             self.order,
-            left(self.earlier),
+            align_left(self.earlier),
         )
 
     # --- showing -----------------------------------------------------------------------------------

@@ -84,13 +84,13 @@ def text_of(clauses: Sequence[Clause]) -> str:
 
 
 def _one(clause: Clause) -> str:
-    from engine.methods.conditions import GAP, Comparison, Not, written
+    from engine.methods.conditions import GAP, Comparison, Not, write_condition
 
     if not clause.whole:
         return GAP
     operator, turned = _TURNED.get(clause.operator, clause.operator), clause.operator in _TURNED
     one = Comparison(clause.column, operator.replace("_", " "), clause.values)
-    return written(Not(one) if turned else one)
+    return write_condition(Not(one) if turned else one)
 
 
 def clauses_of(text: str) -> tuple[Clause, ...] | None:
@@ -171,7 +171,7 @@ def clause_of(condition: Mapping[str, Any]) -> Clause:
 
 
 def _number(text: str) -> Any:
-    from engine.numbers import surely, written
+    from engine.numbers import shortest_json, surely
 
     found = surely(text)
-    return text if found is None else written(found)
+    return text if found is None else shortest_json(found)

@@ -21,7 +21,16 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.parts.making import add, hidden, make_button, make_column, make_field, make_label, make_row, named
+from app.parts.making import (
+    add,
+    hidden,
+    make_button,
+    make_column,
+    make_field,
+    make_label,
+    make_row,
+    name_widget,
+)
 from app.parts.prose import Prose
 from app.parts.reading_numbers import Reading
 from engine.numbers import surely, unmistakable
@@ -179,8 +188,8 @@ class DomainFields(QWidget):
                 if first >= last:
                     return "app.columns.domain.order"
                 return Domain(first.isoformat(), last.isoformat())
-            low, high = _bound(texts["minimum"]), _bound(texts["maximum"])
-            step = _bound(texts["step"]) if texts["step"] else None
+            low, high = _bind(texts["minimum"]), _bind(texts["maximum"])
+            step = _bind(texts["step"]) if texts["step"] else None
         except (ValueError, ZeroDivisionError):
             return "app.columns.domain.not_a_bound"
         if low >= high:
@@ -209,7 +218,7 @@ class DomainEditor(DomainFields):
         super().__init__(column, lists, parent)
         self._found, self._from_rows = found, False
         self.take = make_button(words.say("app.columns.domain.take"), "domain_take", self._take, look="link")
-        self.known = hidden(named(QCheckBox(words.say("app.columns.domain.known")), "domain_known"))
+        self.known = hidden(name_widget(QCheckBox(words.say("app.columns.domain.known")), "domain_known"))
         self.known_why = hidden(Prose(words.say("app.columns.domain.known_why"), tone="care", pixels=12))
         self.wrong = hidden(Prose(tone="wrong", pixels=12))
         self.button = make_button(words.say("app.columns.domain.declare"), "domain_declare", self._declare)
@@ -243,7 +252,7 @@ class DomainEditor(DomainFields):
         self.wrong.show()
 
 
-def _bound(text: str) -> Fraction:
+def _bind(text: str) -> Fraction:
     """Return a bound that means one number."""
     found = surely(text)
     if found is None:

@@ -38,9 +38,9 @@ from app.parts.form.coarsening import (
     forms,
     listed_values,
     numbers,
-    read,
+    read_hierarchy,
     shown_values,
-    started,
+    start_hierarchy,
     steps_of,
 )
 from app.parts.making import (
@@ -52,7 +52,7 @@ from app.parts.making import (
     make_field,
     make_label,
     make_row,
-    named,
+    name_widget,
 )
 from app.parts.prose import Prose
 from app.parts.table import LinesDelegate, RowsModel
@@ -287,8 +287,8 @@ class HierarchyEditor(QWidget):
         self.group_tree.regrouped.connect(self._regroup)
         add(box, self.table, self.group_tree)
         self._build_groups(box)
-        self.note = named(Prose(tone="quiet", pixels=12), "hierarchy_note")
-        self.wrong = hidden(named(Prose(tone="wrong", pixels=12), "hierarchy_wrong"))
+        self.note = name_widget(Prose(tone="quiet", pixels=12), "hierarchy_note")
+        self.wrong = hidden(name_widget(Prose(tone="wrong", pixels=12), "hierarchy_wrong"))
         add(box, self.note, self.wrong)
         self.show_value(value)
 
@@ -308,7 +308,7 @@ class HierarchyEditor(QWidget):
         part = QWidget()
         line = make_row(inside=part, margins=0)
         for word in CALENDAR:
-            tick = named(QCheckBox(words.say(f"app.coarsening.periods.{word}")), f"period_{word}")
+            tick = name_widget(QCheckBox(words.say(f"app.coarsening.periods.{word}")), f"period_{word}")
             tick.clicked.connect(lambda checked=False: self._typed())
             self.periods[word] = tick
             line.addWidget(tick)
@@ -395,7 +395,7 @@ class HierarchyEditor(QWidget):
         for name, part in self._parts.items():
             part.setVisible(name == form)
         self.fewer.setVisible(self.groups.height > 1)
-        hierarchy, wrong = read(self.tree, self.column)
+        hierarchy, wrong = read_hierarchy(self.tree, self.column)
         self.wrong.setVisible(bool(wrong))
         self.wrong.say(wrong)
         if form == TREE:
@@ -455,7 +455,7 @@ class HierarchyEditor(QWidget):
         elif form == TREE:
             self._regroup(self.groups)
         else:
-            self._take(started(form, self.column) if form != "none" else None, as_it_is=True)
+            self._take(start_hierarchy(form, self.column) if form != "none" else None, as_it_is=True)
 
     def _take(self, value: Mapping[str, Any] | None, *, as_it_is: bool = False) -> None:
         if as_it_is:
@@ -539,7 +539,7 @@ class HierarchyEditor(QWidget):
 
     def write_file(self, path: str) -> None:
         """Write the declared values with their groups, as other tools read them."""
-        hierarchy, _ = read(self.tree, self.column)
+        hierarchy, _ = read_hierarchy(self.tree, self.column)
         if hierarchy is None:
             return
         try:

@@ -24,11 +24,11 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.parts.making import make_choice, make_column, make_row, named
+from app.parts.making import make_choice, make_column, make_row, name_widget
 from app.parts.reading_numbers import Reading
 from engine.methods.parameters import Parameter, ParameterKind
-from engine.methods.records import typed
-from engine.numbers import unmistakable, written
+from engine.methods.records import parse_typed
+from engine.numbers import shortest_json, unmistakable
 from engine.table.schema import Schema
 
 MOST_RADIO = 4
@@ -125,8 +125,8 @@ class LineField(Field):
             return None
         if self.is_number and self.reading is not None:
             found = self.reading.value()
-            return text if found is None else written(found)
-        return typed(self.parameter, text)
+            return text if found is None else shortest_json(found)
+        return parse_typed(self.parameter, text)
 
     def set_schema(self, schema: Schema) -> None:
         """Offer declared values while a text is typed."""
@@ -148,11 +148,11 @@ def _line(value: Any, between: str) -> str:
     if value is None:
         return ""
     if isinstance(value, list | tuple):
-        return between.join(map(_written, value))
-    return _written(value)
+        return between.join(map(_write, value))
+    return _write(value)
 
 
-def _written(value: Any) -> str:
+def _write(value: Any) -> str:
     """Return a value as its field shows it: a number so that it is read back as the same one."""
     return unmistakable(value) if isinstance(value, float) else str(value)
 
@@ -161,7 +161,7 @@ class BooleanField(Field):
     """A box to tick; two circles where a default would decide."""
 
     def build(self) -> None:
-        self.box = named(QCheckBox(self.spoken), self.parameter.name)
+        self.box = name_widget(QCheckBox(self.spoken), self.parameter.name)
         self.box.setTristate(False)
         self.box.clicked.connect(lambda checked=False: self.say())
         self.line.addWidget(self.box)
@@ -191,7 +191,7 @@ class ChoiceField(Field):
             self._build_list()
             return
         for place, name in enumerate(self.names):
-            button = named(QRadioButton(self.label(name)), f"{self.parameter.name}-{name}")
+            button = name_widget(QRadioButton(self.label(name)), f"{self.parameter.name}-{name}")
             button.setAccessibleName(f"{self.spoken}: {button.text()}")
             self.group.addButton(button, place)
             self.line.addWidget(button)

@@ -18,7 +18,7 @@ from app import words
 from app.parts.form.column_picker import ColumnPicker
 from app.parts.form.parameter_fields import BooleanField, Field
 from app.parts.form.parameter_records import make_field
-from app.parts.making import add, empty, hidden, make_button, make_column, named
+from app.parts.making import add, empty, hidden, make_button, make_column, name_widget
 from app.parts.prose import Heading, Prose
 from app.theme import polish
 from engine.methods.parameters import Parameter, ParameterKind, Problem, applies, value_of
@@ -139,7 +139,7 @@ class ParameterForm(QWidget):
             title = name if not parameter.optional else words.say("app.method.optional", label=name)
             column.addWidget(Heading(title, size="card"))
         field.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)  # never squeezed
-        problem = hidden(named(Prose(pixels=12), f"problem-{parameter.name}"))
+        problem = hidden(name_widget(Prose(pixels=12), f"problem-{parameter.name}"))
         add(column, field, problem)
         field.declare_wanted.connect(
             lambda column, value, name=parameter.name: self.declare_wanted.emit(name, column, value)

@@ -24,7 +24,7 @@ from app.parts.form.each_field import EachField, HierarchyField
 from app.parts.form.parameter_columns import ColumnField, ColumnsField
 from app.parts.form.parameter_fields import BooleanField, ChoiceField, Field, LineField
 from app.parts.form.sentence_field import ConditionField, SentenceField
-from app.parts.making import add, empty, hidden, make_column, make_group, named
+from app.parts.making import add, empty, hidden, make_column, make_group, name_widget
 from app.parts.prose import Prose
 from app.parts.table import DataTable
 from app.parts.wrapping import Wrapping
@@ -127,7 +127,7 @@ class RecordsField(Field):
 
     def _show_table(self) -> None:
         """Show many lines as a table: fields for each of them would take too long to make."""
-        self.table = named(DataTable(self.spoken), f"table-{self.parameter.name}")
+        self.table = name_widget(DataTable(self.spoken), f"table-{self.parameter.name}")
         self.table.setFixedHeight(36 + 34 * MOST_EDITED)
         self.rows.addWidget(self.table)
         self.show_notes(())
@@ -193,7 +193,7 @@ class RecordsField(Field):
             line.addWidget(field, 1)
         if short.count():
             line.addLayout(short)
-        note = hidden(named(Prose(pixels=12), f"note-{place}"))
+        note = hidden(name_widget(Prose(pixels=12), f"note-{place}"))
         self.notes.append(note)
         remove = QPushButton(words.say("app.method.remove"))
         remove.setProperty("look", "link")

@@ -143,10 +143,10 @@ class ClauseRow(QWidget):
         return combo
 
     def _listed(self) -> tuple[str, ...]:
-        from engine.table.fitting import listed  # on first use: it brings pandas along
+        from engine.table.fitting import list_declared  # on first use: it brings pandas along
 
         column = self._columns.get(self.clause.column)
-        return () if column is None else listed(column)
+        return () if column is None else list_declared(column)
 
     def _choose_column(self) -> None:
         name = str(self.column.currentData())

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import row
-from app.parts.making import STRETCH, add, make_button, make_choice, make_column, make_row, named, turn
+from app.parts.making import STRETCH, add, make_button, make_choice, make_column, make_row, name_widget, turn
 from app.parts.plot import Painted
 from app.parts.prose import Heading, Prose
 from app.theme import text_font, theme
@@ -36,17 +36,17 @@ APART = 10  # pixels between the interval of a hidden cell and its word
 ROW, NARROWEST, TWO_WORDS, WIDEST = 40, 84, 118, 190
 
 
-def written(value: float) -> str:
+def write_amount(value: float) -> str:
     """Write a count or an amount."""
     return f"{value:,.0f}" if float(value).is_integer() else size(value)
 
 
 def interval(cell: CountCell) -> str:
     """Return what an attacker works out of a hidden cell."""
-    low = written(cell.low or 0.0)
+    low = write_amount(cell.low or 0.0)
     if cell.high is None:
         return words.say("app.trying.cells.from", low=low)
-    return words.say("app.trying.cells.interval", low=low, high=written(cell.high))
+    return words.say("app.trying.cells.interval", low=low, high=write_amount(cell.high))
 
 
 class CellsModel(QAbstractTableModel):
@@ -71,7 +71,7 @@ class CellsModel(QAbstractTableModel):
         if cell is None:
             return "–"
         if cell.state == "printed" or self.way == REAL:
-            return written(cell.value)
+            return write_amount(cell.value)
         if self.way == RECIPIENT:
             return words.say("statistics.labels.hidden")
         return words.say("app.trying.cells.small" if cell.state == "small" else "app.trying.cells.protects")
@@ -283,10 +283,12 @@ class IntervalLine(Painted):
         painter.setBrush(tokens.colour("surface"))
         painter.drawEllipse(QRectF(at(cell.value) - 5, middle - 5, 10, 10))
         painter.setPen(tokens.colour("text"))
-        self._label(painter, at(cell.value), 0, words.say("app.trying.cells.real", value=written(cell.value)))
+        self._label(
+            painter, at(cell.value), 0, words.say("app.trying.cells.real", value=write_amount(cell.value))
+        )
         painter.setPen(tokens.colour("quiet"))
-        self._label(painter, at(low), 46, written(low))
-        self._label(painter, at(high), 46, "∞" if cell.high is None else written(high))
+        self._label(painter, at(low), 46, write_amount(low))
+        self._label(painter, at(high), 46, "∞" if cell.high is None else write_amount(high))
 
     def _label(self, painter: QPainter, centre: float, top: float, said: str) -> None:
         width = painter.fontMetrics().horizontalAdvance(said) + 4.0
@@ -303,7 +305,7 @@ class CountView(QWidget):
         super().__init__(parent)
         self.shown: CountTables | None = None
         box = make_column(inside=self, spacing=10, margins=0)
-        self.summary = named(Prose(), "cells-summary")
+        self.summary = name_widget(Prose(), "cells-summary")
         box.addWidget(self.summary)
         self.ways = QButtonGroup(self)
         chips = []
@@ -327,9 +329,9 @@ class CountView(QWidget):
     def _build_side(self) -> QWidget:
         self.side = QWidget()
         column = make_column(inside=self.side, spacing=6, margins=0)
-        self.cell_name = named(Heading(size="small"), "cell-name")
+        self.cell_name = name_widget(Heading(size="small"), "cell-name")
         self.line = IntervalLine()
-        self.why = named(Prose(pixels=12), "cell-why")
+        self.why = name_widget(Prose(pixels=12), "cell-why")
         self.keys = Prose(words.say("app.trying.cells.keys"), tone="quiet", pixels=12)
         add(column, self.cell_name, self.line, self.why, self.keys, STRETCH)
         return self.side
@@ -395,7 +397,7 @@ class CountView(QWidget):
         hidden = cell.state != "printed" and model.way != REAL
         self.cell_name.setText(model.name(index))
         self.line.setVisible(hidden)
-        told = {"value": written(cell.value), "threshold": written(self.shown.threshold)}
+        told = {"value": write_amount(cell.value), "threshold": write_amount(self.shown.threshold)}
         if hidden:
             self.line.show_cell(cell, self.shown.threshold, interval(cell))
             told["interval"] = interval(cell)

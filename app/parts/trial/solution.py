@@ -32,7 +32,7 @@ def neighbours(shown: SolutionMap, place: int) -> tuple[list[Beside], list[Besid
     return found
 
 
-def moved(shown: SolutionMap, place: int, ladder: int, step: int) -> int | None:
+def move_step(shown: SolutionMap, place: int, ladder: int, step: int) -> int | None:
     """Return the combination in which one column takes another step; None where the map lacks it."""
     steps = shown.candidates[place].steps
     wanted = (*steps[:ladder], step, *steps[ladder + 1 :])
@@ -90,7 +90,7 @@ def steps_words(shown: SolutionMap, candidate: Candidate) -> str:
     )
 
 
-def lost(shown: SolutionMap, value: float) -> str:
+def write_loss(shown: SolutionMap, value: float) -> str:
     """Write a loss."""
     return f"{100 * value:.1f}\u00a0%" if shown.is_share else size(value)
 
@@ -101,7 +101,7 @@ def beside_words(shown: SolutionMap, one: Beside) -> str:
     return f"{column}: {step_words(shown, one.ladder, one.step)}"
 
 
-def barred(shown: SolutionMap, place: int) -> str:
+def why_barred(shown: SolutionMap, place: int) -> str:
     """Say why a combination cannot leave, and what leaves instead while nothing else is chosen."""
     taken = shown.candidates[shown.taken]
     leaves = words.say("app.trying.map.leaves" if taken.holds else "app.trying.map.nothing_leaves")
@@ -118,11 +118,17 @@ def why(shown: SolutionMap, place: int) -> str:
     if place == shown.best:
         name = "best" if len(shown.candidates) == shown.possible else "best_of_more"
         told = words.say(
-            f"app.trying.map.{name}", holding=holding, lost=lost(shown, one.lost), possible=shown.possible
+            f"app.trying.map.{name}",
+            holding=holding,
+            lost=write_loss(shown, one.lost),
+            possible=shown.possible,
         )
         return told + " " + words.say(f"app.trying.map.{'proven' if shown.proven else 'unproven'}")
     return words.say(
-        "app.trying.map.not_best", lost=lost(shown, one.lost), least=lost(shown, best.lost), holding=holding
+        "app.trying.map.not_best",
+        lost=write_loss(shown, one.lost),
+        least=write_loss(shown, best.lost),
+        holding=holding,
     )
 
 
@@ -132,7 +138,7 @@ def changed_by(shown: SolutionMap, places: Sequence[Beside]) -> list[tuple[str, 
     for one in places:
         candidate = shown.candidates[one.place]
         cost = words.say(
-            "app.trying.map.would", left_out=candidate.left_out, lost=lost(shown, candidate.lost)
+            "app.trying.map.would", left_out=candidate.left_out, lost=write_loss(shown, candidate.lost)
         )
         lines.append((beside_words(shown, one), cost, candidate.holds))
     return lines

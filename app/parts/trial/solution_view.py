@@ -24,38 +24,38 @@ from app.parts.cards import row
 from app.parts.making import (
     STRETCH,
     add,
+    align_left,
     empty,
     hidden,
-    left,
     make_button,
     make_column,
     make_grid,
     make_group,
     make_label,
     make_row,
-    named,
+    name_widget,
     turn,
 )
 from app.parts.plot import PointPicture
 from app.parts.prose import Heading, Prose, name_label
 from app.parts.table import DataTable
 from app.parts.trial.solution import (
-    barred,
     best_first,
     best_with,
     changed_by,
     lock_to_open,
-    lost,
-    moved,
+    move_step,
     neighbours,
     step_words,
     steps_words,
     why,
+    why_barred,
+    write_loss,
 )
 from app.parts.wrapping import Wrapping
 from app.theme import mono_font, theme
 from engine.methods.trying import SolutionMap, Tried
-from engine.numbers import written
+from engine.numbers import shortest_json
 
 # --- Every combination of steps as a point --------------------------------------------------------------
 
@@ -91,7 +91,7 @@ class SolutionPlot(PointPicture):
     def _told(self, place: int) -> str:
         assert self.shown is not None
         one = self.shown.candidates[place]
-        cost = words.say("app.trying.map.would", left_out=one.left_out, lost=lost(self.shown, one.lost))
+        cost = words.say("app.trying.map.would", left_out=one.left_out, lost=write_loss(self.shown, one.lost))
         return f"{steps_words(self.shown, one)}: {cost}"
 
     # --- where things lie --------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class SolutionPlot(PointPicture):
         for tick in range(TICKS + 1):
             value = low + (high - low) * tick / TICKS
             place = QRectF(field.left() + field.width() * tick / TICKS - 40, field.bottom() + 4, 80, 16)
-            text = f"{100 * value:.0f}\u00a0%" if self.shown.is_share else lost(self.shown, value)
+            text = f"{100 * value:.0f}\u00a0%" if self.shown.is_share else write_loss(self.shown, value)
             align = Qt.AlignmentFlag.AlignHCenter
             if tick == TICKS:  # the last one would be cut
                 place.moveRight(self.width() - 2.0)
@@ -333,22 +333,22 @@ class SolutionView(QWidget):
 
     def _build_barred(self) -> QWidget:
         """What stands below the steps while a combination is looked at that cannot leave."""
-        self.barred_words = named(Prose(tone="wrong"), "map-barred")
+        self.barred_words = name_widget(Prose(tone="wrong"), "map-barred")
         self.back = make_button(words.say("app.trying.map.back"), "map-back", self.look_at_taken)
-        line = make_column(self.barred_words, left(self.back), spacing=6, margins=0)
+        line = make_column(self.barred_words, align_left(self.back), spacing=6, margins=0)
         self.barred = hidden(make_group(line))
         return self.barred
 
     def _build_impossible(self) -> QWidget:
         """What stands below the steps while nothing can leave with the locks as they are."""
-        self.impossible_words = named(Prose(tone="care"), "locks-impossible")
+        self.impossible_words = name_widget(Prose(tone="care"), "locks-impossible")
         self.open_lock = make_button("", "open-lock", self._open_lock)
         self.impossible = hidden(QFrame())
         self.impossible.setProperty("card", "care")
         add(
             make_column(inside=self.impossible, spacing=6, margins=12),
             self.impossible_words,
-            left(self.open_lock),
+            align_left(self.open_lock),
         )
         return self.impossible
 
@@ -364,7 +364,7 @@ class SolutionView(QWidget):
         line.setStretch(0, 1)
         self.plot = SolutionPlot()
         self.plot.chosen.connect(self.choose)
-        self.table = hidden(named(DataTable(words.say("app.trying.map.table")), "map-table"))
+        self.table = hidden(name_widget(DataTable(words.say("app.trying.map.table")), "map-table"))
         self.table.setProperty("look", "plain")
         self.table.setFixedHeight(280)
         self._order: list[int] = []
@@ -381,7 +381,7 @@ class SolutionView(QWidget):
         self.best = make_button(
             words.say("app.trying.map.take_best"), "map-take-best", self._take_best, look="link"
         )
-        add(column, self.what, self.why, left(self.best))
+        add(column, self.what, self.why, align_left(self.best))
         for side in (self.finer, self.coarser):
             side.setSpacing(2)
             column.addLayout(side)
@@ -464,7 +464,7 @@ class SolutionView(QWidget):
         """Take what matters: the search is made again with it."""
         assert self.shown is not None
         weights = {
-            own.column: written(WEIGHTS[slider.value()])
+            own.column: shortest_json(WEIGHTS[slider.value()])
             for own, slider in zip(self.shown.ladders, self.sliders, strict=True)
             if WEIGHTS[slider.value()] != 1
         }
@@ -482,7 +482,7 @@ class SolutionView(QWidget):
         told = {
             "left_out": (words.say("app.trying.map.people", count=one.left_out), shown.most_left_out),
             "alone": (f"{shown.alone:,} → {one.alone:,}", shown.people),
-            "lost": (lost(shown, one.lost), lost(shown, shown.candidates[shown.best].lost)),
+            "lost": (write_loss(shown, one.lost), write_loss(shown, shown.candidates[shown.best].lost)),
         }
         for name, (number, beside) in told.items():
             figure, note = self.numbers[name]
@@ -498,7 +498,7 @@ class SolutionView(QWidget):
         self.why.set_tone("" if one.holds else "care")
         self._show_locks()
         self.barred.setVisible(not one.holds)
-        self.barred_words.say("" if one.holds else barred(shown, place))
+        self.barred_words.say("" if one.holds else why_barred(shown, place))
         finer, coarser = neighbours(shown, place)
         self._list(self.finer, "finer", changed_by(shown, finer))
         self._list(self.coarser, "coarser", changed_by(shown, coarser))
@@ -526,7 +526,7 @@ class SolutionView(QWidget):
         for line, place in enumerate(self._order):
             one = shown.candidates[place]
             steps = [step_words(shown, ladder, step) for ladder, step in enumerate(one.steps)]
-            rows.append([*steps, f"{one.left_out:,}", f"{one.alone:,}", lost(shown, one.lost)])
+            rows.append([*steps, f"{one.left_out:,}", f"{one.alone:,}", write_loss(shown, one.lost)])
             if not one.holds:
                 marked.add((line, len(steps)))
         numeric = frozenset(range(len(shown.ladders), len(headings)))
@@ -563,7 +563,7 @@ class SolutionView(QWidget):
     def _step(self, ladder: int, step: int) -> None:
         """Open the combination in which one column takes another step."""
         assert self.shown is not None
-        place = moved(self.shown, self.place, ladder, step)
+        place = move_step(self.shown, self.place, ladder, step)
         if place is not None:
             self.choose(place)
         else:  # not looked at yet: the settings are asked with it

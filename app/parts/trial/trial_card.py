@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import Card, pill
-from app.parts.making import add, empty, left, make_button, make_column, make_grid, named
+from app.parts.making import add, align_left, empty, make_button, make_column, make_grid, name_widget
 from app.parts.plot import ShareBar
 from app.parts.prose import Heading, Prose, name_label
 from app.parts.trial.count_view import CountView
@@ -88,7 +88,7 @@ class ChoicesView(QWidget):
         super().__init__(parent)
         self.shown: Choices | None = None
         box = make_column(inside=self, spacing=8, margins=0)
-        self.note = named(Prose(tone="quiet", pixels=12), "choices-note")
+        self.note = name_widget(Prose(tone="quiet", pixels=12), "choices-note")
         self.search = QLineEdit()
         self.search.setObjectName("choices-search")
         self.search.setPlaceholderText(words.say("app.trying.choices.search"))
@@ -98,7 +98,7 @@ class ChoicesView(QWidget):
         self.search.textChanged.connect(lambda text: self._filter())
         add(box, self.note, self.search)
         self.lines = QWidget()
-        self.area = named(QScrollArea(), "choices", words.say("app.trying.choices.name"))
+        self.area = name_widget(QScrollArea(), "choices", words.say("app.trying.choices.name"))
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setWidget(self.lines)
@@ -137,7 +137,7 @@ class ChoicesView(QWidget):
             self.grid.addWidget(label, 0, column)
         for line, row in enumerate(self.shown.rows):
             said = str(row[0])
-            tick = named(QCheckBox(said), f"tick-{line}")
+            tick = name_widget(QCheckBox(said), f"tick-{line}")
             tick.setToolTip(words.tip(said))
             tick.clicked.connect(lambda on, line=line: self._tick(line, on))
             self.grid.addWidget(tick, line + 1, 0)
@@ -201,9 +201,9 @@ class TrialCard(Card):
         line = QHBoxLayout()
         line.addWidget(Heading(words.say("app.trying.heading"), size="card"), 1)
         line.addWidget(pill(words.say("app.trying.inside")))
-        self.note = named(Prose(tone="quiet", pixels=12), "trial-note")
+        self.note = name_widget(Prose(tone="quiet", pixels=12), "trial-note")
         self.ask = make_button("", "trial-ask", self._press)
-        add(self.body, line, self.note, left(self.ask))
+        add(self.body, line, self.note, align_left(self.ask))
         self._parts = QWidget()
         self._column = make_column(inside=self._parts, spacing=18, margins=(0, 6, 0, 0))
         self.body.addWidget(self._parts)

@@ -20,7 +20,7 @@ from engine.release.plan import Plan
 SLOT = "method.trial"
 
 
-def tried(plan: Plan, table: Any, *, progress: Progress) -> Any:
+def try_plan(plan: Plan, table: Any, *, progress: Progress) -> Any:
     """Return what the settings of a plan give on a table; None while something is missing."""
     from engine.release.trial import trial  # on first use: it brings the methods along
 
@@ -111,7 +111,7 @@ class MethodTrial:
         method = self.study.method
         self.card.show_busy(stoppable=method is not None and method.tries_for_long)
         self.runner.start(
-            tried,
+            try_plan,
             plan,
             self.study.table,
             done=lambda found: self._done(plan, found),

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from shiboken6 import isValid
 
 from app import words
-from app.parts.making import add, hidden, left, make_column
+from app.parts.making import add, align_left, hidden, make_column
 from app.parts.plot import Painted
 from app.parts.views.table import TableBody
 from app.theme import theme
@@ -164,7 +164,7 @@ class FigureView(QWidget):
         self.switch.setProperty("look", "link")
         self.switch.setCheckable(True)
         self.switch.toggled.connect(self._switch)
-        add(column, self.canvas, self.body, left(self.switch))
+        add(column, self.canvas, self.body, align_left(self.switch))
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(80)

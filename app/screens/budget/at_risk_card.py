@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app import words
 from app.parts.cards import Card, Rule
-from app.parts.making import STRETCH, add, hidden, make_button, make_grid, make_label, named
+from app.parts.making import STRETCH, add, hidden, make_button, make_grid, make_label, name_widget
 from app.parts.prose import Heading, Prose
 
 NAMES = ("published", "exact", "exact_two_sided", "certified")
@@ -36,7 +36,7 @@ class AtRiskCard(Card):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.key = Heading(size="key")
         self.key.setWordWrap(False)
-        self.sentence = named(Prose(), "at-risk-sentence")
+        self.sentence = name_widget(Prose(), "at-risk-sentence")
         self.toggle = make_button(
             words.say("app.budget.at_risk.show"), "at-risk-figures", look="link", checkable=True
         )

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
 from app import words
 from app.parts.cards import Card, Rule
 from app.parts.exact_field import ExactField, three_digits
-from app.parts.making import add, make_button, make_choice, make_column, make_grid, make_label, named
+from app.parts.making import add, make_button, make_choice, make_column, make_grid, make_label, name_widget
 from app.parts.prose import Heading, Prose
 from engine.pricing.statement import cost_of
 from engine.privacy.promise import Neighbours
@@ -50,7 +50,7 @@ class BudgetFurther(Card):
             lambda place: self.relation_decided.emit(Neighbours(self.relation.itemData(place)))
         )
         related = make_column(_label("relation", self.relation), self.relation, spacing=4)
-        self.band = named(QCheckBox(words.say("app.budget.show_band")), "show-band")
+        self.band = name_widget(QCheckBox(words.say("app.budget.show_band")), "show-band")
         self.band.toggled.connect(self.uncertain.emit)
         add(column, related, self.band)
         self.ranges = self._build_ranges()
@@ -66,7 +66,7 @@ class BudgetFurther(Card):
         names = ("curvature", "minimum", "bound", "delta", "fine", "incident")
         for place, name in enumerate(names):
             smallest = Fraction(1, 10**6) if name in POSITIVE else 0
-            field = named(
+            field = name_widget(
                 ExactField(
                     words.say(f"app.budget.field.{name}"),
                     smallest=smallest,

@@ -19,7 +19,7 @@ from app.parts.making import (
     make_button,
     make_grid,
     make_row,
-    named,
+    name_widget,
 )
 from app.parts.panel import Explanation, three
 from app.parts.prose import Prose
@@ -51,11 +51,11 @@ class MoneyView(Card):
     def __init__(self, runner: JobRunner, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("money-view")
-        self.curve = named(LiveDrawing(runner), "cost-curve")
+        self.curve = name_widget(LiveDrawing(runner), "cost-curve")
         self.table = hidden(DataTable(words.say("app.budget.table_name")))
         self.table.setMinimumHeight(190)
         self.band = hidden(Prose(words.say("app.budget.band"), tone="quiet", pixels=12))
-        self.window_sentence = named(Prose(), "window-sentence")
+        self.window_sentence = name_widget(Prose(), "window-sentence")
         self.as_table = make_button(
             words.say("app.budget.as_table"), "cost-as-table", look="link", checkable=True
         )
@@ -120,7 +120,7 @@ class LinkedCard(NumberCard):
     ) -> None:
         super().__init__(heading, parent=parent)
         self.setObjectName(f"card-{name}")
-        self.slider = named(ScaleSlider(label, *scale), f"slider-{name}")
+        self.slider = name_widget(ScaleSlider(label, *scale), f"slider-{name}")
         self.field = ExactField(label, smallest=smallest, largest=largest, money=name == "money", width=width)
         self.field.setObjectName(f"exact-{name}")
         self.slider.moved.connect(lambda value: self.chosen.emit(three_digits(value)))
@@ -169,12 +169,12 @@ class BudgetPage(Page):
         for field in (self.owed.people, self.owed.compensation):
             self.topic(field, "owed")
         self.question = Prose(words.say("app.budget.question"))
-        self.problem = named(Prose(tone="wrong"), "problem-budget")
+        self.problem = name_widget(Prose(tone="wrong"), "problem-budget")
         add(self.body, self.owed, self.question, self.problem)
         yield
         self._build_sharing()
         self._build_cards()
-        self.caution = hidden(named(Prose(tone="care"), "second-decides"))
+        self.caution = hidden(name_widget(Prose(tone="care"), "second-decides"))
         self.body.addWidget(self.caution)
         yield
         self.verdict = VerdictCard()
@@ -203,7 +203,7 @@ class BudgetPage(Page):
         self.sharing.taken.connect(self._epsilon_chosen)
         for widget in (self.sharing.many, self.sharing.take):
             self.topic(widget, "sharing")
-        self.allowed = hidden(named(Prose(tone="care", pixels=12), "allowed"))
+        self.allowed = hidden(name_widget(Prose(tone="care", pixels=12), "allowed"))
         add(self.body, self.sharing, self.allowed)
 
     def _share(self, many: int) -> None:
@@ -247,7 +247,7 @@ class BudgetPage(Page):
             smallest=Fraction(1, 10**6),
         )
         self.at_risk = AtRiskCard()
-        self.sure = named(
+        self.sure = name_widget(
             ExactField(
                 words.say("app.budget.learnt.sure"),
                 smallest=Fraction(5001, 100),

@@ -12,7 +12,7 @@ from PySide6.QtCore import Signal
 from app import words
 from app.parts.cards import Card, row
 from app.parts.exact_field import ExactField
-from app.parts.making import add, make_button, make_label, named
+from app.parts.making import add, make_button, make_label, name_widget
 from app.parts.prose import Prose
 from app.state.holdings import Holdings
 from app.words.money import level
@@ -83,7 +83,7 @@ class SharingCard(Card):
     def __init__(self) -> None:
         super().__init__(words.say("app.budget.sharing.heading"))
         self.setObjectName("sharing")
-        self.said = named(Prose(), "sharing-said")
+        self.said = name_widget(Prose(), "sharing-said")
         label = words.say("app.budget.sharing.many")
         self.many = ExactField(label, smallest=1, largest=MOST, whole=True, width=70)
         self.many.setObjectName("sharing-many")

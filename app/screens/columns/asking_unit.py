@@ -14,7 +14,7 @@ from app.work import marking
 from app.work.jobs import JobRunner
 from app.work.marking import question
 from engine.protected import several
-from engine.release.decisions import ONE_ROW_EACH, called, reason_for
+from engine.release.decisions import ONE_ROW_EACH, name_decision, reason_for
 from engine.table.schema import Role, Schema
 from engine.table.suggest.key_candidate import KeyCandidate
 
@@ -192,11 +192,11 @@ class UnitQuestion:
         if not denied or reason == self._reason():
             return
         entry = {"decision": ONE_ROW_EACH, "column": denied[0].column, "reason": reason}
-        others = tuple(one for one in self.study.plan.decisions if called(one) != ONE_ROW_EACH)
+        others = tuple(one for one in self.study.plan.decisions if name_decision(one) != ONE_ROW_EACH)
         self.study.decide(decisions=(*others, entry) if reason else others)
 
     def _forget_reason(self) -> None:
-        others = tuple(one for one in self.study.plan.decisions if called(one) != ONE_ROW_EACH)
+        others = tuple(one for one in self.study.plan.decisions if name_decision(one) != ONE_ROW_EACH)
         self.study.decide(decisions=others)
 
     def choose_word(self, word: str) -> None:

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QVBoxLayout, QW
 from app import words
 from app.parts.form.coarsening import summary
 from app.parts.form.domain_editor import DomainEditor
-from app.parts.making import add, empty, left, make_button, make_choice, make_column, make_label
+from app.parts.making import add, align_left, empty, make_button, make_choice, make_column, make_label
 from app.parts.plot import Painted, cut
 from app.parts.prose import Heading, Prose
 from app.theme import theme
 from engine import texts
-from engine.numbers import surely, written
+from engine.numbers import shortest_json, surely
 from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Role
 from engine.views import BarsView
 
@@ -116,7 +116,7 @@ class ColumnEditor(QWidget):
         self.accept = make_button(words.say("app.columns.accept_one"), "column_accept", self.accepted.emit)
         self.means = Prose()
         self.why = Prose(tone="quiet")
-        add(self._box, 4, left(self.accept), 4, self.means, self.why, 8)
+        add(self._box, 4, align_left(self.accept), 4, self.means, self.why, 8)
         self.what_if_heading = Heading(size="card")
         self.what_if = Prose()
         add(self._box, self.what_if_heading, self.what_if, 8)
@@ -155,7 +155,7 @@ class ColumnEditor(QWidget):
         self.change = make_button(
             words.say("app.columns.domain.change"), "domain_change", self.domain_wanted.emit, look="link"
         )
-        add(self._box, self.domain_heading, self.domain_words, left(self.change))
+        add(self._box, self.domain_heading, self.domain_words, align_left(self.change))
         self._proposals_place = make_column(spacing=4)
         self._box.addLayout(self._proposals_place)
         self._proposals: tuple[Any, ...] = ()
@@ -168,7 +168,7 @@ class ColumnEditor(QWidget):
         self.steps = make_button(
             words.say("app.coarsening.change"), "steps_change", self.steps_wanted.emit, look="link"
         )
-        add(self._box, 8, self.steps_heading, self.steps_words, left(self.steps))
+        add(self._box, 8, self.steps_heading, self.steps_words, align_left(self.steps))
 
     def _build_missing(self) -> None:
         self.missing_heading = Heading(words.say("app.columns.missing.heading"), size="card")
@@ -193,7 +193,7 @@ class ColumnEditor(QWidget):
         self.book = make_button(
             words.say("app.columns.book"), "code_book", self.book_wanted.emit, look="link"
         )
-        add(self._box, 8, self.words_heading, self.words_why, self.meaning, self.unit, left(self.book))
+        add(self._box, 8, self.words_heading, self.words_why, self.meaning, self.unit, align_left(self.book))
 
     def show_columns(self, columns: Sequence[Column]) -> None:
         """Show how the columns are marked now; fields in use are left alone while the columns stay."""
@@ -259,7 +259,7 @@ class ColumnEditor(QWidget):
             take = QPushButton(words.say("app.columns.proposal.take"))
             take.setObjectName(f"take_{proposal.code_list}")
             take.clicked.connect(lambda checked=False, name=proposal.code_list: self.list_taken.emit(name))
-            add(self._proposals_place, said, left(take))
+            add(self._proposals_place, said, align_left(take))
 
     def show_bars(self, view: BarsView | None) -> None:
         """Show the column as bars."""
@@ -353,7 +353,7 @@ def _domain_words(column: Column) -> str:
         key = "values_few" if len(domain.values) <= 6 else "values_many"
         return words.say(f"app.columns.domain.{key}", values=shown, count=len(domain.values))
     low, high = (
-        written(value) if not isinstance(value, str) and value is not None else value
+        shortest_json(value) if not isinstance(value, str) and value is not None else value
         for value in (domain.minimum, domain.maximum)
     )
     return words.say("app.columns.domain.bounds", low=low, high=high)

@@ -57,7 +57,9 @@ class Values:
     def take_list(self, name: str) -> None:
         """Take a code list that was proposed, after its meanings and their counts were shown."""
         self._decide(
-            lambda column: marking.declared(marking.with_kind(column, Kind.CATEGORY), Domain(code_list=name))
+            lambda column: marking.declare_values(
+                marking.with_kind(column, Kind.CATEGORY), Domain(code_list=name)
+            )
         )
 
     def set_missing(self, codes: tuple[str, ...]) -> None:
@@ -85,8 +87,8 @@ class Values:
         with self.study.together():
             if from_rows:
                 reason = words.say("app.columns.vouched")
-                self.study.decide(decisions=marking.vouched(self.study.plan.decisions, name, reason))
-            self._decide(lambda column: marking.declared(column, domain))
+                self.study.decide(decisions=marking.vouch_for_values(self.study.plan.decisions, name, reason))
+            self._decide(lambda column: marking.declare_values(column, domain))
         self.editor.close_domain()
         self.page.enter()
 

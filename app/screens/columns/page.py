@@ -12,9 +12,19 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QPushBut
 
 from app import words
 from app.parts.cards import Card, row
-from app.parts.form.coarsening import read
+from app.parts.form.coarsening import read_hierarchy
 from app.parts.form.hierarchy_editor import HierarchyEditor
-from app.parts.making import add, empty, hidden, left, make_button, make_field, make_row, named, turn
+from app.parts.making import (
+    add,
+    align_left,
+    empty,
+    hidden,
+    make_button,
+    make_field,
+    make_row,
+    name_widget,
+    turn,
+)
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Prose
 from app.screens.base import Page, Pieces
@@ -58,7 +68,13 @@ class CoarseningCard(Card):
         self.editor = HierarchyEditor(column, now, known)
         self.editor.changed.connect(self._changed)
         done = make_button(words.say("app.coarsening.done"), "coarsening_done", self.done.emit)
-        add(self.body, title, Prose(words.say("app.coarsening.why"), tone="quiet"), self.editor, left(done))
+        add(
+            self.body,
+            title,
+            Prose(words.say("app.coarsening.why"), tone="quiet"),
+            self.editor,
+            align_left(done),
+        )
         self.show()
         self.editor.form.setFocus()
 
@@ -66,13 +82,13 @@ class CoarseningCard(Card):
         """Show the steps as they are by now, after an edit was undone; what is being typed stays."""
         if self.isHidden() or self.editor is None or self.column.name not in schema:
             return
-        found, wrong = read(self.editor.told, self.column)
+        found, wrong = read_hierarchy(self.editor.told, self.column)
         now = schema.column(self.column.name).hierarchy
         if not wrong and found != now:
             self.editor.show_value(now.to_json() if now is not None else None)
 
     def _changed(self, tree: Mapping[str, Any] | None) -> None:
-        found, wrong = read(tree, self.column)
+        found, wrong = read_hierarchy(tree, self.column)
         if not wrong:
             self.decided.emit(found)
 
@@ -135,9 +151,9 @@ class ColumnsPage(Page):
         add(second, self.mark, self.accept)
         self._lines.addLayout(second, 1)
         self.body.addLayout(self._lines)
-        self.outside = named(Prose(tone="care", pixels=12), "outside")
+        self.outside = name_widget(Prose(tone="care", pixels=12), "outside")
         self.body.addLayout(make_row((self.first_open, 0), (self.outside, 1), spacing=12))
-        self.table = named(ColumnsTable(words.say("app.columns.table")), "columns")
+        self.table = name_widget(ColumnsTable(words.say("app.columns.table")), "columns")
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         self.table.accepted.connect(self._accept_selected)
         self.table.answered.connect(self._set_role)

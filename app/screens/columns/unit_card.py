@@ -30,7 +30,7 @@ from app.parts.making import (
     make_group,
     make_label,
     make_row,
-    named,
+    name_widget,
     turn,
 )
 from app.parts.prose import Prose, tell_whole
@@ -210,7 +210,7 @@ class UnitCard(Card):
     def _build_folded(self) -> None:
         self.folded = QWidget()
         line = make_row(inside=self.folded, spacing=8, margins=0)
-        self.sentence = named(Prose(), "unit_sentence")
+        self.sentence = name_widget(Prose(), "unit_sentence")
         self.short = make_group(make_row(spacing=8, margins=0))
         self._short: tuple[CapLine, ...] = ()
         self.change = QPushButton(words.say("app.columns.unit.change"))
@@ -286,7 +286,7 @@ class UnitCard(Card):
 
     def _build_reason(self) -> QVBoxLayout:
         """What denies that every row is another person, and the line in which it is said why all the same."""
-        self.denied = named(Prose(tone="wrong", pixels=12), "unit_denied")
+        self.denied = name_widget(Prose(tone="wrong", pixels=12), "unit_denied")
         self.reason = make_field(
             "unit_reason",
             words.say("app.columns.unit.reason_name"),

@@ -13,14 +13,14 @@ from app.parts.cards import Card, row
 from app.parts.making import (
     STRETCH,
     add,
+    align_left,
     empty,
-    left,
     make_button,
     make_choice,
     make_field,
     make_grid,
     make_row,
-    named,
+    name_widget,
     turn,
 )
 from app.parts.panel import Explanation, Part
@@ -66,9 +66,9 @@ class ComparePage(Page):
         self._build_table()
         self.body.addLayout(self._sides)
         self._build_chosen()
-        self.tried = named(Prose(tone="quiet"), "tried")
+        self.tried = name_widget(Prose(tone="quiet"), "tried")
         self.drop = make_button(words.say("app.compare.drop"), "drop-candidates", self._drop, look="link")
-        add(self.body, self.tried, left(self.drop), STRETCH)
+        add(self.body, self.tried, align_left(self.drop), STRETCH)
 
     def _build_picture(self) -> None:
         self.picture = Card()
@@ -91,7 +91,7 @@ class ComparePage(Page):
 
     def _build_table(self) -> None:
         card = Card()
-        self.table = named(DataTable(words.say("app.compare.title")), "compared")
+        self.table = name_widget(DataTable(words.say("app.compare.title")), "compared")
         self.table.setProperty("look", "plain")
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.table.horizontalHeader().setFixedHeight(HEAD)
@@ -101,7 +101,7 @@ class ComparePage(Page):
         self.side = card
 
     def _build_chosen(self) -> None:
-        self.card = named(Card(), "chosen")
+        self.card = name_widget(Card(), "chosen")
         self.chosen_title = Heading(size="card")
         self.chosen_title.setWordWrap(True)
         self.chosen_words = Prose(tone="care")

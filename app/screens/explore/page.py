@@ -21,13 +21,13 @@ from app.parts.form.parameter_form import ParameterForm
 from app.parts.making import (
     STRETCH,
     add,
+    align_left,
     empty,
-    left,
     make_button,
     make_choice,
     make_column,
     make_grid,
-    named,
+    name_widget,
 )
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
@@ -89,7 +89,7 @@ class ExplorePage(Page):
         self.about.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.topic(self.about, "about")
         self.about_name = Heading(words.say("app.explore.about"), size="card")
-        add(self.card.body, self.name, self.summary, self.about_name, left(self.about))
+        add(self.card.body, self.name, self.summary, self.about_name, align_left(self.about))
         self.seconds: dict[str, SecondFile] = {}
         self._seconds = make_column(spacing=14)
         self.form = ParameterForm()
@@ -102,13 +102,13 @@ class ExplorePage(Page):
     def _build_answer(self) -> QWidget:
         self.answered = QWidget()
         column = make_column(inside=self.answered, spacing=14, margins=0)
-        self.stays = named(Card(tone="care"), "stays")
+        self.stays = name_widget(Card(tone="care"), "stays")
         self.stays.setProperty("card", "care")
         self.stays.body.addWidget(Prose(words.say("app.explore.stays")))
         self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
         self.save = make_button(words.say("app.explore.save"), "save-report", self._ask_where)
         self.topic(self.save, "save")
-        add(column, self.stays, self.views, left(self.save))
+        add(column, self.stays, self.views, align_left(self.save))
         return self.answered
 
     # --- showing -----------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class ExplorePage(Page):
     def _found(self, found: tuple[Choice, ...]) -> None:
         self.choices = {choice.analysis.id: choice for choice in found}
         for name in sorted(self.choices, key=_order):
-            button = named(QRadioButton(words.say(f"analyses.{name}.question")), f"analysis-{name}")
+            button = name_widget(QRadioButton(words.say(f"analyses.{name}.question")), f"analysis-{name}")
             button.setProperty("analysis", name)
             self.group.addButton(button)
             self.topic(button, f"analysis.{name}")

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from app import words
 from app.parts.cards import Card, Rule
-from app.parts.making import STRETCH, add, empty, left, make_button, make_column, make_row, named
+from app.parts.making import STRETCH, add, align_left, empty, make_button, make_column, make_row, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
@@ -40,7 +40,7 @@ class Findings(Card):
         self.body.addWidget(self.title)
         self._lines = make_column(spacing=10)
         self.more = make_button("", "more_findings", lambda: self._show(everything=True), look="link")
-        add(self.body, self._lines, left(self.more))
+        add(self.body, self._lines, align_left(self.more))
         self._groups: list[tuple[Any, ...]] = []
 
     def show_findings(self, findings: Sequence[Any]) -> None:
@@ -102,7 +102,7 @@ class LoadPage(Page):
         self.body.addWidget(self.drop, 1)
         self.loaded = QWidget()
         column = make_column(inside=self.loaded, spacing=16, margins=0)
-        self.rows = named(DataTable(words.say("app.load.first_rows")), "first_rows")
+        self.rows = name_widget(DataTable(words.say("app.load.first_rows")), "first_rows")
         self.rows.setMinimumHeight(TABLE[0])
         self.topic(self.rows, "rows")
         column.addWidget(self.rows, 1)
@@ -119,7 +119,7 @@ class LoadPage(Page):
         self.body.addWidget(self.loaded, 1)
 
     def _build_drop(self) -> QWidget:
-        card = named(Card(), "drop")
+        card = name_widget(Card(), "drop")
         card.setMinimumHeight(240)
         heading = Heading(words.say("app.load.drop_heading"), size="side")
         heading.setAlignment(Qt.AlignmentFlag.AlignHCenter)

@@ -165,11 +165,11 @@ def text_of(what: str, kind: str, name: str) -> str:
     return own if words.has(own) else f"app.preparation.{what}.{name}"
 
 
-def _listed(text: str) -> list[str]:
+def _list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _mapped(text: str) -> dict[str, str]:
+def _map(text: str) -> dict[str, str]:
     pairs = (
         (old.strip(), new.strip()) for old, _, new in (line.partition("=") for line in text.splitlines())
     )
@@ -177,9 +177,9 @@ def _mapped(text: str) -> dict[str, str]:
 
 
 _READ: dict[Holds, Callable[[str], Any]] = {
-    Holds.CELLS: _listed,
-    Holds.EDGES: _listed,
-    Holds.MAP: _mapped,
+    Holds.CELLS: _list,
+    Holds.EDGES: _list,
+    Holds.MAP: _map,
 }
 
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QWidget
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import add, empty, make_button, make_grid, make_label, named
+from app.parts.making import add, empty, make_button, make_grid, make_label, name_widget
 from app.parts.prose import Prose
 from app.parts.wrapping import Wrapping
 
@@ -54,7 +54,7 @@ class ReadingOptions(Card):
         super().__init__(parent=parent)
         self._given: dict[str, Any] = {}
         line = QHBoxLayout()
-        self.said = named(Prose(), "read-as")
+        self.said = name_widget(Prose(), "read-as")
         self.change = make_button(words.say("app.load.change"), "change-reading", look="link", checkable=True)
         add(line, (self.said, 1), (self.change, 0, Qt.AlignmentFlag.AlignTop))
         self._offers = Wrapping()

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from app import words
-from app.parts.making import named
+from app.parts.making import name_widget
 from app.parts.wrapping import Wrapping
 from app.theme import polish, theme
 
@@ -92,7 +92,7 @@ class Answers(QWidget):
         for chip in self.chips.values():
             chip.answered.connect(self.answered)
             line.addWidget(chip)
-        named(self, "answers")
+        name_widget(self, "answers")
 
     def answers(self) -> dict[str, str]:
         """Return the answers that were given, by question."""

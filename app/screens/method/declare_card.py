@@ -18,14 +18,14 @@ from app.parts.form.parameter_form import ParameterForm
 from app.parts.making import (
     STRETCH,
     add,
+    align_left,
     hidden,
-    left,
     make_button,
     make_column,
     make_grid,
     make_label,
     make_row,
-    named,
+    name_widget,
 )
 from app.parts.prose import Heading, Prose, name_label
 from app.state.study import Study
@@ -139,7 +139,7 @@ class DeclareCard(QWidget):
         self._across = 0
         self.statement = QFrame()
         self.statement.setProperty("card", "statement")
-        self.known = named(QCheckBox(words.say("app.columns.domain.known")), "domain_known")
+        self.known = name_widget(QCheckBox(words.say("app.columns.domain.known")), "domain_known")
         self.known.toggled.connect(lambda on: self._said())
         self.wrong = hidden(Prose(words.say("app.picker.not_said"), tone="wrong", pixels=12))
         self.button = make_button("", "domain_declare", self.declare)
@@ -149,10 +149,10 @@ class DeclareCard(QWidget):
             self.known,
             self.known_why,
             self.wrong,
-            left(self.button),
+            align_left(self.button),
         )
         column = make_column(inside=self, spacing=8, margins=0)
-        add(column, self.heading, self.note, left(self.take), self._grid, self.statement, STRETCH)
+        add(column, self.heading, self.note, align_left(self.take), self._grid, self.statement, STRETCH)
         self.hide()
 
     @property
@@ -300,9 +300,9 @@ class DeclareHere:
                 value = field.with_column(name, parameters.get(parameter))
             parameters[parameter] = value
             schema = schemas[source]
-            schemas[source] = schema.with_column(marking.declared(schema.column(name), domain))
+            schemas[source] = schema.with_column(marking.declare_values(schema.column(name), domain))
             if from_rows:
-                decisions = marking.vouched(decisions, name, words.say("app.columns.vouched"))
+                decisions = marking.vouch_for_values(decisions, name, words.say("app.columns.vouched"))
         for name, _, _ in found:
             self.card.close_cell(name)
         self.study.decide(schemas=schemas, parameters=parameters, decisions=decisions)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import add, empty, make_column, named
+from app.parts.making import add, empty, make_column, name_widget
 from app.parts.prose import Prose
 
 
@@ -56,7 +56,7 @@ class DemandCard(Card):
             box.blockSignals(False)
 
     def _line(self, one: Offered) -> QCheckBox:
-        box = named(QCheckBox(one.title), f"demand-{one.id}")
+        box = name_widget(QCheckBox(one.title), f"demand-{one.id}")
         box.setAccessibleDescription(one.summary)
         box.toggled.connect(lambda on: self.ticked.emit(one.id, on))
         add(self._lines, box, Prose(one.summary, tone="quiet", pixels=12))

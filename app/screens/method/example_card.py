@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QVBoxLayout
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import add, empty, make_row, named
+from app.parts.making import add, empty, make_row, name_widget
 from app.parts.prose import Heading, Prose
 from app.parts.views.table import TableBody
 from app.theme import mono_font
@@ -45,7 +45,7 @@ class ExampleCard(Card):
         row.addStretch(1)
         self.body.addLayout(row)
         self._files = QVBoxLayout()
-        self.cover = named(QPlainTextEdit(), "example-cover", words.say("app.method.example.cover"))
+        self.cover = name_widget(QPlainTextEdit(), "example-cover", words.say("app.method.example.cover"))
         self.cover.setReadOnly(True)
         self.cover.setFont(mono_font(12))
         self.cover.setMinimumHeight(260)

@@ -15,7 +15,7 @@ from engine.methods.protocol import Spends
 from engine.release.plan import Plan
 
 
-def judged(plan: Plan) -> tuple[Any, tuple[Any, ...]]:
+def judge_plan(plan: Plan) -> tuple[Any, tuple[Any, ...]]:
     """Return the verdict about a plan and what would say more; from declarations alone."""
     from engine.errors import EngineError
     from engine.release.verdict import remedies, verdict
@@ -48,7 +48,7 @@ class MethodVerdict:
         elif plan != self._asked_for:
             self._asked_for = plan
             self.runner.start(
-                judged,
+                judge_plan,
                 plan,
                 done=lambda found: self._judged(plan, epsilon, *found),
                 failed=lambda error: None,  # the form says what is wrong

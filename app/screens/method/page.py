@@ -33,7 +33,7 @@ from app.parts.making import (
     make_group,
     make_label,
     make_row,
-    named,
+    name_widget,
     turn,
 )
 from app.parts.panel import Explanation, Part, three
@@ -73,14 +73,14 @@ from app.work.choosing import (
     Offer,
     Thing,
     is_never_offered,
-    known,
+    known_level,
     offers,
-    ordered,
+    order_offers,
     ruled_out_by,
     search,
     things,
     title,
-    tried,
+    try_way,
 )
 from app.work.comparing import variants
 from app.work.deciding import kind_of_promise
@@ -249,7 +249,7 @@ class MethodPage(Page):
         self.ways.chosen.connect(self._select)
         self.ways.used.connect(self._use)
         self.ways.made.connect(self._topics_of)
-        self.none = named(Prose(), "no-way")
+        self.none = name_widget(Prose(), "no-way")
         self.why = Card(words.say("app.method.ways.why"))
         self.why.setObjectName("why-first")
         self.why_words = Prose()
@@ -291,8 +291,8 @@ class MethodPage(Page):
         self._form_row = make_row(
             (make_column(self.form, STRETCH), 4), (self.declare, 5, top), spacing=20, margins=0
         )
-        self.general = named(Prose(tone="wrong"), "problem-general")
-        self.naming = named(Prose(tone="wrong"), "names-people")
+        self.general = name_widget(Prose(tone="wrong"), "problem-general")
+        self.naming = name_widget(Prose(tone="wrong"), "names-people")
         add(self.card.body, self._form_row, self.general, self.naming)
         self.sizes_part = QWidget()
         column = make_column(
@@ -425,7 +425,7 @@ class MethodPage(Page):
         asked = (plan.budget, plan.price, left)
         if asked != self._known_for:
             self._known_for = asked
-            self.runner.start(known, plan, left, done=self._knows, slot=SLOT_KNOWN, lane=SHORT)
+            self.runner.start(known_level, plan, left, done=self._knows, slot=SLOT_KNOWN, lane=SHORT)
 
     def _knows(self, found: Known) -> None:
         self._known = found
@@ -481,7 +481,7 @@ class MethodPage(Page):
         answers, wanted = self.answers.answers(), self.search.text()
         thing = self._thing(self.held)
         if wanted.strip():
-            return search(ordered(self.offers, answers), wanted)
+            return search(order_offers(self.offers, answers), wanted)
         if thing is not None:
             by = self.by if self._tried.has_all(thing.ways) else "usual"
             return sorted_by(thing.ways, by, answers, thing.missing, self._tried.about(thing.ways))
@@ -557,7 +557,7 @@ class MethodPage(Page):
                 self._show_ways()
 
         self.runner.start(
-            tried,
+            try_way,
             offer.method,
             *asked,
             done=done,
@@ -604,7 +604,9 @@ class MethodPage(Page):
         ahead = self.selected if self.lists_ways else thing and thing.default and thing.default.method.id
         method = next((one.method for one in self.offers if one.method.id == ahead), None)
         if method is not None and self.choosing:
-            self.form.make_ready(f"methods.{method.id}", flow.asked(method), self.study.plan.schemas)
+            self.form.make_ready(
+                f"methods.{method.id}", flow.asked_parameters(method), self.study.plan.schemas
+            )
 
     def _find(self) -> None:
         if self.choosing:
@@ -756,7 +758,7 @@ class MethodPage(Page):
         self.says["guarantee"].say(words.say(f"promises.{kind}.sentence"))
         for name in ("recipient_can", "recipient_cannot"):
             self.says[name].say(words.say(f"{base}.{name}"))
-        asked = flow.asked(method)
+        asked = flow.asked_parameters(method)
         later = {one.name for one in method.parameters if one not in asked}
         problems = [one for one in self.study.problems() if one.parameter not in {BUDGET, *later}]
         plan = self.study.plan

@@ -59,10 +59,10 @@ def shown_columns(schema: Schema) -> tuple[Shown, ...]:
     order = (Role.IDENTIFYING, Role.TIME, Role.PLACE, Role.OTHER, Role.SENSITIVE)
     found = sorted(usable(schema), key=lambda one: order.index(one.role) if one.role in order else len(order))
     declared = {one.name for one in schema.columns if one.is_declared}
-    return tuple(_shown(column, declared=column.name in declared) for column in found)
+    return tuple(_show(column, declared=column.name in declared) for column in found)
 
 
-def _shown(column: Column, *, declared: bool) -> Shown:
+def _show(column: Column, *, declared: bool) -> Shown:
     domain = column.domain
     if column.kind is Kind.DATE:
         ends = [int(str(end)[:4]) for end in (domain.minimum, domain.maximum) if end] if domain else []

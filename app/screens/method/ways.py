@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QLabel, QRadioButton, QVBoxL
 
 from app import words
 from app.parts.cards import Card, pill
-from app.parts.making import STRETCH, add, hidden, left, make_column, make_label, make_row, named
+from app.parts.making import STRETCH, add, align_left, hidden, make_column, make_label, make_row, name_widget
 from app.parts.plot import ShareBar
 from app.parts.prose import Heading, Prose
 from app.theme import polish, text_font
@@ -67,7 +67,7 @@ class WayRow(QFrame):
         self.setObjectName(f"way-{way.id}")
         self.setProperty("way", "true")
         self._line = make_row(inside=self, spacing=SPACING, margins=(EDGE - 3, 9, EDGE, 9))
-        self.button = named(QRadioButton(), f"method-{way.id}", way.title)
+        self.button = name_widget(QRadioButton(), f"method-{way.id}", way.title)
         self.button.setProperty("method", way.id)
         self.button.toggled.connect(self._mark)
         self.button.setFixedWidth(CIRCLE)
@@ -77,7 +77,7 @@ class WayRow(QFrame):
         self.best.setProperty("pill", "bounded")
         self.below = Prose(tone="quiet", pixels=12)
         self.against = Prose(tone="care", pixels=12)
-        parts = (self.name, left(self.best), self.below, self.against)
+        parts = (self.name, align_left(self.best), self.below, self.against)
         column = make_column(STRETCH, *parts, STRETCH, spacing=3)
         add(self._line, self.button, (column, 1))
         self.cells: dict[str, QLabel] = {}

@@ -44,7 +44,7 @@ def look_ahead(
     """
     from engine.pricing.beyond import beyond
     from engine.pricing.statement import privacy_statement
-    from engine.release.foreseen import priced
+    from engine.release.foreseen import price_plan
     from engine.release.mock import mock
     from engine.release.preview import preview
     from engine.release.verdict import remedies, verdict
@@ -57,7 +57,7 @@ def look_ahead(
     tried = mock(plan)
     judged = verdict(plan, found.forecast, tried)
     better = remedies(plan) if judged is not None and judged.is_useless else ()
-    priced_at = priced(plan, found.promise) if found.promise.loss is not None else {}
+    priced_at = price_plan(plan, found.promise) if found.promise.loss is not None else {}
     unknown, named = _unknown(plan, ledger, places), _named(found.design, table)
     return Ahead(found, statement, judged, better, tried, beyond(priced_at), unknown, named)
 
@@ -76,14 +76,14 @@ def _named(design: Any, table: Any) -> dict[str, dict[str, Any]]:
 def _unknown(plan: Plan, ledger: Any, places: tuple[Path, ...]) -> dict[str, dict[str, Any]]:
     """Return what a release would be stopped by, unless a reason is given: see the two modules."""
     from engine.release.earlier import EARLIER_MISSING, missing
-    from engine.release.nearby import PUT_BACK, told, unexplained
+    from engine.release.nearby import PUT_BACK, describe_forgotten, unexplained_bundles
     from engine.release.remembered import OLDER, older
 
     if ledger is None:
         return {}
-    forgotten = unexplained(ledger, places)
+    forgotten = unexplained_bundles(ledger, places)
     found = {EARLIER_MISSING: missing(plan, ledger, places=places), OLDER: older(ledger)}
-    found |= {PUT_BACK: told(forgotten)} if forgotten else {}
+    found |= {PUT_BACK: describe_forgotten(forgotten)} if forgotten else {}
     return {name: values for name, values in found.items() if values}
 
 
@@ -105,7 +105,7 @@ def shapes(mock: Any, *, rows: Rows) -> tuple[list[Lines], list[View]]:
     """
     views = [view for view in mock.views if isinstance(view, TableView)]
     drawn = [view for view in mock.views if not isinstance(view, TableView)]
-    from engine.report.content.results import beside
+    from engine.report.content.results import put_margins_beside
 
     found: list[Lines] = []
     for artefact in mock.artefacts:
@@ -115,7 +115,7 @@ def shapes(mock: Any, *, rows: Rows) -> tuple[list[Lines], list[View]]:
         named = [view for view in views if len(view.rows) == min(lines, 500) and rows is Rows.NONE]
         view = named[0] if named else _as_written(artefact)
         views = [other for other in views if other is not view]
-        found.append(_some(beside(view), lines, artefact.files[0], FURTHER if found else SHOWN))
+        found.append(_some(put_margins_beside(view), lines, artefact.files[0], FURTHER if found else SHOWN))
     models = [] if any(isinstance(one, TableArtefact) for one in mock.artefacts) else [*views, *drawn]
     return found, models
 

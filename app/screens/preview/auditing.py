@@ -6,7 +6,7 @@ from typing import Any
 
 from app import words
 from app.parts.cards import Card, row
-from app.parts.making import add, make_button, named
+from app.parts.making import add, make_button, name_widget
 from app.parts.prose import Prose
 from app.state.study import Study
 from engine.methods.protocol import Family
@@ -27,7 +27,7 @@ class AuditCard(Card):
     def __init__(self) -> None:
         super().__init__(words.say("app.preview.audit.heading"))
         self.setObjectName("audit")
-        self.told = named(Prose(), "audit-told")
+        self.told = name_widget(Prose(), "audit-told")
         self.ask = make_button(words.say("app.preview.audit.ask"), "audit-ask", look="link")
         add(self.body, self.told, row(self.ask))
         self._of: Plan | None = None

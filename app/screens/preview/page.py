@@ -31,7 +31,7 @@ from app.parts.making import (
     make_grid,
     make_label,
     make_row,
-    named,
+    name_widget,
     turn,
 )
 from app.parts.panel import Explanation, Part, three
@@ -56,7 +56,7 @@ from engine.methods.protocol import DocumentArtefact, Expected, FileArtefact, Mo
 from engine.methods.trying import SolutionMap
 from engine.pricing.beyond import ASKED
 from engine.protected import agreeing
-from engine.release.decisions import called, taken
+from engine.release.decisions import name_decision, read_decision
 from engine.views import NumberView, Text
 
 # --- The release as it will look, with invented numbers -------------------------------------------------
@@ -83,7 +83,7 @@ class ShapeCard(Card):
         self.pill = pill(words.say("app.preview.shape.invented"))
         add(row, title, STRETCH, self.pill)
         self.body.addLayout(row)
-        self.note = named(Prose(tone="quiet", pixels=12), "shape-note")
+        self.note = name_widget(Prose(tone="quiet", pixels=12), "shape-note")
         self._parts = make_column(spacing=8)
         add(self.body, self.note, self._parts)
         self.hide()
@@ -134,7 +134,7 @@ class ShapeCard(Card):
         name = name_label(lines.file)
         name.setFont(mono_font(12))
         name.setProperty("tone", "quiet")
-        table = named(TableBody(lines.view), f"shape-{lines.file}")
+        table = name_widget(TableBody(lines.view), f"shape-{lines.file}")
         add(self._parts, name, table)
         last = lines.first + len(lines.view.rows) - 1
         said = words.say("app.preview.shape.lines", first=lines.first, last=last, all=lines.of)
@@ -213,7 +213,7 @@ class PreviewPage(Page):
         self._shown: Any = None
         self.wrong = Card()
         self.wrong.setProperty("card", "care")
-        self.wrong_words = named(Prose(), "refusal")
+        self.wrong_words = name_widget(Prose(), "refusal")
         self.wrong.body.addWidget(self.wrong_words)
         self.verdict = VerdictCard()
         self.verdict.chosen.connect(self._take_remedy)
@@ -222,15 +222,15 @@ class PreviewPage(Page):
         add(self.body, self.wrong, self.verdict)
         self.shape = ShapeCard(self.runner)
         self.topic(self.shape, "shape")
-        self.exact = named(Card(words.say("app.preview.exact.heading")), "exact")
-        self.exact_words = named(Prose(), "exact-words")
+        self.exact = name_widget(Card(words.say("app.preview.exact.heading")), "exact")
+        self.exact_words = name_widget(Prose(), "exact-words")
         self.exact.body.addWidget(self.exact_words)
         self.topic(self.exact, "exact")
-        self.rows_used = named(Card(words.say("app.preview.rows_used")), "rows-used")
+        self.rows_used = name_widget(Card(words.say("app.preview.rows_used")), "rows-used")
         self.rows_words = Prose()
         self.rows_used.body.addWidget(self.rows_words)
         self.sentence = Card(words.say("app.preview.sentence"))
-        self.sentence_words = named(Prose(), "sentence")
+        self.sentence_words = name_widget(Prose(), "sentence")
         self.sentence.body.addWidget(self.sentence_words)
         self._parts = make_row(spacing=14)
         said = make_column(self.exact, self.sentence, self.rows_used, STRETCH, spacing=14)
@@ -239,7 +239,7 @@ class PreviewPage(Page):
         line = make_grid(across=14, down=14)
         self.numbers: dict[str, NumberCard] = {}
         for place, name in enumerate(("before", "spends", "after")):
-            card = named(NumberCard(words.say(f"app.preview.{name}.heading")), f"number-{name}")
+            card = name_widget(NumberCard(words.say(f"app.preview.{name}.heading")), f"number-{name}")
             self.topic(card, name)
             self.numbers[name] = card
             line.addWidget(card, 0, place)
@@ -249,7 +249,7 @@ class PreviewPage(Page):
         self.topic(self.audit, "audit")
         add(self.body, line, self.audit)
         self.entered = Card(words.say("app.preview.entered"))
-        self.entered_words = named(Prose(), "entered")
+        self.entered_words = name_widget(Prose(), "entered")
         self.entered.body.addWidget(self.entered_words)
         self.reasons = Reasons()
         self.reasons.given.connect(self._give_reason)
@@ -260,7 +260,7 @@ class PreviewPage(Page):
         self.undone_words = Prose()
         self.undone.body.addWidget(self.undone_words)
         self.second = hidden(
-            named(Prose(words.say("app.staff.needs_second_preview"), tone="care"), "second-note")
+            name_widget(Prose(words.say("app.staff.needs_second_preview"), tone="care"), "second-note")
         )
         add(self.body, self.second, self.undone, STRETCH)
 
@@ -361,7 +361,7 @@ class PreviewPage(Page):
                 self.sentence_words.say(words.label(Text(sentence["id"], sentence["values"])))
         asked = {name: values for name, values in self.ahead.beyond.items() if name in ASKED}
         asked |= self.ahead.unknown | self.ahead.named
-        said = {called(one): str(one.get("reason", "")) for one in self.study.plan.decisions}
+        said = {name_decision(one): str(one.get("reason", "")) for one in self.study.plan.decisions}
         self.reasons.show_decisions(asked, said, self.study.plan.price.currency)
         if self._shown is not preview:
             self._shown = preview
@@ -411,8 +411,8 @@ class PreviewPage(Page):
         )
 
     def _give_reason(self, decision: str, reason: str) -> None:
-        others = tuple(one for one in self.study.plan.decisions if called(one) != decision)
-        entry = ({**taken(decision), "reason": reason},) if reason else ()
+        others = tuple(one for one in self.study.plan.decisions if name_decision(one) != decision)
+        entry = ({**read_decision(decision), "reason": reason},) if reason else ()
         if (*others, *entry) != self.study.plan.decisions:
             self.study.decide(decisions=(*others, *entry))
 

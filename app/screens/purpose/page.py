@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import Card
-from app.parts.exact_field import ExactField, shown
+from app.parts.exact_field import ExactField, write_exact
 from app.parts.making import (
     STRETCH,
     add,
@@ -28,7 +28,7 @@ from app.parts.making import (
     make_field,
     make_grid,
     make_label,
-    named,
+    name_widget,
 )
 from app.parts.panel import Explanation, Part, three_parts
 from app.parts.prose import Prose, tell_whole
@@ -36,8 +36,8 @@ from app.parts.reading_numbers import Reading
 from app.parts.register_card import BudgetChange, sure_after
 from app.screens.base import Page, Pieces
 from app.screens.purpose.purpose_form import PurposeForm
-from app.state.holdings import NEW_HOLDING, OTHER_KEY, Holdings, epsilon_of_money, look_up, said
-from app.state.purposes import remembered
+from app.state.holdings import NEW_HOLDING, OTHER_KEY, Holdings, epsilon_of_money, look_up, reason_said
+from app.state.purposes import remembered_answers
 from app.theme import text_font
 from app.words.money import CURRENCIES, as_float, level, money
 from app.work.releasing import change_budget
@@ -185,7 +185,7 @@ class PurposePage(Page):
         grid.addWidget(self.money, 3, 0, 2, 2)
         self._place(grid, "holding_sure", self.sure_field, 4)
         self._place(grid, "holding_epsilon", self.epsilon, 5)
-        self.follows = named(Prose(tone="quiet", pixels=12), "holding_follows")
+        self.follows = name_widget(Prose(tone="quiet", pixels=12), "holding_follows")
         grid.addWidget(self.follows, 9, 0, 1, 2)
         self._place(grid, "neighbours", self.neighbours, 8)
         self._place(grid, "holding_delta", self.delta, 9)
@@ -200,7 +200,7 @@ class PurposePage(Page):
 
     def _build_question(self) -> QWidget:
         """Which register a table seems to belong to is asked, never decided."""
-        self.question = named(QWidget(), "register_question")
+        self.question = name_widget(QWidget(), "register_question")
         line = make_column(self.matched, inside=self.question, margins=(0, 0, 0, 4))
         buttons = QHBoxLayout()
         self.same, self.others = QPushButton(), QPushButton(words.say("app.purpose.other_people"))
@@ -219,7 +219,7 @@ class PurposePage(Page):
         """Make the field for the reason of a decision, which the ledger keeps."""
         field = self._line(name)
         field.editingFinished.connect(lambda: self._reason_edited(field, decision))
-        part = named(QWidget(), f"{name}_part")
+        part = name_widget(QWidget(), f"{name}_part")
         grid = make_grid(part, margins=0)
         self._place(grid, name, field, 0)
         self._reasons[name] = part
@@ -264,7 +264,7 @@ class PurposePage(Page):
 
     def enter(self) -> None:
         purpose = self.study.plan.purpose
-        self.form.show_purpose(purpose, remembered(purpose, folder=self.frame.data))
+        self.form.show_purpose(purpose, remembered_answers(purpose, folder=self.frame.data))
         self._show_holding()
 
     def _show_holding(self) -> None:
@@ -295,7 +295,7 @@ class PurposePage(Page):
             if not (self.epsilon.hasFocus() and self.epsilon.isModified()) and self.wrong.isHidden():
                 self.epsilon.setText("" if budget is None else texts.number(budget.epsilon))
             if not (self.delta.hasFocus() and self.delta.isModified()) and self.wrong.isHidden():
-                self.delta.setText(shown(budget.delta if budget is not None else self._delta))
+                self.delta.setText(write_exact(budget.delta if budget is not None else self._delta))
             relation = budget.neighbours if budget is not None else Neighbours.ADD_REMOVE
             self.neighbours.setCurrentIndex(self.neighbours.findData(relation.value))
 
@@ -327,7 +327,7 @@ class PurposePage(Page):
             )
         for field, decision in ((self.other_reason, NEW_HOLDING), (self.key_reason, OTHER_KEY)):
             if not (field.hasFocus() and field.isModified()):
-                field.setText(said(plan, decision))
+                field.setText(reason_said(plan, decision))
 
     def _status(self) -> Any:
         wanted = self.study.plan.holding.casefold()
@@ -358,7 +358,9 @@ class PurposePage(Page):
 
     def _fill_in(self) -> None:
         """Say again what the organisation's last release said, where nothing is said yet."""
-        self.study.decide_part("purpose", **remembered(self.study.plan.purpose, folder=self.frame.data))
+        self.study.decide_part(
+            "purpose", **remembered_answers(self.study.plan.purpose, folder=self.frame.data)
+        )
 
     def field_at(self, place: str) -> QWidget | None:
         self.form.unfold_to(place.removeprefix("purpose_"))
@@ -446,7 +448,7 @@ class PurposePage(Page):
         self._budget_edited()
 
     def _reason(self) -> str:
-        return said(self.study.plan, NEW_HOLDING)
+        return reason_said(self.study.plan, NEW_HOLDING)
 
     def _reason_edited(self, field: QLineEdit, decision: str) -> None:
         text = field.text().strip()

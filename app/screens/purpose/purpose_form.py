@@ -26,14 +26,14 @@ from app.parts.making import (
     make_grid,
     make_label,
     make_row,
-    named,
+    name_widget,
 )
 from app.parts.prose import Prose, tell_whole
 from app.state.flow import REQUIRED
 from app.state.purposes import DATES, GROUPS, REQUEST
 from app.theme import text_font
 from engine.release.plan import Purpose
-from engine.risk.thresholds import CONTROLS, MOTIVES, SIZES, group_size, highest_risk, proposed
+from engine.risk.thresholds import CONTROLS, MOTIVES, SIZES, group_size, highest_risk, propose_threshold
 
 # --- Motive and control ---------------------------------------------------------------------------------
 
@@ -53,7 +53,7 @@ class ThresholdQuestions(QWidget):
         self.fields: dict[str, QComboBox] = {}
         self._choice("motive", MOTIVES, 0, 0)
         self._choice("control", CONTROLS, 0, 1)
-        self.proposal = named(Prose(tone="quiet"), "threshold-proposal")
+        self.proposal = name_widget(Prose(tone="quiet"), "threshold-proposal")
         self._grid.addWidget(self.proposal, 2, 0, 1, 2)
         self.take = make_button("", "take-threshold", self._take)
         self._grid.addWidget(self.take, 3, 0, Qt.AlignmentFlag.AlignLeft)
@@ -86,7 +86,7 @@ class ThresholdQuestions(QWidget):
         """Show what is answered, and what the answers propose."""
         self._motive, self._control, self._threshold = purpose.motive, purpose.control, purpose.threshold
         size = group_size(self._threshold)
-        known = size in SIZES and self._threshold == written(size)
+        known = size in SIZES and self._threshold == write_threshold(size)
         if self._threshold:
             self._wants_own = not known
         shown = {
@@ -102,7 +102,7 @@ class ThresholdQuestions(QWidget):
         self.own.setVisible(self._wants_own)
         if not (self.own.hasFocus() and self.own.isModified()):
             self.own.setText(self._threshold if self._wants_own else "")
-        found = proposed(self._motive, self._control)
+        found = propose_threshold(self._motive, self._control)
         self.take.setVisible(found is not None and size != found)
         if found is None:
             self.proposal.say(words.say("app.purpose.proposal_none"))
@@ -122,16 +122,16 @@ class ThresholdQuestions(QWidget):
             self.own.show()
             self.own.setFocus()
         else:
-            self.decided.emit("threshold", written(int(answer)) if answer else "")
+            self.decided.emit("threshold", write_threshold(int(answer)) if answer else "")
 
     def _take(self) -> None:
-        found = proposed(self._motive, self._control)
+        found = propose_threshold(self._motive, self._control)
         if found is not None:
             self._wants_own = False
-            self.decided.emit("threshold", written(found))
+            self.decided.emit("threshold", write_threshold(found))
 
 
-def written(size: int) -> str:
+def write_threshold(size: int) -> str:
     """Return a threshold with its source, as the plan and the internal report hold it."""
     risk = f"{float(highest_risk(size)):.2f}"
     return words.say(
@@ -195,7 +195,7 @@ class DateField(QWidget):
         line = make_row(inside=self, spacing=12, margins=0)
         self.wanted = QCheckBox(words.say(f"app.purpose.field.{name}.ends"))
         self.wanted.setObjectName("purpose_ends" if name == "expires" else f"purpose_{name}_wanted")
-        self.day = named(QDateEdit(), f"purpose_{name}", words.say(f"app.purpose.field.{name}.label"))
+        self.day = name_widget(QDateEdit(), f"purpose_{name}", words.say(f"app.purpose.field.{name}.label"))
         self.day.setCalendarPopup(True)
         self.day.setDisplayFormat("d MMMM yyyy")
         self.day.setDate(QDate.currentDate().addYears(1))

@@ -11,7 +11,17 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.parts.cards import Card, pill
 from app.parts.lines import Line
-from app.parts.making import STRETCH, add, empty, left, make_button, make_column, make_label, make_row, named
+from app.parts.making import (
+    STRETCH,
+    add,
+    align_left,
+    empty,
+    make_button,
+    make_column,
+    make_label,
+    make_row,
+    name_widget,
+)
 from app.parts.plot import LEFTWARDS, Painted, ShareBar, cut
 from app.parts.prose import Heading, Prose
 from app.screens.release.looking import CARE, WRONG, Point
@@ -113,10 +123,10 @@ class LeftCard(Card):
         super().__init__()
         self.setObjectName("part-left")
         self.body.setSpacing(6)
-        self.note = named(Prose(tone="quiet", pixels=12), "left-note")
-        self.bands = named(Bands(), "bands")
+        self.note = name_widget(Prose(tone="quiet", pixels=12), "left-note")
+        self.bands = name_widget(Bands(), "bands")
         self.rows = make_column(spacing=8)
-        self.rest = named(Prose(pixels=12), "left-rest")
+        self.rest = name_widget(Prose(pixels=12), "left-rest")
         add(self.body, _head(1, "leaves", "leaves"), self.note, self.bands, self.rows, self.rest, STRETCH)
 
     def show_lines(self, title: str, lines: Sequence[Line]) -> None:
@@ -140,7 +150,7 @@ class GoodCard(Card):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("part-good")
-        self.note = named(Prose(tone="quiet", pixels=12), "good-note")
+        self.note = name_widget(Prose(tone="quiet", pixels=12), "good-note")
         self.body.setSpacing(6)
         self._bars = make_column(spacing=5)
         self._points = make_column(spacing=4)
@@ -154,7 +164,7 @@ class GoodCard(Card):
         name = "measured_apart" if rows else "measured" if lines else "not_measured"
         self.note.say(words.say(f"app.release.{name}", rows=rows))
         for one in lines:
-            self._bars.addWidget(_measured(one))
+            self._bars.addWidget(_measure(one))
         for point in points[:MOST_POINTS]:
             self._points.addWidget(_point(point))
         if not points:
@@ -186,7 +196,7 @@ def _point(point: Point) -> Prose:
     return Prose(said, tone={WRONG: "wrong", CARE: "care"}.get(point.tone, "quiet"), pixels=12)
 
 
-def _measured(one: Measured) -> QWidget:
+def _measure(one: Measured) -> QWidget:
     """Return a line for something that was measured, with its bar where it is a part of something."""
     found = QWidget()
     column = make_column(inside=found, spacing=3, margins=0)
@@ -207,10 +217,10 @@ class StaysCard(Card):
         super().__init__()
         self.setObjectName("part-stays")
         self.body.setSpacing(4)
-        self.lines = named(Prose(), "stays-lines")
-        self.gone = named(Prose(tone="quiet", pixels=12), "gone")
+        self.lines = name_widget(Prose(), "stays-lines")
+        self.gone = name_widget(Prose(tone="quiet", pixels=12), "gone")
         self.withdraw = make_button(words.say("app.release.withdraw"), "withdraw-made", look="link")
-        add(self.body, _head(3, "never"), self.lines, self.gone, left(self.withdraw), STRETCH)
+        add(self.body, _head(3, "never"), self.lines, self.gone, align_left(self.withdraw), STRETCH)
 
     def show_made(self, lines: Sequence[str], gone: str) -> None:
         """Say what stays, and that what is spent stays spent."""

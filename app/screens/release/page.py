@@ -30,7 +30,7 @@ from app.parts.making import (
     make_button,
     make_column,
     make_row,
-    named,
+    name_widget,
     turn,
 )
 from app.parts.panel import Explanation, Part, three, three_parts
@@ -71,7 +71,7 @@ class RowsBeside(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(words.say("app.release.beside.heading"), parent=parent)
         self.setObjectName("rows-beside")
-        self.note = named(Prose(tone="quiet", pixels=12), "rows-beside-note")
+        self.note = name_widget(Prose(tone="quiet", pixels=12), "rows-beside-note")
         self.body.addWidget(self.note)
         self._sides = make_row(spacing=14)
         self.body.addLayout(self._sides)
@@ -149,7 +149,7 @@ class ReleasePage(Page):
         self.body.addWidget(self.waiting)
         self._build_secret()
         self._build_running()
-        self.ended = named(Card(), "ended")
+        self.ended = name_widget(Card(), "ended")
         self.ended.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.ended_title, self.ended_words = Heading(size="side"), Prose()
         add(self.ended.body, self.ended_title, self.ended_words)
@@ -163,7 +163,7 @@ class ReleasePage(Page):
 
     def _build_secret(self) -> None:
         """For a method that keeps a key: a passphrase that locks it, asked each time and kept nowhere."""
-        self.secret = named(Card(words.say("app.release.secret.heading")), "secret")
+        self.secret = name_widget(Card(words.say("app.release.secret.heading")), "secret")
         self.secret.body.addWidget(Prose(words.say("app.release.secret.body"), tone="quiet"))
         self.passphrases: list[QLineEdit] = []
         for name in ("first", "again"):
@@ -199,14 +199,14 @@ class ReleasePage(Page):
         self.choose_key.setText(words.say("app.release.secret.earlier_chosen"))
 
     def _build_running(self) -> None:
-        self.running = named(Card(), "running")
-        self.stage = named(Heading(size="side"), "stage")
+        self.running = name_widget(Card(), "running")
+        self.stage = name_widget(Heading(size="side"), "stage")
         self.running.body.addWidget(self.stage)
         self.bar = QProgressBar()
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(words.say("app.release.progress"))
-        self.spending = named(Prose(), "spending")
+        self.spending = name_widget(Prose(), "spending")
         add(self.running.body, self.bar, 4, self.spending)
         row = QHBoxLayout()
         self.stop = make_button("", "stop-release", self._stop)
@@ -218,7 +218,7 @@ class ReleasePage(Page):
     def _build_made(self) -> Pieces:
         self.made = QWidget()
         column = make_column(inside=self.made, spacing=12, margins=0)
-        self.figures = named(Figures(), "four-figures")
+        self.figures = name_widget(Figures(), "four-figures")
         self.numbers: dict[str, NumberCard] = {}
         self.left, self.good, self.never = LeftCard(), GoodCard(), StaysCard()
         self.never.withdraw.clicked.connect(lambda checked=False: self._withdraw())
@@ -247,7 +247,7 @@ class ReleasePage(Page):
 
     def _build_strip(self) -> Card:
         """One line below the three parts: all the rest behind one link, the figures to copy, the folder."""
-        strip = named(Card(), "strip")
+        strip = name_widget(Card(), "strip")
         strip.setProperty("card", "bare")
         strip.body.setContentsMargins(0, 0, 0, 0)
         self.open_further = make_button("", "further-tables", self._fold, look="link", checkable=True)
@@ -630,7 +630,7 @@ class ReleasePage(Page):
                 figures.remove(card)
         self.numbers = {}
         for place, (name, heading, number, sentence, tone) in enumerate(self._told(outcome)):
-            card = named(NumberCard(heading), f"number-{name}")
+            card = name_widget(NumberCard(heading), f"number-{name}")
             card.show_number(number, sentence, tone=tone)
             self.topic(card, name)
             self.numbers[name] = (self.figures if place < FIGURES else self.more_figures).add(card)
@@ -701,7 +701,7 @@ class ReleasePage(Page):
         ``across`` is how many of its columns there is room for.
         """
         name, lines, rows = first
-        card = named(QWidget(), f"first-{name}")
+        card = name_widget(QWidget(), f"first-{name}")
         shown = [tuple(line[:across]) for line in (lines[0], *self._labelled(lines))]
         table = TableBody(TableView(name, shown[0], tuple(shown[1:])))
         values = {"file": name, "count": len(lines) - 1, "rows": rows}

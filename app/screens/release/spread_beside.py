@@ -11,7 +11,17 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import add, hidden, left, make_button, make_choice, make_column, make_row, named, turn
+from app.parts.making import (
+    add,
+    align_left,
+    hidden,
+    make_button,
+    make_choice,
+    make_column,
+    make_row,
+    name_widget,
+    turn,
+)
 from app.parts.plot import LEFTWARDS, Painted, cut
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
@@ -254,19 +264,19 @@ class SpreadBeside(Card):
         super().__init__(words.say("app.release.spread.heading"), parent=parent)
         self.setObjectName("spread-beside")
         self._found: Any = None
-        self.note = named(Prose(tone="quiet", pixels=12), "spread-note")
+        self.note = name_widget(Prose(tone="quiet", pixels=12), "spread-note")
         self.body.addWidget(self.note)
         self._choices = make_row(spacing=14)
         self.fields = {name: self._field(name) for name in NAMES}
-        self.told = named(Prose(), "spread-told")
-        self.picture = named(SpreadPicture(), "spread-picture")
+        self.told = name_widget(Prose(), "spread-told")
+        self.picture = name_widget(SpreadPicture(), "spread-picture")
         self.as_table = make_button(
             words.say("app.release.spread.as_table"), "spread-as-table", look="link", checkable=True
         )
         self.as_table.toggled.connect(self._open_table)
-        self.table = hidden(named(DataTable(words.say("app.release.spread.heading")), "spread-table"))
+        self.table = hidden(name_widget(DataTable(words.say("app.release.spread.heading")), "spread-table"))
         self.table.setProperty("look", "plain")
-        add(self.body, self._choices, self.told, self.picture, left(self.as_table), self.table)
+        add(self.body, self._choices, self.told, self.picture, align_left(self.as_table), self.table)
         self.hide()
 
     def _field(self, name: str) -> QComboBox:

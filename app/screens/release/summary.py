@@ -67,7 +67,7 @@ MOST_MEASURED = 4
 def measured(internal: Mapping[str, Any]) -> tuple[Measured, ...]:
     """Return what was measured on the real rows, in few lines; empty where nothing was."""
     found = internal.get("measures", {})
-    lines = [*_held_out(found), *_off(found), *_groups(found), *_kept(found), *_left_out(found)]
+    lines = [*_held_out(found), *_off(found), *_groups(found), *_keep(found), *_left_out(found)]
     return tuple(lines[:MOST_MEASURED])
 
 
@@ -109,7 +109,7 @@ def _groups(found: Mapping[str, Any]) -> Iterator[Measured]:
         yield Measured(name, texts.number(one["alone"]), one["alone"] / top, tone)
 
 
-def _kept(found: Mapping[str, Any]) -> Iterator[Measured]:
+def _keep(found: Mapping[str, Any]) -> Iterator[Measured]:
     kept = found.get("utility.synthetic_kept", {})
     for name in ("one_way", "two_way"):
         if isinstance(kept.get(name), int | float):

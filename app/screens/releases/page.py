@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QHeaderView, QLineEdit, QPushButton, 
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import STRETCH, add, left, make_button, make_field, make_row, named
+from app.parts.making import STRETCH, add, align_left, make_button, make_field, make_row, name_widget
 from app.parts.panel import Explanation, Part, three_parts
 from app.parts.plot import LEFTWARDS, Painted, cut
 from app.parts.prose import Heading, Prose
@@ -162,8 +162,8 @@ class PseudonymCard(Card):
             self.body.addWidget(field)
         self.fields["passphrase"].setEchoMode(QLineEdit.EchoMode.Password)
         self.button = make_button(words.say("app.releases.behind.button"), "behind", lambda: ask())
-        self.answer = named(Heading(size="side"), "behind-answer")
-        add(self.body, left(self.button), self.answer)
+        self.answer = name_widget(Heading(size="side"), "behind-answer")
+        add(self.body, align_left(self.button), self.answer)
         self.forget()
 
     def forget(self) -> None:
@@ -294,7 +294,7 @@ class ReleasesPage(Page):
         self.nothing = Prose(words.say("app.releases.nothing"))
         self.body.addWidget(self.nothing)
         self.left_card = Card(words.say("app.releases.left"))
-        self.left = named(BarList(words.say("app.releases.left"), mono=False), "left-bars")
+        self.left = name_widget(BarList(words.say("app.releases.left"), mono=False), "left-bars")
         self.topic(self.left, "left")
         self.left_card.body.addWidget(self.left)
         self.body.addWidget(self.left_card)
@@ -304,7 +304,7 @@ class ReleasesPage(Page):
         self.people = PeopleWork(self)
         for widget in (self.register.choice, self.register.change.line, self.register.change.button):
             self.topic(widget, "register")
-        self.table = named(ReleasesTable(words.say("app.releases.title")), "releases-table")
+        self.table = name_widget(ReleasesTable(words.say("app.releases.title")), "releases-table")
         self.table.chosen.connect(self._select)
         self.topic(self.table, "table")
         add(self.body, self.register, self.table)
@@ -316,13 +316,18 @@ class ReleasesPage(Page):
         again = Card(words.say("app.releases.again_heading"))
         self.again = make_button(words.say("app.releases.again"), "again", lambda: self._where(self._again))
         self.topic(self.again, "again")
-        add(again.body, Prose(words.say("app.releases.again_words"), tone="quiet"), left(self.again), STRETCH)
+        add(
+            again.body,
+            Prose(words.say("app.releases.again_words"), tone="quiet"),
+            align_left(self.again),
+            STRETCH,
+        )
         line = make_row((self.verify, 1), (again, 1), spacing=14)
         add(self.body, line, STRETCH)
 
     def _build_chosen(self) -> None:
         """The release that is selected, and what can be done about it."""
-        self.chosen = named(Card(), "chosen")
+        self.chosen = name_widget(Card(), "chosen")
         self.chosen_title = Heading(size="side")
         self.chosen_words = Prose()
         add(self.chosen.body, self.chosen_title, self.chosen_words)
@@ -349,7 +354,7 @@ class ReleasesPage(Page):
             words.say("app.releases.show_report"), "show-report", self._show_report, look="link"
         )
         self.topic(self.report, "report")
-        add(self.chosen.body, self.act, left(self.visit), left(self.report))
+        add(self.chosen.body, self.act, align_left(self.visit), align_left(self.report))
         self.chosen.hide()
         self.behind = PseudonymCard(lambda: self._where(self._ask_table))
         self.topic(self.behind.button, "behind")

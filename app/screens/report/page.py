@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QPushButton, QVBoxLayou
 
 from app import words
 from app.parts.cards import BehindLink, Card
-from app.parts.making import STRETCH, add, empty, make_grid, named
+from app.parts.making import STRETCH, add, empty, make_grid, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.people import ask_file
 from app.parts.prose import Prose
@@ -42,18 +42,18 @@ class ReportPage(Page):
         self.tables: dict[str, QVBoxLayout] = {}
         self.bodies: dict[str, Prose] = {}
         self.folds: dict[str, BehindLink] = {}
-        self.where = named(Prose(tone="quiet"), "where")
+        self.where = name_widget(Prose(tone="quiet"), "where")
         for part in PARTS:
             self.body.addWidget(self._build_part(part))
         self.verify = VerifyCard()
         self.verify.button.clicked.connect(lambda checked=False: self._verify())
         self.topic(self.verify.button, "verify")
-        self.keep = named(QCheckBox(words.say("app.report.keep")), "keep")
+        self.keep = name_widget(QCheckBox(words.say("app.report.keep")), "keep")
         self.keep.toggled.connect(self._keep_list)
         self.topic(self.keep, "keep")
         add(self.body, self._build_next(), self.verify, self.keep)
         self.cover = BehindLink(words.say("app.report.cover"))
-        self.page = named(QPlainTextEdit(), "cover", words.say("app.report.cover"))
+        self.page = name_widget(QPlainTextEdit(), "cover", words.say("app.report.cover"))
         self.page.setReadOnly(True)
         self.page.setFont(mono_font(12))
         self.page.setFixedHeight(220)
@@ -92,10 +92,10 @@ class ReportPage(Page):
 
     def _build_next(self) -> Card:
         """What to do now that it is finished, each in one line with the place where it is done."""
-        card = named(Card(words.say("app.report.next.heading"), tone=""), "what-next")
+        card = name_widget(Card(words.say("app.report.next.heading"), tone=""), "what-next")
         grid = make_grid(across=20, down=10)
         grid.setColumnStretch(0, 1)
-        self.fingerprint = named(Prose(), "fingerprint")
+        self.fingerprint = name_widget(Prose(), "fingerprint")
         self.fingerprint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         grid.addWidget(self.fingerprint, 0, 0, 1, 2)
         for place, (name, step) in enumerate(NEXT.items(), start=1):

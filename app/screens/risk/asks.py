@@ -53,7 +53,7 @@ def count_matching(today: Any, *, progress: Progress = SILENT) -> Any:
     return tried_matching(today.table, limit=today.limit, progress=progress)
 
 
-def beside(
+def describe_population(
     name: str,
     given: Path | Fraction,
     *,

@@ -17,13 +17,13 @@ from app.parts.exact_field import ExactField
 from app.parts.making import (
     STRETCH,
     add,
+    align_left,
     empty,
-    left,
     make_button,
     make_column,
     make_grid,
     make_row,
-    named,
+    name_widget,
 )
 from app.parts.plot import Painted, ShareBar, cut
 from app.parts.prose import Heading, Prose
@@ -159,9 +159,9 @@ class WorstCard(Card):
         super().__init__()
         self.setObjectName("alone")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.sentence = named(Prose(pixels=16), "worst-sentence")
-        self.under = named(Prose(tone="quiet"), "under")
-        self.average = named(Prose(tone="quiet"), "average")
+        self.sentence = name_widget(Prose(pixels=16), "worst-sentence")
+        self.under = name_widget(Prose(tone="quiet"), "under")
+        self.average = name_widget(Prose(tone="quiet"), "average")
         for one in (self.under, self.average):
             one.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         add(self.body, self.sentence, self.under, self.average)
@@ -189,13 +189,13 @@ class WaysCard(Card):
         super().__init__(" ")
         self.setObjectName("ways-card")
         self.heading.setProperty("tone", "")
-        self.note = named(Prose(tone="quiet", pixels=12), "ways-note")
+        self.note = name_widget(Prose(tone="quiet", pixels=12), "ways-note")
         self._lines = make_grid(across=12, down=8)
         self._lines.setColumnStretch(1, 1)
         self.group = QButtonGroup(self)
         self.group.idClicked.connect(self._choose)
         self.take = make_button(words.say("app.risk.ways.take"), "take-way", self._take, look="primary")
-        add(self.body, self.note, self._lines, STRETCH, left(self.take))
+        add(self.body, self.note, self._lines, STRETCH, align_left(self.take))
         self.ways: tuple[Any, ...] = ()
         self.hide()
 
@@ -213,7 +213,7 @@ class WaysCard(Card):
         self.note.say(words.say(f"app.risk.ways.{name}", counted=found.counted))
         for place, way in enumerate(self.ways):
             said = words.say("app.risk.ways.left", alone=way.tried.alone, under=way.tried.under, k=limit)
-            button = named(QRadioButton(), f"way-{place}", f"{way_words(way.changes, today)}: {said}")
+            button = name_widget(QRadioButton(), f"way-{place}", f"{way_words(way.changes, today)}: {said}")
             told = Prose(f"**{way_words(way.changes, today)}**")
             told.setBuddy(button)
             told.setMinimumWidth(120)

@@ -10,16 +10,16 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.parts.cards import Card, row
-from app.parts.making import STRETCH, add, hidden, make_button, make_column, make_grid, named
+from app.parts.making import STRETCH, add, hidden, make_button, make_column, make_grid, name_widget
 from app.parts.panel import Explanation, Part, three
 from app.parts.prose import Prose
 from app.screens.base import Page
 from app.screens.risk.asks import (
     CLASSES,
-    beside,
     classes,
     count_again,
     count_matching,
+    describe_population,
     find_ways,
     group_sizes,
     measure,
@@ -41,7 +41,7 @@ LEFT_OUT = -1
 LEAVES = (Role.IDENTIFYING, Role.TIME, Role.PLACE, Role.SENSITIVE)
 
 
-def kept(plan: Plan, changes: Mapping[str, int], *, limit: int) -> dict[str, Any]:
+def coarser_table(plan: Plan, changes: Mapping[str, int], *, limit: int) -> dict[str, Any]:
     """Return what to decide so that a coarser table is made with what was tried.
 
     Parameters
@@ -98,7 +98,7 @@ class RiskPage(Page):
 
     def build(self) -> None:
         self.found = QWidget()
-        self.outside = named(Prose(tone="care", pixels=12), "outside")
+        self.outside = name_widget(Prose(tone="care", pixels=12), "outside")
         self.look = make_button(
             words.say("app.risk.outside"), "outside-look", self._look_at_silent, look="link"
         )
@@ -114,7 +114,7 @@ class RiskPage(Page):
         column.addLayout(self._cards)
         self.histogram_card, self.histogram = self._histogram()
         self.because_card = Card(words.say("app.risk.because.heading"))
-        self.because = named(TryTable(), "because")
+        self.because = name_widget(TryTable(), "because")
         self.because.tried.connect(self._try)
         self.topic(self.because_card, "because")
         self.because_card.body.addWidget(Prose(words.say("app.risk.try.note"), tone="quiet", pixels=12))
@@ -145,7 +145,7 @@ class RiskPage(Page):
 
     def _histogram(self) -> tuple[Card, GroupHistogram]:
         card = Card(words.say("app.risk.sizes.heading"))
-        histogram = named(GroupHistogram(words.say("app.risk.sizes.heading")), "sizes")
+        histogram = name_widget(GroupHistogram(words.say("app.risk.sizes.heading")), "sizes")
         self.topic(histogram, "sizes")
         add(card.body, histogram, Prose(words.say("app.risk.sizes.axis"), tone="quiet", pixels=11))
         self.as_table = make_button(
@@ -341,7 +341,7 @@ class RiskPage(Page):
         plan = self.study.plan
         self._asked[name] = (given, plan)
         self.work(
-            beside,
+            describe_population,
             name,
             given,
             table=self.study.table,
@@ -482,7 +482,7 @@ class RiskPage(Page):
 
     def _decide(self, changes: Mapping[str, int]) -> None:
         said = way_words(changes, self.study.result("risk_today"))
-        self.study.decide(**kept(self.study.plan, changes, limit=self.limit))
+        self.study.decide(**coarser_table(self.study.plan, changes, limit=self.limit))
         said = words.say("app.risk.try.kept", changes=said, k=self.limit)
         self.notify(said, tone="accent")
 

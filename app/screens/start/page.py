@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QPushButton, QVBox
 from app import words
 from app.parts.cards import Card, row
 from app.parts.computer_card import ComputerCard
-from app.parts.making import STRETCH, add, empty, make_button, make_column, make_grid, named
+from app.parts.making import STRETCH, add, empty, make_button, make_column, make_grid, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.screens.base import Page
@@ -54,7 +54,7 @@ class StartPage(Page):
         grid.addWidget(self._card("table", self.table, self.without), 0, 0)
         grid.addWidget(self._card("sample", self.sample), 0, 1)
         plans = self._card("plan", self.draft, self.plan, self.save, apart=(self.draft,))
-        self.left = named(Prose(tone="quiet", pixels=12), "left")
+        self.left = name_widget(Prose(tone="quiet", pixels=12), "left")
         plans.body.insertWidget(plans.body.indexOf(self.draft), self.left)
         self.earlier = make_column(spacing=0)
         plans.body.addLayout(self.earlier)
@@ -184,7 +184,7 @@ class StartPage(Page):
         """The list of recent plans, off unless asked for."""
         part = QWidget()
         column = make_column(inside=part, margins=0)
-        box = named(QCheckBox(words.say("app.start.remember")), "remember")
+        box = name_widget(QCheckBox(words.say("app.start.remember")), "remember")
         box.setChecked(self.frame.settings.get("remember_files", False))
         box.toggled.connect(self._keep_list)
         column.addWidget(box)

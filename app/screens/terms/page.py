@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.parts.cards import Card, NumberCard
 from app.parts.form.parameter_form import ParameterForm
-from app.parts.making import add, empty, make_grid, named
+from app.parts.making import add, empty, make_grid, name_widget
 from app.parts.panel import Explanation, Part, three, three_parts
 from app.parts.prose import Prose
 from app.parts.trial.trial_card import TrialCard
@@ -18,7 +18,7 @@ from app.screens.base import Page
 from app.state import flow
 from app.words.columns import naming_words
 from app.words.money import level, money, percent
-from app.work.deciding import promised
+from app.work.deciding import promise_of
 from engine.errors import EngineError
 from engine.methods.protocol import Method, Spends
 from engine.privacy.promise import Neighbours
@@ -42,8 +42,8 @@ class TermsPage(Page):
         self.form = ParameterForm()
         self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))
         self.thresholds.body.addWidget(self.form)
-        self.problem = named(Prose(tone="wrong"), "problem-terms")
-        self.naming = named(Prose(tone="wrong"), "names-people")
+        self.problem = name_widget(Prose(tone="wrong"), "problem-terms")
+        self.naming = name_widget(Prose(tone="wrong"), "names-people")
         tried = TrialCard()
         self.topic(tried, "trial")
         self.trial = MethodTrial(tried, self.id, self.study, self.runner)
@@ -51,7 +51,7 @@ class TermsPage(Page):
         self._grid = make_grid(across=14, down=14)
         self.body.addLayout(self._grid)
         self.sentence = Card(words.say("app.terms.sentence"))
-        self.sentence_words = named(Prose(), "sentence")
+        self.sentence_words = name_widget(Prose(), "sentence")
         self.sentence.body.addWidget(self.sentence_words)
         self.body.addWidget(self.sentence)
         self.limits: dict[str, Prose] = {}
@@ -103,7 +103,7 @@ class TermsPage(Page):
 
     def _work_out(self) -> None:
         try:
-            promise, statement, price = promised(self.study.plan)
+            promise, statement, price = promise_of(self.study.plan)
         except EngineError as error:
             self.problem.show()
             self.problem.say(" ".join(words.explain(error)))
@@ -134,7 +134,7 @@ class TermsPage(Page):
                 if is_term
                 else f"app.terms.{name}.heading"
             )
-            card = named(NumberCard(words.say(base)), f"number-{name}")
+            card = name_widget(NumberCard(words.say(base)), f"number-{name}")
             self.topic(card, name)
             self.cards[name] = card
             self._grid.addWidget(card, place // across, place % across)

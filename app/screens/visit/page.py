@@ -17,7 +17,7 @@ from app.parts.cards import Card, row
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.form.parameter_records import RecordsField
 from app.parts.lines import weakest
-from app.parts.making import STRETCH, add, empty, make_button, make_column, make_label, make_row, named
+from app.parts.making import STRETCH, add, empty, make_button, make_column, make_label, make_row, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.plot import LEFT, NEXT, Segment, SegmentBar
 from app.parts.prose import Heading, Prose
@@ -37,13 +37,13 @@ from app.work.visiting import (
     Taken,
     Visit,
     look,
-    modelled,
+    modelled_claims,
     next_folder,
     opened_from,
     prices,
     read_further,
-    remembered,
-    taken,
+    read_remembered,
+    taken_by_service,
     visit,
 )
 from engine.methods.parameters import Problem
@@ -89,7 +89,7 @@ class CheaperWays(QWidget):
         amounts = {"money": self._money(way.epsilon), "now_money": self._money(now)}
         name = "instead_money" if all(amounts.values()) else "instead"
         price = words.say(f"app.visit.cheaper.{name}", **values, **amounts) if way.epsilon != now else ""
-        said = named(Prose(f"{words.label(way.said)} {price}".rstrip()), f"cheaper-{place}")
+        said = name_widget(Prose(f"{words.label(way.said)} {price}".rstrip()), f"cheaper-{place}")
         take = make_button(words.say("app.visit.cheaper.take"), f"take-cheaper-{place}", look="link")
         take.setAccessibleName(f"{take.text()}: {said.plain()}")
         if way.given is None:  # nothing is left to be asked
@@ -110,11 +110,11 @@ class AnswerCard(Card):
         super().__init__(words.say("app.visit.last.heading"), tone="accent")
         self.setObjectName("last-answer")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.number = named(make_label(pixels=LARGE, weight=600), "last-number")
-        self.margin = named(make_label(pixels=26, weight=500, tone="quiet"), "last-margin")
-        self.spent = named(Prose(tone="quiet"), "last-spent")
+        self.number = name_widget(make_label(pixels=LARGE, weight=600), "last-number")
+        self.margin = name_widget(make_label(pixels=26, weight=500, tone="quiet"), "last-margin")
+        self.spent = name_widget(Prose(tone="quiet"), "last-spent")
         self.spent.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.said = named(Prose(pixels=14), "last-said")
+        self.said = name_widget(Prose(pixels=14), "last-said")
         add(self.body, make_row(self.number, self.margin, STRETCH, (self.spent, 1), spacing=14), self.said)
         self.hide()
 
@@ -176,7 +176,7 @@ class VisitPage(Page):
         self._build_budget()
         self.heading = Heading(words.say("app.visit.answers"), size="side")
         self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, ""), stays=False)
-        self.list = named(Prose(tone="quiet", pixels=12), "visits")
+        self.list = name_widget(Prose(tone="quiet", pixels=12), "visits")
         add(self.body, self.heading, self.views, self.list, STRETCH)
 
     def _build_asking(self) -> None:
@@ -184,7 +184,7 @@ class VisitPage(Page):
         self.card.body.setSpacing(14)
         self.form = ParameterForm()
         self.form.changed.connect(self._filled)
-        self.wrong = named(Prose(tone="wrong"), "problem-visit")
+        self.wrong = name_widget(Prose(tone="wrong"), "problem-visit")
         add(self.card.body, self.form, self.wrong)
         self.secret = QLineEdit()
         self.secret.setObjectName("passphrase")
@@ -192,7 +192,7 @@ class VisitPage(Page):
         self.secret.setPlaceholderText(words.say("app.visit.passphrase"))
         self.secret.setAccessibleName(words.say("app.visit.passphrase"))
         self.secret.setMaximumWidth(360)
-        self.takes = named(Prose(), "takes")
+        self.takes = name_widget(Prose(), "takes")
         self.cheaper = CheaperWays()
         self.cheaper.taken.connect(self._take)
         self.signing = SigningSecret()
@@ -200,7 +200,7 @@ class VisitPage(Page):
         self.body.addWidget(self.card)
 
     def _build_budget(self) -> None:
-        self.budget = named(Card(), "reserved")
+        self.budget = name_widget(Card(), "reserved")
         self.used = Prose()
         self.bar = SegmentBar()
         self.topic(self.bar, "reserved")
@@ -242,7 +242,12 @@ class VisitPage(Page):
                     QTimer.singleShot(soon, self._bring_answer)
 
         self.runner.start(
-            taken, self.opened_as, self.study.ledger_path, done=told, failed=self.refuse, slot="taken"
+            taken_by_service,
+            self.opened_as,
+            self.study.ledger_path,
+            done=told,
+            failed=self.refuse,
+            slot="taken",
         )
 
     def _offer(self, method: type[Method]) -> None:
@@ -258,7 +263,7 @@ class VisitPage(Page):
             self._choices.addWidget(button)
             button.setVisible(len(method.steps) > 1)
         self._choices.addStretch(1)
-        self.given = {step.name: _begun(step) for step in method.steps}
+        self.given = {step.name: _begin(step) for step in method.steps}
         self.secret.clear()
         self.secret.setVisible(method.keeps_key)
         self.group.buttons()[0].setChecked(True)
@@ -338,7 +343,7 @@ class VisitPage(Page):
         """Return what the state says, read once for each state."""
         state, step, known = self._remembered
         if (state, step) != (self._plan.state, self._plan.step):
-            known = remembered(self._plan)
+            known = read_remembered(self._plan)
             self._remembered = (self._plan.state, self._plan.step, known)
         return known
 
@@ -427,7 +432,7 @@ class VisitPage(Page):
         """Write the modelled claims between two levels; nothing where they are not known, or not yet."""
         if self._taken.reserved is None:
             return ""
-        ends = [modelled(self._plan, one) for one in (epsilon, beyond)]
+        ends = [modelled_claims(self._plan, one) for one in (epsilon, beyond)]
         if ends[0] is None or ends[1] is None:
             return ""
         return money(ends[0] - ends[1], self._plan.price.currency)
@@ -549,7 +554,7 @@ def _is_empty_form(problem: Problem, step: Step) -> bool:
     return problem.parameter in asked | {part.name for one in step.parameters for part in one.fields}
 
 
-def _begun(step: Step) -> dict[str, Any]:
+def _begin(step: Step) -> dict[str, Any]:
     """Return what is filled in at first: one empty line where a table of questions is asked for."""
     return {one.name: [{}] for one in step.parameters if one.fields and not one.optional}
 

@@ -29,7 +29,7 @@ from engine.methods.protocol import (
     Spends,
     TableArtefact,
 )
-from engine.methods.shared.promise import unbounded
+from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import entry, leaving, written_cells
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
@@ -87,7 +87,7 @@ class Anatomy(Method):
 
     @once
     def cost(self) -> Promise:
-        return unbounded(
+        return promise_without_bound(
             self.request,
             "l_diversity",
             assumptions=("buckets_alone_known",),
@@ -118,7 +118,7 @@ class Anatomy(Method):
         told = told.sort_values([name, sensitive.name], ignore_index=True)
         told[name] = [str(one + 1) for one in told[name].tolist()]
         others = [encode_column(rows[column.name], column) for column in columns]
-        right, blind = guessed(found, value, [one.ranks[one.codes] for one in others])
+        right, blind = attack_by_definetti(found, value, [one.ranks[one.codes] for one in others])
         numbered = DictionaryEntry(name, Text("datasets.bucket"), "text")
         artefacts = (
             leaving(
@@ -211,7 +211,7 @@ def buckets(
     return found
 
 
-def guessed(bucket: Codes, value: Codes, columns: Sequence[Codes]) -> tuple[float, float]:
+def attack_by_definetti(bucket: Codes, value: Codes, columns: Sequence[Codes]) -> tuple[float, float]:
     """Return the share of values that the deFinetti attack guesses right, and what guessing blindly would.
 
     Parameters

@@ -19,9 +19,9 @@ from engine.methods.datasets.joining import Joining, between, ends, row_loss
 from engine.methods.datasets.losses import certainty
 from engine.methods.datasets.recoding import Codes, Ladder, Members, combinations, group_numbers, shifts
 from engine.methods.datasets.rollup import Cells, starts
-from engine.methods.datasets.row_sets import Holds, Parted, parted
+from engine.methods.datasets.row_sets import Holds, Parted, group_entries
 from engine.progress import SILENT, Progress
-from engine.risk.combinations import described
+from engine.risk.combinations import number_sets
 
 _BLOCK = 3  # columns whose digits are added up once for many combinations of steps
 
@@ -90,7 +90,7 @@ def ascending(
     """
     if members.sets:
         sets = ascending_sets(codes, members, ladders, k=k, conditions=conditions, progress=progress)
-        return None if sets is None else _written(sets, codes, ladders, np.ones(len(codes), dtype=np.int64))
+        return None if sets is None else _write(sets, codes, ladders, np.ones(len(codes), dtype=np.int64))
     free = _Free(codes, members, ladders)
     rows = np.bincount(members.combination, minlength=len(codes)).astype(np.int64)
     losses = certainty(ladders, codes, rows)
@@ -112,10 +112,10 @@ def ascending(
     joining = Joining(group, codes, ladders, rows, conditions)
     if not joining.place(free.places, progress=progress):
         return None
-    return _written(group, codes, ladders, rows)
+    return _write(group, codes, ladders, rows)
 
 
-def _written(group: Codes, codes: Codes, ladders: Sequence[Ladder], rows: Codes) -> Groups:
+def _write(group: Codes, codes: Codes, ladders: Sequence[Ladder], rows: Codes) -> Groups:
     """Return groups with the steps on which each is written: the lowest that its rows have in common."""
     low, high = ends(group, codes)
     of_group = np.bincount(group, rows)
@@ -321,7 +321,7 @@ class _Kinds:
         place[shown] = np.arange(len(shown))
         entries = np.flatnonzero(place[self.person] >= 0)
         reads = group_numbers(self.codes[entries], self.ladders, steps)
-        same = described(reads, place[self.person[entries]])
+        same = number_sets(reads, place[self.person[entries]])
         for who, found in zip(alone.tolist(), same.tolist(), strict=False):
             for kind in nowhere_coarser[same[len(alone) :] == found].tolist():
                 if self._join(self.person == who, kind, steps):
@@ -354,7 +354,7 @@ class _Kinds:
         return True
 
     def _parted(self, entries: Codes, steps: tuple[int, ...]) -> Parted:
-        return parted(group_numbers(self.codes[entries], self.ladders, steps), self.person[entries])
+        return group_entries(group_numbers(self.codes[entries], self.ladders, steps), self.person[entries])
 
     def _fulfil(self, entries: Codes, own: Parted) -> Holds:
         found = np.ones(len(own.kind), dtype=bool)

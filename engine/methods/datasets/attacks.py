@@ -94,7 +94,7 @@ def refinement(
     )
 
 
-def downcoded(grouping: Grouping, read: Written, least: Codes) -> dict[str, float]:
+def attack_by_downcoding(grouping: Grouping, read: Written, least: Codes) -> dict[str, float]:
     """Run the downcoding attack on groups that are written no coarser than they had to be.
 
     Somebody is taken to know which values occur in a column.

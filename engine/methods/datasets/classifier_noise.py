@@ -15,7 +15,7 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.datasets.noise_shapes import Floats, Shape, bounded, unbounded
+from engine.methods.datasets.noise_shapes import Floats, Shape, bounded_shape, normal_shape
 from engine.methods.kinds import Changes
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -32,7 +32,7 @@ from engine.methods.protocol import (
     Rows,
     Spends,
 )
-from engine.methods.shared.promise import unbounded as no_bound
+from engine.methods.shared.promise import promise_without_bound as no_bound
 from engine.methods.shared.rows import entry, leaving
 from engine.privacy.gaussian import continuous_delta
 from engine.privacy.promise import Promise
@@ -128,7 +128,7 @@ class ClassifierNoise(Method):
         return Forecast(notes=_notes(self))
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
-        found = _scaled(next(iter(tables.values())), self)
+        found = _scale(next(iter(tables.values())), self)
         assert context.chance is not None  # nothing bounds the loss
         options, shapes = self.options, shapes_of(self)
         learn = {"penalty": float(options.penalty), "kappa": float(options.kappa)}
@@ -219,9 +219,9 @@ def shapes_of(design: ClassifierNoise) -> list[Shape] | None:
     weights = [float((options.weights or {}).get(name, 1)) for name in options.columns]
     rho = float(options.rho)
     if options.form == NORMAL:
-        return [unbounded(rho, weight) for weight in weights]
+        return [normal_shape(rho, weight) for weight in weights]
     reach = float(options.reach)
-    made = {weight: bounded(rho, reach, weight) for weight in set(weights)}
+    made = {weight: bounded_shape(rho, reach, weight) for weight in set(weights)}
     return [made[weight] for weight in weights]
 
 
@@ -243,7 +243,7 @@ def level_of(shapes: list[Shape], *, rows: int, delta: float) -> float:
     return 0.0 if beyond(0.0) <= 0 else float(brentq(beyond, 0.0, distance * (distance + 20.0)))
 
 
-def _scaled(table: Table, design: ClassifierNoise) -> Scaled:
+def _scale(table: Table, design: ClassifierNoise) -> Scaled:
     rows, schema, names = table.rows(), design.schema, design.options.columns
     ends = np.array([bounds(schema.column(name)) for name in names], dtype=np.float64)
     low, width = ends[:, 0], ends[:, 1] - ends[:, 0]
@@ -381,7 +381,7 @@ def machine(rows: Floats, classes: Floats, *, penalty: float, kappa: float) -> M
     ([2.0], -1.0, True)
     """
     wide = np.column_stack([rows, np.full(len(rows), kappa**-0.5)])
-    weights, multipliers, exact = _polished(wide * classes[:, None], penalty)
+    weights, multipliers, exact = _polish(wide * classes[:, None], penalty)
     return Machine(weights[:-1], float(weights[-1] * kappa**-0.5), multipliers, exact)
 
 
@@ -406,7 +406,7 @@ def _inside_the_box(
         # The factor of 1 + Z'D⁻¹Z, without squaring what is badly conditioned near the end
         both = np.vstack([np.eye(signed.shape[1]), signed / np.sqrt(diagonal)[:, None]])
         core = np.asarray(np.linalg.qr(both, mode="r")).T
-        solve = partial(_solved, diagonal=diagonal, scaled=scaled, core=core)
+        solve = partial(_solve, diagonal=diagonal, scaled=scaled, core=core)
         first = solve(wrong - z + u)
         first_z, first_u = -z - z * first / inner, -u + u * first / slack
         far = _how_far(inner, first, slack, -first, z, first_z, u, first_u)
@@ -424,7 +424,7 @@ def _inside_the_box(
     return inner, ~within & (inner / penalty >= z), within
 
 
-def _solved(right: Floats, *, diagonal: Floats, scaled: Floats, core: Floats) -> Floats:
+def _solve(right: Floats, *, diagonal: Floats, scaled: Floats, core: Floats) -> Floats:
     """Solve (D + ZZ') x = r through the few columns of Z: Woodbury's identity."""
     part = np.linalg.solve(core.T, np.linalg.solve(core, scaled.T @ right))
     return np.asarray(right / diagonal - scaled @ part)
@@ -440,7 +440,7 @@ def _how_far(*pairs: Floats) -> float:
     return far
 
 
-def _polished(signed: Floats, penalty: float) -> tuple[Floats, Floats, bool]:
+def _polish(signed: Floats, penalty: float) -> tuple[Floats, Floats, bool]:
     """Return weights, multipliers, and whether the conditions hold; ``signed`` are the rows times y_i."""
     multipliers, on, within = _inside_the_box(signed, penalty)
     weights = signed.T @ multipliers

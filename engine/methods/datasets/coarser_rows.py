@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.methods import option
 from engine.methods.datasets.ascending import ascending
-from engine.methods.datasets.attacks import downcoded, given_away, refinement
+from engine.methods.datasets.attacks import attack_by_downcoding, given_away, refinement
 from engine.methods.datasets.conditions import Condition
 from engine.methods.datasets.full_domain import Found, Lattice, search
 from engine.methods.datasets.grouping import (
@@ -27,7 +27,7 @@ from engine.methods.datasets.grouping import (
     grouping_problems,
     identifying_columns,
     least_steps,
-    read,
+    read_grouping,
     refuse,
     refuse_broken,
     sensitive_cells,
@@ -119,7 +119,7 @@ class CoarserRows(Method):
     def read(self, tables: Mapping[str, Table]) -> tuple[Grouping, AgainstPopulation | None]:
         """Return the table as combinations, and the population that it is compared with."""
         sets = self.values.get("several_rows") == AS_A_SET
-        return read(next(iter(tables.values())), self.request, sets=sets), None
+        return read_grouping(next(iter(tables.values())), self.request, sets=sets), None
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
@@ -277,7 +277,7 @@ def _of_groups(
     told = {name: round(value, 4) for name, value in asdict(attack).items()}
     least = least_steps(design.request)
     read = grouping.on_steps(found.group, np.maximum(found.steps, least[:, None]))
-    finer = downcoded(grouping, read, least)
+    finer = attack_by_downcoding(grouping, read, least)
     figures = {
         "loss": round(found.loss, 6),
         **{f"refinement_{name}": value for name, value in told.items()},
@@ -371,7 +371,7 @@ def solution_map(
     possible = 1
     for low, size in zip(least, lattice.shape, strict=True):
         possible *= size - low
-    chosen = list(_drawn(lattice.shape, least, possible, (best, wanted)))
+    chosen = list(_draw(lattice.shape, least, possible, (best, wanted)))
     candidates = []
     for place, steps in enumerate(chosen):
         if not place % 16:
@@ -398,7 +398,7 @@ def solution_map(
     )
 
 
-def _drawn(shape: Steps, least: Steps, possible: int, always: tuple[Steps, ...]) -> Iterable[Steps]:
+def _draw(shape: Steps, least: Steps, possible: int, always: tuple[Steps, ...]) -> Iterable[Steps]:
     """Return the combinations that are looked at, in the order of the lattice."""
     if possible <= MOST_DRAWN:
         return product(*(range(low, size) for low, size in zip(least, shape, strict=True)))

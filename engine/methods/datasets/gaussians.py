@@ -10,7 +10,7 @@ import numpy as np
 
 from engine import arrays
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.datasets.gaussian_cells.counted import Rows as Read
 from engine.methods.datasets.gaussian_cells.learning import learn
 from engine.methods.datasets.gaussian_cells.plan import (
@@ -21,13 +21,13 @@ from engine.methods.datasets.gaussian_cells.plan import (
     Sets,
     relation_off,
 )
-from engine.methods.datasets.gaussian_cells.shapes import Model, drawn
+from engine.methods.datasets.gaussian_cells.shapes import Model, draw_rows
 from engine.methods.datasets.marginal_model.agreement import GAUSSIAN as GAUSSIAN_NOISE
 from engine.methods.datasets.marginal_model.agreement import LAPLACE as LAPLACE_NOISE
 from engine.methods.datasets.marginal_model.agreement import limits
 from engine.methods.datasets.marginal_model.sampling import uniform
 from engine.methods.datasets.synthesis.invented import invented_entry, written_rows
-from engine.methods.datasets.synthesis.related import CHANCE, Relations, carried
+from engine.methods.datasets.synthesis.related import CHANCE, Relations, describe_relations
 from engine.methods.filling import Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -165,7 +165,7 @@ class Gaussians(Method):
     @once
     def plan(self) -> Plan:
         """Return which noise everything gets."""
-        budget, label = required(self.request), self.label
+        budget, label = required_budget(self.request), self.label
         return Plan(
             len(self.options.columns),
             1 if label is None else label.size,
@@ -236,13 +236,13 @@ class Gaussians(Method):
         artefact = self._table(model, n, context.noise)
         names = self.options.columns
         notes = _noise_notes(model, names, plan.deviation(CELLS))
-        notes += carried(_relations(model, is_gaussian=_is_gaussian(self)), names)
+        notes += describe_relations(_relations(model, is_gaussian=_is_gaussian(self)), names)
         return Release((artefact,), self.cost, (_sets_view(model, names),), notes)
 
     def _table(self, model: Model, n: int, noise: Noise) -> TableArtefact:
         """Write drawn rows: every number as a step of its declared range."""
         ranges = [_one_cell(column) for column in self.columns]
-        classes, numbers, missing = drawn(model, n, np.array([_step(one) for one in ranges]), noise)
+        classes, numbers, missing = draw_rows(model, n, np.array([_step(one) for one in ranges]), noise)
         cells: list[ColumnCells] = [*ranges]
         codes = [*missing.T]
         lots = uniform(noise, numbers.size).reshape(numbers.T.shape)

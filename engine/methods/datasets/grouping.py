@@ -23,12 +23,12 @@ from engine.methods.datasets.conditions import (
     entropy,
     recursive,
 )
-from engine.methods.datasets.recoding import Codes, Ladder, Members, combined
+from engine.methods.datasets.recoding import Codes, Ladder, Members, combine_places
 from engine.methods.datasets.rollup import Cells
-from engine.methods.datasets.row_sets import one_entry_each, parted
+from engine.methods.datasets.row_sets import group_entries, one_entry_each
 from engine.methods.parameters import Problem
 from engine.methods.protocol import DictionaryEntry, Request
-from engine.methods.shared.promise import unbounded
+from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import coarser_entry, entry, hierarchy_of, read_as, written_cells
 from engine.numbers import of_hundred
 from engine.privacy.promise import Promise, Term
@@ -168,7 +168,7 @@ def promise(request: Request, **further: Term) -> Promise:
     elif request.rows_per_person > 1:
         known.append("one_row_known")
     known += ["population_known"] if AGAINST_POPULATION & set(further) else []
-    return unbounded(request, "k_anonymity", assumptions=tuple(known), **{**terms, **further})
+    return promise_without_bound(request, "k_anonymity", assumptions=tuple(known), **{**terms, **further})
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +217,7 @@ class Grouping:
         shown = pd.DataFrame(read)[kept]
         number[kept] = shown.groupby(list(shown.columns), sort=False).ngroup()
         if self.members.sets:
-            number[kept] = parted(number[kept], self.members.person[kept]).group
+            number[kept] = group_entries(number[kept], self.members.person[kept]).group
         return number
 
     def on_steps(self, group: Codes, steps: Codes) -> Written:
@@ -292,7 +292,7 @@ class Grouping:
         )
 
 
-def read(
+def read_grouping(
     table: Table,
     request: Request,
     *,
@@ -330,7 +330,7 @@ def read(
             ladders.append(Ladder.in_order(order, weight=weight, numbers=_numbers(column, order)))
             ranged.append(column.name)
         codes.append(ladders[-1].place(values)[found])
-    distinct_codes, number = combined(np.column_stack(codes).astype(np.int64), ladders)
+    distinct_codes, number = combine_places(np.column_stack(codes).astype(np.int64), ladders)
     members = members_of(number, table, request.schema.person_key)
     person = numbered_people(table, request.schema.person_key)
     if sets and person is not None and not members.each_once:

@@ -25,7 +25,7 @@ from engine.methods.datasets.synthesis.variables import (
     Variable,
     values_of,
     variable,
-    written,
+    write_drawn,
 )
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -51,7 +51,7 @@ from engine.methods.shared.plausibility import (
     rule_problems,
     rules_of,
 )
-from engine.methods.shared.promise import unbounded
+from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import entry, written_cells
 from engine.privacy.promise import Promise
 from engine.table.declared import numbered_people
@@ -155,7 +155,7 @@ class Imputation(Method):
         drawn = set(_drawn(self))
         problems = [
             Problem(f"{ID}.not_released", {"column": name}, parameter)
-            for parameter, names in _mentioned(self)
+            for parameter, names in _mention(self)
             for name in names
             if name not in released
         ]
@@ -172,12 +172,12 @@ class Imputation(Method):
 
     @once
     def cost(self) -> Promise:
-        return unbounded(self.request, "none")
+        return promise_without_bound(self.request, "none")
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
         assert context.chance is not None  # nothing bounds the loss
-        work = _prepared(table, self)
+        work = _prepare(table, self)
         chain = fit(
             work.variables,
             work.order,
@@ -191,7 +191,7 @@ class Imputation(Method):
         for place in range(self.options.copies):
             context.progress.step(0.5 + 0.5 * place / self.options.copies, "synthesis.draw")
             frame, origin, count = _copy(work, chain.redrawn(context.chance), context.chance)
-            copies.append(_numbered(frame))
+            copies.append(_number(frame))
             origins.append(origin)
             counts.append(count)
         names = self.options.estimates or ()
@@ -251,7 +251,7 @@ class Work:
         return len(self.cells)
 
 
-def _prepared(table: Table, design: Imputation) -> Work:
+def _prepare(table: Table, design: Imputation) -> Work:
     options, schema = design.options, design.schema
     if table.n_rows < 2 * options.smallest_leaf:
         raise InputRefused(f"{ID}.too_few", rows=2 * options.smallest_leaf)
@@ -338,13 +338,13 @@ def _draw(work: Work, chain: Chain, rows: npt.NDArray[np.int64], chance: np.rand
     for name, cell in work.cells.items():
         kept = cell.iloc[rows].reset_index(drop=True)
         if str(name) in work.replaced:
-            made = written(work.variables[str(name)], drawn[str(name)], chance)
+            made = write_drawn(work.variables[str(name)], drawn[str(name)], chance)
             kept = made if work.is_full else made.where(work.replaced[str(name)][rows], kept)
         cells[name] = kept
     return work.rules.complete(pd.DataFrame(cells, dtype="str"))
 
 
-def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
+def _number(frame: pd.DataFrame) -> pd.DataFrame:
     """Say in every row that it is synthetic."""
     frame.insert(0, NUMBERED, pd.Series([f"S{place}" for place in range(1, len(frame) + 1)], dtype="str"))
     return frame
@@ -367,7 +367,7 @@ def _drawn(design: Imputation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in named if name not in totals))
 
 
-def _mentioned(design: Imputation) -> list[tuple[str, tuple[str, ...]]]:
+def _mention(design: Imputation) -> list[tuple[str, tuple[str, ...]]]:
     """Return the columns that must be among those that leave, by the parameter that names them."""
     asked = ("replaced", "masks", "order", "estimates")
     found = [(name, tuple(design.values[name] or ())) for name in asked]
@@ -465,12 +465,12 @@ def programs(copies: tuple[str, ...], rule: Rule) -> tuple[FileArtefact, ...]:
     ['combine.py', 'combine.R']
     """
     return tuple(
-        FileArtefact(name, kind, _filled(name, copies, rule), Text(f"datasets.recipients.{language}"))
+        FileArtefact(name, kind, _fill(name, copies, rule), Text(f"datasets.recipients.{language}"))
         for language, (name, kind) in PROGRAMS.items()
     )
 
 
-def _filled(name: str, copies: tuple[str, ...], rule: Rule) -> bytes:
+def _fill(name: str, copies: tuple[str, ...], rule: Rule) -> bytes:
     template = files("resources").joinpath(FOLDER, f"{name}.txt").read_text(encoding="utf-8")
     listed = ", ".join(map(json.dumps, copies))
     if name.endswith(".py"):

@@ -20,7 +20,7 @@ from engine.methods.budget import (
     noise_notes,
     noise_taken,
     paid,
-    required,
+    required_budget,
     takes_gaussian,
 )
 from engine.methods.datasets.marginal_model.codes import MOST_GROUPS, SEEN, Coded, as_coded, with_shares
@@ -38,7 +38,7 @@ from engine.methods.datasets.marginal_model.sampling import CODE, rows_of
 from engine.methods.datasets.marginal_model.schedule import Schedule
 from engine.methods.datasets.marginal_model.shown import measured_views
 from engine.methods.datasets.synthesis.invented import entry_with_values, invented_rows
-from engine.methods.datasets.synthesis.misplaced import expected, misplaced
+from engine.methods.datasets.synthesis.misplaced import forecast_misplaced, share_misplaced
 from engine.methods.filling import USELESS, Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -144,7 +144,7 @@ def named_problems(request: Request, columns: Sequence[ColumnCells], *, method: 
     seen: set[Attributes] = set()
     for table in named_tables(request, columns) or ():
         cells = prod(sizes[one] for one in table)
-        told = {"table": _told(names, table), "cells": cells, "most": MOST_TOGETHER}
+        told = {"table": _tell(names, table), "cells": cells, "most": MOST_TOGETHER}
         if table in seen:
             found.append(Problem(f"{method}.named_twice", told, NAMED_TABLES.name))
         elif cells > MOST_TOGETHER:
@@ -161,14 +161,14 @@ def _too_large_together(
     cells = prod(tree.shape(largest))
     if cells <= MOST_TOGETHER and tree.cells <= MOST_IN_MODEL:
         return []
-    inside = "; ".join(_told(names, table) for table in sorted(tables) if len(set(table) & set(largest)) > 1)
-    told = {"table": _told(names, largest), "named": inside, "cells": cells, "all": tree.cells}
+    inside = "; ".join(_tell(names, table) for table in sorted(tables) if len(set(table) & set(largest)) > 1)
+    told = {"table": _tell(names, largest), "named": inside, "cells": cells, "all": tree.cells}
     code = "named_need_too_large" if cells > MOST_TOGETHER else "named_too_many"
     most = MOST_TOGETHER if cells > MOST_TOGETHER else MOST_IN_MODEL
     return [Problem(f"{method}.{code}", told | {"most": most}, NAMED_TABLES.name)]
 
 
-def _told(names: Sequence[str], table: Attributes) -> str:
+def _tell(names: Sequence[str], table: Attributes) -> str:
     return " × ".join(names[one] for one in table)
 
 
@@ -179,7 +179,7 @@ def off_together(schedule: Schedule) -> tuple[float, ...]:
     """Return for every named table the share of rows that its noise puts into a wrong cell."""
     cells = schedule.cells[len(schedule.sizes) :]
     return tuple(
-        misplaced([size], [schedule.deviation(scale)], schedule.about_rows)[0]
+        share_misplaced([size], [schedule.deviation(scale)], schedule.about_rows)[0]
         for size, scale in zip(cells, schedule.together, strict=True)
     )
 
@@ -187,7 +187,7 @@ def off_together(schedule: Schedule) -> tuple[float, ...]:
 def mostly_noise(schedule: Schedule, names: Sequence[str]) -> str:
     """Return the named tables that are mostly noise; nothing where none is."""
     off = zip(schedule.named or (), off_together(schedule), strict=True)
-    return "; ".join(_told(names, table) for table, share in off if share > MOSTLY_NOISE)
+    return "; ".join(_tell(names, table) for table, share in off if share > MOSTLY_NOISE)
 
 
 def named_view(schedule: Schedule, names: Sequence[str], *, words: str) -> TableView:
@@ -203,7 +203,7 @@ def named_view(schedule: Schedule, names: Sequence[str], *, words: str) -> Table
     cells = schedule.cells[len(schedule.sizes) :]
     rows = tuple(
         (
-            _told(names, table),
+            _tell(names, table),
             size,
             schedule.within(schedule.deviation(scale)),
             float(f"{100 * off:.2g}"),
@@ -344,7 +344,7 @@ class Marginals(Method):
 
     @once
     def _division(self) -> Schedule:
-        budget, columns = required(self.paid), self.cells
+        budget, columns = required_budget(self.paid), self.cells
         return Schedule(
             most_sizes(columns),
             budget.epsilon,
@@ -385,9 +385,9 @@ class Marginals(Method):
             code = _accuracy(schedule, schedule.code)
             label = Text(f"{WORDS}.numbers.count.code")
             errors.append(Expected(label, "invented", None, code.median, code.limit, unit))
-        errors.append(expected(Text(f"{WORDS}.numbers.share.label"), _off_alone(schedule)))
+        errors.append(forecast_misplaced(Text(f"{WORDS}.numbers.share.label"), _off_alone(schedule)))
         if off := _off_in_pairs(schedule):
-            errors.append(expected(Text(f"{WORDS}.numbers.share.pair"), off))
+            errors.append(forecast_misplaced(Text(f"{WORDS}.numbers.share.pair"), off))
         names = [cells.column.name for cells in self.cells]
         views = (named_view(schedule, names, words=WORDS),) if schedule.together else ()
         told = {
@@ -405,7 +405,7 @@ class Marginals(Method):
         return Forecast(tuple(errors), views=views, notes=(*first, note, *drawn))
 
     def judged(self, people: int | None) -> Judged:
-        schedule, epsilon = self._division.expected(), float(required(self.paid).epsilon)
+        schedule, epsilon = self._division.expected(), float(required_budget(self.paid).epsilon)
         off = _off_alone(schedule)[0]
         told: dict[str, Any] = {"rows": schedule.about_rows, "epsilon": epsilon, "off": 100 * off}
         verdict = "nothing" if 1 - off < USELESS else _verdict(schedule)
@@ -427,7 +427,7 @@ class Marginals(Method):
         schedule, columns = self.schedule, self.cells
         context.progress.step(0.0, "run.reading")
         rows = tables[MAIN].rows()
-        columns = _searched(rows, columns, schedule, context.noise)
+        columns = _search(rows, columns, schedule, context.noise)
         schedule = schedule.found(tuple(cells.size for cells in columns))
         codes = np.array([cells.codes(rows[cells.column.name]).astype(CODE) for cells in columns])
         names = [cells.column.name for cells in columns]
@@ -509,7 +509,7 @@ def _impossible(design: Marginals, columns: tuple[ColumnCells, ...]) -> dict[Att
     return impossible_pairs(columns, rules_of(design.request), most_cells=most, beside=pairs)
 
 
-def _searched(
+def _search(
     rows: pd.DataFrame, columns: tuple[ColumnCells, ...], schedule: Schedule, noise: Noise
 ) -> tuple[ColumnCells, ...]:
     """Return the columns with the values that are frequent by a noisy table of all of them."""
@@ -571,7 +571,7 @@ def _verdict(schedule: Schedule) -> str:
 def _off_alone(schedule: Schedule) -> tuple[float, float]:
     """Return the share of rows that the noise puts into a wrong cell of a column."""
     deviations = [schedule.deviation(scale) for scale in schedule.single]
-    return misplaced(schedule.sizes, deviations, schedule.about_rows)
+    return share_misplaced(schedule.sizes, deviations, schedule.about_rows)
 
 
 def _off_in_pairs(schedule: Schedule) -> tuple[float, float] | None:
@@ -580,7 +580,7 @@ def _off_in_pairs(schedule: Schedule) -> tuple[float, float] | None:
     cells = [size for size in cells if size <= schedule.most_cells]
     if not schedule.pairs or not cells:
         return None
-    return misplaced(cells, [schedule.deviation(schedule.pair)] * len(cells), schedule.about_rows)
+    return share_misplaced(cells, [schedule.deviation(schedule.pair)] * len(cells), schedule.about_rows)
 
 
 def _accuracy(schedule: Schedule, scale: Fraction) -> Accuracy:

@@ -36,7 +36,7 @@ from engine.methods.protocol import (
     Rows,
     Spends,
 )
-from engine.methods.shared.promise import unbounded
+from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import entry, hierarchy_of, leaving, written_cells
 from engine.numbers import nearest
 from engine.privacy.promise import Promise
@@ -94,7 +94,7 @@ class Microaggregation(Method):
     def cost(self) -> Promise:
         if self.options.grouping == TOGETHER:
             return promise(self.request)
-        return unbounded(self.request, "none")
+        return promise_without_bound(self.request, "none")
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         rows = next(iter(tables.values())).rows()
@@ -114,7 +114,7 @@ class Microaggregation(Method):
             groups = [group] * len(parts)
             blocks = block_loss(space, k=k)
         else:
-            groups = [_ranked(part, k) for part in parts]
+            groups = [_rank(part, k) for part in parts]
         cells = {column.name: written_cells(rows[column.name], column) for column in columns}
         cells |= {part.name: part.written(own).tolist() for part, own in zip(parts, groups, strict=True)}
         frame = pd.DataFrame(cells, dtype="str")
@@ -241,7 +241,7 @@ def _space(parts: list[_Part]) -> Space:
     return Space(np.ascontiguousarray(np.concatenate([numbers for numbers, _ in points])), categories)
 
 
-def _ranked(part: _Part, k: int) -> Codes:
+def _rank(part: _Part, k: int) -> Codes:
     """Put rows into groups of k by their rank in one column, the last of up to 2k − 1."""
     rank = part.encoded.ranks[part.encoded.codes]
     group = np.empty(len(rank), dtype=np.int64)
@@ -512,10 +512,10 @@ class _Left:
 
 def squared_errors(space: Space, group: Codes) -> tuple[float, float]:
     """Return the sum of squared distances to the mean of the group, and to the mean of all."""
-    return _squared(space, group), _squared(space, np.zeros_like(group))
+    return _square(space, group), _square(space, np.zeros_like(group))
 
 
-def _squared(space: Space, group: Codes) -> float:
+def _square(space: Space, group: Codes) -> float:
     size = np.bincount(group).astype(np.float64)
     total = 0.0
     for column in space.numbers:

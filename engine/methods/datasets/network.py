@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from engine.methods import option
-from engine.methods.budget import budget_problems, required
+from engine.methods.budget import budget_problems, required_budget
 from engine.methods.datasets.bayes_network.correlation import CorrelationShares
 from engine.methods.datasets.bayes_network.learning import Network as Learnt
 from engine.methods.datasets.bayes_network.learning import learn
 from engine.methods.datasets.bayes_network.shares import MOST_GROUPS, Shares
 from engine.methods.datasets.synthesis.invented import invented_table
-from engine.methods.datasets.synthesis.misplaced import expected, misplaced
-from engine.methods.datasets.synthesis.related import carried
+from engine.methods.datasets.synthesis.misplaced import forecast_misplaced, share_misplaced
+from engine.methods.datasets.synthesis.related import describe_relations
 from engine.methods.filling import USELESS, Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -127,7 +127,7 @@ class Network(Method):
     def shares(self) -> Shares:
         """Return which noise everything gets."""
         sizes = tuple(one.size for one in self.cells)
-        epsilon, moved = required(self.request).epsilon, self.request.units_moved
+        epsilon, moved = required_budget(self.request).epsilon, self.request.units_moved
         if self.options.structure == CORRELATION:
             return CorrelationShares(sizes, epsilon, moved, self.options.about_rows)
         return Shares(sizes, epsilon, moved)
@@ -145,7 +145,7 @@ class Network(Method):
         accuracy = laplace_accuracy(noise.scale, count=1)
         label, unit = Text(f"{WORDS}.numbers.count.label"), counted_unit(self.request)
         error = Expected(label, "invented", None, accuracy.median, accuracy.limit, unit)
-        off = expected(Text(f"{WORDS}.numbers.share.label"), _off(shares, self.options.about_rows))
+        off = forecast_misplaced(Text(f"{WORDS}.numbers.share.label"), _off(shares, self.options.about_rows))
         verdict, cells = _verdict(shares, self.options.about_rows)
         note = Text(f"{WORDS}.notes.{verdict}", {"cells": cells})
         return Forecast((error, off), notes=(*cap_notes(self.request), note))
@@ -176,7 +176,9 @@ class Network(Method):
         drawn = learnt.rows(n, context.noise)[:, context.noise.shuffled(n)]
         artefact = invented_table(columns, drawn, context.noise)
         views = (_parents_view(learnt, self.options.columns, self.shares),)
-        return Release((artefact,), self.cost, views, carried(learnt.relations, self.options.columns))
+        return Release(
+            (artefact,), self.cost, views, describe_relations(learnt.relations, self.options.columns)
+        )
 
 
 def _verdict(shares: Shares, rows: int) -> tuple[str, int]:
@@ -190,7 +192,7 @@ def _off(shares: Shares, rows: int) -> tuple[float, float]:
     """Return the share of rows in a wrong cell of a column, which adds up the lines of its table."""
     room = shares.room(rows) if shares.choices else 0
     deviations = [shares.deviation * sqrt(max(1.0, room / size)) for size in shares.sizes]
-    return misplaced(shares.sizes, deviations, rows)
+    return share_misplaced(shares.sizes, deviations, rows)
 
 
 def _parents_view(learnt: Learnt, names: tuple[str, ...], shares: Shares) -> TableView:

@@ -41,7 +41,7 @@ class Shape:
         return np.interp(chance.random(count), self.chances, self.ends)
 
 
-def unbounded(rho: float, weight: float = 1.0) -> Shape:
+def normal_shape(rho: float, weight: float = 1.0) -> Shape:
     """Return the normal noise that minimises w · I(p) + ρ E[n²].
 
     Parameters
@@ -57,7 +57,7 @@ def unbounded(rho: float, weight: float = 1.0) -> Shape:
 
     Examples
     --------
-    >>> found = unbounded(4.0)
+    >>> found = normal_shape(4.0)
     >>> found.variance, found.information
     (0.5, 2.0)
     """
@@ -65,7 +65,7 @@ def unbounded(rho: float, weight: float = 1.0) -> Shape:
     return Shape(variance, 1 / variance, np.zeros(0), np.zeros(0))
 
 
-def bounded(rho: float, reach: float, weight: float = 1.0) -> Shape:
+def bounded_shape(rho: float, reach: float, weight: float = 1.0) -> Shape:
     """Return the noise from −reach to reach that minimises w · I(p) + ρ E[n²].
 
     Parameters
@@ -85,7 +85,7 @@ def bounded(rho: float, reach: float, weight: float = 1.0) -> Shape:
 
     Examples
     --------
-    >>> found = bounded(0.0, 1.0)  # the variance of cos² is 1/3 − 2/π², its information π²
+    >>> found = bounded_shape(0.0, 1.0)  # the variance of cos² is 1/3 − 2/π², its information π²
     >>> round(found.variance, 5), round(found.information, 4)
     (0.13069, 9.8696)
     """

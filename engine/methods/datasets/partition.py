@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.methods import option
-from engine.methods.datasets.attacks import downcoded
+from engine.methods.datasets.attacks import attack_by_downcoding
 from engine.methods.datasets.conditions import Condition, cells_of
 from engine.methods.datasets.grouping import (
     WEIGHTS,
@@ -21,7 +21,7 @@ from engine.methods.datasets.grouping import (
     conditions,
     grouping_problems,
     promise,
-    read,
+    read_grouping,
     refuse,
     refuse_broken,
 )
@@ -103,7 +103,7 @@ class Partition(Method):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table = next(iter(tables.values()))
-        grouping = read(table, self.request, in_order=self.options.written == RANGES)
+        grouping = read_grouping(table, self.request, in_order=self.options.written == RANGES)
         asked = conditions(grouping, table, self.request)
         group = mondrian(
             grouping.codes,
@@ -118,7 +118,7 @@ class Partition(Method):
             raise refuse(grouping, asked, k=self.options.k)
         low, high = ends(group, grouping.codes)
         steps = between(grouping.ladders, low, high)
-        written, kept = _written(grouping, group, steps, low, high), group >= 0
+        written, kept = _write(grouping, group, steps, low, high), group >= 0
         refuse_broken(grouping, asked, grouping.alike(written, kept), k=self.options.k, method=ID)
         assert context.chance is not None  # nothing bounds the loss
         rows = grouping.coarser(written, kept)
@@ -128,11 +128,11 @@ class Partition(Method):
             (artefact,),
             self.cost,
             (grouping.steps_view(group, steps),) if on_steps else (),
-            inside=_inside(grouping, group, _lost(grouping, group, steps, low, high), written),
+            inside=_inside(grouping, group, _lose(grouping, group, steps, low, high), written),
         )
 
 
-def _written(grouping: Grouping, group: Codes, steps: Codes, low: Codes, high: Codes) -> Written:
+def _write(grouping: Grouping, group: Codes, steps: Codes, low: Codes, high: Codes) -> Written:
     """Return what every combination reads: the range of its group, or the lowest value that all have."""
     written = grouping.on_steps(group, np.where(_ranged(grouping)[:, None], 0, steps))
     for place, (column, ladder) in enumerate(zip(grouping.identifying, grouping.ladders, strict=True)):
@@ -167,7 +167,7 @@ def _ranged(grouping: Grouping) -> np.ndarray:
     return np.array([column.name in grouping.ranged for column in grouping.identifying])
 
 
-def _lost(grouping: Grouping, group: Codes, steps: Codes, low: Codes, high: Codes) -> Floats:
+def _lose(grouping: Grouping, group: Codes, steps: Codes, low: Codes, high: Codes) -> Floats:
     """Return the certainty penalty of every cell, shape (columns, combinations)."""
     lost = np.zeros((len(grouping.identifying), len(group)))
     for place, (ladder, ranged) in enumerate(zip(grouping.ladders, _ranged(grouping), strict=True)):
@@ -189,7 +189,7 @@ def _inside(grouping: Grouping, group: Codes, lost: Floats, written: Written) ->
         "groups": len(sizes),
         "loss": round(float((mean * weights).sum() / weights.sum()), 6),
     }
-    finer = downcoded(grouping, written, np.zeros(len(grouping.identifying), dtype=np.int64))
+    finer = attack_by_downcoding(grouping, written, np.zeros(len(grouping.identifying), dtype=np.int64))
     views = (figures_view(figures), figures_view(finer, "downcoding"), losses_view(grouping, lost))
     unknown = grouping.unknown_view()
     attack = {f"downcoding_{name}": value for name, value in finer.items()}
@@ -339,7 +339,7 @@ class _Cutting:
         part, own = self.part[at], self.order[at]
         code = self.columns[place][own]
         if self.ordered[place]:
-            side = (code > self._balanced(part, code, self.weight[own], len(wanted))[part]).astype(np.int64)
+            side = (code > self._balance(part, code, self.weight[own], len(wanted))[part]).astype(np.int64)
         else:
             side = self._finer(part, self.ladders[place].groups[steps[part] - 1, code], self.weight[own])
         sides = int(side.max()) + 1
@@ -386,7 +386,7 @@ class _Cutting:
         small[lacks[starts(of_part[lacks])]] = True
         return np.where(small, children, of_child)[number]
 
-    def _balanced(self, part: Codes, code: Codes, weight: Codes, parts: int) -> Codes:
+    def _balance(self, part: Codes, code: Codes, weight: Codes, parts: int) -> Codes:
         """Return for every part the last value of its lower side, both sides being most alike in size."""
         values = int(code.max()) + 1
         key = part * values + code
@@ -395,7 +395,7 @@ class _Cutting:
             cell = np.flatnonzero(counted)
             size = counted[cell].astype(np.int64)
         else:
-            cell, size = _added(key, weight)
+            cell, size = _add(key, weight)
         of_part = cell // values
         first = starts(of_part)
         below = np.cumsum(size)
@@ -432,7 +432,7 @@ class _Cutting:
         self.order = self.order[stays[places]]
 
 
-def _added(key: Codes, weight: Codes) -> tuple[Codes, Codes]:
+def _add(key: Codes, weight: Codes) -> tuple[Codes, Codes]:
     """Return equal keys once, rising, with their summed weights."""
     bits = int(weight.max()).bit_length()
     if int(key.max()).bit_length() + bits <= _BITS:

@@ -15,10 +15,10 @@ from engine.methods.datasets.grouping import (
     identifying_columns,
     members_of,
     promise,
-    read,
+    read_grouping,
 )
 from engine.methods.datasets.population import AgainstPopulation, Asked, Population
-from engine.methods.datasets.recoding import combined
+from engine.methods.datasets.recoding import combine_places
 from engine.methods.kinds import Shape
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -92,12 +92,12 @@ class Presence(CoarserRows):
             if name not in others:
                 raise InputRefused("grouping.population_column", column=name)
         cells = {column.name: written_cells(others.rows()[column.name], column) for column in identifying}
-        grouping = read(tables[MAIN], self.request, further=cells)
+        grouping = read_grouping(tables[MAIN], self.request, further=cells)
         codes = [
             ladder.place(cells[column.name])
             for column, ladder in zip(identifying, grouping.ladders, strict=True)
         ]
-        theirs, number = combined(np.column_stack(codes), grouping.ladders)
+        theirs, number = combine_places(np.column_stack(codes), grouping.ladders)
         schema = self.request.schemas.get(POPULATION)
         key = None if schema is None else schema.person_key
         options = self.options

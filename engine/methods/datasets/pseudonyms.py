@@ -23,10 +23,10 @@ from engine.methods.protocol import (
     Rows,
     Spends,
 )
-from engine.methods.shared.promise import unbounded
+from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import entry, leaving, written_cells
-from engine.privacy.format_keeping import LONGEST, fits, numbers_for, padded
-from engine.privacy.keys import locked, new_key, pseudonyms
+from engine.privacy.format_keeping import LONGEST, fits, numbers_for, pad_number
+from engine.privacy.keys import lock_key, new_key, pseudonyms
 from engine.privacy.promise import Promise
 from engine.table.table import Table
 from engine.views import Text
@@ -79,7 +79,7 @@ class Pseudonyms(KeyKeeper):
 
     @once
     def cost(self) -> Promise:
-        return unbounded(self.request, "pseudonymous")
+        return promise_without_bound(self.request, "pseudonymous")
 
     @once
     def uses_earlier_key(self) -> bool:
@@ -88,7 +88,7 @@ class Pseudonyms(KeyKeeper):
     def stand_ins(self, texts: Sequence[str], *, key: bytes) -> list[str]:
         if self.options.form == LETTERS:
             return pseudonyms(texts, key=key)
-        if not all(map(fits, texts)) or len({padded(text) for text in texts}) < len(texts):
+        if not all(map(fits, texts)) or len({pad_number(text) for text in texts}) < len(texts):
             raise InputRefused(f"{ID}.no_numbers", longest=LONGEST)
         return numbers_for(texts, key=key)
 
@@ -108,7 +108,7 @@ class Pseudonyms(KeyKeeper):
             cells = {name: np.array([*stand_ins, ""], dtype=object)[places].tolist(), **cells}
             meaning = "pseudonym" if context.key is None else "pseudonym_again"
             entries.insert(0, DictionaryEntry(name, Text(f"datasets.{meaning}"), "text"))
-            inside = Inside(keys={KEY_FILE: locked(key, context.passphrase)})
+            inside = Inside(keys={KEY_FILE: lock_key(key, context.passphrase)})
         assert context.chance is not None  # nothing bounds the loss
         artefact = leaving("table", pd.DataFrame(cells, dtype="str"), tuple(entries), context.chance)
         return Release((artefact,), self.cost, inside=inside)

@@ -26,7 +26,7 @@ _WIDEST = 1 << 62
 FEW, SHORT = 3, 14  # values that are told all, and the letters that they may have together
 
 
-def _told(read: Sequence[str]) -> str:
+def _tell(read: Sequence[str]) -> str:
     """Return how a column reads: its values where they are few and short, else the one in the middle."""
     values = list(dict.fromkeys(read))
     if len(values) <= FEW and sum(map(len, values)) <= SHORT:
@@ -75,7 +75,7 @@ class Ladder:
         counts = [Counter(hierarchy.at(listed, step)) for step in steps]
         alike = [[count[text] for text in read] for count, read in zip(counts, reads, strict=True)]
         losses = (np.array(alike, dtype=np.float64) - 1) / max(1, len(listed) - 1)
-        told = tuple(_told(read) for read in reads)
+        told = tuple(_tell(read) for read in reads)
         return Ladder(tuple(reads[0]), groups, losses.reshape(len(reads), -1), weight, reads=told)
 
     @staticmethod
@@ -101,7 +101,7 @@ class Ladder:
             np.array([np.zeros(len(values)), np.ones(len(values))]),
             weight,
             None if numbers is None else _between_ends(numbers),
-            (_told(values), ""),
+            (_tell(values), ""),
         )
 
     def wide(self, low: Codes, high: Codes) -> npt.NDArray[np.float64]:
@@ -213,14 +213,14 @@ def shifts(ladders: Sequence[Ladder], first: int = 0) -> list[int]:
     return np.cumsum([first, *(ladder.bits for ladder in ladders)]).tolist()
 
 
-def combined(codes: Codes, ladders: Sequence[Ladder]) -> tuple[Codes, Codes]:
+def combine_places(codes: Codes, ladders: Sequence[Ladder]) -> tuple[Codes, Codes]:
     """Return the distinct combinations of the rows' places, in their order, and the number of each row's own.
 
     Examples
     --------
     >>> from engine.table.hierarchies import Hierarchy
     >>> sex = Ladder.of(["f", "m"], Hierarchy())
-    >>> found, number = combined(np.array([[1, 0], [0, 1], [1, 0]]), [sex, sex])
+    >>> found, number = combine_places(np.array([[1, 0], [0, 1], [1, 0]]), [sex, sex])
     >>> found.tolist(), number.tolist()
     ([[0, 1], [1, 0]], [1, 0, 1])
     """

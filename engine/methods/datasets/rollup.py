@@ -54,7 +54,7 @@ class Cells:
     @staticmethod
     def counted(group: Codes, further: Codes, count: Codes, *, values: int, groups: int) -> Cells:
         """Add up entries, each with a group, a further digit below ``values`` and a count; no digits."""
-        key, summed = _summed(group * values + further, count)
+        key, summed = _sum(group * values + further, count)
         return Cells(key // values, key % values, summed, np.zeros((0, groups), dtype=np.int64))
 
 
@@ -146,7 +146,7 @@ class Rollup:
             packed = packed[starts(packed >> self._shifts[0])]
         packed = packed[groups]
         found = [packed >> shift & mask for shift, mask in zip(self._shifts, self._masks, strict=True)]
-        return _stacked(found, len(packed))
+        return _stack(found, len(packed))
 
     def _near(self, steps: Steps) -> Cells:
         packed = self._packed(steps)
@@ -160,7 +160,7 @@ class Rollup:
     def _far(self, steps: Steps) -> Cells:
         """Go back to the entries: the numbers of groups of so many values do not fit into 62 bits."""
         number = group_numbers(self._codes, self.ladders, steps)
-        wide, count = _summed(number * self.values + self._further, self._count)
+        wide, count = _sum(number * self.values + self._further, self._count)
         group, further = wide // self.values, wide % self.values
         first = np.unique(number, return_index=True)[1]
         digits = [
@@ -168,7 +168,7 @@ class Rollup:
             for place, (ladder, step) in enumerate(zip(self.ladders, steps, strict=True))
         ]
         return Cells(
-            group, further, np.minimum(count, 1) if self.distinct else count, _stacked(digits, len(first))
+            group, further, np.minimum(count, 1) if self.distinct else count, _stack(digits, len(first))
         )
 
     def _packed(self, steps: Steps) -> Codes:
@@ -270,12 +270,12 @@ def starts(rising: Codes) -> npt.NDArray[np.intp]:
     return begins.nonzero()[0]
 
 
-def _summed(key: Codes, count: Codes) -> tuple[Codes, Codes]:
+def _sum(key: Codes, count: Codes) -> tuple[Codes, Codes]:
     order = np.argsort(key, kind="stable")
     key, count = key[order], count[order]
     runs = starts(key)
     return key[runs], np.add.reduceat(count, runs)
 
 
-def _stacked(digits: list[Codes], groups: int) -> Codes:
+def _stack(digits: list[Codes], groups: int) -> Codes:
     return np.array(digits, dtype=np.int64).reshape(len(digits), groups)

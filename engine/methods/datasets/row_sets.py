@@ -14,7 +14,7 @@ import numpy as np
 from engine import arrays
 from engine.methods.datasets.recoding import Codes, Ladder, Members, group_numbers
 from engine.methods.datasets.rollup import Cells, Steps
-from engine.risk.combinations import dense, described
+from engine.risk.combinations import dense, number_sets
 
 Holds = arrays.Bools
 
@@ -52,17 +52,17 @@ class Parted:
         return self.people[np.unique(self.kind[kept])]
 
 
-def parted(reads: Codes, person: Codes) -> Parted:
+def group_entries(reads: Codes, person: Codes) -> Parted:
     """Put entries into groups, given what each reads and whose it is.
 
     Examples
     --------
-    >>> found = parted(np.array([0, 1, 0, 1, 0]), np.array([0, 0, 1, 1, 2]))
+    >>> found = group_entries(np.array([0, 1, 0, 1, 0]), np.array([0, 0, 1, 1, 2]))
     >>> [int(found.sizes[group]) for group in found.group]
     [2, 2, 2, 2, 1]
     """
     person, everybody = dense(person, int(person.max(initial=-1)) + 1)
-    kind = described(reads, person)
+    kind = number_sets(reads, person)
     width = int(reads.max(initial=-1)) + 1
     group, groups = dense(kind[person] * width + reads, everybody * width)
     of_group = np.zeros(groups, dtype=np.int64)
@@ -110,7 +110,7 @@ class RowSets:
         """Return the groups on a combination of steps."""
         if self._last is None or self._last[0] != steps:
             reads = group_numbers(self.codes, self.ladders, steps)
-            self._last = (steps, parted(reads, self.members.person))
+            self._last = (steps, group_entries(reads, self.members.person))
         return self._last[1]
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.conditions import All, Comparison, parse, written
+from engine.methods.conditions import All, Comparison, parse, write_condition
 from engine.methods.datasets.association_rules import (
     MOST_SETS,
     Baskets,
@@ -40,7 +40,7 @@ from engine.methods.protocol import (
     Rows,
     Spends,
 )
-from engine.methods.shared.promise import unbounded
+from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import leaving, written_cells
 from engine.methods.trying import Choices, Tried
 from engine.privacy.promise import Promise
@@ -111,12 +111,12 @@ class RuleHiding(Method):
 
     @once
     def cost(self) -> Promise:
-        return unbounded(self.request, "rules_hidden")
+        return promise_without_bound(self.request, "rules_hidden")
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         rows, names = next(iter(tables.values())).rows(), list(self.options.columns)
-        codes, texts = _coded([written_cells(rows[name], self.schema.column(name)) for name in names])
-        sensitive = [Rule(*one) for one in _placed(self, names, texts)]
+        codes, texts = _code([written_cells(rows[name], self.schema.column(name)) for name in names])
+        sensitive = [Rule(*one) for one in _place(self, names, texts)]
         context.progress.step(0.2, "datasets.rules")
         assert context.chance is not None  # nothing bounds the loss
         limits = Thresholds(
@@ -147,7 +147,7 @@ class RuleHiding(Method):
         progress: Progress = SILENT,
     ) -> tuple[Tried, ...]:
         rows, names = next(iter(tables.values())).rows(), list(self.options.columns)
-        codes, texts = _coded([written_cells(rows[name], self.schema.column(name)) for name in names])
+        codes, texts = _code([written_cells(rows[name], self.schema.column(name)) for name in names])
         baskets = Baskets(codes)
         confidence, longest = float(self.options.confidence), self.options.longest
         limits = Thresholds(float(self.options.support), confidence, longest, 0.0)
@@ -177,7 +177,7 @@ class _Named:
             Comparison(self.names[column], "in", (self.texts[column][value],))
             for column, value in sorted(items)
         )
-        return written(All(parts))
+        return write_condition(All(parts))
 
     def rule(self, rule: Rule) -> str:
         """Return a rule in one line."""
@@ -230,7 +230,7 @@ def _values(said: str) -> Named | None:
     return found or None
 
 
-def _coded(cells: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[list[str]]]:
+def _code(cells: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[list[str]]]:
     """Return the places of the values of each column, −1 for an empty one, and the values."""
     codes, texts = [], []
     for column in cells:
@@ -240,9 +240,7 @@ def _coded(cells: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[list[str]]]
     return np.column_stack(codes).astype(np.int64), texts
 
 
-def _placed(
-    design: RuleHiding, names: Sequence[str], texts: list[list[str]]
-) -> Iterator[tuple[Items, Items]]:
+def _place(design: RuleHiding, names: Sequence[str], texts: list[list[str]]) -> Iterator[tuple[Items, Items]]:
     """Give each rule by places; a value that no row has gets a place of its own, which no row has."""
     places = [{text: place for place, text in enumerate(column)} for column in texts]
     for rule in _named(design):
@@ -445,7 +443,7 @@ def _hide(
         for order in (np.lexsort((lots, costs)), np.argsort(lots)):  # what is cheap one by one, and by lot
             rows = np.diff(np.minimum(np.cumsum(baskets.rows[combos[order]]), needed), prepend=0)
             tried = _without(codes, column, baskets.codes[combos[order]], rows, chance)
-            effect = (_changed(tried, before, ignored, limits), needed)
+            effect = (_change(tried, before, ignored, limits), needed)
             if best is None or effect < best:
                 best, chosen = effect, tried
     codes[:] = chosen
@@ -461,7 +459,7 @@ def _without(codes: Places, column: int, combos: Places, rows: Places, chance: n
     return tried
 
 
-def _changed(codes: Places, before: Collection[Rule], ignored: Collection[Rule], limits: Thresholds) -> int:
+def _change(codes: Places, before: Collection[Rule], ignored: Collection[Rule], limits: Thresholds) -> int:
     """Count the rules that come or go."""
     baskets = Baskets(codes)
     counts = baskets.frequent(limits.least_rows(baskets.total), limits.longest) or {}

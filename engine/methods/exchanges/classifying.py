@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from engine import arrays
-from engine.methods.exchanges.estimating import Estimate, projected
+from engine.methods.exchanges.estimating import Estimate, project_shares
 from engine.methods.exchanges.kit import PAIR, Question
 
 LEAST_REPORTS = 20_000
@@ -77,7 +77,7 @@ class Classifier:
         return found
 
 
-def crossed(questions: Sequence[Question]) -> tuple[Question, ...]:
+def crossed_pairs(questions: Sequence[Question]) -> tuple[Question, ...]:
     """Return the pairs, if there are several, that were all crossed with the same question."""
     pairs = tuple(one for one in questions if one.kind == PAIR)
     same = {(one.second_text, one.second_levels) for one in pairs}
@@ -97,11 +97,11 @@ def classifier(pairs: Pairs) -> Classifier:
     weights = np.array([found[0].reports for _, found in pairs], dtype=float)
     cells = [np.array([one.share for one in found]).reshape(-1, len(classes)) for _, found in pairs]
     margin = sum(weight * one.sum(axis=0) for weight, one in zip(weights, cells, strict=True)) / weights.sum()
-    prior = np.maximum(SMALLEST, projected(np.asarray(margin).tolist()))
+    prior = np.maximum(SMALLEST, project_shares(np.asarray(margin).tolist()))
     prior /= prior.sum()
     tables = []
     for (one, found), raw in zip(pairs, cells, strict=True):
-        rows = np.array(projected(raw.sum(axis=1).tolist()))
+        rows = np.array(project_shares(raw.sum(axis=1).tolist()))
         alone = np.outer(rows, prior)
         distance = float(((raw - alone) ** 2).sum())
         free = (len(one.levels) - 1) * (len(classes) - 1) / raw.size

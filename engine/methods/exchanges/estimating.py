@@ -128,7 +128,7 @@ def estimates(question: Question, outcomes: Array) -> tuple[Estimate, ...]:
         float((Fraction(int(c), int(n)) - shares.other) / shares.gap) if n else math.nan
         for c, n in zip(named, asked, strict=True)
     ]
-    shown = [min(1.0, max(0.0, one)) for one in raw] if question.kind == SEVERAL else projected(raw)
+    shown = [min(1.0, max(0.0, one)) for one in raw] if question.kind == SEVERAL else project_shares(raw)
     found = []
     for answer, c, n, share, seen in zip(answers, named.tolist(), asked.tolist(), raw, shown, strict=True):
         if not n:
@@ -141,12 +141,12 @@ def estimates(question: Question, outcomes: Array) -> tuple[Estimate, ...]:
     return tuple(found)
 
 
-def projected(shares: list[float]) -> list[float]:
+def project_shares(shares: list[float]) -> list[float]:
     """Return the nearest shares that are none below 0 and sum to 1: all are lowered alike, then cut.
 
     Examples
     --------
-    >>> projected([0.75, 0.5, -0.25])
+    >>> project_shares([0.75, 0.5, -0.25])
     [0.625, 0.375, 0.0]
     """
     left = sorted(shares, reverse=True)

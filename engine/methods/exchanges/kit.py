@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from engine import strict_json
-from engine.numbers import written
+from engine.numbers import shortest_json
 from engine.pricing.posterior import posterior
 from engine.privacy.channels import (
     Bit,
@@ -162,7 +162,7 @@ def labels(kind: str, lowest: Fraction, step: Fraction, count: int) -> tuple[str
     values = (lowest + step * place for place in range(count))
     if kind == DATE:
         return tuple((date(1970, 1, 1) + timedelta(days=int(value))).isoformat() for value in values)
-    return tuple(str(written(value)) for value in values)
+    return tuple(str(shortest_json(value)) for value in values)
 
 
 @dataclass(frozen=True)
@@ -310,7 +310,7 @@ def _second_question(value: Any, where: str) -> Question:
         strict_json.text(tree["text"], f"{where}.text"),
         strict_json.word(tree["kind"], f"{where}.kind", KINDS),
         strict_json.items(tree["levels"], f"{where}.levels", strict_json.text),
-        channel_from_json(strict_json.named(tree["channel"], f"{where}.channel")),
+        channel_from_json(strict_json.read_named(tree["channel"], f"{where}.channel")),
         strict_json.number(tree["epsilon"], f"{where}.epsilon"),
         strict_json.text(tree["second_text"], f"{where}.second_text"),
         strict_json.items(tree["second_levels"], f"{where}.second_levels", strict_json.text),

@@ -37,7 +37,7 @@ def page(kit: Kit) -> bytes:
     waves = [_say("waves", waves=kit.waves, epsilon=_up(kit.waves * kit.epsilon))] if kit.waves > 1 else []
     values = {
         "policy": _policy(template),
-        "kit": escape(json.dumps(_drawn(kit), separators=(",", ":"))),
+        "kit": escape(json.dumps(_draw(kit), separators=(",", ":"))),
         "title": escape(kit.title),
         "intro": _paragraphs(kit.intro),
         "questions": "\n".join(_fieldset(place, one, kit) for place, one in enumerate(kit.questions)),
@@ -52,10 +52,10 @@ def page(kit: Kit) -> bytes:
     said = {
         f"say_{name.removeprefix(WORDS)}": escape(words[name]) for name in words if name.startswith(WORDS)
     }
-    return _filled(template, values | said).encode()
+    return _fill(template, values | said).encode()
 
 
-def _filled(template: str, values: Mapping[str, str]) -> str:
+def _fill(template: str, values: Mapping[str, str]) -> str:
     """Fill the places of the template, each once: what is filled in is not looked at again."""
     return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], template)
 
@@ -70,17 +70,17 @@ def _policy(template: str) -> str:
     return f"default-src 'none'; {own}; form-action 'none'; base-uri 'none'"
 
 
-def _drawn(kit: Kit) -> dict[str, object]:
+def _draw(kit: Kit) -> dict[str, object]:
     """Return all that the script has to know: numbers, and words of the program."""
     return {
         "id": kit.id,
         "one": int(kit.asked != ALL),
         "digits": kit.length,
-        "questions": [told(one) for one in kit.questions],
+        "questions": [question_for_script(one) for one in kit.questions],
     }
 
 
-def told(question: Question) -> dict[str, object]:
+def question_for_script(question: Question) -> dict[str, object]:
     """Return what the script has to know of one question."""
     second = len(question.second_levels) if question.kind == PAIR else 1
     channel = question.channel

@@ -61,7 +61,7 @@ class Received:
     left_out: Mapping[str, int]
 
 
-def received(cells: Iterable[object], kit: Kit, *, heading: str = "") -> Received:
+def read_reports(cells: Iterable[object], kit: Kit, *, heading: str = "") -> Received:
     """Read the reports of a kit, whatever stands between them.
 
     Parameters
@@ -222,7 +222,7 @@ def _block(letters: Array, at: int, kit: Kit, left_out: Counter[str]) -> Read:
     left_out["mistyped"] += int((formed & ~checked).sum())
     digits = digits[formed & checked]
     said = digits[:, body : tail - 1]
-    possible, outcomes, rows = _reported(said, kit)
+    possible, outcomes, rows = _report(said, kit)
     left_out["impossible"] += int((~possible).sum())
     new = np.cumsum(possible) - 1
     kept = [possible[row] for row in rows]
@@ -234,7 +234,7 @@ def _block(letters: Array, at: int, kit: Kit, left_out: Counter[str]) -> Read:
     )
 
 
-def _reported(said: Array, kit: Kit) -> tuple[Array, list[Array], list[Array]]:
+def _report(said: Array, kit: Kit) -> tuple[Array, list[Array], list[Array]]:
     """Return which reports say what their page can say, and for each question what, and by which of them."""
     possible = np.ones(len(said), dtype=bool)
     outcomes, rows = [], []

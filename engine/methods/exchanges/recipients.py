@@ -12,7 +12,7 @@ from engine import arrays
 from engine.methods.exchanges.estimating import NORMAL_95, shares_of
 from engine.methods.exchanges.kit import SEVERAL, Question
 from engine.methods.protocol import FileArtefact
-from engine.methods.shared.workbook_file import MEDIA_TYPE, write_text, written
+from engine.methods.shared.workbook_file import MEDIA_TYPE, write_text, write_workbook
 from engine.privacy.channels import Bit, Geometry, Option, Sets, Wave
 from engine.views import Text
 
@@ -99,7 +99,7 @@ def _workbook(frame: pd.DataFrame) -> bytes:
         if part["estimates"].iloc[0] == MEAN:
             _mean(sheet, first, last)
     sheet.freeze_panes = "A2"
-    return written(book)
+    return write_workbook(book)
 
 
 def _mean(sheet: Worksheet, first: int, last: int) -> None:

@@ -24,8 +24,17 @@ from engine.methods.exchanges.kit import (
 )
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import DEVICES, DIE, form
-from engine.methods.exchanges.reading import received
-from engine.methods.exchanges.told import ID, WORDS, Results, expected_view, forged, inside, kit_views, label
+from engine.methods.exchanges.reading import read_reports
+from engine.methods.exchanges.told import (
+    ID,
+    WORDS,
+    Results,
+    describe_forgery,
+    expected_view,
+    inside,
+    kit_views,
+    label,
+)
 from engine.methods.filling import Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -162,12 +171,12 @@ class Survey(Service):
             artefact = FileArtefact("survey.html", "text/html", page(kit), Text(f"{WORDS}.files.kit"))
         names = ["send_form"] if kit.device else ["send_page", "collect_later"]
         names += ["drawn_question"] if kit.asked == ONE else []
-        notes = (*(Text(f"{WORDS}.notes.{name}") for name in names), forged(kit, "forged"))
+        notes = (*(Text(f"{WORDS}.notes.{name}") for name in names), describe_forgery(kit, "forged"))
         return Release((artefact,), self.cost, kit_views(kit), notes, state=kit.dumps())
 
     def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
         kit, column = self.kit, self.values["report"]
-        found = received(tables[REPORTS].rows()[column].tolist(), kit, heading=column)
+        found = read_reports(tables[REPORTS].rows()[column].tolist(), kit, heading=column)
         if not found.reports:
             raise InputRefused(f"{ID}.no_reports", **found.left_out)
         results = Results(kit, found)
@@ -176,7 +185,7 @@ class Survey(Service):
             needed = min(people_needed(one, each, SAYS_NOTHING) for one in kit.questions)
             raise InputRefused(f"{ID}.too_few", reports=found.reports, needed=needed)
         names = ["unbiased", "margin", *(["classifier_small"] if results.is_too_small else [])]
-        notes = (*(Text(f"{WORDS}.notes.{name}") for name in names), forged(kit, "honest"))
+        notes = (*(Text(f"{WORDS}.notes.{name}") for name in names), describe_forgery(kit, "honest"))
         return Release(
             results.artefacts, self.cost, results.views, notes, inside=inside(kit, found), state=state
         )

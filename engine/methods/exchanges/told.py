@@ -9,7 +9,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from engine.methods.exchanges.classifying import LEAST_REPORTS, Classifier, classifier, crossed
+from engine.methods.exchanges.classifying import LEAST_REPORTS, Classifier, classifier, crossed_pairs
 from engine.methods.exchanges.estimating import (
     Estimate,
     Mean,
@@ -42,7 +42,7 @@ def label(name: str) -> Text:
     return Text(f"{WORDS}.numbers.{name}.label")
 
 
-def forged(kit: Kit, name: str) -> Text:
+def describe_forgery(kit: Kit, name: str) -> Text:
     """Say what made-up reports can do, of the question that they move the most."""
     return Text(f"{WORDS}.notes.{name}", {"points": max(_points(kit, one) for one in kit.questions)})
 
@@ -105,12 +105,12 @@ class Results:
     @property
     def is_too_small(self) -> bool:
         """Whether a classifier could be made of pairs, but would gain nothing with so few reports."""
-        return bool(crossed(self.kit.questions)) and self.found.reports < LEAST_REPORTS
+        return bool(crossed_pairs(self.kit.questions)) and self.found.reports < LEAST_REPORTS
 
     @cached_property
     def classifier(self) -> Classifier | None:
         """What pairs with one question say about it; None without such pairs, or with too few reports."""
-        pairs = [(one, found) for one, found in self.shares if one in crossed(self.kit.questions)]
+        pairs = [(one, found) for one, found in self.shares if one in crossed_pairs(self.kit.questions)]
         if not pairs or self.is_too_small or not all(found[0].reports for _, found in pairs):
             return None
         return classifier(pairs)
@@ -170,7 +170,7 @@ class Results:
     def _tables(self) -> Iterator[View]:
         reports = {"reports": self.found.reports}
         if self.shares:
-            rows = [(question.text, *_shown(one)) for question, answers in self.shares for one in answers]
+            rows = [(question.text, *_show(one)) for question, answers in self.shares for one in answers]
             frame = pd.DataFrame(rows, columns=["question", "answer", "shown", "within_95", "low", "high"])
             marked = marked_weak(frame, value="shown", taken=())
             cells = tuple(
@@ -239,7 +239,7 @@ def _row(one: Estimate) -> tuple[object, ...]:
     )
 
 
-def _shown(one: Estimate) -> tuple[object, ...]:
+def _show(one: Estimate) -> tuple[object, ...]:
     cells = _row(one)
     return cells[0], cells[8], cells[5], cells[6], cells[7]
 

@@ -24,7 +24,7 @@ from engine.methods.filling import USELESS, Judged, judged_by_need
 from engine.methods.models.additive_pairs import (
     PAIRS,
     Pair,
-    joined,
+    join_names,
     pair_problems,
     pair_scores,
     pair_views,
@@ -69,7 +69,7 @@ from engine.methods.shared.column_cells import (
 )
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.events import Event
-from engine.privacy.mechanisms.integers import added
+from engine.privacy.mechanisms.integers import add_noise
 from engine.privacy.noise import Noise
 from engine.table.schema import Kind
 from engine.views import Text, View
@@ -243,7 +243,7 @@ class Additive(ScoredModel):
         if pairs := self.pairs:
             alone = self.but(values={**self.values, PAIRS.name: ()}).schedule
             told = {
-                "pairs": joined(pair.names for pair in pairs),
+                "pairs": join_names(pair.names for pair in pairs),
                 "without": round(alone.rows_at(alone.expected_parts)),
             }
             notes.append(Text(f"{WORDS}.notes.pairs", told))
@@ -310,7 +310,7 @@ class Additive(ScoredModel):
         return with_edges(
             self.cells,
             self.grids,
-            added(exact, schedule.drawn(scale, exact.size, noise)),
+            add_noise(exact, schedule.drawn(scale, exact.size, noise)),
             rows=self.options.about_rows,
             deviation=schedule.deviation(scale),
             bins=self.options.bins,
@@ -388,16 +388,16 @@ def _card(model: Mapping[str, Any]) -> tuple[Text, ...]:
     else:
         values = {"target": target["name"], "minimum": target["minimum"], "maximum": target["maximum"]}
         predicts = Text(f"{WORDS}.card.predicts_number", values)
-    return (predicts, *_declared(model), Text(f"{WORDS}.card.not_for", {"rows": model["needed_rows"]}))
+    return (predicts, *_declare(model), Text(f"{WORDS}.card.not_for", {"rows": model["needed_rows"]}))
 
 
-def _declared(model: Mapping[str, Any]) -> Iterator[Text]:
+def _declare(model: Mapping[str, Any]) -> Iterator[Text]:
     """Yield what the plan said of the curves and pairs of a model."""
     for way in (RISING.name, FALLING.name):
         if way in model:
             yield Text(f"{WORDS}.card.one_way_{way}", {"columns": ", ".join(model[way])})
     if "pairs" in model:
-        yield Text(f"{WORDS}.card.pairs", {"pairs": joined(one["predictors"] for one in model["pairs"])})
+        yield Text(f"{WORDS}.card.pairs", {"pairs": join_names(one["predictors"] for one in model["pairs"])})
 
 
 # --- the model: what is written, and what predicts -------------------------------------------------------
@@ -485,10 +485,10 @@ def probabilities(model: Mapping[str, Any], frame: pd.DataFrame) -> Floats:
     >>> float(probabilities(model, pd.DataFrame(index=range(1)))[0].round(4))
     0.1925
     """
-    return unclipped(1 / (1 + np.exp(-scores(model, frame))), float(Fraction(model["clipping"])))
+    return unclip_shares(1 / (1 + np.exp(-scores(model, frame))), float(Fraction(model["clipping"])))
 
 
-def unclipped(fitted: Floats, clipping: float) -> Floats:
+def unclip_shares(fitted: Floats, clipping: float) -> Floats:
     """Return the shares of the second class that lead a fit with clipped residuals to 1/(1 + e^-score).
 
     Parameters

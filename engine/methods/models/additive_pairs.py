@@ -97,12 +97,12 @@ class Pair:
         )
 
 
-def joined(pairs: Iterable[Sequence[str]]) -> str:
+def join_names(pairs: Iterable[Sequence[str]]) -> str:
     """Return pairs of columns as they are named.
 
     Examples
     --------
-    >>> joined([("age", "sex"), ("age", "ward")])
+    >>> join_names([("age", "sex"), ("age", "ward")])
     'age × sex; age × ward'
     """
     return "; ".join(" × ".join(pair) for pair in pairs)
@@ -134,10 +134,10 @@ def pair_problems(request: Request, predictors: Sequence[ColumnCells], *, method
         if len(alike[place]) == 1:
             found.append(Problem(f"{method}.pair_of_itself", {"column": pair[0]}, PAIRS.name))
         elif alike[place] in alike[:place]:
-            found.append(Problem(f"{method}.pair_twice", {"pair": joined([pair])}, PAIRS.name))
+            found.append(Problem(f"{method}.pair_twice", {"pair": join_names([pair])}, PAIRS.name))
     for one in () if found else pairs_of(request, predictors):
         if one.grid.size > MOST_TOGETHER:
-            told = {"pair": joined([one.names]), "cells": one.grid.size, "most": MOST_TOGETHER}
+            told = {"pair": join_names([one.names]), "cells": one.grid.size, "most": MOST_TOGETHER}
             found.append(Problem(f"{method}.pair_too_large", told, PAIRS.name))
     return found
 
@@ -147,11 +147,11 @@ def pair_problems(request: Request, predictors: Sequence[ColumnCells], *, method
 
 def written_pairs(pairs: Sequence[Pair], fitted: Sequence[Curve], *, unit: float) -> dict[str, Any]:
     """Return what a model with pairs tells of them, as JSON values; nothing of a model without."""
-    told = [_written(pair, curve, unit) for pair, curve in zip(pairs, fitted, strict=True)]
+    told = [_write(pair, curve, unit) for pair, curve in zip(pairs, fitted, strict=True)]
     return {"pairs": told} if told else {}
 
 
-def _written(pair: Pair, curve: Curve, unit: float) -> dict[str, Any]:
+def _write(pair: Pair, curve: Curve, unit: float) -> dict[str, Any]:
     def table(values: Floats) -> list[list[float]]:
         return [[float(value) for value in row] for row in values.reshape(pair.grid.shape)]
 

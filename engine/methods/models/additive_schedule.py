@@ -210,7 +210,7 @@ class Schedule:
         -----
         The noise of one sum, spread over the curvature of its rows; of a number at `expected_parts`.
         """
-        return sqrt(self.needed_rows / self.bend * self._narrowed(self.expected_parts)) / max(rows, 1)
+        return sqrt(self.needed_rows / self.bend * self._narrow(self.expected_parts)) / max(rows, 1)
 
     def rows_at(self, parts: int) -> float:
         """Return the rows of a cell below which its effect is more noise than chance among people.
@@ -223,7 +223,7 @@ class Schedule:
         if self.bought is None:
             return self.needed_rows
         typical = float(limit_of(parts)) / self.multiple
-        return self.needed_rows * self._narrowed(parts) / typical**2
+        return self.needed_rows * self._narrow(parts) / typical**2
 
     @property
     def expected_parts(self) -> int:
@@ -233,7 +233,7 @@ class Schedule:
         squares = SPREAD**2 * (1 - SHARE) / float(WIDEST) ** 2
         return self.parts(self.about_rows * squares * FULL, self.about_rows)
 
-    def _narrowed(self, parts: int) -> float:
+    def _narrow(self, parts: int) -> float:
         """Return which part of the noise is left, as its square, after a limit is bought."""
         widely = 1.0 if self.bought is None else self.bought / self.rounds
         return widely + (1 - widely) * (WHOLE / parts) ** 2

@@ -21,7 +21,7 @@ from engine.methods.models.limits import inside, squares
 from engine.methods.models.residuals import RESIDUAL_BITS, WHOLE, on_grid
 from engine.methods.models.residuals import residuals as left_over
 from engine.methods.shared.blocks import blocks
-from engine.privacy.mechanisms.integers import added
+from engine.privacy.mechanisms.integers import add_noise
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
@@ -166,7 +166,7 @@ def fit(
     for turn in range(schedule.rounds):
         progress.step(turn / schedule.rounds, "models.rounds")
         if turn == schedule.bought:
-            noisy = added(state.squares(schedule), schedule.drawn(schedule.spread_scale, 1, noise))
+            noisy = add_noise(state.squares(schedule), schedule.drawn(schedule.spread_scale, 1, noise))
             parts = schedule.parts(noisy[0], about)
         for place in range(len(codes)):
             sums = _noisy(state.sums(place, schedule, parts), schedule, noise) * (WHOLE / parts)
@@ -176,7 +176,7 @@ def fit(
             state.move(place, change, shift)
         if turn >= schedule.rounds - schedule.averaged:
             kept.append((state.intercept, [curve.copy() for curve in state.curves]))
-    return _averaged(kept, rows, inverses, penalties, schedule, parts, len(ordered))
+    return _average(kept, rows, inverses, penalties, schedule, parts, len(ordered))
 
 
 def residuals(target: Codes, scores: Codes, schedule: Schedule, parts: int = WHOLE) -> Codes:
@@ -190,12 +190,12 @@ def _steps(values: Floats | float) -> arrays.Integers:
 
 def _counts(codes: Sequence[Codes], schedule: Schedule, noise: Noise) -> list[Floats]:
     """Return how many rows each cell of each predictor holds, with noise: one query."""
-    exact = np.concatenate([_counted(own, size) for own, size in zip(codes, schedule.sizes, strict=True)])
-    noisy = added(exact, schedule.drawn(schedule.count_scale, exact.size, noise)).astype(np.float64)
+    exact = np.concatenate([_count(own, size) for own, size in zip(codes, schedule.sizes, strict=True)])
+    noisy = add_noise(exact, schedule.drawn(schedule.count_scale, exact.size, noise)).astype(np.float64)
     return np.split(noisy, np.cumsum(schedule.sizes)[:-1])
 
 
-def _counted(codes: Codes, cells: int) -> arrays.Integers:
+def _count(codes: Codes, cells: int) -> arrays.Integers:
     found = np.zeros(cells, dtype=np.int64)
     for rows in blocks(len(codes)):
         found += np.bincount(codes[rows], minlength=cells)
@@ -204,7 +204,7 @@ def _counted(codes: Codes, cells: int) -> arrays.Integers:
 
 def _noisy(exact: arrays.Integers, schedule: Schedule, noise: Noise) -> Floats:
     """Return sums of residuals with noise."""
-    noisy = added(exact, schedule.drawn(schedule.sum_scale, exact.size, noise))
+    noisy = add_noise(exact, schedule.drawn(schedule.sum_scale, exact.size, noise))
     return noisy.astype(np.float64) / 2**RESIDUAL_BITS
 
 
@@ -249,7 +249,7 @@ def _inverse(rows: Floats, curvature: Floats, shape: int | Grid) -> Floats:
     return np.asarray(np.linalg.inv(curvature), dtype=np.float64)
 
 
-def _averaged(
+def _average(
     kept: list[tuple[float, list[Floats]]],
     rows: list[Floats],
     inverses: list[Floats],

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from engine import arrays
 from engine.methods.shared.cell_search import SEARCH_SHARE, search_query
-from engine.methods.shared.division import Division, Query, joined
+from engine.methods.shared.division import Division, Query, join_groups
 from engine.privacy.noise import Noise
 
 Codes = arrays.Integers
@@ -143,7 +143,7 @@ def fit(blocks: Iterable[Rows], plan: TablesPlan, *, noise: Noise) -> ClassTable
     counts = np.zeros(sum(sizes), dtype=np.int64)
     moments = np.zeros(plan.numbers * plan.classes * 2, dtype=np.int64)
     for rows in blocks:
-        own_counts, own_moments = _counted(rows, widths, plan)
+        own_counts, own_moments = _count(rows, widths, plan)
         counts += own_counts
         moments += own_moments
     noisy = plan.division.noisy(COUNTS, counts, noise).astype(np.float64)
@@ -157,7 +157,7 @@ def fit(blocks: Iterable[Rows], plan: TablesPlan, *, noise: Noise) -> ClassTable
     return ClassTables(parts[0], tuple(tables[:by_cell]), tuple(tables[by_cell:]), tuple(sums))
 
 
-def _counted(rows: Rows, widths: Sequence[int], plan: TablesPlan) -> tuple[Codes, Codes]:
+def _count(rows: Rows, widths: Sequence[int], plan: TablesPlan) -> tuple[Codes, Codes]:
     """Return the exact counts of some rows, and their exact sums of numbers."""
     seen = (rows.target >= 0) & (rows.target < plan.classes)
     own = rows.target[seen]
@@ -169,7 +169,7 @@ def _counted(rows: Rows, widths: Sequence[int], plan: TablesPlan) -> tuple[Codes
     ]
     moments = [_moments(own, values, plan.classes).ravel() for _, values in steps]
     none = np.zeros(0, dtype=np.int64)
-    return joined([np.bincount(own, minlength=plan.classes), *counts]), joined([none, *moments])
+    return join_groups([np.bincount(own, minlength=plan.classes), *counts]), join_groups([none, *moments])
 
 
 def _steps(values: Floats) -> tuple[npt.NDArray[np.bool_], Codes]:

@@ -27,13 +27,13 @@ from engine.methods.models.limits import (
 )
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.points import PER_SIDE, WIDEST_WEIGHT, Floats, Points
-from engine.methods.models.quadratic import Solution, centred
+from engine.methods.models.quadratic import Solution, centre_effects
 from engine.methods.models.residuals import RESIDUAL_STEPS, WHOLE, residuals, weighted_residuals
 from engine.methods.models.targets import Target
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Context, Request
 from engine.methods.shared.blocks import read
-from engine.methods.shared.division import Division, Query, exchanged
+from engine.methods.shared.division import Division, Query, cover_exchange
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
@@ -156,7 +156,7 @@ class DescentPlan:
         step = rows * PER_SIDE * REACH
         left = 1 - self.share - sum(query.share for query in spread)
         sums = Query(SUMS, self.active * step, self.active * step**2, left, self.turns, self.size)
-        queries = (products, exchanged(sums, replace_one=self.replace_one), *spread)
+        queries = (products, cover_exchange(sums, replace_one=self.replace_one), *spread)
         return Division(queries, self.epsilon, self.delta, self.replace_one).borne_out()
 
     def told(self, parts: int = WHOLE, unit: float = 1.0) -> dict[str, Any]:
@@ -287,14 +287,14 @@ def _squares(points: Points, target: arrays.Whole, weights: Floats) -> arrays.In
     return found
 
 
-def fitted(design: Design, frame: pd.DataFrame, plan: DescentPlan, context: Context) -> Descended:
+def centre_scores(design: Design, frame: pd.DataFrame, plan: DescentPlan, context: Context) -> Descended:
     """Return the score of rows of a table, every level beside the average of its column."""
     target = Target(design.target)
     steps = read(frame, np.int32, target.steps)
     known = steps >= -RESIDUAL_STEPS
     points = Points.of(frame, design.predictors, known)
     found = fit(points, steps[known], plan, noise=context.noise, progress=context.progress.part(0.1, 0.9))
-    solution = centred(found.solution, design.starts, design.widths, found.counts)
+    solution = centre_effects(found.solution, design.starts, design.widths, found.counts)
     return Descended(solution, found.counts, found.parts)
 
 

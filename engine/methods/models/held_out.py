@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from engine.methods import option
-from engine.methods.budget import is_replace_one, paid, required
+from engine.methods.budget import is_replace_one, paid, required_budget
 from engine.methods.models.design import Bounds, bounds_of
-from engine.methods.models.held_out_told import FULL, LIMIT, ROW, guess_of, score_errors, told
+from engine.methods.models.held_out_told import FULL, LIMIT, ROW, guess_of, score_as_json, score_errors
 from engine.methods.once import once
 from engine.methods.protocol import MAIN, Budget, Context, Expected, Method, Request
 from engine.methods.shared.column_cells import is_listed
@@ -54,7 +54,7 @@ def fit_budget(request: Request) -> Budget:
     not their sum. The sum is reserved all the same: curves of noise of different kinds have no order that
     would hold together with other releases, and with the sum nothing depends on who was held out.
     """
-    budget = required(request)
+    budget = required_budget(request)
     if not is_scored(request):
         return budget
     share = Fraction(request.values[PERCENT.name], 100)
@@ -102,7 +102,7 @@ def query(request: Request) -> Query:
 
 def score_division(request: Request, fit_events: Event) -> Division:
     """Return the noise of the score, beside a fit that spends its own part."""
-    return _division(query(request), required(request), fit_events)
+    return _division(query(request), required_budget(request), fit_events)
 
 
 @lru_cache(maxsize=64)
@@ -157,7 +157,7 @@ class ScoredModel(Method):
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if required(self.paid).delta else "pure_dp"
+        kind = "approximate_dp" if required_budget(self.paid).delta else "pure_dp"
         events = self.fit_events
         if is_scored(self.request):
             events = Sequential((events, score_division(self.paid, events).events))
@@ -195,7 +195,7 @@ class ScoredModel(Method):
         table = context.held_out.get(MAIN)
         exact = score_sums(model, predict, target, None if table is None else table.rows())
         noisy = division.noisy(SCORE, exact, context.noise)
-        found = told(
+        found = score_as_json(
             noisy,
             model,
             deviation=division.deviation(SCORE),

@@ -46,7 +46,7 @@ def guess_of(model: Mapping[str, Any]) -> Any:
     return target["values"][int(np.argmax(model["shares"]))]
 
 
-def told(
+def score_as_json(
     noisy: Integers, model: Mapping[str, Any], *, deviation: float, rows_per_person: int, pure: bool
 ) -> dict[str, Any]:
     """Return a score as JSON values.
@@ -70,7 +70,7 @@ def told(
         rows = max(float(sums.sum()), 1.0)
         right = {"right": sums[2] + sums[3], "guess_right": sums[1] + sums[3]}
         found = {
-            name: written(_share(float(one), rows, deviation, reach, rows_per_person))
+            name: interval_as_json(_share(float(one), rows, deviation, reach, rows_per_person))
             for name, one in right.items()
         }
         return kind | {"rows": round(rows), **found}
@@ -80,16 +80,16 @@ def told(
     errors = {"error": sums[1] / FULL, "guess_error": sums[2] / FULL}
     noises = deviation / FULL, deviation / ROW
     found = {
-        name: written(_root(float(one), rows, noises, reach, rows_per_person, limit))
+        name: interval_as_json(_root(float(one), rows, noises, reach, rows_per_person, limit))
         for name, one in errors.items()
     }
-    explained = _explained(
+    explained = _explain(
         float(errors["error"]), float(errors["guess_error"]), rows, noises[0], reach, rows_per_person
     )
-    return kind | {"rows": round(rows), "limit": limit, **found, "explained": written(explained)}
+    return kind | {"rows": round(rows), "limit": limit, **found, "explained": interval_as_json(explained)}
 
 
-def written(one: Interval) -> dict[str, float]:
+def interval_as_json(one: Interval) -> dict[str, float]:
     """Return a point and its interval as JSON values."""
     point, low, high = one
     return {"value": point, "low": low, "high": high}
@@ -128,7 +128,7 @@ def _root(
     return limit * sqrt(mean), limit * sqrt(low), limit * sqrt(high)
 
 
-def _explained(own: float, guess: float, rows: float, noise: float, reach: float, cap: int) -> Interval:
+def _explain(own: float, guess: float, rows: float, noise: float, reach: float, cap: int) -> Interval:
     """Return 1 − Σ q of the model / Σ q of the guess.
 
     Notes

@@ -31,7 +31,7 @@ class Foreseen:
         return cls(float(np.sqrt(max(square, 0.0))), float(np.sqrt(np.mean(apart**2))), kept)
 
 
-def invented(design: Design, *, spread: float = SPREAD, share: float = SHARE) -> tuple[Floats, Floats]:
+def invent_moments(design: Design, *, spread: float = SPREAD, share: float = SHARE) -> tuple[Floats, Floats]:
     """Return the second moments of invented rows, and the weights of an invented truth.
 
     Predictors are independent, levels equally frequent; each explains the same, together a ``share`` of the

@@ -16,12 +16,12 @@ from engine.methods.budget import (
     noise_notes,
     noise_taken,
     paid,
-    required,
+    required_budget,
     takes_gaussian,
 )
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.design import Bounds, bounds_of
-from engine.methods.models.leaving import described, number_views, privacy_text
+from engine.methods.models.leaving import describe_model, number_views, privacy_text
 from engine.methods.models.nearest_centres import PER_SIDE, CentresPlan, fit
 from engine.methods.models.targets import privacy_told
 from engine.methods.once import once
@@ -115,7 +115,7 @@ class KMeans(Method):
     @once
     def plan(self) -> CentresPlan:
         """Return the grid, the steps and their noise."""
-        budget = required(self.paid)
+        budget = required_budget(self.paid)
         return CentresPlan(
             len(self.options.columns),
             self.options.groups,
@@ -128,7 +128,7 @@ class KMeans(Method):
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if required(self.paid).delta else "pure_dp"
+        kind = "approximate_dp" if required_budget(self.paid).delta else "pure_dp"
         return promise(self.paid, self.plan.division.events, kind=kind)
 
     @once
@@ -221,7 +221,7 @@ class KMeans(Method):
             privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use"),
         )
-        return described(model, self.request, words=WORDS, promise=self.cost, card=card, views=views)
+        return describe_model(model, self.request, words=WORDS, promise=self.cost, card=card, views=views)
 
 
 def nearest(model: Mapping[str, Any], frame: pd.DataFrame) -> np.ndarray:

@@ -78,7 +78,7 @@ def leaving(
     return Release(artefacts, promise, views, (*cap_notes(request), *unscored))
 
 
-def described(
+def describe_model(
     model: Mapping[str, Any],
     request: Request,
     *,

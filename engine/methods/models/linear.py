@@ -16,24 +16,24 @@ from engine.methods.budget import (
     is_replace_one,
     noise_notes,
     noise_taken,
-    required,
+    required_budget,
     takes_gaussian,
 )
 from engine.methods.filling import Judged
 from engine.methods.models.descent import (
     DescentPlan,
-    fitted,
+    centre_scores,
     foreseen,
     plan_of,
     weak_problems,
 )
 from engine.methods.models.design import Design, Floats, bounds_of
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
-from engine.methods.models.invented import SHARE, SPREAD, Foreseen, invented
+from engine.methods.models.invented import SHARE, SPREAD, Foreseen, invent_moments
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
-from engine.methods.models.quadratic import Solution, centred, solve
+from engine.methods.models.quadratic import Solution, centre_effects, solve
 from engine.methods.models.targets import privacy_told
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -196,7 +196,7 @@ class Linear(ScoredModel):
         steps = self.takes_steps
         deviation = self.plan.product_noise if steps else self.spread
         # P(|X| ≤ t) = .95: at 1.96 s of normal noise, at b ln 20 with b = s/√2 of Laplace's.
-        return deviation * (1.96 if required(self.paid).delta else log(20) / sqrt(2))
+        return deviation * (1.96 if required_budget(self.paid).delta else log(20) / sqrt(2))
 
     @once
     def fit_events(self) -> Event:
@@ -242,7 +242,7 @@ class Linear(ScoredModel):
     def _foreseen(self, rows: int) -> Foreseen:
         """Return what to expect of invented rows; see `engine.methods.models.invented`."""
         design = self.design
-        moments, weights = invented(design)
+        moments, weights = invent_moments(design)
         if self.takes_steps:
             left = SPREAD * sqrt(1 - SHARE)
             off, covariance = foreseen(self.plan, rows * moments, weights, left=left)
@@ -271,7 +271,7 @@ class Linear(ScoredModel):
 
     def _stepped(self, table: Table, context: Context) -> Release:
         design, plan = self.design, self.plan
-        found = fitted(design, table.rows(), plan, context)
+        found = centre_scores(design, table.rows(), plan, context)
         target = bounds_of(design.target)
         assert target is not None
         told = {"fit": STEPS, **plan.told(found.parts, target.half)}
@@ -289,7 +289,7 @@ class Linear(ScoredModel):
         monomials = Monomials(design.widths)
         gram, cross = monomials.matrix(noisy / self.per_side**2)
         found = solve(gram, cross, monomials, noise=self.spread, **self._penalty)
-        return centred(found, design.starts, design.widths, gram[0]), gram[0]
+        return centre_effects(found, design.starts, design.widths, gram[0]), gram[0]
 
     @once
     def _penalty(self) -> dict[str, float]:

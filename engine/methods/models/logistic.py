@@ -11,14 +11,14 @@ from engine.methods.budget import NOISE, budget_problems, noise_notes, noise_tak
 from engine.methods.filling import Judged
 from engine.methods.models.descent import (
     DescentPlan,
-    fitted,
+    centre_scores,
     foreseen,
     plan_of,
     weak_problems,
 )
 from engine.methods.models.design import Design, bounds_of
 from engine.methods.models.held_out import PERCENT, ScoredModel
-from engine.methods.models.invented import Foreseen, invented
+from engine.methods.models.invented import Foreseen, invent_moments
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
 from engine.methods.models.targets import privacy_told, target_problems
@@ -161,7 +161,7 @@ class Logistic(ScoredModel):
 
     def _foreseen(self, rows: int) -> Foreseen:
         """Return, in log-odds, what to expect of invented rows; see `engine.methods.models.invented`."""
-        moments, weights = invented(self.design, spread=INVENTED_SPREAD, share=1.0)
+        moments, weights = invent_moments(self.design, spread=INVENTED_SPREAD, share=1.0)
         off, covariance = foreseen(self.plan, rows * moments, weights)
         return Foreseen.of(off, covariance, moments, INVENTED_SPREAD**2)
 
@@ -170,7 +170,7 @@ class Logistic(ScoredModel):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         design, plan = self.design, self.plan
-        found = fitted(design, tables[MAIN].rows(), plan, context)
+        found = centre_scores(design, tables[MAIN].rows(), plan, context)
         rows = round(float(found.counts[0]))
         told = {
             "rows": rows,

@@ -53,13 +53,13 @@ def monotone(fitted: Fitted, predictors: Sequence[ColumnCells], request: Request
     """
     ways = dict.fromkeys(request.values[RISING.name], 1) | dict.fromkeys(request.values[FALLING.name], -1)
     curves = [
-        _projected(curve, cells.ordered, ways.get(cells.column.name, 0))
+        _project(curve, cells.ordered, ways.get(cells.column.name, 0))
         for curve, cells in zip(fitted.curves, predictors, strict=True)
     ]
     return replace(fitted, curves=tuple(curves))
 
 
-def _projected(curve: Curve, ordered: int, way: int) -> Curve:
+def _project(curve: Curve, ordered: int, way: int) -> Curve:
     if not way:
         return curve
     from scipy.optimize import isotonic_regression

@@ -11,7 +11,7 @@ import numpy as np
 
 from engine import arrays
 from engine.methods.shared.blocks import blocks
-from engine.methods.shared.division import Division, Query, exchanged
+from engine.methods.shared.division import Division, Query, cover_exchange
 from engine.methods.shared.grid_centres import PER_SIDE as PER_SIDE
 from engine.methods.shared.grid_centres import centres_of
 from engine.privacy.noise import Noise
@@ -87,7 +87,7 @@ class CentresPlan:
         queries = (
             Query(GRID, times * rows, times * rows**2, SHARES[GRID]),
             Query(COUNTS, times * rows, times * rows**2, SHARES[COUNTS], TURNS),
-            exchanged(ways, replace_one=self.replace_one),
+            cover_exchange(ways, replace_one=self.replace_one),
         )
         return Division(queries, self.epsilon, self.delta, self.replace_one).borne_out()
 

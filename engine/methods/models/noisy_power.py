@@ -19,7 +19,7 @@ import numpy as np
 
 from engine import arrays
 from engine.methods.models.points import PER_SIDE, Points
-from engine.methods.shared.division import Division, Query, exchanged
+from engine.methods.shared.division import Division, Query, cover_exchange
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
@@ -110,7 +110,7 @@ class PowerPlan:
         longest = rows * self.reach_of_squares**2  # squares that are together no more than this
         squares = Query(SQUARES, longest, longest**2, SQUARES_SHARE)
         queries = (
-            *(exchanged(one, replace_one=self.replace_one) for one in (means, turns)),
+            *(cover_exchange(one, replace_one=self.replace_one) for one in (means, turns)),
             self._far(squares),
         )
         return Division(queries, self.epsilon, self.delta, self.replace_one).borne_out()
@@ -181,7 +181,7 @@ def power(
         weights, middle = _whole(along, mean)
         sums = np.zeros((plan.size, plan.columns), dtype=np.int64)
         for part in parts():
-            sums += _turned(part, weights, middle, plan.reach)
+            sums += _turn(part, weights, middle, plan.reach)
         noisy = plan.division.noisy(TURNS, sums.ravel(), noise).reshape(sums.shape) / PER_SIDE**2
         along = np.linalg.svd(_without_sums(noisy, plan.widths), full_matrices=False)[0]
     along = along[:, : plan.components]
@@ -229,7 +229,7 @@ def places(part: Points, weights: Integers, middle: Integers, reach: int) -> Int
     return np.where(length[:, None] <= reach - 1, found, np.trunc(found * factor[:, None]).astype(np.int64))
 
 
-def _turned(part: Points, weights: Integers, middle: Integers, reach: int) -> Integers:
+def _turn(part: Points, weights: Integers, middle: Integers, reach: int) -> Integers:
     """Return Σ x ⊗ place of some rows, exactly, in steps of 2^-20."""
     total = np.zeros(weights.shape, dtype=np.int64)
     starts = np.cumsum([0, *(max(width, 1) for width in part.widths)])[:-1]

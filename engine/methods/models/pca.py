@@ -18,11 +18,11 @@ from engine.methods.budget import (
     noise_notes,
     noise_taken,
     paid,
-    required,
+    required_budget,
     takes_gaussian,
 )
 from engine.methods.models.design import bounds_of
-from engine.methods.models.leaving import described, number_views, privacy_text
+from engine.methods.models.leaving import describe_model, number_views, privacy_text
 from engine.methods.models.linear_model import LEVELS, NUMBER
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.noisy_power import MEANS, ROUNDS, SQUARES, TURNS, PowerPlan, power
@@ -152,7 +152,7 @@ class PrincipalComponents(Method):
         if not self.options.components <= size <= MOST_BY_POWER:
             values = {"coordinates": size, "most": MOST_BY_POWER}
             return [Problem(f"{ID}.coordinates", values, "columns")]
-        if self.takes_steps and not required(self.paid).delta:
+        if self.takes_steps and not required_budget(self.paid).delta:
             values = {"coordinates": size, "most": MOST_COORDINATES}
             return [Problem(f"{ID}.needs_gaussian", values, "noise")]
         return budget_problems(self.request, uses_delta=takes_gaussian(self.request))
@@ -190,7 +190,7 @@ class PrincipalComponents(Method):
     @once
     def plan(self) -> PowerPlan:
         """Return turns, noise and reach of noisy power steps."""
-        budget = required(self.paid)
+        budget = required_budget(self.paid)
         return PowerPlan(
             self.widths[0],
             self.options.components,
@@ -205,7 +205,7 @@ class PrincipalComponents(Method):
         """Return the noise of the products, or of the steps."""
         if self.takes_steps:
             return self.plan.division
-        widths, rows, budget = self.widths[0], self.request.rows_per_person, required(self.paid)
+        widths, rows, budget = self.widths[0], self.request.rows_per_person, required_budget(self.paid)
         shape: dict[str, Any] = {
             "numbers": widths.count(0),
             "blocks": sum(width > 0 for width in widths),
@@ -224,7 +224,7 @@ class PrincipalComponents(Method):
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if required(self.paid).delta else "pure_dp"
+        kind = "approximate_dp" if required_budget(self.paid).delta else "pure_dp"
         return promise(self.paid, self.division.events, kind=kind)
 
     @once
@@ -377,7 +377,7 @@ class PrincipalComponents(Method):
             privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use"),
         )
-        return described(model, self.request, words=WORDS, promise=self.cost, card=card, views=views)
+        return describe_model(model, self.request, words=WORDS, promise=self.cost, card=card, views=views)
 
 
 def _weights(model: Mapping[str, Any]) -> tuple[tuple[Cell, ...], ...]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from engine import texts
-from engine.methods.shared.workbook_file import write_text, written
+from engine.methods.shared.workbook_file import write_text, write_workbook
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -45,7 +45,7 @@ def as_sheet(model: Mapping[str, Any]) -> bytes | None:
     rows, points = book.active, book.create_sheet(texts.text(f"{WORDS}.points"))
     rows.title = texts.text(f"{WORDS}.rows")
     _fill(rows, model, _Points(points, f"'{points.title}'!", model))
-    return written(book)
+    return write_workbook(book)
 
 
 @dataclass(frozen=True)

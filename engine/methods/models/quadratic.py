@@ -83,7 +83,7 @@ def solve(
     if absolute * penalty > 0:
         weights = _shrunk((vectors * lifted) @ vectors.T, cross, weights, absolute * penalty)
         inverse = _inverse_of((vectors * lifted) @ vectors.T, weights != 0)
-    covariance = inverse @ _moved(weights, monomials, cell) @ inverse
+    covariance = inverse @ _move(weights, monomials, cell) @ inverse
     return Solution(weights, covariance, int((values < floor).sum()), floor)
 
 
@@ -112,7 +112,7 @@ def _inverse_of(gram: Floats, kept: npt.NDArray[np.bool_]) -> Floats:
     return found
 
 
-def _moved(weights: Floats, monomials: Monomials, cell: float) -> Floats:
+def _move(weights: Floats, monomials: Monomials, cell: float) -> Floats:
     """Return the covariance of η_c − η_G ω, for noise of standard deviation ``cell`` in every cell."""
     blocks, is_cell = monomials.blocks[:-1], monomials.is_cell[:-1]
     free = (blocks[:, None] != blocks).astype(float)
@@ -130,7 +130,9 @@ def _moved(weights: Floats, monomials: Monomials, cell: float) -> Floats:
     return np.asarray(found * cell**2)
 
 
-def centred(solution: Solution, starts: tuple[int, ...], widths: tuple[int, ...], counts: Floats) -> Solution:
+def centre_effects(
+    solution: Solution, starts: tuple[int, ...], widths: tuple[int, ...], counts: Floats
+) -> Solution:
     """Say the effect of every level as the distance from the average of its block; predictions stay.
 
     ``counts`` are the (noisy) numbers of rows of every coordinate; those below 0 count as 0.

@@ -62,7 +62,7 @@ def _number(graph: Graph, predictor: Mapping[str, Any], instead: float) -> tuple
     return graph.add("Where", missing, _floats(graph, [[instead]]), given), missing
 
 
-def _kept(graph: Graph, predictor: Mapping[str, Any]) -> tuple[str, str]:
+def _keep(graph: Graph, predictor: Mapping[str, Any]) -> tuple[str, str]:
     """Return the values of a number within its bounds, the middle for missing ones, and which these are."""
     low, high = predictor["minimum"], predictor["maximum"]
     values, missing = _number(graph, predictor, predictor.get("middle", (low + high) / 2))
@@ -101,7 +101,7 @@ def _sums(graph: Graph, model: Mapping[str, Any]) -> None:
     cells: dict[str, str] = {}
     for one in model["predictors"]:
         if one["kind"] == NUMBER:
-            away = graph.add("Sub", _kept(graph, one)[0], _floats(graph, one["middle"]))
+            away = graph.add("Sub", _keep(graph, one)[0], _floats(graph, one["middle"]))
             parts.append(_flat(graph, graph.add("Mul", away, _floats(graph, one["coefficient"]))))
         else:
             cells[one["name"]] = _cell(graph, one)
@@ -119,10 +119,10 @@ def _sums(graph: Graph, model: Mapping[str, Any]) -> None:
     signs = graph.add("MatMul", _column(graph, score), _floats(graph, [[-1.0, 1.0]]))
     fitted = graph.add("Sigmoid", signs)
     clipped = "clipping" in model and model["format"] == "custos.additive_model"
-    _label(graph, target, place, _unclipped(graph, fitted, model) if clipped else fitted)
+    _label(graph, target, place, _unclip(graph, fitted, model) if clipped else fitted)
 
 
-def _unclipped(graph: Graph, fitted: str, model: Mapping[str, Any]) -> str:
+def _unclip(graph: Graph, fitted: str, model: Mapping[str, Any]) -> str:
     """Return the probabilities of both classes of an additive model: `additive_model.unclipped`."""
     clipping = float(Fraction(model["clipping"]))
     reach = _floats(graph, clipping)
@@ -156,7 +156,7 @@ def _shares(graph: Graph, model: Mapping[str, Any]) -> None:
             table = _floats(graph, np.log(one["shares"]).T)
             part = graph.add("Gather", table, _cell(graph, one))
         else:
-            values, missing = _kept(graph, one)
+            values, missing = _keep(graph, one)
             spread, known = np.array(one["deviations"]), np.array(one["known"])
             away = graph.add("Sub", values, _floats(graph, [one["means"]]))
             scaled = graph.add("Div", away, _floats(graph, [spread]))
@@ -200,7 +200,7 @@ def _nearest(graph: Graph, model: Mapping[str, Any]) -> None:
     """k-means: the nearest centre, in halves of the declared ranges."""
     apart, missing = _floats(graph, np.zeros((1, len(model["rows"])))), ""
     for one in model["columns"]:
-        values, absent = _kept(graph, one)
+        values, absent = _keep(graph, one)
         away = graph.add("Sub", values, _floats(graph, [one["centres"]]))
         scaled = graph.add("Div", away, _floats(graph, (one["maximum"] - one["minimum"]) / 2))
         apart = graph.add("Add", apart, graph.add("Mul", scaled, scaled))
@@ -221,7 +221,7 @@ def _directions(graph: Graph, model: Mapping[str, Any]) -> None:
         else:
             low, high = one["minimum"], one["maximum"]
             half, middle = (high - low) / 2, (low + high) / 2
-            away = graph.add("Sub", _kept(graph, one)[0], _floats(graph, middle + means[0] * half))
+            away = graph.add("Sub", _keep(graph, one)[0], _floats(graph, middle + means[0] * half))
             part = graph.add("MatMul", away, _floats(graph, [weights[:, 0] / half]))
         found = graph.add("Add", found, part)
     graph.output("components", found, DOUBLE, width)

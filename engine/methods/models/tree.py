@@ -61,7 +61,7 @@ from engine.methods.shared.column_cells import (
     columns_as_cells,
     small_codes,
 )
-from engine.methods.shared.division import Division, Query, joined
+from engine.methods.shared.division import Division, Query, join_groups
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.events import Event
 from engine.privacy.noise import Noise
@@ -437,8 +437,8 @@ def fit(target: Codes, codes: Sequence[Codes], plan: TreePlan, *, noise: Noise) 
         own, inside = target[seen], [one[seen] for one in codes]
     nodes, questions = np.zeros(len(own), dtype=small(2**plan.depth)), []
     for level in range(plan.depth):
-        exact = _counted(nodes, own, inside, plan.sizes, (2**level, plan.classes))
-        noisy = plan.division.noisy(LEVELS, joined(exact), noise).astype(np.float64)
+        exact = _count(nodes, own, inside, plan.sizes, (2**level, plan.classes))
+        noisy = plan.division.noisy(LEVELS, join_groups(exact), noise).astype(np.float64)
         parts = np.split(noisy, np.cumsum([one.size for one in exact])[:-1])
         tables = [part.reshape(2**level, plan.classes, -1) for part in parts]
         asked = tuple(_best([table[node] for table in tables], plan) for node in range(2**level))
@@ -446,12 +446,12 @@ def fit(target: Codes, codes: Sequence[Codes], plan: TreePlan, *, noise: Noise) 
         for rows in blocks(len(nodes)):
             nodes[rows] = follow(nodes[rows], asked, [one[rows] for one in inside])
     leaves = 2**plan.depth
-    (counts,) = _counted(nodes, own, [np.zeros_like(nodes)], (1,), (leaves, plan.classes))
+    (counts,) = _count(nodes, own, [np.zeros_like(nodes)], (1,), (leaves, plan.classes))
     noisy = plan.division.noisy(LEAVES, counts, noise).astype(np.float64)
     return Tree(tuple(questions), noisy.reshape(leaves, plan.classes))
 
 
-def _counted(
+def _count(
     nodes: Codes, target: Codes, codes: Sequence[Codes], sizes: Sequence[int], shape: tuple[int, int]
 ) -> list[arrays.Integers]:
     """Return by predictor how many rows there are of every node, class and cell, in that order."""

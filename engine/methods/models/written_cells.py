@@ -45,10 +45,10 @@ def cell_labels(predictor: Mapping[str, Any], words: str) -> list[Label]:
     if predictor["kind"] == LEVELS:
         labels = [*predictor["levels"], Text(f"{words}.other")]
     else:
-        edges = [_written(edge, predictor["of"]) for edge in predictor["edges"]]
+        edges = [_write(edge, predictor["of"]) for edge in predictor["edges"]]
         labels = [f"{low} – {high}" for low, high in pairwise(edges)]
     return [*labels, Text(f"{words}.missing")]
 
 
-def _written(edge: float, of: str) -> str:
+def _write(edge: float, of: str) -> str:
     return str(np.datetime64(int(edge), "D")) if of == "date" else coding.text_of(float(f"{edge:.6g}"))

@@ -25,7 +25,7 @@ from engine.methods.services.questions import NOWHERE, Axis, Coded, Codes, Quest
 from engine.methods.shared.cells import LEFT_OUT, Cells, Extra, LevelAxis, level_problems
 from engine.methods.shared.quantity import WIDEST, Grid, grid_of
 from engine.methods.shared.rank_accuracy import any_limits
-from engine.methods.shared.rank_choices import RankChoice, choices, chosen
+from engine.methods.shared.rank_choices import RankChoice, choices, choose_quantiles
 from engine.methods.shared.ratio import RatioNoise, ratio_errors
 from engine.methods.shared.sensitivity import sum_sensitivity
 from engine.privacy.accuracy import MOST, laplace_error
@@ -409,7 +409,7 @@ class Query:
         """Choose the quantile of every group from the counts on its candidates; in steps of the grid."""
         roots, width = self.choice(epsilon, terms), self.grid.high - self.grid.low + 1
         groups = counts.reshape(-1, width)
-        found = [chosen(roots, group, parts=1, noise=noise)[0] for group in groups]
+        found = [choose_quantiles(roots, group, parts=1, noise=noise)[0] for group in groups]
         return np.array(found, dtype=np.int64) + self.grid.low
 
     # --- JSON ---------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def follow(
         is_people = lot == PEOPLE
         wanted = [at for at, one in enumerate(queries) if one.is_linear and (one.of == PEOPLE) == is_people]
         for at, known in zip(
-            wanted, _solved([queries[at] for at in wanted], places, measured, terms), strict=True
+            wanted, _solve([queries[at] for at in wanted], places, measured, terms), strict=True
         ):
             before = found[at]
             if known is not None and (before is None or spread(at, known) < spread(at, before) * (1 - 1e-9)):
@@ -140,7 +140,7 @@ def _scale(measurement: Measurement, terms: Terms) -> float:
     return float(measurement.query.noise(measurement.epsilon, terms).scale)
 
 
-def _solved(
+def _solve(
     queries: Sequence[Query], places: Sequence[int], measured: Sequence[Measurement], terms: Terms
 ) -> list[Follows | None]:
     """Return how questions follow from measurements of the same rows.
@@ -151,17 +151,17 @@ def _solved(
     own = [next((at for at in places if _is_same(measured[at].query, query)), None) for query in queries]
     if len(places) == 1 and None not in own:  # there is nothing to combine
         return [Follows({place: None}) for place in own if place is not None]
-    together = _combined(queries, places, measured, terms) if queries else []
+    together = _combine(queries, places, measured, terms) if queries else []
     if together is None:
         few = [place for place in places if measured[place].query.size <= FEW_NUMBERS]
         small = [at for at, query in enumerate(queries) if query.size <= FEW_NUMBERS]
-        found = _combined([queries[at] for at in small], few, measured, terms) if small else None
+        found = _combine([queries[at] for at in small], few, measured, terms) if small else None
         together = [None] * len(queries)
         for at, known in zip(small, found or (), strict=False):
             together[at] = known
         for at in [at for at, known in enumerate(together) if known is None]:
             near = _near(queries[at], places, measured)
-            together[at] = (_combined([queries[at]], near, measured, terms) or [None])[0]
+            together[at] = (_combine([queries[at]], near, measured, terms) or [None])[0]
     # what was measured is never lost, whatever rounding says
     return [
         Follows({place: None}) if known is None and place is not None else known
@@ -196,7 +196,7 @@ def _fits(queries: Sequence[Query], measured: int) -> bool:
     return numbers <= MOST_NUMBERS and atoms <= MOST_ATOMS and total * atoms <= MOST_ENTRIES
 
 
-def _combined(
+def _combine(
     queries: Sequence[Query], places: Sequence[int], measured: Sequence[Measurement], terms: Terms
 ) -> list[Follows | None] | None:
     """Return the best unbiased weights; None where that would be too much work."""
@@ -219,7 +219,7 @@ def _combined(
             result.append(None)
             continue
         parts = {
-            place: _cleaned(weights[rows, first:last])
+            place: _clean(weights[rows, first:last])
             for place, first, last in zip(places, ends[:-1], ends[1:], strict=True)
         }
         kept = {place: part for place, part in parts.items() if part.any()}
@@ -263,7 +263,7 @@ def _is_identity(weights: Floats) -> bool:
     return np.array_equal(weights, np.eye(len(weights)))
 
 
-def _cleaned(weights: Floats) -> Floats:
+def _clean(weights: Floats) -> Floats:
     """Return weights without what rounding left: whole ones whole, and nothing where there is nothing."""
     near = np.round(weights)
     found = np.where(np.abs(weights - near) < _NOTHING, near, weights)
@@ -273,7 +273,7 @@ def _cleaned(weights: Floats) -> Floats:
 # --- what questions have in common ------------------------------------------------------------------
 
 
-def _asked(queries: Sequence[Query]) -> dict[str, tuple[Comparison, ...]]:
+def _ask(queries: Sequence[Query]) -> dict[str, tuple[Comparison, ...]]:
     """Return, for every column, the comparisons that cut it."""
     found: dict[str, dict[Comparison, None]] = {}
     for query in queries:
@@ -303,7 +303,7 @@ def levels_of(schema: Schema, name: str) -> tuple[Comparison, ...]:
 def _joint_size(queries: Sequence[Query]) -> int:
     """Return how many joint cells there are at most, without listing them."""
     size, schema = 1, queries[0].schema
-    for name, cuts in _asked(queries).items():
+    for name, cuts in _ask(queries).items():
         size *= axis_of(schema, name, cuts).size
     return size
 
@@ -313,7 +313,7 @@ def _matrix(wanted: Sequence[Query], known: Sequence[Query], schema: Schema) -> 
     if wanted[0].of == PEOPLE:
         return _people_matrix(wanted, known)
     every = [*wanted, *known]
-    atoms = Atoms(schema, _asked(every))
+    atoms = Atoms(schema, _ask(every))
     names = ["", *dict.fromkeys(one.value for one in every if one.value)]
     size = sum(one.size for one in wanted)
     parts = []
@@ -514,10 +514,10 @@ def _limit(terms: tuple[tuple[Fraction, float, int], ...]) -> float:
         return 0.0
     if len(terms) == 1 and terms[0][1] == 1:
         return float(laplace_accuracy(terms[0][0], count=terms[0][2]).limit)
-    return _rounded(spread_of_sum(tuple((float(scale) * weight, times) for scale, weight, times in terms))[1])
+    return _round(spread_of_sum(tuple((float(scale) * weight, times) for scale, weight, times in terms))[1])
 
 
-def _rounded(limit: float) -> float:
+def _round(limit: float) -> float:
     """Return a limit with three digits, rounded up."""
     digits = 2 - int(np.floor(np.log10(limit))) if limit > 0 else 0
     return float(np.ceil(limit * 10.0**digits) / 10.0**digits)

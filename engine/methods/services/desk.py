@@ -167,7 +167,7 @@ def _desk(value: Any) -> Desk | None:
     tree = strict_json.members(value, "", must=("version", *(own if version == 1 else _MEMBERS)))
     neighbours = [one.value for one in Neighbours]
     opened = Desk(
-        _declared(tree["declared"], "declared"),
+        _declare(tree["declared"], "declared"),
         strict_json.number(tree["epsilon"], "epsilon"),
         Neighbours(strict_json.word(tree["neighbours"], "neighbours", neighbours)),
         strict_json.whole(tree["questions"], "questions", least=0),
@@ -187,11 +187,11 @@ def _desk(value: Any) -> Desk | None:
 _MEMBERS = tuple(part.name for part in fields(Desk))
 
 
-def _declared(value: Any, field: str) -> dict[str, Any]:
+def _declare(value: Any, field: str) -> dict[str, Any]:
     names = ("columns", "person_key", "rows_per_person", "preparation")
     tree = strict_json.members(value, field, must=names)
-    strict_json.items(tree["columns"], f"{field}.columns", strict_json.named)
-    strict_json.items(tree["preparation"], f"{field}.preparation", strict_json.named)
+    strict_json.items(tree["columns"], f"{field}.columns", strict_json.read_named)
+    strict_json.items(tree["preparation"], f"{field}.preparation", strict_json.read_named)
     strict_json.whole(tree["rows_per_person"], f"{field}.rows_per_person", least=1)
     if tree["person_key"] is not None:
         strict_json.items(tree["person_key"], f"{field}.person_key", strict_json.text)
@@ -235,7 +235,7 @@ def _whole(found: Measurement) -> Measurement:
     return found
 
 
-def declared(request: Request, columns: tuple[str, ...]) -> dict[str, Any]:
+def declare_meanings(request: Request, columns: tuple[str, ...]) -> dict[str, Any]:
     """Return what the questions at a desk mean, as JSON values: another meaning is another desk."""
     listed = [request.schema.column(name) for name in columns]
     lines = Schema(tuple(listed)).to_json()["columns"]

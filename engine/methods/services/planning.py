@@ -17,7 +17,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from engine.methods.budget import SMALLEST
-from engine.methods.conditions import Comparison, comparisons, written
+from engine.methods.conditions import Comparison, comparisons, write_condition
 from engine.methods.services.asked import COUNT, FINEST, ROWS, SHARE, TABLE, Query, Terms, truths_of
 from engine.methods.services.combining import MOST_NUMBERS, Floats, levels_of, spread_at
 from engine.methods.services.desk import Measurement
@@ -72,7 +72,7 @@ def plan_for(wanted: Sequence[Wanted], terms: Terms, *, visit: int) -> tuple[Mea
     """
     if len(wanted) < 2:
         return ()
-    groups = _begun(wanted)
+    groups = _begin(wanted)
     while len(groups) > 1:
         pairs = [(one, other, one.joined(other)) for one, other in combinations(groups, 2)]
         small = [pair for pair in pairs if pair[2].size <= MOST_TABLE]
@@ -83,7 +83,7 @@ def plan_for(wanted: Sequence[Wanted], terms: Terms, *, visit: int) -> tuple[Mea
         groups = [joined, *(group for group in groups if group is not one and group is not other)]
     if sum(group.size for group in groups) > MOST_NUMBERS:
         return ()
-    levels = _lowered(wanted, groups, terms)
+    levels = _lower(wanted, groups, terms)
     if sum(levels) > WORTH * sum(one.alone for one in wanted):
         return ()
     return tuple(
@@ -98,7 +98,7 @@ def _gain(pair: tuple[_Group, _Group, _Group]) -> float:
     return joined.level - one.level - other.level
 
 
-def _lowered(wanted: Sequence[Wanted], groups: Sequence[_Group], terms: Terms) -> list[Fraction]:
+def _lower(wanted: Sequence[Wanted], groups: Sequence[_Group], terms: Terms) -> list[Fraction]:
     """Return levels of tables, small in all, at which no question is less exact than alone.
 
     Notes
@@ -155,7 +155,7 @@ class _Group:
         """The table as it is measured."""
         cuts = []
         for name, asked in sorted(self.cuts.items()):
-            texts = sorted(written(one) for one in asked)
+            texts = sorted(write_condition(one) for one in asked)
             cuts.append((name, tuple(texts)))
         return Query(self.schema, TABLE, cuts=tuple(cuts))
 
@@ -177,14 +177,14 @@ class _Group:
         own = {name: self.cuts[name] for name in query.columns}
         key = (query.key, frozenset(own.items()))
         if key not in self.known:
-            self.known[key] = _summed(query, own)
+            self.known[key] = _sum(query, own)
         outside = 1
         for name in self.cuts:
             outside *= 1 if name in own else self._size(name)
         return self.known[key] * outside
 
 
-def _begun(wanted: Sequence[Wanted]) -> list[_Group]:
+def _begin(wanted: Sequence[Wanted]) -> list[_Group]:
     """Return one table for all questions about the same columns."""
     schema, known = wanted[0].query.schema, dict[object, int]()
     found: dict[tuple[str, ...], _Group] = {}
@@ -203,7 +203,7 @@ def _begun(wanted: Sequence[Wanted]) -> list[_Group]:
 
 def _classes(schema: Schema, name: str, cuts: frozenset[Comparison]) -> tuple[Axis, list[int]]:
     """Return the axis of a column, and one of its cells for every cell of the table."""
-    asked = tuple(sorted(cuts, key=written))
+    asked = tuple(sorted(cuts, key=write_condition))
     axis = axis_of(schema, name, asked)
     first: dict[tuple[bool, ...], int] = {}
     for cell, truths in enumerate(truths_of(axis, asked)):
@@ -211,7 +211,7 @@ def _classes(schema: Schema, name: str, cuts: frozenset[Comparison]) -> tuple[Ax
     return axis, list(first.values())
 
 
-def _summed(query: Query, cuts: Cuts) -> int:
+def _sum(query: Query, cuts: Cuts) -> int:
     """Return how many cells over a question's own columns one of its numbers adds up, at most."""
     sides = {name: _classes(query.schema, name, asked) for name, asked in cuts.items()}
     size = int(np.prod([len(cells) for _, cells in sides.values()])) if sides else 1

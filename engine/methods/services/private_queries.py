@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.budget import SMALLEST, budget_problems, required
+from engine.methods.budget import SMALLEST, budget_problems, required_budget
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -49,7 +49,7 @@ from engine.methods.services.asked import (
 )
 from engine.methods.services.cheaper import ways
 from engine.methods.services.combining import Answer, Follows, answer, follow
-from engine.methods.services.desk import Desk, Measurement, declared
+from engine.methods.services.desk import Desk, Measurement, declare_meanings
 from engine.methods.services.planning import Wanted, is_planned, plan_for
 from engine.methods.services.questions import Coded, axis_of, digest
 from engine.methods.services.told import (
@@ -201,7 +201,7 @@ class PrivateQueries(Service):
             return [Problem(f"{ID}.own_budget")]
         if self.request.step == CLOSE:
             return []
-        if any(name not in self.request.schema for name in desk.columns) or desk.declared != declared(
+        if any(name not in self.request.schema for name in desk.columns) or desk.declared != declare_meanings(
             self.request, desk.columns
         ):
             return [Problem(f"{ID}.other_meaning")]
@@ -410,7 +410,7 @@ class PrivateQueries(Service):
         unit, notes = counted_unit(self.request), tuple(cap_notes(self.request))
         if self.request.step:
             return Forecast(tuple(self._expected(unit)), notes=notes)
-        share = required(self.request).epsilon / self.options.questions
+        share = required_budget(self.request).epsilon / self.options.questions
         one = laplace_accuracy(self.request.units_moved / share)
         errors = tuple(
             Expected(_label("count"), "group", size, one.median, one.limit, unit)
@@ -447,9 +447,9 @@ class PrivateQueries(Service):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         """Open the desk: nothing is drawn, and no row decides anything."""
-        columns, budget = self.options.columns, required(self.request)
+        columns, budget = self.options.columns, required_budget(self.request)
         desk = Desk(
-            declared(self.request, columns), budget.epsilon, budget.neighbours, self.options.questions
+            declare_meanings(self.request, columns), budget.epsilon, budget.neighbours, self.options.questions
         )
         notes = (_left(desk), Text(f"methods.{ID}.notes.adds_up"), *cap_notes(self.request))
         table = columns_table(self.request.schema, columns)
@@ -564,7 +564,7 @@ def _opening(request: Request) -> Promise:
 
     Which mechanisms will draw it is not known yet; the theorem covers any that add up to it.
     """
-    level = required(request).epsilon
+    level = required_budget(request).epsilon
     return _undrawn(promise(request, Stated("adaptive_composition", level), further=_IN_TURN))
 
 

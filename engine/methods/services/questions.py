@@ -128,7 +128,7 @@ class Levels:
         if comparison.operator == "in":
             return frozenset(self._place_of(value) for value in comparison.values)
         if self.column.kind not in (Kind.ORDINAL, *_NUMERIC):
-            raise _refused("no_order", column=self.column.name)
+            raise _refuse("no_order", column=self.column.name)
         low, high = _ends(comparison, [self._rank(value) for value in comparison.values])
         ranks = [self._rank(level) for level in self._levels]
         return frozenset(place for place, rank in enumerate(ranks) if _inside((rank, 0), low, high))
@@ -136,7 +136,7 @@ class Levels:
     def _place_of(self, value: str) -> int:
         place = self._place.get(self._read(value))
         if place is None:
-            raise _refused("undeclared", column=self.column.name, value=value[:100])
+            raise _refuse("undeclared", column=self.column.name, value=value[:100])
         return place
 
     def _rank(self, value: str) -> Fraction:
@@ -145,7 +145,7 @@ class Levels:
             return Fraction(self._place_of(value))
         read = self._read(value)
         if not isinstance(read, Fraction):
-            raise _refused("no_number", column=self.column.name, value=value[:100])
+            raise _refuse("no_number", column=self.column.name, value=value[:100])
         return read
 
     def written(self, cells: Iterable[int]) -> list[Any]:
@@ -201,7 +201,7 @@ class Line:
         domain = self.column.domain
         if domain is None:
             return None, None
-        low, high = _bound(domain.minimum), _bound(domain.maximum)
+        low, high = _bind(domain.minimum), _bind(domain.maximum)
         if self._step is not None and low is not None and high is not None:
             high = low + (high - low) // self._step * self._step  # the last number of the grid
         return low, high
@@ -229,7 +229,7 @@ class Line:
         found = edge_of(value)
         days = self.column.kind is Kind.DATE
         if found is None or isinstance(found, date) != days:
-            raise _refused("no_day" if days else "no_number", column=self.column.name, value=value[:100])
+            raise _refuse("no_day" if days else "no_number", column=self.column.name, value=value[:100])
         return edge_number(found)
 
     def _stretches(self, comparison: Comparison) -> list[tuple[Cut | None, Cut | None]]:
@@ -246,7 +246,7 @@ class Line:
                 highest is not None and low is not None and low > (highest, 0)
             )
             if comparison.operator == "in" and (beyond or low == high):
-                raise _refused("undeclared", column=self.column.name, value=value[:100])
+                raise _refuse("undeclared", column=self.column.name, value=value[:100])
         return found
 
     def _cut(self, cut: Cut | None) -> Cut | None:
@@ -274,7 +274,7 @@ class Line:
 
     def cells(self, comparison: Comparison) -> Cells:
         if comparison.operator == "other":
-            raise _refused("no_other", column=self.column.name)
+            raise _refuse("no_other", column=self.column.name)
         if comparison.operator == "missing":
             return frozenset((self.size - 1,))
         taken: set[int] = set()
@@ -296,7 +296,7 @@ class Line:
         found: list[Any] = ["missing"] if missing in wanted else []
         ends = [None, *self._cuts, None]
         for first, last in _runs(wanted - {missing}):
-            found.append([_written(ends[first]), _written(ends[last + 1])])
+            found.append([_write(ends[first]), _write(ends[last + 1])])
         return found
 
     def read(self, frame: pd.DataFrame) -> tuple[npt.NDArray[np.float64], Rows]:
@@ -329,16 +329,16 @@ class Line:
         return (values if low is None and high is None else np.clip(values, low, high)), absent
 
 
-def _bound(value: Fraction | str | None) -> Fraction | None:
+def _bind(value: Fraction | str | None) -> Fraction | None:
     found = None if value is None else edge_of(value)
     return None if found is None else edge_number(found)
 
 
-def _written(cut: Cut | None) -> list[Any] | None:
+def _write(cut: Cut | None) -> list[Any] | None:
     return None if cut is None else [str(cut[0]), cut[1]]
 
 
-def _refused(code: str, **values: Any) -> InputRefused:
+def _refuse(code: str, **values: Any) -> InputRefused:
     return InputRefused(f"services.private_queries.{code}", **values)
 
 
@@ -446,18 +446,18 @@ def truth(condition: Condition, axes: Mapping[str, Axis], codes: Mapping[str, Co
 def axis_of(schema: Schema, name: str, asked: tuple[Comparison, ...] = ()) -> Axis:
     """Return the cells of a column; refuse what identifies people, and what was not declared."""
     if name not in schema:
-        raise _refused("no_such_column", column=name[:100])
+        raise _refuse("no_such_column", column=name[:100])
     column = schema.column(name)
     if column.role in _NAMELESS:
-        raise _refused("identifier", column=name)
+        raise _refuse("identifier", column=name)
     if column.domain is not None and not column.is_declared:
-        raise _refused("copied", column=name)
+        raise _refuse("copied", column=name)
     domain = column.domain
     if domain is not None and (domain.values is not None or domain.code_list is not None):
         return Levels(column)
     if column.kind in (*_NUMERIC, Kind.DATE):
         return Line(column, asked)
-    raise _refused("not_declared", column=name)
+    raise _refuse("not_declared", column=name)
 
 
 def _diagram(condition: Condition, axes: Mapping[str, Axis], known: dict[Condition, str]) -> str:
@@ -480,7 +480,7 @@ def _node(name: str, condition: Condition, axes: Mapping[str, Axis], known: dict
         alike.setdefault(tuple(cell in cells for cells in takes), []).append(cell)
     branches: dict[str, list[int]] = {}
     for truths, cells in alike.items():
-        rest = _diagram(given(condition, dict(zip(asked, truths, strict=True))), axes, known)
+        rest = _diagram(remaining_condition(condition, dict(zip(asked, truths, strict=True))), axes, known)
         branches.setdefault(rest, []).extend(cells)
     if len(branches) == 1:
         return next(iter(branches))  # the column does not matter
@@ -493,24 +493,24 @@ def digest(tree: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def given(condition: Condition, truths: Mapping[Comparison, bool]) -> Condition:
+def remaining_condition(condition: Condition, truths: Mapping[Comparison, bool]) -> Condition:
     """Return what is left of a condition when some comparisons are decided.
 
     Examples
     --------
     >>> from engine.methods.conditions import parse
     >>> old = Comparison("age", "at least", ("60",))
-    >>> given(parse("sex is f or age at least 60"), {old: False})
+    >>> remaining_condition(parse("sex is f or age at least 60"), {old: False})
     Comparison(column='sex', operator='in', values=('f',))
     """
     if isinstance(condition, Comparison):
         return condition if condition not in truths else EVERYBODY if truths[condition] else NOBODY
     if isinstance(condition, Not):
-        part = given(condition.part, truths)
+        part = remaining_condition(condition.part, truths)
         return NOBODY if part == EVERYBODY else EVERYBODY if part == NOBODY else Not(part)
     kind = type(condition)
     decides, adds_nothing = (NOBODY, EVERYBODY) if kind is All else (EVERYBODY, NOBODY)
-    parts = [given(part, truths) for part in condition.parts]
+    parts = [remaining_condition(part, truths) for part in condition.parts]
     if decides in parts:
         return decides
     left = tuple(dict.fromkeys(part for part in parts if part != adds_nothing))

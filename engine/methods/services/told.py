@@ -168,7 +168,7 @@ def views_of(told: Told, *, newest_first: bool = False) -> tuple[View, ...]:
 
 def _rows(place: int, query: Query, found: Answer | None) -> list[tuple[Any, ...]]:
     ranks = int(max(found.within)) if found is not None and query.kind == QUANTILE else 0
-    asked, rows = _asked(query, ranks), []
+    asked, rows = _ask(query, ranks), []
     for at, group in enumerate(query.cells.labels()):
         value: Any = ""
         within: Any = None
@@ -180,8 +180,8 @@ def _rows(place: int, query: Query, found: Answer | None) -> list[tuple[Any, ...
         else:
             number, limit = found.values[at], found.within[at]
             if query.kind != QUANTILE:
-                within = float(f"{limit:.3g}") if limit < 1 else _shown(limit)
-            value = weak(_shown(number)) if _says_nothing(query, number, limit) else _shown(number)
+                within = float(f"{limit:.3g}") if limit < 1 else _show(limit)
+            value = weak(_show(number)) if _says_nothing(query, number, limit) else _show(number)
             if query.kind in (COUNT, SUM):
                 part = share(abs(limit / number) if number else 1)
         rows.append((place, asked, query.where, _named(query, group), value, within, part))
@@ -195,14 +195,14 @@ def _named(query: Query, group: tuple[str, ...]) -> Text | str:
     return aside(label) if any(value in asides[name] for name, value in pairs) else label
 
 
-def _asked(query: Query, ranks: int) -> Text:
+def _ask(query: Query, ranks: int) -> Text:
     """Return what was asked, in words; the condition stands beside. The margin of a quantile is in ranks."""
     values = {"value": query.value, "part": query.part, "quantile": str(query.quantile), "ranks": ranks}
     name = f"{query.kind}_{query.of}" if query.kind in (COUNT, SHARE, ABOVE) else query.kind
     return Text(f"methods.{ID}.asked.{name}", values | {"threshold": query.threshold or 0})
 
 
-def _shown(number: float) -> float | int:
+def _show(number: float) -> float | int:
     """Return a number as people read it: counts whole, small ones with three digits."""
     return round(number) if abs(number) >= 100 or float(number).is_integer() else float(f"{number:.3g}")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.filling import Counted
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -78,7 +78,7 @@ class CountsMethod(Method):
     @once
     def mechanism(self) -> CountNoise:
         """Return the noise that the budget buys."""
-        budget = required(self.request)
+        budget = required_budget(self.request)
         if self.options.noise == "gaussian":
             squared = self.request.rows_per_person**2 * (2 if is_replace_one(self.request) else 1)
             return GaussianCounts(squared, budget.epsilon, budget.delta)

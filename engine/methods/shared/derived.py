@@ -16,7 +16,7 @@ from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
 from engine.methods.shared.column_cells import CELL_KINDS, is_listed
 from engine.table import coding
-from engine.table.fitting import SHOWN, is_declared_value, listed
+from engine.table.fitting import SHOWN, is_declared_value, list_declared
 from engine.table.hierarchies import MISSING
 from engine.table.schema import Column, Kind
 
@@ -112,7 +112,7 @@ def derived_problems(request: Request, *, totals: Sequence[str], method: str) ->
         elif declared_values(one.source) is None:
             found.append(Problem(f"{method}.derived_without_values", told, DERIVED.name))
         elif not one.reads:
-            told["values"] = _shown(one)
+            told["values"] = _show(one)
             found.append(Problem(f"{method}.derived_no_step", told, DERIVED.name))
     return found
 
@@ -161,7 +161,7 @@ def _unknown(way: Mapping[str, str], column: Column) -> tuple[str, ...]:
 
 def _known(texts: Iterable[str], column: Column) -> set[str]:
     """Return the texts that are declared values, in the form in which rows hold values of the column."""
-    if names := listed(column):  # all at once: there may be thousands
+    if names := list_declared(column):  # all at once: there may be thousands
         return {*map(coding.text_of, names), *map(coding.text_of, column.missing)} & set(texts)
     found = [text for text in texts if is_declared_value(text, column)]
     domain = column.domain
@@ -178,7 +178,7 @@ def _known(texts: Iterable[str], column: Column) -> set[str]:
     return {text for text, fit in zip(found, fits | absent, strict=True) if fit}
 
 
-def _shown(one: Derived) -> str:
+def _show(one: Derived) -> str:
     """Return some values of the source without a place, by the way that comes nearest."""
     found = [_unknown(way, one.column) for way in _ways(one.source)]
     fewest = min(found, key=len, default=declared_values(one.source) or ())

@@ -16,7 +16,7 @@ from engine.privacy.events import Event, Mechanism, Neighbours, Sequential
 from engine.privacy.exact_vector import LARGEST_DIMENSION
 from engine.privacy.gaussian import concentrated_budget, gaussian_level
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, Vector, root_above
-from engine.privacy.mechanisms.integers import added
+from engine.privacy.mechanisms.integers import add_noise
 from engine.privacy.mechanisms.vector import vector_deviation
 from engine.privacy.noise import Noise
 
@@ -154,10 +154,10 @@ class Division:
         """Return sums with the noise of their query."""
         scale = self.scale(name)
         if self.is_gaussian:
-            return added(sums, noise.discrete_gaussian(scale**2, sums.size))
+            return add_noise(sums, noise.discrete_gaussian(scale**2, sums.size))
         if vector := self._vector(name):
-            return added(sums, noise.vector(scale**2, vector, size=1))
-        return added(sums, noise.discrete_laplace(scale, sums.size))
+            return add_noise(sums, noise.vector(scale**2, vector, size=1))
+        return add_noise(sums, noise.discrete_laplace(scale, sums.size))
 
     @property
     def events(self) -> Event:
@@ -204,7 +204,7 @@ def rounded_up(scale: float) -> Fraction:
     return Fraction(ceil(scale * 1024), 1024)
 
 
-def exchanged(query: Query, *, replace_one: bool) -> Query:
+def cover_exchange(query: Query, *, replace_one: bool) -> Query:
     """Return a query whose sensitivities cover one that goes and another that comes.
 
     Notes
@@ -216,6 +216,6 @@ def exchanged(query: Query, *, replace_one: bool) -> Query:
     return replace(query, ones=2 * query.ones, squared=4 * query.squared)
 
 
-def joined(parts: Sequence[Integers]) -> Integers:
+def join_groups(parts: Sequence[Integers]) -> Integers:
     """Return several groups of sums as one vector."""
     return np.concatenate([part.ravel() for part in parts]).astype(np.int64)

@@ -44,9 +44,9 @@ def centres_of(grid: Floats, *, limit: float, per_side: int, shape: tuple[int, i
     places = np.stack(np.unravel_index(kept, (per_side,) * columns), axis=1)
     cells: Floats = np.asarray(-PER_SIDE + (places + 0.5) * width, dtype=np.float64)
     tried = [
-        _settled(cells, weights, _spread_out(cells, weights, first, groups)) for first in _firsts(weights)
+        _settle(cells, weights, _spread_out(cells, weights, first, groups)) for first in _firsts(weights)
     ]
-    best = _swapped(cells, weights, min(tried, key=lambda one: one[0]))[1]
+    best = _swap(cells, weights, min(tried, key=lambda one: one[0]))[1]
     return np.clip(np.rint(best), -PER_SIDE, PER_SIDE).astype(np.int64)
 
 
@@ -65,7 +65,7 @@ def _spread_out(cells: Floats, weights: Floats, first: int, groups: int) -> Floa
     return np.array(centres)
 
 
-def _swapped(cells: Floats, weights: Floats, found: tuple[float, Floats]) -> tuple[float, Floats]:
+def _swap(cells: Floats, weights: Floats, found: tuple[float, Floats]) -> tuple[float, Floats]:
     """Return what is left after one centre at a time went where most is missing, as long as that helps."""
     for _ in range(SWAPS):
         tried = [found]
@@ -73,7 +73,7 @@ def _swapped(cells: Floats, weights: Floats, found: tuple[float, Floats]) -> tup
             rest = np.delete(found[1], gone, axis=0)
             apart = ((cells[:, None, :] - rest) ** 2).sum(axis=2).min(axis=1)
             farthest = cells[int(np.argmax(weights * apart))]
-            tried.append(_settled(cells, weights, np.vstack([rest, farthest])))
+            tried.append(_settle(cells, weights, np.vstack([rest, farthest])))
         best = min(tried, key=lambda one: one[0])
         if best is found:
             break
@@ -81,7 +81,7 @@ def _swapped(cells: Floats, weights: Floats, found: tuple[float, Floats]) -> tup
     return found
 
 
-def _settled(cells: Floats, weights: Floats, centres: Floats) -> tuple[float, Floats]:
+def _settle(cells: Floats, weights: Floats, centres: Floats) -> tuple[float, Floats]:
     """Return the weighted inertia and the centres after ordinary k-means from a start."""
     inertia = 0.0
     for _ in range(ROUNDS):

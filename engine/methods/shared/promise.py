@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.methods.budget import is_replace_one, required
+from engine.methods.budget import is_replace_one, required_budget
 from engine.methods.protocol import Request
 from engine.privacy.events import Event
 from engine.privacy.promise import Loss, Promise, Term, Unit
@@ -15,7 +15,7 @@ def promise(
     request: Request, events: Event, *, kind: str = "pure_dp", further: tuple[str, ...] = ()
 ) -> Promise:
     """Return the promise that costs exactly the budget of the request, ``further`` assumptions included."""
-    budget = required(request)
+    budget = required_budget(request)
     person = request.unit is Unit.PERSON
     assumptions = (
         "choices_made_with_sight",
@@ -30,7 +30,9 @@ def promise(
     return replace(found, assumptions=(*assumptions, *noise, "trusted_machine"))
 
 
-def unbounded(request: Request, kind: str, *, assumptions: tuple[str, ...] = (), **terms: Term) -> Promise:
+def promise_without_bound(
+    request: Request, kind: str, *, assumptions: tuple[str, ...] = (), **terms: Term
+) -> Promise:
     """Return a promise that bounds no loss: what it says stands in its terms, if its ``assumptions`` hold."""
     return Promise(
         kind,

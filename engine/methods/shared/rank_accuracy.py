@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from engine import arrays
-from engine.methods.shared.rank_choices import RankChoice, inherited
+from engine.methods.shared.rank_choices import RankChoice, inherit_errors
 
 Floats = arrays.Floats
 
@@ -57,13 +57,13 @@ def even_errors(
     intervals = _intervals(roots)
     steps = {step.place: step for root in roots for step in root.steps()}
     found = []
-    for place, weights in sorted(inherited(roots).items()):
+    for place, weights in sorted(inherit_errors(roots).items()):
         parts = []
         for at, weight in weights.items():
             low, high = intervals[at]
             target, values = float(steps[at].target), (high - low) * (size or math.inf)
             parts.append((weight, float(steps[at].rate), -target * values, (1 - target) * values))
-        errors, shares = _summed(parts)
+        errors, shares = _sum(parts)
         low, high = intervals[place]
         wanted = low + (high - low) * float(steps[place].target)
         wrong = (
@@ -92,7 +92,7 @@ def any_limits(
     """
     steps = {step.place: step for root in roots for step in root.steps()}
     found = []
-    for _, weights in sorted(inherited(roots).items()):
+    for _, weights in sorted(inherit_errors(roots).items()):
         each = 1 - (1 - share) / len(weights)
         total = float(len(weights) - 1)
         for at, weight in weights.items():
@@ -119,7 +119,7 @@ def _intervals(roots: tuple[RankChoice, ...]) -> dict[int, tuple[float, float]]:
     return found
 
 
-def _summed(parts: list[tuple[float, float, float, float]]) -> tuple[Floats, Floats]:
+def _sum(parts: list[tuple[float, float, float, float]]) -> tuple[Floats, Floats]:
     """Return errors on a grid and their probabilities: a sum of weighted two-sided exponentials."""
     reach = sum(weight * min(max(-low, high), _FAR / rate) for weight, rate, low, high in parts)
     reach += (len(parts) - 1) / 2

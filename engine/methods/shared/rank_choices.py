@@ -96,7 +96,7 @@ def loss_when_added(roots: tuple[RankChoice, ...]) -> Fraction:
     that the sum is largest where the row lies below or above all of them.
     """
     if len(roots) == 1:
-        return _added(roots[0])
+        return _add(roots[0])
     return max(
         sum((step.rate * spread_on_a_side(step.target, above=above) for step in roots), Fraction(0))
         for above in (False, True)
@@ -111,18 +111,18 @@ def loss_when_exchanged(roots: tuple[RankChoice, ...]) -> Fraction:
     As long as both rows are on the same side of every cut a step loses twice its rate; from the cut that
     parts them on, one half has a row less and the other a row more.
     """
-    exchanged = sum((_exchanged(step) for step in roots), Fraction(0))
+    exchanged = sum((_exchange(step) for step in roots), Fraction(0))
     return max(exchanged, loss_when_added(roots))
 
 
-def _added(step: RankChoice) -> Fraction:
+def _add(step: RankChoice) -> Fraction:
     own = step.rate * spread_when_added(step.target)
-    return own + max((_added(following) for following in step.next), default=Fraction(0))
+    return own + max((_add(following) for following in step.next), default=Fraction(0))
 
 
-def _exchanged(step: RankChoice) -> Fraction:
-    parted = sum((_added(following) for following in step.next), Fraction(0))
-    together = max((_exchanged(following) for following in step.next), default=Fraction(0))
+def _exchange(step: RankChoice) -> Fraction:
+    parted = sum((_add(following) for following in step.next), Fraction(0))
+    together = max((_exchange(following) for following in step.next), default=Fraction(0))
     return step.rate * SPREAD_WHEN_EXCHANGED + max(parted, together)
 
 
@@ -196,7 +196,7 @@ Weights = dict[int, float]
 """By the place of a step, how much of its error in ranks another one inherits."""
 
 
-def inherited(roots: tuple[RankChoice, ...]) -> dict[int, Weights]:
+def inherit_errors(roots: tuple[RankChoice, ...]) -> dict[int, Weights]:
     """Return, for every quantile, how much of the error of each step it has.
 
     Notes
@@ -207,7 +207,7 @@ def inherited(roots: tuple[RankChoice, ...]) -> dict[int, Weights]:
     Examples
     --------
     >>> left = RankChoice(0, Fraction(1, 2), Fraction(1))
-    >>> inherited((RankChoice(1, Fraction(1, 2), Fraction(1), left),))
+    >>> inherit_errors((RankChoice(1, Fraction(1, 2), Fraction(1), left),))
     {1: {1: 1.0}, 0: {1: 0.5, 0: 1.0}}
     """
     found: dict[int, Weights] = {}
@@ -231,13 +231,15 @@ def _mean_variance(roots: tuple[RankChoice, ...]) -> float:
     """Return the mean variance of the ranks where values are dense: 2/rate² for every step."""
     rates = {step.place: float(step.rate) for root in roots for step in root.steps()}
     total = 0.0
-    for weights in inherited(roots).values():
+    for weights in inherit_errors(roots).values():
         total += sum(weight**2 * 2 / rates[place] ** 2 for place, weight in weights.items())
         total += _ROUNDED * (len(weights) - 1)
     return total / len(rates)
 
 
-def chosen(roots: tuple[RankChoice, ...], counts: Integers, *, parts: int, noise: Noise) -> Integers:
+def choose_quantiles(
+    roots: tuple[RankChoice, ...], counts: Integers, *, parts: int, noise: Noise
+) -> Integers:
     """Choose the quantiles of one group.
 
     Parameters

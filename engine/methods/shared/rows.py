@@ -28,7 +28,7 @@ def written_cells(values: pd.Series, column: Column) -> list[str]:
     return np.array([*texts, ""], dtype=object)[found].tolist()
 
 
-def shuffled(frame: pd.DataFrame, chance: np.random.Generator) -> pd.DataFrame:
+def shuffle_rows(frame: pd.DataFrame, chance: np.random.Generator) -> pd.DataFrame:
     """Return the rows in a random order, numbered anew."""
     return frame.iloc[chance.permutation(len(frame))].reset_index(drop=True)
 
@@ -48,7 +48,7 @@ def leaving(
     return TableArtefact(name, (rows,), dictionary, np.asarray(frame.index)[order])
 
 
-def traced(artefacts: Iterable[Artefact]) -> tuple[TableArtefact, npt.NDArray[np.int64]] | None:
+def trace_rows(artefacts: Iterable[Artefact]) -> tuple[TableArtefact, npt.NDArray[np.int64]] | None:
     """Return the first table whose rows were each made from a row, and from which; None where none is."""
     for one in artefacts:
         if isinstance(one, TableArtefact) and one.origins is not None:

@@ -27,7 +27,7 @@ _PARTS = frozenset(
 )
 
 
-def written(book: Workbook) -> bytes:
+def write_workbook(book: Workbook) -> bytes:
     """Return a workbook of at most two sheets as the bytes of its file."""
     buffer, made = BytesIO(), BytesIO()
     book.save(buffer)

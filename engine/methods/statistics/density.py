@@ -14,7 +14,7 @@ import pandas as pd
 
 from engine import arrays
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
@@ -211,7 +211,7 @@ class Density(Method):
     @once
     def mechanism(self) -> CountNoise:
         """Return the noise that the budget buys."""
-        budget = required(self.request)
+        budget = required_budget(self.request)
         if self.options.way == COSINES:
             return GaussianCounts(self.squared_sensitivity, budget.epsilon, budget.delta)
         return LaplaceCounts(self.request.units_moved, budget.epsilon)

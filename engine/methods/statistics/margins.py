@@ -16,7 +16,7 @@ import pandas as pd
 
 from engine import arrays
 from engine.methods import option
-from engine.methods.budget import budget_problems, required
+from engine.methods.budget import budget_problems, required_budget
 from engine.methods.filling import Counted
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -138,7 +138,7 @@ class Margins(Method):
     @once
     def mechanisms(self) -> dict[Columns, LaplaceCounts]:
         """Return the noise of every measured table."""
-        epsilon = required(self.request).epsilon
+        epsilon = required_budget(self.request).epsilon
         shares = self.strategy.shares
         return {table: LaplaceCounts(self.request.units_moved, share * epsilon) for table, share in shares}
 
@@ -170,7 +170,9 @@ class Margins(Method):
         return Cells(tuple(self.cells.axes[place] for place in table))
 
     def _accuracy(self, table: Columns) -> Accuracy:
-        return self.strategy.accuracy(table, scale=self.request.units_moved / required(self.request).epsilon)
+        return self.strategy.accuracy(
+            table, scale=self.request.units_moved / required_budget(self.request).epsilon
+        )
 
     def _named(self, table: Columns) -> str:
         return " × ".join(self.options.columns[place] for place in table) or ALL
@@ -417,7 +419,7 @@ def best_strategy(shape: tuple[int, ...], asked: tuple[Columns, ...], *, most_ce
     largest = max(range(len(tables)), key=lambda place: (len(tables[place]), place))
     starts = [np.eye(len(tables))[largest] * SHARES] if all(cover[want, largest] for want in wanted) else []
     starts.append(_evenly(wanted, len(tables)))
-    found = [_descended(start, error) for start in starts]
+    found = [_descend(start, error) for start in starts]
     best = min(found, key=lambda shares: float(error(shares[None])[0]))
     order = sorted(np.flatnonzero(best), key=lambda place: (-len(tables[place]), tables[place]))
     return Strategy(shape, tuple((tables[place], Fraction(int(best[place]), SHARES)) for place in order))
@@ -430,7 +432,7 @@ def _evenly(wanted: Sequence[int], size: int) -> Floats:
     return shares
 
 
-def _descended(shares: Floats, error: Callable[[Floats], Floats]) -> Floats:
+def _descend(shares: Floats, error: Callable[[Floats], Floats]) -> Floats:
     for step in _STEPS:
         while True:
             givers = np.flatnonzero(shares >= step)

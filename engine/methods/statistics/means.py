@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.filling import Counted
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -200,7 +200,7 @@ class Means(Method):
         """Return the way in which the request is answered: its noise, its error and its numbers."""
         common: dict[str, Any] = {
             "quantity": self.quantity,
-            "epsilon": required(self.request).epsilon,
+            "epsilon": required_budget(self.request).epsilon,
             "rows": self.request.rows_per_person,
             "replace_one": is_replace_one(self.request),
             "groups": self.cells.size,

@@ -42,7 +42,11 @@ from engine.methods.shared.cells import (
 from engine.methods.shared.promise import counted_unit
 from engine.methods.shared.quantity import WIDEST, Grid, grid_of
 from engine.methods.shared.suppression.additive import Additive, Integers, Mask
-from engine.methods.shared.suppression.contributions import Contributions, contributed, counted
+from engine.methods.shared.suppression.contributions import (
+    Contributions,
+    count_contributions,
+    sum_contributions,
+)
 from engine.methods.shared.suppression.small_cells import Rules, count_task
 from engine.methods.shared.suppression.sums import SumRules, sum_task
 from engine.methods.trying import Tried
@@ -293,12 +297,12 @@ class ProtectedTable(Method):
 
     def _audited(self, found: Contributions, printed: Mask, progress: Progress) -> Audited:
         """Return the table with its pattern, tried from outside."""
-        from engine.methods.shared.suppression.audited import audited
+        from engine.methods.shared.suppression.audited import find_audited_pattern
 
         task, scale = self._task(found, printed)
         search = progress.part(0.1, 0.9)
         try:
-            return audited(
+            return find_audited_pattern(
                 task,
                 lambda hidden: self._frame(found.values, printed, hidden),
                 self._totals,
@@ -328,18 +332,18 @@ class ProtectedTable(Method):
         frame = self._frame(made.values, printed, np.zeros(len(values), dtype=bool))
         compared = self._refuse_differences(frame, table, context)
         change = (made.values - values)[printed]
-        return self._release(frame, shown.rounded(ID, change, made.beyond, compared))
+        return self._release(frame, shown.describe_rounded(ID, change, made.beyond, compared))
 
     def _by_keys(self, values: Integers, table: Table, secret: bytes) -> Integers:
         """Return the counts with the changes that the keys of their people make."""
-        from engine.methods.shared.suppression.cell_keys import cell_keys, changed, person_keys
+        from engine.methods.shared.suppression.cell_keys import cell_keys, change_counts, person_keys
 
         key = self.schema.person_key
         assert key is not None  # asked for
         frame, cells = table.rows(), self.cells
         person, names = pd.factorize(frame[key.name], use_na_sentinel=False)
         keys = person_keys([str(name) for name in names], secret=secret)[person]
-        return changed(
+        return change_counts(
             values,
             cell_keys(self.additive, cells.codes(frame), keys),
             largest=self.options.largest,
@@ -377,12 +381,12 @@ class ProtectedTable(Method):
         from engine.methods.shared.suppression.differencing import (
             NotComparable,
             Told,
-            again,
             alike,
-            exposed,
+            exposed_cells,
             hidden_numbers,
             is_moved_by_few,
             resembles,
+            show_same_rows,
         )
 
         form, before = self.options.form, one.parameters.get("form", HIDDEN)
@@ -412,11 +416,15 @@ class ProtectedTable(Method):
         is_known = amount is None and one.strangers is not None and strangers.sum() < few
         is_same = one.alike >= MOSTLY or (is_known and is_moved_by_few(new, old, few))
         if before != HIDDEN and form != HIDDEN:
-            if again(new, old):
+            if show_same_rows(new, old):
                 raise InputRefused(f"{ID}.{'again' if is_same else 'resembles'}", title=one.title)
             return True
         is_believed = not is_close and one.alike < HARDLY
-        cells = exposed(new, old, self._counted(table, strangers)) if is_believed else exposed(new, old)
+        cells = (
+            exposed_cells(new, old, self._counted(table, strangers))
+            if is_believed
+            else exposed_cells(new, old)
+        )
         if not cells and self._is_grouped_otherwise(table, one):
             raise NotComparable
         if cells:
@@ -487,12 +495,14 @@ class ProtectedTable(Method):
         codes = cells.codes(frame)
         key, grid = self.schema.person_key, self.grid
         if grid is None and (key is None or self.request.rows_per_person == 1):
-            return counted(additive, cells.count(codes))
+            return count_contributions(additive, cells.count(codes))
         amounts = np.ones(len(frame), dtype=np.int64)
         if grid is not None:
             amounts, missing = grid.steps(frame)
             codes[missing] = LEFT_OUT
-        return contributed(additive, codes, people_of_rows(table, key), amounts, most=self.sum_rules.most)
+        return sum_contributions(
+            additive, codes, people_of_rows(table, key), amounts, most=self.sum_rules.most
+        )
 
     def _task(self, found: Contributions, printed: Mask) -> tuple[Task, float]:
         """Return what has to be hidden, and what 1 of it is in the published numbers."""

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.filling import Counted
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -40,7 +40,7 @@ from engine.methods.shared.cells import (
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.quantity import Grid, grid_of
 from engine.methods.shared.rank_accuracy import any_limits, even_errors
-from engine.methods.shared.rank_choices import RankChoice, chosen, parts_for
+from engine.methods.shared.rank_choices import RankChoice, choose_quantiles, parts_for
 from engine.methods.shared.rank_choices import choices as choices_for
 from engine.methods.shared.tables import forecast_views, number_entry, result_views
 from engine.methods.values import edge_number
@@ -140,7 +140,7 @@ class Quantiles(Method):
         """Return what is chosen from the values of one group; it loses exactly the budget."""
         return choices_for(
             self._wanted,
-            required(self.request).epsilon,
+            required_budget(self.request).epsilon,
             rows=self.request.rows_per_person,
             groups=self.cells.size,
             replace_one=is_replace_one(self.request),
@@ -158,7 +158,9 @@ class Quantiles(Method):
     def cost(self) -> Promise:
         parts = self.parts
         rates = [rate for root in self.choices for rate in root.rates(parts=parts)]
-        event = PermuteAndFlip(required(self.request).epsilon, written_rates(rates), groups=self.cells.size)
+        event = PermuteAndFlip(
+            required_budget(self.request).epsilon, written_rates(rates), groups=self.cells.size
+        )
         return promise(self.request, event)
 
     def limits(self, candidates: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -219,7 +221,9 @@ class Quantiles(Method):
         found = np.empty((cells.size, len(self._wanted)), dtype=np.int64)
         for group in range(cells.size):
             context.progress.step(0.1 + 0.8 * group / cells.size, "run.noise")
-            found[group] = chosen(steps, counts[group].astype(np.int64), parts=parts, noise=context.noise)
+            found[group] = choose_quantiles(
+                steps, counts[group].astype(np.int64), parts=parts, noise=context.noise
+            )
         context.progress.step(0.9, "run.writing")
         return self._published(found, cells, grid)
 

@@ -92,7 +92,7 @@ class Composition:
         if self._certain(at):
             return 1.0, 1.0
         if self.bounded_range:
-            return max(self._below(self.worst, at), self._implied(at)), 1.0
+            return max(self._below(self.worst, at), self._imply(at)), 1.0
         shift = self.rounded * self.interval
         return self._below(self.worst, at), self._below(self.worst, at + shift)
 
@@ -164,7 +164,7 @@ class Composition:
         total = float(masses @ function(np.minimum(losses, self.largest)))
         return total + max(0.0, 1 - float(masses.sum())) * float(function(np.array([end]))[0])
 
-    def _implied(self, at: float) -> float:
+    def _imply(self, at: float) -> float:
         """Return 1 − min over ε < at of δ(ε)/(1 − e^{ε−at}), as (1 − e^{ε−at}) P(loss > at) ≤ δ(ε)."""
         return float(self._all_implied(np.array([at]))[0])
 
@@ -201,7 +201,7 @@ class Composition:
         return min(1.0, max(0.0, float(masses[: max(0, last - lowest + 1)].sum())))
 
 
-def composed(parts: Iterable[Mechanism], *, progress: Progress = SILENT) -> PrivacyLoss | Composition:
+def compose_losses(parts: Iterable[Mechanism], *, progress: Progress = SILENT) -> PrivacyLoss | Composition:
     """Return the privacy loss of events of the accountant, one after the other.
 
     Parameters
@@ -361,7 +361,7 @@ def _whole(masses: Array) -> Array:
     return masses
 
 
-def _repeated(interval: float, lowest: int, masses: Array, count: int) -> list[Any]:
+def _repeat(interval: float, lowest: int, masses: Array, count: int) -> list[Any]:
     from dp_accounting.pld.pld_pmf import DensePLDPmf
 
     single = DensePLDPmf(interval, lowest, masses, 0.0, True)
@@ -382,12 +382,12 @@ def _together(
     parts: list[Any] = []
     for index, (loss, count) in enumerate(losses):
         progress.step(0.8 * index / len(losses), "at_risk.compose")
-        parts += _repeated(interval, *on_grid(loss), count)
+        parts += _repeat(interval, *on_grid(loss), count)
     progress.step(0.9, "at_risk.compose")
     while len(parts) > 1:
         parts.sort(key=lambda part: part.size)
         pairs = {(id(a), id(b)): (a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)}
-        made = {pair: _convolved(a, b) for pair, (a, b) in pairs.items()}  # of equal ones, once
+        made = {pair: _convolv(a, b) for pair, (a, b) in pairs.items()}  # of equal ones, once
         paired = [made[id(a), id(b)] for a, b in zip(parts[::2], parts[1::2], strict=False)]
         parts = paired + ([parts[-1]] if len(parts) % 2 else [])
     return parts[0]
@@ -402,7 +402,7 @@ def _content(composed: Any) -> tuple[int, Array]:
 # Python; the two below give the same numbers from arrays, fifty times faster.
 
 
-def _convolved(one: Any, two: Any) -> Any:
+def _convolv(one: Any, two: Any) -> Any:
     """Return two losses together: the lower tail is moved up, the upper one counts as an infinite loss."""
     from dp_accounting.pld.pld_pmf import DensePLDPmf
     from scipy.signal import fftconvolve

@@ -384,7 +384,7 @@ def _gaussian_lattice(variance: Fraction, size: int, below: Callable[[Array], Ar
         return below(np.floor((steps - size**2) / (2 * size)))
 
     def two_sided(steps: Array) -> Array:
-        return np.array([_avoided(float(m), below, size) for m in steps])
+        return np.array([_avoid(float(m), below, size) for m in steps])
 
     def rises(two: bool) -> Array | None:
         # All but 1e-30 of the noise is below twelve standard deviations.
@@ -400,7 +400,7 @@ def _gaussian_lattice(variance: Fraction, size: int, below: Callable[[Array], Ar
     return Lattice(1 / (2 * variance), None, one_sided, two_sided, rises)
 
 
-def _avoided(steps: float, below: Callable[[Array], Array], size: int) -> float:
+def _avoid(steps: float, below: Callable[[Array], Array], size: int) -> float:
     """Return the least P(|loss| ≤ steps/2σ²) over all changes of 1 … D (the 4,096 farthest of them)."""
     changes = np.arange(max(1, size - 4095), size + 1, dtype=np.float64)
     # |s² + 2sz| ≤ steps, solved for the noise z.

@@ -58,15 +58,15 @@ class Specimen:
         """Return the ε of the channel itself, counted over its cells; None where it has no list of them."""
         if self.matrix is None:
             return None
-        return counted(self.matrix(min(size, self.largest), epsilon))
+        return largest_log_ratio(self.matrix(min(size, self.largest), epsilon))
 
 
-def counted(matrix: Array) -> float:
+def largest_log_ratio(matrix: Array) -> float:
     """Return the largest logarithm of the ratio of two cells of one column; infinite where only one is 0.
 
     Examples
     --------
-    >>> round(counted(np.array([[0.75, 0.25], [0.25, 0.75]])), 4)
+    >>> round(largest_log_ratio(np.array([[0.75, 0.25], [0.25, 0.75]])), 4)
     1.0986
     """
     came = matrix[:, matrix.max(axis=0) > 0]
@@ -151,7 +151,7 @@ def _geometry(k: int, epsilon: float) -> Geometry:
     return best_geometry(k, _exactly(epsilon))
 
 
-def _taken(k: int, epsilon: float) -> Support:
+def _take(k: int, epsilon: float) -> Support:
     channel = for_choice(k, _exactly(epsilon)).channel
     assert isinstance(channel, Sets | Geometry)
     return float(channel.shares().own), float(channel.shares().other)
@@ -212,7 +212,7 @@ def _point_bits(k: int, epsilon: float) -> float:
 
 
 CHOICES = (
-    Specimen("set", _supported(_taken), _own_matrix, bits=_set_bits, taken=True),
+    Specimen("set", _supported(_take), _own_matrix, bits=_set_bits, taken=True),
     Specimen("geometry", _supported(_near), partial(_own_matrix, near=True), bits=_point_bits, taken=True),
     Specimen("direct", _supported(direct), _direct_matrix, bits=lambda k, e: math.log2(k)),
     *(

@@ -20,7 +20,7 @@ from engine.privacy.gaussian import (
     discrete_scale,
 )
 from engine.privacy.mechanisms.gaussian import Gaussian
-from engine.privacy.mechanisms.integers import Integers, added, root_above
+from engine.privacy.mechanisms.integers import Integers, add_noise, root_above
 
 if TYPE_CHECKING:
     from engine.privacy.at_risk.loss import PrivacyLoss
@@ -124,4 +124,4 @@ class GaussianCounts:
 
     def release(self, values: Integers, noise: Noise) -> Integers:
         """Return the vector with noise; kept within 64 bits as for Laplace."""
-        return added(values, noise.discrete_gaussian(self.scale**2, values.size))
+        return add_noise(values, noise.discrete_gaussian(self.scale**2, values.size))

@@ -11,7 +11,7 @@ from engine.privacy import accuracy
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.draw import Draw
 from engine.privacy.events import Additive
-from engine.privacy.mechanisms.integers import Integers, added
+from engine.privacy.mechanisms.integers import Integers, add_noise
 
 if TYPE_CHECKING:
     from engine.privacy.at_risk.loss import PrivacyLoss
@@ -82,4 +82,4 @@ class LaplaceCounts:
 
     def release(self, values: Integers, noise: Noise) -> Integers:
         """Return the vector with noise; what does not fit 64 bits is the nearest number that does."""
-        return added(values, noise.discrete_laplace(self.scale, values.size))
+        return add_noise(values, noise.discrete_laplace(self.scale, values.size))

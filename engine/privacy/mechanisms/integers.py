@@ -38,7 +38,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Let a function answer in place of `added` while this lasts, in this thread: to audit invented rows.
+    """Let a function answer in place of `add_noise` while this lasts, in this thread: to audit invented rows.
 
     The listener gets the exact sums and their noise. A release refuses to run while somebody listens.
     """
@@ -54,14 +54,14 @@ def is_listened() -> bool:
     return _listener.get() is not None
 
 
-def added(values: Integers, draws: Integers) -> Integers:
+def add_noise(values: Integers, draws: Integers) -> Integers:
     """Add noise without wrapping and without refusing: whether a sum fits would tell about rows."""
     listener = _listener.get()
     return noisy(values, draws) if listener is None else listener(values, draws)
 
 
 def noisy(values: Integers, draws: Integers) -> Integers:
-    """Return the sum of both, which nobody hears; see `added`."""
+    """Return the sum of both, which nobody hears; see `add_noise`."""
     draws = draws.reshape(values.shape)
     if all(part.dtype.kind == "i" and _is_within(part, _ROOM) for part in (values, draws)):
         return np.asarray(values + draws, dtype=np.int64)

@@ -13,7 +13,7 @@ from engine.privacy import accuracy
 from engine.privacy.accuracy import HALF, MOST, Accuracy
 from engine.privacy.draw import Draw
 from engine.privacy.events import Mechanism
-from engine.privacy.mechanisms.integers import Integers, added
+from engine.privacy.mechanisms.integers import Integers, add_noise
 
 if TYPE_CHECKING:
     from engine.privacy.at_risk.loss import PrivacyLoss
@@ -148,7 +148,9 @@ class StaircaseNumber:
         """Return the number with noise; what does not fit 64 bits is the nearest number that does."""
         if values.size != 1:
             raise ValueError("staircase noise is for one number")
-        return added(values, noise.staircase(self.sensitivity, self.plateau, epsilon=self.epsilon, size=1))
+        return add_noise(
+            values, noise.staircase(self.sensitivity, self.plateau, epsilon=self.epsilon, size=1)
+        )
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.privacy.draw import Draw
 from engine.privacy.events import Mechanism
-from engine.privacy.mechanisms.integers import Integers, added
+from engine.privacy.mechanisms.integers import Integers, add_noise
 
 if TYPE_CHECKING:
     from engine.privacy.at_risk.loss import PrivacyLoss
@@ -149,7 +149,7 @@ class VectorNoise:
         """Return the vector with noise; what does not fit 64 bits is the nearest number that does."""
         if values.size != self.dimension:
             raise ValueError("a vector of another dimension")
-        return added(values, noise.vector(self.squared_scale, self.dimension, size=1))
+        return add_noise(values, noise.vector(self.squared_scale, self.dimension, size=1))
 
 
 def vector_deviation(squared_scale: Fraction, dimension: int) -> float:

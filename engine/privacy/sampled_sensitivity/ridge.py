@@ -148,7 +148,7 @@ class RidgeQuery:
             work = partial(_by_counts, layout, design, _Products(layout, design))
         else:
             work = partial(_by_rows, layout, design)
-        yield from _in_threads(work, _grouped(chunks, _counted_at_once(records)))
+        yield from _in_threads(work, _group(chunks, _counted_at_once(records)))
 
     def _from_records(
         self, population: Population, pairs: int, records: int, generator: np.random.Generator
@@ -296,19 +296,19 @@ def _counted_at_once(length: int) -> int:
     return max(1, min(COUNTED_AT_ONCE, COUNTS_AT_ONCE // length))
 
 
-def _grouped(chunks: Iterator[Positions], at_least: int) -> Iterator[Positions]:
+def _group(chunks: Iterator[Positions], at_least: int) -> Iterator[Positions]:
     """Join chunks of very few pairs, so that each piece of work holds enough of them."""
     waiting: list[Positions] = []
     for chunk in chunks:
         waiting.append(chunk)
         if sum(len(ends) for _, ends in waiting) >= at_least:
-            yield _joined(waiting)
+            yield _join(waiting)
             waiting = []
     if waiting:
-        yield _joined(waiting)
+        yield _join(waiting)
 
 
-def _joined(chunks: list[Positions]) -> Positions:
+def _join(chunks: list[Positions]) -> Positions:
     if len(chunks) == 1:
         return chunks[0]
     return np.concatenate([common for common, _ in chunks]), np.concatenate([ends for _, ends in chunks])

@@ -62,7 +62,7 @@ def bare(tree: Mapping[str, Any], reason: str) -> Document:
 
 def _document(evidence: PublicEvidence, kept: InternalEvidence | None, sum_of_evidence: str = "") -> Document:
     first = front.front(evidence, sum_of_evidence) if kept is None else cover(evidence, kept)
-    inside = () if kept is None else private.measured(kept)
+    inside = () if kept is None else private.describe_measures(kept)
     exact = exactness(evidence) if kept is None else ()
     sections = [_section("results", (*exact, *results.results(evidence), *inside), fresh=True)]
     labelled = label(evidence) if kept is None else ()
@@ -74,7 +74,7 @@ def _document(evidence: PublicEvidence, kept: InternalEvidence | None, sum_of_ev
         sections.append(_section("price", price.chapter(kept)))
         sections.append(_section("decisions", private.decisions(kept)))
     sections.append(_section("limits", annex.limits(evidence), small=True))
-    sections.append(_section("done", made.made(evidence), small=True))
+    sections.append(_section("done", made.describe_making(evidence), small=True))
     sections.append(_section("verify", annex.verify(evidence, kept), small=True))
     told = (*first, *(part for section in sections for part in section.parts))
     signed = (approved(),) if kept is None else ()

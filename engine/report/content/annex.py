@@ -9,7 +9,7 @@ from engine import texts
 from engine.evidence import InternalEvidence, PublicEvidence
 from engine.report.content import promise
 from engine.report.content.facts import counted_cells, facts_of, own_words, true_ones
-from engine.report.content.shared import say, side, stated, three, unit_word
+from engine.report.content.shared import say, side, stated_or_not, three, unit_word
 from engine.report.document import (
     Bullets,
     Explanation,
@@ -75,7 +75,10 @@ def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Par
     else:
         plan = kept.plan.get("purpose", {})
         ways.append(
-            Row(say("verify.retention"), say("verify.retention_how", retention=stated(plan, "retention")))
+            Row(
+                say("verify.retention"),
+                say("verify.retention_how", retention=stated_or_not(plan, "retention")),
+            )
         )
         for key in kept.keys:
             locked = "locked" if key.get("locked") else "open"

@@ -13,7 +13,7 @@ from engine.privacy.promise import Status, promise_kind
 from engine.protected import Protected, agreeing
 from engine.report.content import private
 from engine.report.content.facts import facts_of
-from engine.report.content.shared import day, method_name, moment, say, side, stated, unit_of
+from engine.report.content.shared import day, method_name, moment, say, side, stated_or_not, unit_of
 from engine.report.document import Callout, KeyValues, Part, Row, Signatures
 from engine.report.words import margin_columns
 from engine.texts import plainly
@@ -27,7 +27,7 @@ def cover(evidence: PublicEvidence, kept: InternalEvidence) -> tuple[Part, ...]:
     if facts.opened and facts.bounded and not facts.local:
         parts.append(say("cover.opened"))
     parts += exactness(evidence)
-    parts.append(KeyValues("", (*_who(evidence), *_checked(evidence, kept), *_what(evidence, kept))))
+    parts.append(KeyValues("", (*_who(evidence), *_check(evidence, kept), *_what(evidence, kept))))
     parts += private.warnings(kept)
     signed = ("custodian", "checker", "protection_officer")
     return (*parts, Signatures(tuple(say(f"cover.signature_{who}") for who in signed)))
@@ -59,7 +59,7 @@ def sentence(evidence: PublicEvidence) -> Callout:
 
 def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
     """Say how exact the released numbers are: by the margins beside them, else as the method forecast it."""
-    said = [*(_opened(evidence) or _beside(evidence) or _foreseen(evidence))]
+    said = [*(_open(evidence) or _beside(evidence) or _foreseen(evidence))]
     told = unit_parts(str(evidence.expected[0].get("unit", "")))[1] if evidence.expected else ""
     if said and told:
         said.append(Text("preview.unit", {"unit": told}))
@@ -71,7 +71,7 @@ def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
     return tuple(said)
 
 
-def _opened(evidence: PublicEvidence) -> list[Text]:
+def _open(evidence: PublicEvidence) -> list[Text]:
     """Say how exact the answers of a service will be, where none has been given yet."""
     loss, questions = evidence.promise.loss, evidence.decided.get("parameters", {}).get("questions")
     if loss is None or not questions or not evidence.expected:
@@ -171,24 +171,27 @@ def guesses(evidence: PublicEvidence) -> tuple[int, int] | None:
 
 def _who(evidence: PublicEvidence) -> list[Row]:
     purpose = evidence.purpose
-    rows = [Row(say(f"cover.{name}"), stated(purpose, name)) for name in ("organisation", "recipient", "use")]
+    rows = [
+        Row(say(f"cover.{name}"), stated_or_not(purpose, name))
+        for name in ("organisation", "recipient", "use")
+    ]
     about = [str(purpose.get(name, "")) for name in ("population", "period", "inclusion")]
     rows.append(Row(say("cover.about"), "; ".join(filter(None, about)) or say("words.not_stated")))
-    rows.append(Row(say("cover.agreement"), stated(purpose, "agreement")))
+    rows.append(Row(say("cover.agreement"), stated_or_not(purpose, "agreement")))
     expires = str(purpose.get("expires", ""))
     rows.append(Row(say("cover.expires"), day(expires) if expires else say("words.not_stated")))
-    rows.append(Row(say("cover.approver"), stated(purpose, "approver")))
-    further = (("setting", stated), ("contact", stated), ("request_number", stated))
+    rows.append(Row(say("cover.approver"), stated_or_not(purpose, "approver")))
+    further = (("setting", stated_or_not), ("contact", stated_or_not), ("request_number", stated_or_not))
     rows += [Row(say(f"cover.{name}"), read(purpose, name)) for name, read in further if purpose.get(name)]
     if purpose.get("review"):
         rows.append(Row(say("cover.review"), day(str(purpose["review"]))))
     return rows
 
 
-def _checked(evidence: PublicEvidence, kept: InternalEvidence) -> list[Row]:
+def _check(evidence: PublicEvidence, kept: InternalEvidence) -> list[Row]:
     """Say who else looked at the release, also where nobody did, and whether the officer was heard."""
-    checked = Row(say("cover.checker"), stated(evidence.purpose, "checker"))
-    return [checked, Row(say("cover.officer"), stated(kept.plan.get("purpose", {}), "officer"))]
+    checked = Row(say("cover.checker"), stated_or_not(evidence.purpose, "checker"))
+    return [checked, Row(say("cover.officer"), stated_or_not(kept.plan.get("purpose", {}), "officer"))]
 
 
 def _what(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
@@ -209,7 +212,7 @@ def _what(evidence: PublicEvidence, kept: InternalEvidence | None) -> list[Row]:
     if kept is None and paid:
         rows.append(Row(say("cover.total"), total(evidence.register, evidence.statement.get("epsilon"))))
     elif kept is not None:
-        rows += private.left(kept, paid=paid)
+        rows += private.register_rows(kept, paid=paid)
         rows += [*private.threshold(kept, evidence.promise), *private.assumption(kept)]
     if kept is not None:
         rows.append(Row(say("cover.made"), moment(evidence.made_at)))

@@ -14,7 +14,7 @@ from engine.report.content import cover
 from engine.report.content.facts import facts_of, has_margins, own_words, released_others
 from engine.report.content.promise import can_do
 from engine.report.content.results import as_shown
-from engine.report.content.shared import day, moment, say, side, stated, unit_word
+from engine.report.content.shared import day, moment, say, side, stated_or_not, unit_word
 from engine.report.document import Callout, Fact, Facts, Headline, KeyValues, Part, Row, SideBySide
 from engine.report.findings import finding
 from engine.report.words import FIRM_SPACE, is_number, margin_columns, with_interval
@@ -162,7 +162,7 @@ def _of_table(table: TableView) -> Iterator[BarsView]:
     if any(not _is_name(row[at]) for row in rows for at in names):
         return
     last = numeric[-1] if table.headings[-1] == ALL else numeric[0]
-    found = [(_joined([row[at] for at in names]), amount(row[last])) for row in rows]
+    found = [(_join([row[at] for at in names]), amount(row[last])) for row in rows]
     known = [(label, float(value)) for label, value in found if value is not None]
     if len(known) > 1:
         labels, values = zip(*known, strict=True)
@@ -174,7 +174,7 @@ def _is_name(cell: Cell) -> bool:
     return isinstance(cell, str | Text | int) and not (isinstance(cell, Text) and is_number(cell))
 
 
-def _joined(labels: Sequence[Cell]) -> Label:
+def _join(labels: Sequence[Cell]) -> Label:
     named = [label if isinstance(label, str | Text) else f"#{label}" for label in labels]
     return named[0] if len(named) == 1 else say("words.list", all=named)
 
@@ -208,8 +208,8 @@ def key_facts(evidence: PublicEvidence) -> Iterator[Fact]:
     yield from _told_apart(evidence)
     yield from _score(evidence)
     yield from _terms(evidence)
-    yield from _untouched(evidence)
-    yield from _spent(evidence)
+    yield from _untouch(evidence)
+    yield from _spend(evidence)
     yield from _rest(evidence)
 
 
@@ -313,14 +313,14 @@ def _terms(evidence: PublicEvidence) -> Iterator[Fact]:
             yield Fact(Text(f"{words}.label"), term, Text(f"{words}.what"))
 
 
-def _untouched(evidence: PublicEvidence) -> Iterator[Fact]:
+def _untouch(evidence: PublicEvidence) -> Iterator[Fact]:
     others = released_others(evidence)
     if "columns" in evidence.promise.terms and others:
         what = say("front.untouched_what", names=others)
         yield Fact(say("front.untouched"), say("front.untouched_value", count=len(others)), what, care=True)
 
 
-def _spent(evidence: PublicEvidence) -> Iterator[Fact]:
+def _spend(evidence: PublicEvidence) -> Iterator[Fact]:
     register, loss = evidence.register, evidence.promise.loss
     if side(evidence.promise) == "bounded" and "epsilon_spent" in register:
         total = cover.total(register, evidence.statement.get("epsilon"))
@@ -342,7 +342,7 @@ def _rest(evidence: PublicEvidence) -> Iterator[Fact]:
     if "used" in counted:
         yield Fact(say("table.rows_used"), counted["used"], say("rows.used", used=counted["used"]))
     ends = str(evidence.purpose.get("expires", ""))
-    agreement = stated(evidence.purpose, "agreement")
+    agreement = stated_or_not(evidence.purpose, "agreement")
     until = day(ends) if ends else say("words.not_stated")
     yield Fact(say("cover.expires"), until, say("words.list", all=[agreement]))
 
@@ -361,17 +361,17 @@ def _who(evidence: PublicEvidence) -> Iterator[Row]:
     """Give who, for whom and until when, in the order of a page with two columns."""
     purpose = evidence.purpose
     for name in ("organisation", "recipient", "use"):
-        yield Row(say(f"cover.{name}"), stated(purpose, name))
-    agreement = stated(purpose, "agreement")
+        yield Row(say(f"cover.{name}"), stated_or_not(purpose, name))
+    agreement = stated_or_not(purpose, "agreement")
     expires = str(purpose.get("expires", ""))
     until = day(expires) if expires else say("words.not_stated")
     yield Row(say("cover.agreement"), say("front.until", agreement=agreement, day=until))
     about = [str(purpose.get(name, "")) for name in ("population", "period", "inclusion")]
     yield Row(say("cover.about"), "; ".join(filter(None, about)) or say("words.not_stated"))
-    yield Row(say("cover.approver"), stated(purpose, "approver"))
+    yield Row(say("cover.approver"), stated_or_not(purpose, "approver"))
     for name in ("setting", "contact", "request_number", "checker"):
         if purpose.get(name):
-            yield Row(say(f"cover.{name}"), stated(purpose, name))
+            yield Row(say(f"cover.{name}"), stated_or_not(purpose, name))
     if purpose.get("review"):
         yield Row(say("cover.review"), day(str(purpose["review"])))
     yield Row(say("cover.made"), moment(evidence.made_at))

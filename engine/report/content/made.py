@@ -7,19 +7,19 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import PublicEvidence
-from engine.methods.conditions import Comparison, Not, written
+from engine.methods.conditions import Comparison, Not, write_condition
 from engine.methods.kinds import Family
 from engine.numbers import exactly
 from engine.report.content.facts import facts_of
 from engine.report.content.results import compact
-from engine.report.content.shared import declared_meaning, method_name, of_form, of_method, say, stated
+from engine.report.content.shared import declared_meaning, method_name, of_form, of_method, say, stated_or_not
 from engine.report.document import Bullets, Heading, KeyValues, Part, Row
 from engine.views import Cell, Label, TableView, Text
 
 MOST_VALUES = 12
 
 
-def made(evidence: PublicEvidence) -> tuple[Part, ...]:
+def describe_making(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Say how the release was made."""
     summary = of_method(evidence, "summary_outside") or of_form(evidence, "summary")
     parts: list[Part] = [summary] if summary else []
@@ -35,14 +35,14 @@ def made(evidence: PublicEvidence) -> tuple[Part, ...]:
 
 def _law(evidence: PublicEvidence) -> KeyValues:
     names = ("legal_basis", "assessment")
-    rows = tuple(Row(say(f"done.{name}"), stated(evidence.purpose, name)) for name in names)
+    rows = tuple(Row(say(f"done.{name}"), stated_or_not(evidence.purpose, name)) for name in names)
     return KeyValues(say("done.legal"), rows)
 
 
 def _settings(evidence: PublicEvidence) -> KeyValues:
     """Return the parameters of the method as they were set; what was left empty had no part."""
     rows = []
-    for name, value in _taken(evidence).items():
+    for name, value in _take(evidence).items():
         label = _of_parameter(evidence, f"{name}.label") or name
         several = isinstance(value, list | tuple) and value and all(isinstance(one, Mapping) for one in value)
         said = _records(evidence, name, value) if several else (_setting(evidence, name, value),)
@@ -56,7 +56,7 @@ def _settings(evidence: PublicEvidence) -> KeyValues:
     return KeyValues(say("done.settings"), (head, *rows, *tail))
 
 
-def _taken(evidence: PublicEvidence) -> Mapping[str, Any]:
+def _take(evidence: PublicEvidence) -> Mapping[str, Any]:
     """Return the settings as they were taken; those that had no part are None."""
     return {**evidence.decided.get("parameters", {}), **evidence.decided.get("taken", {})}
 
@@ -84,7 +84,7 @@ def _records(evidence: PublicEvidence, name: str, records: Sequence[Any]) -> Ite
     """Give one text a record, each part of it by its label."""
     for record in records:
         parts = [
-            say("done.part", label=label or part, value=_chosen(evidence, f"{base}.choices", value))
+            say("done.part", label=label or part, value=_choose(evidence, f"{base}.choices", value))
             for part, value in record.items()
             if value is not None and value != ""
             for base in (f"{name}.fields.{part}",)
@@ -93,7 +93,7 @@ def _records(evidence: PublicEvidence, name: str, records: Sequence[Any]) -> Ite
         yield say("done.record", parts=parts)
 
 
-def _chosen(evidence: PublicEvidence, choices: str, value: Any) -> Label:
+def _choose(evidence: PublicEvidence, choices: str, value: Any) -> Label:
     """Write a part of a record: a choice by its name."""
     if isinstance(value, bool):
         return say(f"words.{'yes' if value else 'no'}")
@@ -119,8 +119,8 @@ def _condition(value: Mapping[str, Any]) -> str:
     ends = [value[name] for name in ("value", "minimum", "maximum") if value.get(name) is not None]
     values = tuple(str(one) for one in (*(value.get("values") or ()), *ends))
     if holds == "not_in":
-        return written(Not(Comparison(column, "in", values)))
-    return written(Comparison(column, holds.replace("_", " "), values))
+        return write_condition(Not(Comparison(column, "in", values)))
+    return write_condition(Comparison(column, holds.replace("_", " "), values))
 
 
 def _step(step: Mapping[str, Any]) -> Cell:
@@ -182,13 +182,13 @@ def _domain(domain: Mapping[str, Any] | None) -> Cell:
         return say("columns.more_values", values=shown, count=len(values)) if many else shown
     if domain.get("code_list"):
         return say("columns.code_list", name=str(domain["code_list"]))
-    low, high = (_bound(domain.get(name)) for name in ("minimum", "maximum"))
+    low, high = (_bind(domain.get(name)) for name in ("minimum", "maximum"))
     if domain.get("step") is not None:
-        return say("columns.range_step", low=low, high=high, step=_bound(domain["step"]))
+        return say("columns.range_step", low=low, high=high, step=_bind(domain["step"]))
     return say("columns.range", low=low, high=high)
 
 
-def _bound(value: Any) -> str:
+def _bind(value: Any) -> str:
     """Return a bound; years and other short whole numbers stand without a separator."""
     try:
         found = exactly(value)
@@ -204,19 +204,19 @@ def _use(evidence: PublicEvidence, column: Mapping[str, Any]) -> Cell:
     labels = [
         _of_parameter(evidence, f"{name}.label") or name
         for name, value in evidence.decided.get("parameters", {}).items()
-        if column["name"] in _mentioned(value)
+        if column["name"] in _mention(value)
     ]
     if not labels:
         return say("columns.described")
     return say("words.list", all=labels)
 
 
-def _mentioned(value: Any) -> Iterator[str]:
+def _mention(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     for item in inner:
-        yield from _mentioned(item)
+        yield from _mention(item)
 
 
 def _dictionary(entry: Mapping[str, Any], evidence: PublicEvidence) -> tuple[Part, ...]:

@@ -11,8 +11,8 @@ from engine.numbers import exactly
 from engine.pricing.beyond import beyond
 from engine.privacy.promise import Promise, Unit
 from engine.report.content.price import money, price_values
-from engine.report.content.results import shown
-from engine.report.content.shared import moment, say, stated, three
+from engine.report.content.results import print_view
+from engine.report.content.shared import moment, say, stated_or_not, three
 from engine.report.document import Bullets, Callout, Heading, KeyValues, Numbers, Part, Row
 from engine.risk.thresholds import CONTROLS, MOTIVES
 from engine.texts import plainly
@@ -21,7 +21,7 @@ from engine.views import BarsView, Cell, NumberView, TableView, Text
 # The label
 
 
-def left(private: InternalEvidence, *, paid: bool) -> tuple[Row, ...]:
+def register_rows(private: InternalEvidence, *, paid: bool) -> tuple[Row, ...]:
     """Return the register and, for a release that pays, what it has spent and has left."""
     holding = private.holding
     if not holding:
@@ -74,14 +74,14 @@ def warnings(private: InternalEvidence) -> tuple[Part, ...]:
     return ()
 
 
-def measured(private: InternalEvidence) -> tuple[Part, ...]:
+def describe_measures(private: InternalEvidence) -> tuple[Part, ...]:
     """Return what measures computed from private rows: how far the release is from the truth."""
     numbers = tuple(view for view in private.views if isinstance(view, NumberView))
     heading = say("results.inside" if private.input.get("file") else "results.inside_plain")
     parts: list[Part] = [Heading(heading)] if private.views else []
     parts += [Numbers(numbers)] if numbers else []
     for view in private.views:
-        parts += shown(view)
+        parts += print_view(view)
     return tuple(parts)
 
 
@@ -135,7 +135,9 @@ def _group_sizes(private: InternalEvidence, of: str) -> tuple[Part, ...]:
             rows.append(
                 Row(say(f"groups.{name}"), say(f"groups.{name}_{answer}") if answer in known else answer)
             )
-    rows.append(Row(say("groups.threshold"), stated(purpose, "threshold"), note=say("groups.thresholds")))
+    rows.append(
+        Row(say("groups.threshold"), stated_or_not(purpose, "threshold"), note=say("groups.thresholds"))
+    )
     parts: list[Part] = [
         Heading(say("groups.title")),
         say(f"groups.intro{of}", columns=list(sizes.get("columns", ()))),

@@ -10,7 +10,7 @@ from engine.evidence import PublicEvidence
 from engine.report.content.facts import has_margins, rows_used
 from engine.report.content.shared import say, side
 from engine.report.document import Bullets, Part
-from engine.report.words import bracketed, is_number, margin_columns, with_margin, word
+from engine.report.words import is_number, margin_columns, with_margin, word, write_in_brackets
 from engine.views import (
     BarsView,
     Cell,
@@ -39,7 +39,7 @@ def results(evidence: PublicEvidence) -> tuple[Part, ...]:
     parts += [Bullets(said)] if said else []
     first = len(parts)
     for view in evidence.views:
-        parts += shown(view)
+        parts += print_view(view)
     if len(parts) == first and side(evidence.promise) == "unbounded" and (files := _files(evidence)):
         parts.append(Bullets(files))  # rows alone: which, at least
     return tuple(parts)
@@ -74,7 +74,7 @@ def _files(evidence: PublicEvidence) -> tuple[Text, ...]:
     )
 
 
-def shown(view: View) -> tuple[Part, ...]:
+def print_view(view: View) -> tuple[Part, ...]:
     """Return a view as the report prints it; nothing for what stands elsewhere or would take pages."""
     if isinstance(view, NumberView):
         return ()
@@ -90,7 +90,7 @@ def _first_rows(table: TableView) -> TableView:
     if len(table.rows) <= MOST_PRINTED:
         return table
     said = say("words.shortened", shown=MOST_PRINTED, rows=len(table.rows))
-    return replace(table, rows=table.rows[:MOST_PRINTED], note=_joined(table.note, [said]))
+    return replace(table, rows=table.rows[:MOST_PRINTED], note=_join(table.note, [said]))
 
 
 def as_shown(view: BarsView | IntervalsView) -> BarsView | IntervalsView:
@@ -109,13 +109,13 @@ def compact(table: TableView) -> TableView:
     """
     table = _without_empty(table)
     if len(table.rows) < FEWEST_ROWS:
-        return beside(table)
-    table, same = _without_same(beside(table))
+        return put_margins_beside(table)
+    table, same = _without_same(put_margins_beside(table))
     found = _across(table) or table
-    return found if not same else replace(found, note=_joined(found.note, same))
+    return found if not same else replace(found, note=_join(found.note, same))
 
 
-def _joined(note: Text | None, same: list[Text]) -> Text | None:
+def _join(note: Text | None, same: list[Text]) -> Text | None:
     """Return the sentences that stand below a table as one text."""
     sentences = [*same, *([note] if note is not None else [])]
     joined = sentences[0]
@@ -124,7 +124,7 @@ def _joined(note: Text | None, same: list[Text]) -> Text | None:
     return joined
 
 
-def beside(table: TableView) -> TableView:
+def put_margins_beside(table: TableView) -> TableView:
     """Put each margin that differs from row to row beside its number, both with two digits of the margin."""
     for at in reversed(margin_columns(table)):
         if not all(is_number(row[at]) and is_number(row[at - 1]) for row in table.rows):
@@ -132,7 +132,7 @@ def beside(table: TableView) -> TableView:
         if len({row[at] for row in table.rows}) < 2:
             continue
         rows = tuple((*row[: at - 1], _pair(row[at - 1], row[at]), *row[at + 1 :]) for row in table.rows)
-        note = _joined(table.note, [say("words.beside", label=table.headings[at])])
+        note = _join(table.note, [say("words.beside", label=table.headings[at])])
         headings = (*table.headings[:at], *table.headings[at + 1 :])
         table = replace(table, headings=headings, rows=rows, note=note)
     return table
@@ -142,7 +142,7 @@ def _pair(value: Cell, margin: Cell) -> str:
     number, limit = amount(value), amount(margin)
     assert number is not None and limit is not None
     pair = " ± ".join(with_margin(float(number), float(limit), "en"))
-    return bracketed(pair) if isinstance(value, Text) else pair
+    return write_in_brackets(pair) if isinstance(value, Text) else pair
 
 
 def _without_empty(table: TableView) -> TableView:
@@ -156,7 +156,7 @@ def _without_empty(table: TableView) -> TableView:
         table,
         headings=tuple(table.headings[at] for at in keep),
         rows=tuple(tuple(row[at] for at in keep) for row in table.rows),
-        note=_joined(table.note, [say("words.nothing_under", names=names)]),
+        note=_join(table.note, [say("words.nothing_under", names=names)]),
     )
 
 
@@ -186,7 +186,7 @@ def _across(table: TableView) -> TableView | None:
     labels = len(table.headings) - 1
     named = [
         [
-            _written(cell) if isinstance(cell, str | Text) and amount(cell) is None else ""
+            _write(cell) if isinstance(cell, str | Text) and amount(cell) is None else ""
             for cell in row[:labels]
         ]
         for row in table.rows
@@ -221,13 +221,13 @@ def _heads(name: Label, across: Sequence[Cell]) -> tuple[str, ...]:
     """Name the columns of a table that goes across: a long name once, or it would break within words."""
     once = len(word(name, "en")) > LONG_NAME and len(across) > 3
     return tuple(
-        _written(level) if place and once else _named(name, level) for place, level in enumerate(across)
+        _write(level) if place and once else _named(name, level) for place, level in enumerate(across)
     )
 
 
-def _written(level: Cell) -> str:
+def _write(level: Cell) -> str:
     return word(level, "en") if isinstance(level, str | Text) else str(level)
 
 
 def _named(name: Label, level: Cell) -> str:
-    return f"{word(name, 'en')}: {_written(level)}"
+    return f"{word(name, 'en')}: {_write(level)}"

@@ -51,7 +51,7 @@ def of_promise(promise: Promise, name: str) -> Text | None:
     return Text(text_id, dict(promise.terms)) if texts.has(text_id) else None
 
 
-def stated(values: Mapping[str, Any], name: str) -> Cell:
+def stated_or_not(values: Mapping[str, Any], name: str) -> Cell:
     """Return what the custodian said, or that nothing was said."""
     return str(values.get(name, "")).strip() or say("words.not_stated")
 

@@ -110,10 +110,10 @@ def prepare(
             continue
         progress.step(place / (len(steps) + 1), "table.prepare")
         table, schema = _STEPS[step["step"]](table, step, schema, place, base)
-    return filtered(table, filters, schema), schema
+    return filter_rows(table, filters, schema), schema
 
 
-def filtered(table: Table, filters: Sequence[Step], schema: Schema) -> Table:
+def filter_rows(table: Table, filters: Sequence[Step], schema: Schema) -> Table:
     """Return the rows that satisfy every condition."""
     if not filters:
         return table
@@ -302,7 +302,7 @@ def _column_of_list(step: Step, base: Path) -> list[str]:
 
 _Change = Callable[[Table, Step, Schema, int, Path], tuple[Table, Schema]]
 _STEPS: dict[str, _Change] = {
-    "keep_rows_where": lambda table, step, schema, place, base: (filtered(table, (step,), schema), schema),
+    "keep_rows_where": lambda table, step, schema, place, base: (filter_rows(table, (step,), schema), schema),
     "drop_people": _drop_people,
     "age_at": _age_at,
     "bands": _bands,

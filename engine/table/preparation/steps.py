@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from engine.errors import InputRefused
-from engine.numbers import exact, written
+from engine.numbers import exact, shortest_json
 from engine.table.coding import levels, text_of
 from engine.table.patterns import is_day
 from engine.table.preparation.declarations import MAKING, STEPS, Holds, Step
@@ -133,7 +133,7 @@ def band_labels(step: Step) -> tuple[str, ...]:
     """
     if step.get("labels"):
         return tuple(str(label) for label in step["labels"])
-    edges = [written(exact(edge)) for edge in step["edges"]]
+    edges = [shortest_json(exact(edge)) for edge in step["edges"]]
     return tuple(f"[{low}-{high})" for low, high in pairwise(edges))
 
 

@@ -97,7 +97,7 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
     reasons: dict[str, tuple[str, dict[str, Any]]] = {}
     encoding, why = (given.encoding, "given") if given.encoding else _encoding(sample, whole, file)
     reasons["encoding"] = (why, {"encoding": encoding})
-    text = _decoded(sample, encoding, whole, file)
+    text = _decode(sample, encoding, whole, file)
     if not text.strip("\r\n\t ;,|\0\ufeff"):
         raise InputRefused("table.empty_file", file=file)
     line_ends = given.line_ends or _line_ends(text, given)
@@ -105,7 +105,7 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
     text = ends_of_lines.hidden(text)
     every_line = _lines(text)
     lines = every_line[: 2 * SAMPLE_ROWS]
-    skipped, announced = _announced(lines)
+    skipped, announced = _announce(lines)
     delimiter, quote = given.delimiter, given.quote
     if quote is None:
         quote = _quote(lines)
@@ -119,7 +119,7 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
         skipped = _preamble(lines, delimiter, quote, escape, given.multiline)
         if skipped:
             reasons["skip_rows"] = ("title_lines", {"count": skipped})
-    rows, ends = _parsed(lines[skipped:], delimiter, quote, escape, given.multiline)
+    rows, ends = _parse(lines[skipped:], delimiter, quote, escape, given.multiline)
     if not rows:
         raise InputRefused("table.empty_file", file=file)
     rows = [[ends_of_lines.shown(cell) for cell in row] for row in rows]
@@ -197,7 +197,7 @@ def _legacy(sample: bytes) -> str:
     return codecs.lookup(name).name
 
 
-def _decoded(sample: bytes, encoding: str, whole: bool, file: str) -> str:
+def _decode(sample: bytes, encoding: str, whole: bool, file: str) -> str:
     if not can_decode(encoding):
         raise InputRefused("table.unknown_encoding", file=file, found=encoding[:100])
     try:
@@ -238,7 +238,7 @@ def _alike(text: str, end: str, given: ReadOptions) -> float:
     lines = _lines(LineEnds.of(replace(given, line_ends=end)).hidden(text))[:SAMPLE_ROWS]
     quote = _quote(lines) if given.quote is None else given.quote
     delimiter = given.delimiter or _delimiter(lines, quote, given.escape or "", given.multiline)
-    rows, _ = _parsed(lines, delimiter, quote, given.escape or "", given.multiline)
+    rows, _ = _parse(lines, delimiter, quote, given.escape or "", given.multiline)
     width = _width(rows)
     return sum(len(row) == width for row in rows) / max(len(rows), 1)
 
@@ -261,7 +261,7 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
-def _announced(lines: Sequence[str]) -> tuple[int, str]:
+def _announce(lines: Sequence[str]) -> tuple[int, str]:
     """Excel's own first line: ``sep=;``."""
     first = lines[0].strip("\r\n") if lines else ""
     return (1, first[4]) if re.fullmatch(r"sep=.", first, re.IGNORECASE) else (0, "")
@@ -305,7 +305,7 @@ def row_of(line: str, delimiter: str, quote: str, escape: str) -> tuple[list[str
     return row, is_open
 
 
-def _parsed(
+def _parse(
     lines: Sequence[str], delimiter: str, quote: str, escape: str, multiline: bool | None
 ) -> tuple[list[list[str]], list[int]]:
     """Return the first records and, for each, the physical lines up to its end. Blank lines are no rows."""
@@ -337,7 +337,7 @@ def _delimiter(lines: Sequence[str], quote: str, escape: str, multiline: bool | 
     lines = lines[: SAMPLE_ROWS // 5]
     best, best_score = ",", 0.0
     for candidate in DELIMITERS:
-        rows, _ = _parsed(lines, candidate, quote, escape, multiline)
+        rows, _ = _parse(lines, candidate, quote, escape, multiline)
         width = _width(rows)
         if width < 2:
             continue
@@ -366,7 +366,7 @@ def _preamble(lines: Sequence[str], delimiter: str, quote: str, escape: str, mul
     """Return how many lines above the table hold something else: a title, a date of export."""
     if len(lines) < 3:
         return 0
-    rows, ends = _parsed(lines, delimiter, quote, escape, multiline)
+    rows, ends = _parse(lines, delimiter, quote, escape, multiline)
     width = _width(rows)
     if width < 2 or len(rows) < 3:
         return 0

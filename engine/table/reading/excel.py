@@ -70,7 +70,7 @@ def detect_excel(path: Path, *, given: ReadOptions) -> Detection:
     try:
         sheets = tuple(sheet.title for sheet in book.worksheets)
         sheet = _sheet(book, given.sheet, path.name)
-        first = list(_filled(sheet, SAMPLE_ROWS))
+        first = list(_fill(sheet, SAMPLE_ROWS))
     except _DAMAGED as error:
         raise InputRefused("table.excel_damaged", file=path.name) from error
     finally:
@@ -111,7 +111,7 @@ def read_excel(
     room = Room(path)
     try:
         sheet = _sheet(book, found.options.sheet, path.name)
-        for row in _filled(sheet, None):
+        for row in _fill(sheet, None):
             # A text that stands once in the file may be the text of every cell, and a row may hold one far
             # to the right and nothing before it.
             room.take(len(row) * NUMBER + sum(len(cell) for cell in row if isinstance(cell, str)))
@@ -224,12 +224,12 @@ def _sheet(book: Any, name: str | None, file: str) -> Any:
         return book[name]
     visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"] or book.worksheets
     for sheet in visible:
-        if next(_filled(sheet, 1), None) is not None:
+        if next(_fill(sheet, 1), None) is not None:
             return sheet
     raise InputRefused("table.empty_file", file=file)
 
 
-def _filled(sheet: Any, most: int | None) -> Iterator[tuple[Any, ...]]:
+def _fill(sheet: Any, most: int | None) -> Iterator[tuple[Any, ...]]:
     """Give the filled rows, without the empty cells at their right end; what is blank is no row anywhere."""
     sheet.reset_dimensions()
     count = 0
@@ -255,8 +255,8 @@ def _formulas_without_value(path: Path, found: Detection, names: tuple[str, ...]
     places: dict[int, list[int]] = {}
     try:
         both = zip(
-            _filled(_sheet(formulas, found.options.sheet, path.name), None),
-            _filled(_sheet(results, found.options.sheet, path.name), None),
+            _fill(_sheet(formulas, found.options.sheet, path.name), None),
+            _fill(_sheet(results, found.options.sheet, path.name), None),
             strict=False,
         )
         for number, (row, cached) in enumerate(both):

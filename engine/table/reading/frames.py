@@ -38,7 +38,7 @@ def store_values(
         text = pa.array([value or None for value in values], pa.string())
         return Stored(series_of(text)) if as_written else store(text, name, options=options, file=file)
     # A column of several kinds: kept as text, each cell in its own form.
-    texts = [None if value is None or value == "" else written(value) for value in values]
+    texts = [None if value is None or value == "" else cell_as_text(value) for value in values]
     mixed = pa.array(texts, pa.string())
     return Stored(series_of(mixed)) if as_written else store(mixed, name, options=options, file=file)
 
@@ -79,7 +79,7 @@ def store_series(series: pd.Series, name: str, *, options: ReadOptions, file: st
     if kinds <= {str}:  # typed as text where it comes from: not to be turned into numbers here
         return Stored(pd.Series([value or None for value in values], dtype="str"))
     if kinds & {list, dict, tuple, set, np.ndarray, bytes}:
-        texts = pd.Series([None if value is None else written(value) for value in values], dtype="str")
+        texts = pd.Series([None if value is None else cell_as_text(value) for value in values], dtype="str")
         return Stored(texts, [Finding("table.nested_values", file, name, len(values))])
     return store_values(values, name, options=options, file=file)
 
@@ -138,7 +138,7 @@ def _moment(value: Any) -> np.datetime64:
     return np.datetime64("NaT" if value is None else value, "us")
 
 
-def written(value: Any) -> str:
+def cell_as_text(value: Any) -> str:
     """Return a cell of a typed format as text; a moment in the same form as in a column of moments."""
     if isinstance(value, str):
         return value

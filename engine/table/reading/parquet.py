@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.table.cells import series_of
-from engine.table.reading.frames import store_series, written
+from engine.table.reading.frames import cell_as_text, store_series
 from engine.table.reading.moments import DAY, from_ticks
 from engine.table.reading.names import clean_names, refuse_wide
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
@@ -171,7 +171,7 @@ def column_of(column: pa.ChunkedArray, name: str, *, options: ReadOptions, file:
             return Stored(_each(column, lambda value: _digits(value)))
         return Stored(pd.Series(column.cast(pa.float64()).to_numpy()))
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        stored = Stored(_each(column, written))
+        stored = Stored(_each(column, cell_as_text))
         if pa.types.is_nested(kind):
             stored.findings.append(Finding("table.nested_values", file, name, len(column)))
         return stored

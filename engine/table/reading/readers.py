@@ -107,7 +107,7 @@ def read_table(
     """
     place = Path(path)
     given = options or ReadOptions()
-    with explained(place):
+    with explain_file_errors(place):
         before = place.stat()
         refuse_more_than_memory(place.name, before.st_size)
         given = replace(given, format=given.format or format_of(place))
@@ -168,7 +168,7 @@ def detect(path: str | os.PathLike[str], *, options: ReadOptions | None = None) 
     """
     place = Path(path)
     given = options or ReadOptions()
-    with explained(place):
+    with explain_file_errors(place):
         kind = given.format or format_of(place)
         given = replace(given, format=kind)
         if kind == "text":
@@ -187,7 +187,7 @@ def names_of(path: Path, *, options: ReadOptions) -> tuple[str, ...]:
     InputRefused
         ``table.*``.
     """
-    with explained(path):
+    with explain_file_errors(path):
         given = replace(options, format=options.format or format_of(path))
         if given.format == "parquet":
             return names_of_parquet(path)
@@ -205,7 +205,7 @@ def _as_written(schema: Schema | None) -> frozenset[str]:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explain_file_errors(path: Path) -> Iterator[None]:
     """Turn what the file system says into what a person can act on."""
     try:
         if "\0" in str(path):  # no file can have such a name

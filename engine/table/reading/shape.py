@@ -14,7 +14,7 @@ from engine.errors import InputRefused
 from engine.table.cells import DMY, MDY, NumberSigns, date_orders, numbers_of
 from engine.table.reading.detect import SAMPLE_BYTES, Detection, detect_text
 from engine.table.reading.options import ReadOptions
-from engine.table.reading.readers import detect, explained, format_of
+from engine.table.reading.readers import detect, explain_file_errors, format_of
 from engine.table.schema import Column, Kind, Schema
 
 _LOOKED_AT = 100
@@ -49,7 +49,7 @@ def contradictions(path: Path, options: ReadOptions, schema: Schema | None = Non
     Looked at are the first rows. Whether a release can be made must not depend on them, so that this belongs
     to checking a plan and not to running it.
     """
-    with explained(path):
+    with explain_file_errors(path):
         return _contradictions(path, options, schema or Schema())
 
 
@@ -60,20 +60,20 @@ def _contradictions(path: Path, options: ReadOptions, schema: Schema) -> list[In
     if real not in ("text", "excel"):
         return []
     if real == "text":
-        said = _said(path, _of_encoding(path, options))
+        said = _say(path, _of_encoding(path, options))
         if said:
             return said  # nothing else can be told
     found = detect(path, options=replace(options, format=real))
     if real == "text":
-        said = _said(path, _of_text(path, options, found))
+        said = _say(path, _of_text(path, options, found))
     else:
         free = detect(path, options=replace(options, format=real, header=None))
-        said = _said(path, _of_header(options, free))
+        said = _say(path, _of_header(options, free))
     # Cells tell about decimal signs and dates only where they are cut out rightly.
-    return said or _said(path, _of_cells(options, found, schema))
+    return said or _say(path, _of_cells(options, found, schema))
 
 
-def _said(path: Path, pairs: Iterable[_Pair]) -> list[InputRefused]:
+def _say(path: Path, pairs: Iterable[_Pair]) -> list[InputRefused]:
     return [
         InputRefused("table.option_contradicted", file=path.name, option=option, said=said, found=found)
         for option, said, found in pairs
@@ -81,7 +81,7 @@ def _said(path: Path, pairs: Iterable[_Pair]) -> list[InputRefused]:
 
 
 def _contradiction(path: Path, option: str, said: object, found: object) -> InputRefused:
-    return _said(path, [(option, said, found)])[0]
+    return _say(path, [(option, said, found)])[0]
 
 
 def _sample(path: Path) -> tuple[bytes, bool]:
@@ -100,10 +100,10 @@ def _of_text(path: Path, options: ReadOptions, found: Detection) -> Iterator[_Pa
     sample, whole = _sample(path)
     free = detect_text(sample, whole=whole, file=path.name, given=ReadOptions(encoding=options.encoding))
     if options.line_ends not in (None, "\n", free.options.line_ends):
-        yield "line_ends", _written(options.line_ends), _written(free.options.line_ends)
+        yield "line_ends", _write(options.line_ends), _write(free.options.line_ends)
         return
     if options.line_ends == "\n" and free.options.line_ends == "\r":
-        yield "line_ends", _written("\n"), _written("\r")
+        yield "line_ends", _write("\n"), _write("\r")
         return
     if options.multiline is False and free.options.multiline and _share(free) > _share(found):
         yield "multiline", False, True
@@ -171,7 +171,7 @@ def _decodes(sample: bytes, encoding: str, whole: bool) -> bool:
     return True
 
 
-def _written(end: str | None) -> str:
+def _write(end: str | None) -> str:
     return (end or "").replace("\r", "\\r").replace("\n", "\\n")
 
 

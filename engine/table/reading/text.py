@@ -86,7 +86,7 @@ def read_text(
         over = run_over(columns)
         found = replace(found, options=replace(found.options, multiline=over))
     how = _How(found.options, has_nul, path.name, as_written, ends if hidden else None)
-    frame, about_cells = _stored(columns, names, how, progress.part(0.6, 1))
+    frame, about_cells = _store(columns, names, how, progress.part(0.6, 1))
     return Table(frame, source=path.name, options=found.options, findings=(*findings, *about_cells))
 
 
@@ -320,7 +320,7 @@ class _How:
     hidden: LineEnds | None
 
 
-def _stored(
+def _store(
     columns: list[pa.ChunkedArray], names: tuple[str, ...], how: _How, progress: Progress
 ) -> tuple[pd.DataFrame, list[Finding]]:
     """Decode and store the columns, each freed as soon as it is done."""
@@ -336,7 +336,7 @@ def _stored(
         name = names[place]
         about_ends: list[Finding] = []
         if how.hidden is not None:
-            column, about_ends = _shown(column, name, how.hidden, how.file)
+            column, about_ends = _show(column, name, how.hidden, how.file)
         decoded, found = decode(column, name, options=how.options, has_nul=how.has_nul, file=how.file)
         found = [*about_ends, *found]
         if name in how.as_written:
@@ -368,7 +368,7 @@ def _empty_rows(columns: list[pa.ChunkedArray], file: str) -> list[Finding]:
     return [Finding("table.empty_rows", file, "", count, rows_of(mask))] if count else []
 
 
-def _shown(column: Cells, name: str, hidden: LineEnds, file: str) -> tuple[Cells, list[Finding]]:
+def _show(column: Cells, name: str, hidden: LineEnds, file: str) -> tuple[Cells, list[Finding]]:
     """Return cells with the ends of lines that were hidden in them, and say where there were some."""
     shown, held = hidden.shown_cells(column)
     count = pc.sum(held).as_py() or 0

@@ -260,14 +260,14 @@ def unit_of_time(name: str) -> str:
     return ""
 
 
-def derived(name: str, group: str) -> tuple[str, str] | None:
+def derive_meaning(name: str, group: str) -> tuple[str, str] | None:
     """Return meaning and word of a name made from a known one: its logarithm, its square, that of a husband.
 
     Examples
     --------
-    >>> derived("lsalary", "sensitive"), derived("husage", "identifying"), derived("agesq", "identifying")
-    (('money', 'lsalary'), ('age', 'husage'), ('age', 'agesq'))
-    >>> derived("huswage", "sensitive")
+    >>> derive_meaning("lsalary", "sensitive"), derive_meaning("husage", "identifying")
+    (('money', 'lsalary'), ('age', 'husage'))
+    >>> derive_meaning("huswage", "sensitive")
     ('money', 'huswage')
     """
     known, before, after = _groups()[group], _groups()["before"].exact, _groups()["after"].exact

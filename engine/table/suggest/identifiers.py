@@ -81,7 +81,7 @@ def recognise(cells: Iterable[str]) -> Identifier | None:
     return None
 
 
-def _weighted(cell: str, weights: Iterable[int]) -> int:
+def _weight(cell: str, weights: Iterable[int]) -> int:
     return sum(int(digit) * weight for digit, weight in zip(cell, weights, strict=False))
 
 
@@ -99,7 +99,7 @@ def _iban(cell: str) -> bool:
 
 
 def _bsn(cell: str) -> bool:
-    return cell != "000000000" and _weighted(cell, (9, 8, 7, 6, 5, 4, 3, 2, -1)) % 11 == 0
+    return cell != "000000000" and _weight(cell, (9, 8, 7, 6, 5, 4, 3, 2, -1)) % 11 == 0
 
 
 def _german_tax(cell: str) -> bool:
@@ -199,28 +199,28 @@ def _danish(cell: str) -> bool:
 
 
 def _norwegian(cell: str) -> bool:
-    first = -_weighted(cell, (3, 7, 6, 1, 8, 9, 4, 5, 2)) % 11
-    second = -_weighted(cell, (5, 4, 3, 2, 7, 6, 5, 4, 3, 2)) % 11
+    first = -_weight(cell, (3, 7, 6, 1, 8, 9, 4, 5, 2)) % 11
+    second = -_weight(cell, (5, 4, 3, 2, 7, 6, 5, 4, 3, 2)) % 11
     return first == int(cell[9]) and second == int(cell[10])
 
 
 def _pesel(cell: str) -> bool:
     month = int(cell[2:4]) % 20
-    return 1 <= month <= 12 and -_weighted(cell, (1, 3, 7, 9, 1, 3, 7, 9, 1, 3)) % 10 == int(cell[10])
+    return 1 <= month <= 12 and -_weight(cell, (1, 3, 7, 9, 1, 3, 7, 9, 1, 3)) % 10 == int(cell[10])
 
 
 def _portuguese(cell: str) -> bool:
-    rest = _weighted(cell, (9, 8, 7, 6, 5, 4, 3, 2)) % 11
+    rest = _weight(cell, (9, 8, 7, 6, 5, 4, 3, 2)) % 11
     return (0 if rest < 2 else 11 - rest) == int(cell[8])
 
 
 def _nhs(cell: str) -> bool:
-    rest = 11 - _weighted(cell, (10, 9, 8, 7, 6, 5, 4, 3, 2)) % 11
+    rest = 11 - _weight(cell, (10, 9, 8, 7, 6, 5, 4, 3, 2)) % 11
     return (0 if rest == 11 else rest) == int(cell[9])
 
 
 def _swiss(cell: str) -> bool:
-    return -_weighted(cell, (1, 3) * 6) % 10 == int(cell[12])
+    return -_weight(cell, (1, 3) * 6) % 10 == int(cell[12])
 
 
 def _birth(day: str, month: str, year: str = "00", *, above: tuple[int, ...] = (0,)) -> bool:
@@ -231,17 +231,17 @@ def _birth(day: str, month: str, year: str = "00", *, above: tuple[int, ...] = (
 
 
 def _austrian(cell: str) -> bool:
-    return _weighted(cell, (3, 7, 9, 0, 5, 8, 4, 2, 1, 6)) % 11 == int(cell[3])
+    return _weight(cell, (3, 7, 9, 0, 5, 8, 4, 2, 1, 6)) % 11 == int(cell[3])
 
 
 def _bulgarian(cell: str) -> bool:
-    fits = _weighted(cell, (2, 4, 8, 5, 10, 9, 7, 3, 6)) % 11 % 10 == int(cell[9])
+    fits = _weight(cell, (2, 4, 8, 5, 10, 9, 7, 3, 6)) % 11 % 10 == int(cell[9])
     return fits and _birth(cell[4:6], cell[2:4], cell[:2], above=(0, 20, 40))
 
 
 def _brazilian(cell: str) -> bool:
-    first = -_weighted(cell, range(10, 1, -1)) % 11 % 10
-    second = -_weighted(cell, range(11, 1, -1)) % 11 % 10
+    first = -_weight(cell, range(10, 1, -1)) % 11 % 10
+    second = -_weight(cell, range(11, 1, -1)) % 11 % 10
     return len(set(cell)) > 1 and (first, second) == (int(cell[9]), int(cell[10]))
 
 
@@ -253,14 +253,14 @@ def _croatian(cell: str) -> bool:
 
 
 def _baltic(cell: str) -> bool:
-    rest = _weighted(cell, (1, 2, 3, 4, 5, 6, 7, 8, 9, 1)) % 11
+    rest = _weight(cell, (1, 2, 3, 4, 5, 6, 7, 8, 9, 1)) % 11
     if rest == 10:
-        rest = _weighted(cell, (3, 4, 5, 6, 7, 8, 9, 1, 2, 3)) % 11
+        rest = _weight(cell, (3, 4, 5, 6, 7, 8, 9, 1, 2, 3)) % 11
     return rest % 10 == int(cell[10]) and _birth(cell[5:7], cell[3:5], cell[1:3])
 
 
 def _romanian(cell: str) -> bool:
-    rest = _weighted(cell, (2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9)) % 11
+    rest = _weight(cell, (2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9)) % 11
     return (1 if rest == 10 else rest) == int(cell[12]) and _birth(cell[5:7], cell[3:5], cell[1:3])
 
 
@@ -270,7 +270,7 @@ def _czech(cell: str) -> bool:
 
 
 def _slovenian(cell: str) -> bool:
-    fits = -_weighted(cell, (7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2)) % 11 % 10 == int(cell[12])
+    fits = -_weight(cell, (7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2)) % 11 % 10 == int(cell[12])
     return fits and _birth(cell[:2], cell[2:4], cell[5:7])
 
 
@@ -280,13 +280,13 @@ def _greek(cell: str) -> bool:
 
 def _icelandic(cell: str) -> bool:
     day = int(cell[:2]) % 40  # of organisations it is above 40
-    fits = _weighted(cell, (3, 2, 7, 6, 5, 4, 3, 2, 1)) % 11 == 0
+    fits = _weight(cell, (3, 2, 7, 6, 5, 4, 3, 2, 1)) % 11 == 0
     return fits and _birth(str(day), cell[2:4], cell[4:6])
 
 
 def _irish(cell: str) -> bool:
     more = 0 if len(cell) == 8 or cell[8] == "W" else (ord(cell[8]) - 64) * 9
-    return "WABCDEFGHIJKLMNOPQRSTUV"[(_weighted(cell[:7], range(8, 1, -1)) + more) % 23] == cell[7]
+    return "WABCDEFGHIJKLMNOPQRSTUV"[(_weight(cell[:7], range(8, 1, -1)) + more) % 23] == cell[7]
 
 
 def _turkish(cell: str) -> bool:
@@ -301,7 +301,7 @@ def _chinese(cell: str) -> bool:
 
 
 def _korean(cell: str) -> bool:
-    rest = _weighted(cell, (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5)) % 11
+    rest = _weight(cell, (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5)) % 11
     fits = (11 - rest) % 10 == int(cell[12]) and int(cell[7:9]) <= 96  # a place
     return fits and _birth(cell[4:6], cell[2:4], cell[:2])
 
@@ -316,7 +316,7 @@ def _south_african(cell: str) -> bool:
 
 
 def _thai(cell: str) -> bool:
-    return (11 - _weighted(cell, range(13, 1, -1)) % 11) % 10 == int(cell[12])
+    return (11 - _weight(cell, range(13, 1, -1)) % 11) % 10 == int(cell[12])
 
 
 def _internet_address(cell: str) -> bool:

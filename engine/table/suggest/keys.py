@@ -139,7 +139,7 @@ def _constant(
     frame: pd.DataFrame, name: str, all_codes: Codes, people: int, suggestions: Sequence[Any]
 ) -> tuple[str, ...]:
     """Return the columns that stay the same within the repeated values of a column, more than by chance."""
-    codes, rows = _repeated(all_codes, people)
+    codes, rows = _repeat(all_codes, people)
     if not len(rows):
         return ()
     starts = np.concatenate(([0], np.flatnonzero(np.diff(codes)) + 1))
@@ -158,7 +158,7 @@ def _constant(
     return tuple(found)
 
 
-def _repeated(codes: Codes, people: int) -> tuple[Codes, Codes]:
+def _repeat(codes: Codes, people: int) -> tuple[Codes, Codes]:
     """Return the codes of the cells that repeat, sorted, and the rows in which they stand."""
     counts = np.bincount(codes[codes >= 0], minlength=people)
     kept = counts > 1

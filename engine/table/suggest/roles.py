@@ -12,7 +12,7 @@ from engine.table.schema import Kind, Role
 from engine.table.suggest.column_words import (
     DRUG,
     counted_in_each,
-    derived,
+    derive_meaning,
     found_in,
     says,
     short_or_compound,
@@ -126,10 +126,10 @@ def _direct(looked: Profile, kind: Kind) -> Found | None:
         return Role.DIRECT_IDENTIFIER, "row_number", {}
     if looked.longest > FREE_TEXT and kind is Kind.TEXT:
         return Role.DROPPED, "free_text", {"length": looked.longest}
-    return None if kind is Kind.DATE or (looked.numeric and not looked.whole) else _numbered(looked, parts)
+    return None if kind is Kind.DATE or (looked.numeric and not looked.whole) else _number(looked, parts)
 
 
-def _numbered(looked: Profile, parts: tuple[str, ...]) -> Found | None:
+def _number(looked: Profile, parts: tuple[str, ...]) -> Found | None:
     """Return what is said of numbers that somebody gave to people, cases or documents."""
     word = next((part for part in parts if says(part, "number")), "")
     person = next((part for part in parts if says(part, "person")), "")
@@ -180,11 +180,11 @@ def _by_name(looked: Profile, kind: Kind) -> Found | None:
         return Role.WEIGHT, "name", {"word": weight, "meaning": "weight"}
     birth = found_in(name, "identifying")
     if kind is Kind.DATE:
-        return _said("identifying", birth) if birth and birth[0] == "birth" else (Role.TIME, "dates", {})
+        return _say("identifying", birth) if birth and birth[0] == "birth" else (Role.TIME, "dates", {})
     if looked.distinct <= 2 and _YEAR_FLAG.fullmatch(name.lower()):
         return Role.TIME, "year_flag", {}
     if unit := (not looked.numeric and found_in(name, "unit")):
-        return _said("unit", unit)
+        return _say("unit", unit)
     return (
         _known(looked, "whole")
         or _strong(name)
@@ -228,7 +228,7 @@ def _known(looked: Profile, how: str) -> Found | None:
         # A count of stays, or whether there was one, is no hospital.
         counted = (looked.numeric and looked.low == 0) or (looked.distinct <= 2 and looked.longest <= 3)
         if found and not (group == "place_alone" and looked.filled and counted):
-            return _said(group, found)
+            return _say(group, found)
     return None
 
 
@@ -236,7 +236,7 @@ def _strong(name: str) -> Found | None:
     for how in ("word", "stem"):
         found = found_in(name, "identifying", how)
         if found and found[0] in _STRONG:
-            return _said("identifying", found)
+            return _say("identifying", found)
     return None
 
 
@@ -252,14 +252,14 @@ def _institution(looked: Profile, parts: tuple[str, ...]) -> Found | None:
     found = found_in(looked.name, "place_alone", "word")
     named = any(part in ("name", "nom", "area") or says(part, "number") for part in parts)
     if found and (named or found_in(looked.name, "place", "word")):
-        return _said("place_alone", found)
+        return _say("place_alone", found)
     return None
 
 
 def _perhaps(looked: Profile) -> Found | None:
     """Return what a part of the name says: a compound, an abbreviation, a column made from another."""
     for group in ("sensitive", "identifying", "place"):
-        if known := derived(looked.name, group):
+        if known := derive_meaning(looked.name, group):
             return _ROLES[group], "name_part", {"word": known[1], "meaning": known[0]}
     found = short_or_compound(looked.name, ("direct", "sensitive", "identifying", "place"))
     if found is None or (found[0] == "direct" and looked.distinct <= 2):
@@ -269,7 +269,7 @@ def _perhaps(looked: Profile) -> Found | None:
     return _ROLES[found[0]], "name_part", {"word": found[2], "meaning": found[1]}
 
 
-def _said(group: str, known: tuple[str, str]) -> Found:
+def _say(group: str, known: tuple[str, str]) -> Found:
     return _ROLES[group], "name", {"word": known[1], "meaning": known[0]}
 
 

@@ -254,7 +254,7 @@ def _domain(looked: Profile, kind: Kind) -> Domain | None:
     if kind in (Kind.INTEGER, Kind.NUMBER) and looked.low is not None and looked.low < looked.high:
         return Domain(Fraction(str(looked.low)), Fraction(str(looked.high)))
     if kind in (Kind.CATEGORY, Kind.ORDINAL) and looked.values:
-        return Domain(values=_ordered(looked, kind))
+        return Domain(values=_order(looked, kind))
     return None
 
 
@@ -263,7 +263,7 @@ def _scale(looked: Profile) -> tuple[str, ...] | None:
     return next((scale for scale in _SCALES if len(present) > 1 and present <= set(scale)), None)
 
 
-def _ordered(looked: Profile, kind: Kind) -> tuple[str, ...]:
+def _order(looked: Profile, kind: Kind) -> tuple[str, ...]:
     listed = list(looked.values or ())
     scale = _scale(looked)
     if scale is not None:

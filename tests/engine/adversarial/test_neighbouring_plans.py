@@ -53,7 +53,7 @@ def told(
     promised.refuse_other(plan, design, {MAIN: held})
     noise = seeded_noise(1)
     noise.random_keys = lambda size: np.arange(size, dtype=np.uint64) << np.uint64(40)  # type: ignore[method-assign]
-    used = reading.capped(held, noise)
+    used = reading.cap_rows(held, noise)
     promised.refuse_uncapped(held.schema, used)
     recorder.calls = []
     method(plan.method)(design.request).run({MAIN: used}, Context(noise, None, folder, SILENT))

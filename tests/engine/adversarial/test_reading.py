@@ -127,7 +127,7 @@ def test_no_cell_beside_the_table_decides_whether_a_workbook_is_read(tmp_path: P
     for name in ("a", "b"):
         frame.to_excel(tmp_path / f"{name}.xlsx", index=False, header=header)
     files[f"{MAIN}.2"] = replace(files[f"{MAIN}.2"], options={"header": header})
-    plan = reading.pinned(plan, base=tmp_path)
+    plan = reading.pin_reading(plan, base=tmp_path)
     assert [file.options["width"] for file in plan.files.values()] == [2, 2]
     before = reading.read(plan, base=tmp_path)
     for place in (3, 9, 6000, 16_384):
@@ -142,7 +142,7 @@ def test_no_cell_beside_the_table_decides_whether_a_workbook_is_read(tmp_path: P
 
 def test_a_plan_that_leaves_the_width_of_a_workbook_to_its_rows_is_refused(tmp_path: Path) -> None:
     pd.DataFrame({"person": ["1"]}).to_excel(tmp_path / "people.xlsx", index=False)
-    plan = reading.pinned(replace(PLAN, files={MAIN: FileReference("people.xlsx")}), base=tmp_path)
+    plan = reading.pin_reading(replace(PLAN, files={MAIN: FileReference("people.xlsx")}), base=tmp_path)
     sources = method_of(plan.method).sources
     reading.refuse_open(plan, sources)
     options = {name: value for name, value in plan.files[MAIN].options.items() if name != "width"}
@@ -167,18 +167,18 @@ def test_a_pinned_plan_says_every_option(tmp_path: Path) -> None:
     text = "person;sex;score\n1;f;1,5\n2;m;2,5\n"
     (tmp_path / "people.csv").write_text(text)
     loose = replace(PLAN, files={MAIN: FileReference("people.csv", {"encoding": "utf-8"})})
-    options = reading.pinned(loose, base=tmp_path).files[MAIN].options
+    options = reading.pin_reading(loose, base=tmp_path).files[MAIN].options
     assert options["delimiter"] == ";" and options["decimal"] == "," and options["header"] is True
     assert {"encoding", "quote", "thousands", "skip_rows", "escape", "format", "width"} <= options.keys()
     assert options["date_order"] == "ymd"
     with pytest.raises(InputRefused):
-        reading.pinned(replace(PLAN, files={}), base=tmp_path)
+        reading.pin_reading(replace(PLAN, files={}), base=tmp_path)
 
 
 def test_a_pinned_plan_learns_no_order_of_dates_from_a_later_row(tmp_path: Path) -> None:
     rows = ("1,f,1,1,1,01/02/2020", "2,f,1,1,1,2020-03-01")
     (tmp_path / "people.csv").write_bytes(table(rows))
-    plan = reading.pinned(replace(PLAN, files={MAIN: FileReference("people.csv")}), base=tmp_path)
+    plan = reading.pin_reading(replace(PLAN, files={MAIN: FileReference("people.csv")}), base=tmp_path)
     found = [
         read(tmp_path, table((*rows, *more)), plan)["seen"].head(2)
         for more in ((), ("3,f,1,1,1,25/12/2020",))

@@ -13,7 +13,7 @@ from engine.analyses.noise_audit import MODELS, Heard, NoiseAudit, heard
 from engine.errors import InputRefused
 from engine.methods.catalogue import method, methods
 from engine.methods.protocol import Budget, Family
-from engine.privacy.mechanisms.integers import added, is_listened, listening
+from engine.privacy.mechanisms.integers import add_noise, is_listened, listening
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Neighbours
 from engine.release.examples import plans
@@ -92,7 +92,9 @@ def doors():
 
 def test_a_question_that_depends_on_rows_is_caught():
     def asks(rows):
-        return lambda noise: added(np.arange(len(rows), dtype=np.int64), noise.discrete_laplace(3, len(rows)))
+        return lambda noise: add_noise(
+            np.arange(len(rows), dtype=np.int64), noise.discrete_laplace(3, len(rows))
+        )
 
     found = heard(asks([1, 2]), asks([1]), door=doors(), runs=3, told=lambda done: None)
     assert not found.alike and found.moved == ()
@@ -103,8 +105,8 @@ def test_the_answers_that_tell_most_are_heard():
 
     def asks(rows):
         def run(noise):
-            first = added(np.array([1000]), noise.discrete_laplace(2, 1))
-            added(np.array([rows if first[0] < 0 else 0]), noise.discrete_laplace(2, 1))
+            first = add_noise(np.array([1000]), noise.discrete_laplace(2, 1))
+            add_noise(np.array([rows if first[0] < 0 else 0]), noise.discrete_laplace(2, 1))
 
         return run
 
@@ -117,8 +119,8 @@ def test_sums_of_one_size_are_told_apart_by_their_noise():
 
     def asks(moved):
         def run(noise):
-            added(np.array([moved]), noise.discrete_laplace(1, 1))
-            added(np.array([moved]), noise.discrete_laplace(50, 1))
+            add_noise(np.array([moved]), noise.discrete_laplace(1, 1))
+            add_noise(np.array([moved]), noise.discrete_laplace(50, 1))
 
         return run
 
@@ -141,9 +143,9 @@ def test_levels_by_hand():
 def test_nobody_listens_but_while_it_lasts():
     values, draws = np.array([5]), np.array([2])
     with pytest.raises(ZeroDivisionError), listening(lambda exact, noise: exact - noise):
-        assert is_listened() and added(values, draws) == [3]
+        assert is_listened() and add_noise(values, draws) == [3]
         raise ZeroDivisionError
-    assert not is_listened() and added(values, draws) == [7]
+    assert not is_listened() and add_noise(values, draws) == [7]
 
 
 # --- the plan's own shape ----------------------------------------------------------------------------

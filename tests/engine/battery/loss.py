@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engine.privacy.events import Event
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Vector
-from engine.privacy.mechanisms.integers import added
+from engine.privacy.mechanisms.integers import add_noise
 from engine.privacy.noise import Noise
 from tests.engine.battery.distributions import CheckFailed
 from tests.engine.battery.replay import Call, Player, Recorder
@@ -169,11 +169,11 @@ def _sums(answers: list[NDArray] | None = None) -> Iterator[list[tuple[NDArray, 
     def keep(values: NDArray, draws: NDArray) -> NDArray:
         if answers is not None and len(seen) >= len(answers):
             raise CheckFailed("one more sum than on the neighbour")
-        noisy = added(values, draws) if answers is None else answers[len(seen)]
+        noisy = add_noise(values, draws) if answers is None else answers[len(seen)]
         seen.append((np.array(values), noisy))
         return np.array(noisy)
 
-    places = [one for one in list(sys.modules.values()) if getattr(one, "added", None) is added]
+    places = [one for one in list(sys.modules.values()) if getattr(one, "added", None) is add_noise]
     patches = [patch.object(place, "added", keep) for place in places if place.__name__ != __name__]
     for one in patches:
         one.start()

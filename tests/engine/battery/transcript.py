@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from engine.privacy.mechanisms.integers import added
+from engine.privacy.mechanisms.integers import add_noise
 from engine.privacy.noise import Noise
 from tests.noise_source import seeded_noise
 
@@ -101,7 +101,7 @@ def _recorded(run: Run, table: Any, seed: int, module: ModuleType) -> list[tuple
     seen: list[tuple[Any, ...]] = []
 
     def record(values: np.ndarray, draws: np.ndarray) -> np.ndarray:
-        noisy = added(values, draws)
+        noisy = add_noise(values, draws)
         seen.append((values.copy(), noisy, draws.ravel(), draws.ndim == 2))
         return noisy
 

@@ -15,7 +15,7 @@ import pytest
 from engine import texts
 from engine.errors import Cancelled, InputRefused
 from engine.evaluation import evaluate as evaluation
-from engine.evaluation.catalogue import chosen, measure, measures
+from engine.evaluation.catalogue import choose_measures, measure, measures
 from engine.evaluation.numbers import released_numbers
 from engine.evaluation.protocol import (
     Audience,
@@ -395,15 +395,15 @@ def test_the_second_run_of_the_method_is_told_as_evaluation(made):
 
 def test_a_plan_names_measures_or_gets_all_that_apply(made):
     subject = made().subject
-    assert [one.id for one in chosen((), subject)] == [SIZES, ERROR, GUESSES]
-    assert [one.id for one in chosen((GUESSES,), subject)] == [GUESSES]
-    assert [one.id for one in chosen((GUESSES, SIZES, GUESSES), subject)] == [SIZES, GUESSES]
+    assert [one.id for one in choose_measures((), subject)] == [SIZES, ERROR, GUESSES]
+    assert [one.id for one in choose_measures((GUESSES,), subject)] == [GUESSES]
+    assert [one.id for one in choose_measures((GUESSES, SIZES, GUESSES), subject)] == [SIZES, GUESSES]
     with pytest.raises(InputRefused) as refusal:
-        chosen(("risk.everything",), subject)
+        choose_measures(("risk.everything",), subject)
     assert refusal.value.code == "evaluation.unknown_measure"
     bare = replace(subject.request, schemas={"people": Schema((Column("ward", Role.OTHER),))})
     with pytest.raises(InputRefused) as refusal:
-        chosen((SIZES,), type(subject)(bare))
+        choose_measures((SIZES,), type(subject)(bare))
     assert refusal.value.code == "evaluation.does_not_apply"
 
 
@@ -430,7 +430,7 @@ def used_texts(tree):
 @pytest.mark.parametrize("name", ABOUT_PEOPLE)
 def test_every_text_of_every_answer_can_be_said(example, name):
     context = example(name)
-    answers = evaluation.evaluate(chosen((), context.subject), context)
+    answers = evaluation.evaluate(choose_measures((), context.subject), context)
     said = [
         texts.text(text.id, **text.values)
         for answer in (*answers.public.values(), *answers.internal.values())

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from engine import texts
-from engine.evaluation.catalogue import chosen, measure, measures
+from engine.evaluation.catalogue import choose_measures, measure, measures
 from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
 from engine.methods.protocol import Context, Inside, Release, TableArtefact
@@ -238,10 +238,13 @@ def test_no_table_no_row_and_few_people_cost_no_figure(name):
 
 def test_shadows_are_asked_on_demand_alone():
     subject = context([people(30, 1)], rows=30).subject
-    others = {one.id for one in chosen((), subject)}
+    others = {one.id for one in choose_measures((), subject)}
     assert SHADOWS not in others
-    assert {one.id for one in chosen((SHADOWS,), subject)} == {SHADOWS, *others}  # beside all that apply
-    assert [one.id for one in chosen((SHADOWS, KEPT), subject)] == [SHADOWS, KEPT]
+    assert {one.id for one in choose_measures((SHADOWS,), subject)} == {
+        SHADOWS,
+        *others,
+    }  # beside all that apply
+    assert [one.id for one in choose_measures((SHADOWS, KEPT), subject)] == [SHADOWS, KEPT]
     assert [one.id for one in measures() if one.on_demand] == [SHADOWS, GAMES]
 
 

@@ -14,7 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.ledger import entries as entries_of
-from engine.ledger.fields import exact, written
+from engine.ledger.fields import exact, write_fraction
 from tests.examples import many
 
 AMOUNTS = st.fractions(min_value=Fraction(1, 10**6), max_value=1, max_denominator=10**6)
@@ -207,4 +207,4 @@ TestConservation.settings = settings(
 @settings(max_examples=many(200), deadline=None, derandomize=True, database=None)
 def test_fractions_are_written_and_read_back_exactly(value):
     if value > 0:
-        assert exact(written(value), "ledger.bad_epsilon") == value
+        assert exact(write_fraction(value), "ledger.bad_epsilon") == value

@@ -214,7 +214,7 @@ def test_a_full_disk_while_the_ledger_is_made_leaves_nothing(path, monkeypatch):
 
 
 def with_pragma(monkeypatch, statement):
-    real = store.connected
+    real = store.open_connection
 
     @contextmanager
     def connected(*args, **options):

@@ -13,7 +13,7 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger
-from engine.ledger.journal import canonical, chained
+from engine.ledger.journal import canonical, hash_row
 
 SUMS = {"release_sums_hash": "a" * 64, "internal_sums_hash": "b" * 64}
 
@@ -147,7 +147,7 @@ def test_an_empty_journal_is_found(used, path):
 def test_a_row_with_right_hashes_but_impossible_content_is_found(used, path):
     head = used.head()
     event = canonical({"sequence": head.sequence + 1, "kind": "x", "table": "money", "row": "1"})
-    values = (head.sequence + 1, head.hash, event, chained(head.hash, event))
+    values = (head.sequence + 1, head.hash, event, hash_row(head.hash, event))
     alter(path, "INSERT INTO journal VALUES (?, ?, ?, ?)", values=values)
     assert found(used.verify_chain, "chain_broken")["row"] == head.sequence + 1
 

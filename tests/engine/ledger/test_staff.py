@@ -286,7 +286,7 @@ def append(
         tree |= {} if by is None else {"signature": by.sign(said)}
         tree |= {} if second is None else {"countersignature": second.sign(said)}
         text = canonical(tree)
-        row = (tree["sequence"], last["hash"], text, journal.chained(last["hash"], text))
+        row = (tree["sequence"], last["hash"], text, journal.hash_row(last["hash"], text))
         db.execute("INSERT INTO journal (sequence, previous, event, hash) VALUES (?, ?, ?, ?)", row)
         for name, value in event.get("changes", {}).items():
             db.execute(f"UPDATE {event['table']} SET {name} = ? WHERE id = ?", (value, event["row"]))
@@ -498,7 +498,7 @@ def rewrite(path: Path, entry: str, what: str) -> None:
             signature = event.get("signature", signature)
             text = canonical(event)
             row |= {"event": text, "previous": previous or row["previous"]}
-            previous = row["hash"] = journal.chained(row["previous"], text)
+            previous = row["hash"] = journal.hash_row(row["previous"], text)
             db.execute(
                 "UPDATE journal SET previous = ?, event = ?, hash = ? WHERE sequence = ?",
                 (row["previous"], row["event"], row["hash"], row["sequence"]),

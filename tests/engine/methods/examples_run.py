@@ -27,7 +27,7 @@ from tests.paper import empty_page
 
 LONGEST_WAIT = 600  # seconds for another worker's examples, then they are made here
 KEPT: list[TemporaryDirectory[str]] = []
-made = make._made
+made = make._make
 
 
 def shared_folder() -> Path | None:
@@ -124,7 +124,7 @@ def _without_key(schema: Schema) -> Schema:
 def _run(plan: Plan, folder: Path) -> None:
     folder.mkdir()
     ledger = Ledger(folder / "ledger.sqlite")
-    run(examples._brought(plan, folder), out=folder / "out", ledger=ledger, base=folder)
+    run(examples._bring(plan, folder), out=folder / "out", ledger=ledger, base=folder)
 
 
 def evidence(folder: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import pytest
 
 from engine import texts
 from engine.errors import InputRefused
-from engine.evaluation.catalogue import chosen, measures
+from engine.evaluation.catalogue import choose_measures, measures
 from engine.evaluation.protocol import Audience
 from engine.evidence import words_of as protected_words_of
 from engine.ledger import Ledger
@@ -258,15 +258,15 @@ def test_a_library_that_nobody_named_is_found() -> None:
 def test_measures_answer_or_say_that_they_do_not_apply(method: Method) -> None:
     for plan, folder in ran(method):
         subject = check(plan, base=folder.parent)
-        answered = chosen((), subject)
+        answered = choose_measures((), subject)
         for one in measures():
             assert (one in answered) == (one.applies(subject) and not one.on_demand)
             if one.applies(subject):
                 beside = answered if one.on_demand else ()
-                assert set(chosen((one.id,), subject)) == {one, *beside}
+                assert set(choose_measures((one.id,), subject)) == {one, *beside}
             else:
                 with pytest.raises(InputRefused, match=r"evaluation\.does_not_apply"):
-                    chosen((one.id,), subject)
+                    choose_measures((one.id,), subject)
         public = {one.id for one in answered if one.audience is Audience.PUBLIC}
         inner = {one.id for one in answered} - public
         tree = evidence(folder)

@@ -6,7 +6,7 @@ import pytest
 
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.values import edge_of, resolve
-from engine.numbers import exact, written
+from engine.numbers import exact, shortest_json
 
 EDGES = Parameter("edges", ParameterKind.EDGES)
 
@@ -23,4 +23,4 @@ def test_the_largest_and_the_smallest_are_numbers():
 
 @pytest.mark.parametrize("text", ["9" * 400 + "/7", "-" + "9" * 400 + "/7", "1e-400", "1/3"])
 def test_what_is_written_can_be_read_again(text):
-    assert exact(written(exact(text))) == Fraction(text)
+    assert exact(shortest_json(exact(text))) == Fraction(text)

@@ -9,7 +9,7 @@ import pytest
 
 from engine.analyses.catalogue import analysis, ask
 from engine.pricing.cost import Cost
-from engine.pricing.reading import cheapest, exact_curve, expected, price, published_curve
+from engine.pricing.reading import cheapest, exact_curve, expected_price, price, published_curve
 from engine.pricing.window import window
 from engine.privacy.at_risk import mechanisms
 
@@ -108,13 +108,13 @@ def test_expected_price_by_draws():
     noise = np.random.default_rng(3).laplace(size=1_000_000)
     drawn = COST.curve(np.abs(np.abs(noise - 1) - np.abs(noise)))
     error = drawn.std() / 1000
-    assert abs(expected(COST, loss) - drawn.mean()) < 5 * error
+    assert abs(expected_price(COST, loss) - drawn.mean()) < 5 * error
 
 
 def test_expected_price_of_atoms_by_hand():
     loss = mechanisms.discrete_laplace(epsilon0=1, sensitivity=2)
     q = math.exp(-0.5)
-    assert expected(COST, loss) == pytest.approx((1 + q**2) / (1 + q) * COST.at(1))
+    assert expected_price(COST, loss) == pytest.approx((1 + q**2) / (1 + q) * COST.at(1))
 
 
 def test_fine_integer_grids_stay_quick():

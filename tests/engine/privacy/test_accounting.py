@@ -305,12 +305,12 @@ def test_small_budgets_never_below_the_exact_composition(runs, epsilon, delta):
 
 def test_a_rounded_grid_costs_little_at_small_budgets():
     """300 different releases of continuous Laplace noise, 0.0007 to 0.0013 each: no common lattice."""
-    from engine.privacy.at_risk.composition import composed
+    from engine.privacy.at_risk.composition import compose_losses
 
     scales = [1 / Fraction(700 + 2 * i, 10**6) for i in range(300)]
     events = [Laplace(scale, Fraction(1)) for scale in scales]
     found = total([promised(event, 1 / event.scale) for event in events], delta=DELTA)
-    together = composed(events)
+    together = compose_losses(events)
     assert together.rounded == 300 and found.method == "loss_distribution"
     # The lower end of the interval that holds the true δ is already reached 2 % below the result.
     assert together.delta_bounds(float(found.epsilon) * 0.98)[0] > DELTA

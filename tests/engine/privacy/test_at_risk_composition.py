@@ -11,7 +11,7 @@ from dp_accounting.pld.pld_pmf import DensePLDPmf
 
 from engine.errors import Cancelled, InputRefused
 from engine.privacy.at_risk import composition
-from engine.privacy.at_risk.composition import compose, composed
+from engine.privacy.at_risk.composition import compose, compose_losses
 from engine.privacy.at_risk.loss import PrivacyLoss
 from engine.privacy.at_risk.mechanisms import (
     discrete_gaussian,
@@ -129,11 +129,11 @@ def test_exponential_mechanisms_stay_below_their_bound_in_every_pair():
 
 
 def test_events_of_the_accountant():
-    alone = composed([Laplace(Fraction(1), Fraction(1))])
+    alone = compose_losses([Laplace(Fraction(1), Fraction(1))])
     assert isinstance(alone, PrivacyLoss) and alone.confidence(Fraction(3, 5)) == pytest.approx(
         0.409365, abs=1e-6
     )
-    several = composed(
+    several = compose_losses(
         [DiscreteLaplace(Fraction(10), Fraction(1), count=60)]
         + [DiscreteLaplace(Fraction(10), Fraction(1)) for _ in range(40)]
     )
@@ -154,12 +154,12 @@ def test_three_hundred_mixed_releases():
             DiscreteGaussian(1 / level, Fraction(1)),
         ]
     start = time.perf_counter()
-    together = composed(events)
+    together = compose_losses(events)
     epsilon = together.epsilon_for_delta(1e-6)
     print(f"\n300 different mechanisms: {time.perf_counter() - start:.2f} s")
     assert together.delta(epsilon) <= 1e-6 * (1 + 1e-6)
     # At least what the Gaussian releases alone need, at most advanced composition of them all.
-    alone = composed([event for event in events if "gaussian" in event.word])
+    alone = compose_losses([event for event in events if "gaussian" in event.word])
     assert alone.epsilon_for_delta(1e-6) < epsilon
     assert math.isinf(together.largest)
 
@@ -169,7 +169,7 @@ def test_refusals_and_stop():
         compose([])
     assert all(explain(refused.value))
     with pytest.raises(InputRefused) as refused:
-        composed([Laplace(Fraction(i, 7), Fraction(1)) for i in range(1, 303)])
+        compose_losses([Laplace(Fraction(i, 7), Fraction(1)) for i in range(1, 303)])
     assert all(explain(refused.value))
     with pytest.raises(Cancelled):
         compose([(laplace(epsilon0=1), 2)], progress=Progress(stopped=lambda: True))
@@ -192,7 +192,7 @@ def test_formulas():
 def test_losses_beyond_what_a_float_can_raise_e_to():
     """A price is worked out over losses of any size: none may be without a confidence."""
     parts = [DiscreteGaussian(Fraction(30), Fraction(1)), Exponential(Fraction(1, 10), Fraction(1))]
-    together = composed([*parts, *parts, Exponential(Fraction(1, 7), Fraction(1))])
+    together = compose_losses([*parts, *parts, Exponential(Fraction(1, 7), Fraction(1))])
     found = together.confidences(np.array([0.5, 5.0, 700.0, 720.0, 1e4]))
     assert np.isfinite(found).all()
     assert np.all(np.diff(found) >= 0)
@@ -209,7 +209,7 @@ def test_what_is_worked_out_at_once_is_what_the_library_works_out_point_by_point
         two = DensePLDPmf(interval, -2, short / short.sum(), 0.0, True)
         theirs, ours = (
             one.compose(two, tail_mass_truncation=composition.TAIL),
-            composition._convolved(one, two),
+            composition._convolv(one, two),
         )
         assert np.array_equal(theirs._probs, ours._probs)
         assert (theirs._lower_loss, theirs._infinity_mass) == (ours._lower_loss, ours._infinity_mass)

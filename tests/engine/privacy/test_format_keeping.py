@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.privacy.format_keeping import encrypted, fits, numbers_for
+from engine.privacy.format_keeping import encrypt_numbers, fits, numbers_for
 
 KEYS = {
     128: "2B7E151628AED2A6ABF7158809CF4F3C",
@@ -18,7 +18,7 @@ KEYS = {
 def test_the_published_samples(bits, expected):
     """NIST, FF1 samples 1, 4 and 7: the digits 0123456789 without a tweak."""
     number = np.array([123456789], dtype=np.uint64)
-    assert encrypted(number, 10, bytes.fromhex(KEYS[bits])).tolist() == [expected]
+    assert encrypt_numbers(number, 10, bytes.fromhex(KEYS[bits])).tolist() == [expected]
 
 
 @pytest.mark.parametrize("length", [6, 7, 11, 18])

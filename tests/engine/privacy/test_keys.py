@@ -7,7 +7,7 @@ import hmac
 import pytest
 
 from engine.errors import InputRefused
-from engine.privacy.keys import LETTERS, locked, new_key, pseudonyms, unlocked
+from engine.privacy.keys import LETTERS, lock_key, new_key, pseudonyms, unlock_key
 from engine.texts import explain
 
 
@@ -32,25 +32,25 @@ def test_a_million_people_have_a_million_pseudonyms():
 @pytest.mark.parametrize("passphrase", [None, "correct horse"])
 def test_a_key_comes_back(passphrase):
     key = new_key()
-    content = locked(key, passphrase)
-    assert unlocked(content, passphrase) == key
+    content = lock_key(key, passphrase)
+    assert unlock_key(content, passphrase) == key
     assert (key.hex() in content.decode()) == (passphrase is None)
-    assert content != locked(key, "correct horse")
+    assert content != lock_key(key, "correct horse")
 
 
 @pytest.mark.parametrize("passphrase", [None, "", "wrong"])
 def test_another_passphrase_opens_nothing(passphrase):
     with pytest.raises(InputRefused) as caught:
-        unlocked(locked(new_key(), "right"), passphrase, file="key.json")
+        unlock_key(lock_key(new_key(), "right"), passphrase, file="key.json")
     assert caught.value.code == "keys.passphrase" and all(explain(caught.value))
 
 
 @pytest.mark.parametrize(
     "content",
     [b"", b"{}", b"[]", b'{"locked": false}', b"\xff", b'{"locked": true, "salt": 1}',
-     b'{"locked": false, "key": ""}', b'{"locked": false, "key": "00"}', locked(b"short", "x")],
+     b'{"locked": false, "key": ""}', b'{"locked": false, "key": "00"}', lock_key(b"short", "x")],
 )  # fmt: skip
 def test_what_is_no_key_is_refused_in_words(content):
     with pytest.raises(InputRefused) as caught:
-        unlocked(content, "x", file="key.json")
+        unlock_key(content, "x", file="key.json")
     assert caught.value.code == "keys.damaged" and all(explain(caught.value))

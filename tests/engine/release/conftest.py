@@ -17,7 +17,7 @@ from engine.privacy.noise import Noise
 from engine.progress import SILENT
 from engine.release.bundle import Bundle, write_sums
 from engine.release.plan import FileReference, Plan, Purpose
-from engine.release.reading import pinned
+from engine.release.reading import pin_reading
 from engine.release.run import run_through
 from engine.release.signature import SIGNATURE
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
@@ -72,7 +72,7 @@ def plan_in(folder: Path) -> Plan:
         holding="Register of stays",
         holding_budget=Budget(Fraction(2)),
     )
-    return pinned(decided, base=folder)
+    return pin_reading(decided, base=folder)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from engine.methods.catalogue import method
 from engine.privacy.noise import Noise
-from engine.release.beside import MOST_ROWS, Beside, beside
+from engine.release.beside import MOST_ROWS, Beside, pair_with_originals
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.make import Draft, make
@@ -36,7 +36,7 @@ def made(method_id: str, folder: Path) -> tuple[Draft, Any]:
 
 def shown(method_id: str, folder: Path) -> tuple[Beside, Draft]:
     draft, design = made(method_id, folder)
-    found = beside(draft.release, draft.used, design.request.schemas)
+    found = pair_with_originals(draft.release, draft.used, design.request.schemas)
     assert found is not None
     return found, draft
 
@@ -76,4 +76,4 @@ def test_a_column_that_the_table_does_not_have_stands_beside_nothing(tmp_path: P
 
 def test_what_was_not_made_of_single_rows_has_nothing_beside_it(tmp_path: Path) -> None:
     draft, design = made("statistics.protected_table", tmp_path)
-    assert beside(draft.release, draft.used, design.request.schemas) is None
+    assert pair_with_originals(draft.release, draft.used, design.request.schemas) is None

@@ -35,7 +35,7 @@ def plan_with(
 
     Two rows with one number are the same line of the table but for it: they agree in all a person has.
     """
-    plan = examples._brought(examples.plans(method(asked))[0], folder)
+    plan = examples._bring(examples.plans(method(asked))[0], folder)
     path = folder / plan.files[MAIN].path
     with path.open(newline="", encoding="utf-8") as file:
         head, *lines = list(csv.reader(file))

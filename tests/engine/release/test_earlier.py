@@ -68,7 +68,7 @@ def _triggers():
 
 
 def _chain_again(db, entry):
-    from engine.ledger.journal import BEFORE_FIRST, canonical, chained
+    from engine.ledger.journal import BEFORE_FIRST, canonical, hash_row
 
     previous = BEFORE_FIRST
     for sequence, text in db.execute("SELECT sequence, event FROM journal ORDER BY sequence").fetchall():
@@ -76,7 +76,7 @@ def _chain_again(db, entry):
         if event.get("row") == entry:
             event["changes"].pop("told", None)
         text = canonical(event)
-        digest = chained(previous, text)
+        digest = hash_row(previous, text)
         db.execute(
             "UPDATE journal SET previous = ?, event = ?, hash = ? WHERE sequence = ?",
             (previous, text, digest, sequence),

@@ -14,7 +14,7 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger
-from engine.release.charge import shown
+from engine.release.charge import trace_table
 from engine.table.fingerprint import fingerprints
 from engine.table.schema import Column, Role, Schema
 from engine.table.table import Table
@@ -55,7 +55,7 @@ def ledger(tmp_path: Path) -> Ledger:
 def look(ledger: Ledger, frame: pd.DataFrame, key: str | None = "pid") -> Any:
     table = Table(frame.reset_index(drop=True))
     schema = Schema(()) if key is None else Schema((Column(key, Role.PERSON_KEY),))
-    return shown(ledger, table, schema, fingerprints(table), table.names)
+    return trace_table(ledger, table, schema, fingerprints(table), table.names)
 
 
 def attach(ledger: Ledger, holding: str, found: Any, **others: Any) -> None:

@@ -46,7 +46,7 @@ def plan_with(
     name: str = "case_no",
 ) -> Plan:
     """Return the first example of a method with one more column, which leaves."""
-    plan = examples._brought(examples.plans(asked)[0], folder)
+    plan = examples._bring(examples.plans(asked)[0], folder)
     path = folder / plan.files[MAIN].path
     with path.open(newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file))

@@ -20,7 +20,7 @@ import pytest
 from engine.evidence import read_public
 from engine.methods import catalogue
 from engine.release import bundle, package
-from engine.release.readme import described
+from engine.release.readme import describe_files
 from tests.engine.methods import examples_run
 from tests.json_schema import misfits
 
@@ -184,7 +184,7 @@ def test_they_are_made_again_to_the_byte(method_id):
         again = package.written(read_public(evidence_of(folder)))
         assert again.keys() == bundle.READERS & {path.name for path in folder.iterdir()}
         assert all((folder / name).read_bytes() == content for name, content in again.items())
-        assert again.keys() <= described((folder / "evidence.json").read_bytes()).keys()
+        assert again.keys() <= describe_files((folder / "evidence.json").read_bytes()).keys()
 
 
 # --- the schema of the evidence ---------------------------------------------------------------------------

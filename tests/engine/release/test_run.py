@@ -472,7 +472,7 @@ def test_every_format_runs_once_its_reading_is_said(
 
         write = pyreadstat.write_sav if ending == "sav" else pyreadstat.write_dta
         write(frame.astype({"patient": object, "sex": object, "ward": object}), str(file))
-    said = reading.pinned(replace(plan, files={"people": FileReference(file.name)}), base=folder)
+    said = reading.pin_reading(replace(plan, files={"people": FileReference(file.name)}), base=folder)
     made = run(files=said.files, budget=Budget(Fraction(1000)), holding_budget=Budget(Fraction(1000)))
     frame = pd.read_csv(made.folder / "release" / "counts.csv")
     assert frame["count"].sum() == 6

@@ -20,7 +20,7 @@ from engine.methods.protocol import MAIN, Budget
 from engine.privacy import keys
 from engine.release import counter_sheet, seconded
 from engine.release.plan import FileReference, Plan
-from engine.release.reading import pinned
+from engine.release.reading import pin_reading
 from engine.release.run import prepare
 from engine.release.verify import verify
 from tests.engine.release.conftest import ROWS, Runner, folder, ledger, plan, run
@@ -291,5 +291,5 @@ def test_a_table_elsewhere_is_prepared_for_as_well(
     (folder / "elsewhere").mkdir()
     shutil.copy(folder / "stays.csv", folder / "elsewhere")
     moved = replace(plan, files={MAIN: FileReference("elsewhere/stays.csv")})
-    content = prepare(pinned(moved, base=folder), ledger=ledger, base=folder)
+    content = prepare(pin_reading(moved, base=folder), ledger=ledger, base=folder)
     assert seconded.read_request(content).plan.files[MAIN].path == "elsewhere/stays.csv"

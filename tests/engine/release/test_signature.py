@@ -37,7 +37,7 @@ class Signed:
     def __init__(self, run: Runner, ledger: Ledger, folder: Path) -> None:
         run("first")
         (self.holding,) = ledger.holdings()
-        self.known = signing.opened(ledger, self.holding).fingerprint
+        self.known = signing.open_key(ledger, self.holding).fingerprint
         self.key = signing.renew(ledger, self.holding, reason="a new officer")
         self.release = run("bundle").folder / "release"
         self.other = run("other", seed=2).folder / "release"
@@ -338,18 +338,18 @@ def test_a_key_is_its_owner_s_alone_and_opens_with_its_passphrase(
     if sys.platform != "win32":
         assert stat.S_IMODE(place.stat().st_mode) == 0o600
         assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
-    key = signing.opened(ledger, holding)
+    key = signing.open_key(ledger, holding)
     signing.lock(ledger, holding, passphrase=None, new="four words and more")
     assert key.private.hex() not in place.read_text()
     assert signing.state(ledger, holding) == {"fingerprint": key.fingerprint, "there": True, "locked": True}
     for passphrase in (None, "three words"):
         with pytest.raises(InputRefused, match=r"signing\.passphrase"):
-            signing.opened(ledger, holding, passphrase)
+            signing.open_key(ledger, holding, passphrase)
     before = ledger.entries()
     with pytest.raises(InputRefused, match=r"signing\.passphrase"):
         run("second")
     assert ledger.entries() == before  # nothing was reserved
-    assert signing.opened(ledger, holding, "four words and more") == key
+    assert signing.open_key(ledger, holding, "four words and more") == key
 
 
 def test_a_lost_or_changed_key_stops_the_release_and_no_other_is_made_in_silence(
@@ -384,12 +384,12 @@ def test_a_change_of_keys_that_broke_off_is_finished_or_undone(
 ) -> None:
     run("first")
     (holding,) = ledger.holdings()
-    first = signing.opened(ledger, holding)
+    first = signing.open_key(ledger, holding)
     with monkeypatch.context() as patched:
         patched.setattr(Ledger, "name_key", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             signing.renew(ledger, holding, reason="broke off before the ledger knew")
-    assert signing.opened(ledger, holding) == first
+    assert signing.open_key(ledger, holding) == first
     named, replace = signing.NEXT, Path.replace
     with monkeypatch.context() as patched:
         patched.setattr(
@@ -397,7 +397,7 @@ def test_a_change_of_keys_that_broke_off_is_finished_or_undone(
         )
         with pytest.raises(ZeroDivisionError):
             signing.renew(ledger, holding, reason="broke off afterwards", is_lost=True)
-    assert signing.opened(ledger, holding) != first
+    assert signing.open_key(ledger, holding) != first
 
 
 @pytest.mark.with_reports
@@ -408,7 +408,7 @@ def test_the_sheets_hold_the_fingerprint_and_the_revocation_stays(
 
     run("first")
     (holding,) = ledger.holdings()
-    key = signing.opened(ledger, holding)
+    key = signing.open_key(ledger, holding)
     paths = {path.name: path for path in write_sheets(key, holding.name, tmp_path / "sheets")}
     said = " ".join(page.extract_text() for page in PdfReader(paths["signing-key.pdf"]).pages)
     assert signature.in_groups(key.fingerprint) in " ".join(said.split()) and key.revocation() not in said
@@ -439,4 +439,4 @@ def test_the_command_line_says_whose_key_it_is(
     opens = ["--passphrase-file", str(tmp_path / "words")]
     assert main([*named, "--new", "a new officer"]) == 2
     assert main([*named, "--new", "a new officer", *opens]) == 0
-    assert signing.opened(ledger, ledger.holdings()[0], "four words and more").earlier
+    assert signing.open_key(ledger, ledger.holdings()[0], "four words and more").earlier

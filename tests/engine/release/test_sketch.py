@@ -10,7 +10,7 @@ import pytest
 
 from engine.methods.catalogue import method, methods
 from engine.methods.kinds import Held
-from engine.release.sketch import PEOPLE, filled, sketch
+from engine.release.sketch import PEOPLE, fill_plan, sketch
 from engine.table.schema import Column, Kind, Role, Schema
 
 STAYS = Schema(
@@ -57,7 +57,7 @@ def test_a_larger_level_is_less_wrong(name: str) -> None:
 
 def test_no_column_that_names_people_is_tried() -> None:
     for one in methods():
-        plan = filled(one, STAYS, Fraction(1))
+        plan = fill_plan(one, STAYS, Fraction(1))
         if plan is not None:
             assert "number" not in plan.schema, one.id
             assert plan.budget is None or plan.budget.epsilon == 1

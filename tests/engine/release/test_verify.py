@@ -16,7 +16,7 @@ from engine.errors import InputRefused
 from engine.evidence import dumps
 from engine.ledger import Ledger
 from engine.release.bundle import Bundle
-from engine.release.readme import described, fingerprint
+from engine.release.readme import describe_files, fingerprint
 from engine.release.verify import verify
 from engine.report.embedded import embedded_evidence
 from tests.engine.release.conftest import Runner, forge_sums
@@ -142,7 +142,7 @@ def test_fitting_sums_do_not_help_against_the_ledger(made: Bundle, ledger: Ledge
     tree = json.loads(evidence.read_bytes())
     tree["purpose"]["recipient"] = "Somebody else"
     evidence.write_bytes(dumps(tree))
-    for name, content in described(evidence.read_bytes()).items():
+    for name, content in describe_files(evidence.read_bytes()).items():
         (made.folder / "release" / name).write_bytes(content)
     forge_sums(made.folder / "release")
     found = verify(made.folder / "release")
@@ -184,7 +184,7 @@ def test_who_takes_the_digest_away_gets_no_word_checked(made: Bundle, ledger: Le
     tree = json.loads(evidence.read_bytes())
     tree["program"]["words"] = named
     evidence.write_bytes(dumps(tree))
-    for name, content in described(evidence.read_bytes()).items():
+    for name, content in describe_files(evidence.read_bytes()).items():
         (made.folder / "release" / name).write_bytes(content)
     forged(made, "report-external.html", "62.3", "51.2")
     found = verify(made.folder / "release")

@@ -24,7 +24,7 @@ from engine.report import content, html
 from engine.report.content.annex import annex
 from engine.report.content.cover import accuracy
 from engine.report.content.facts import PRINTED, declared_words, facts_of, own_words, rows_used
-from engine.report.content.made import made
+from engine.report.content.made import describe_making
 from engine.report.content.promise import criteria
 from engine.report.content.results import compact, results
 from engine.report.document import (
@@ -994,7 +994,7 @@ def test_settings_that_had_no_part_are_left_out(sample):
         "empty": [],
     }
     evidence = replace(sample.public, decided={**sample.public.decided, "parameters": parameters})
-    settings = next(part for part in made(evidence) if isinstance(part, KeyValues))
+    settings = next(part for part in describe_making(evidence) if isinstance(part, KeyValues))
     assert all(row.value is not None for row in settings.rows)
     labels = [row.label for row in settings.rows]
     assert not {"weights", "target", "note", "empty"} & {one for one in labels if isinstance(one, str)}
@@ -1013,7 +1013,9 @@ def test_what_hangs_on_a_condition_that_was_not_set_stays_out_of_the_evidence():
 def test_columns_decide_what_the_release_is_made_of(sample, family):
     method = {**sample.public.method, "family": family}
     said = [
-        printed(part, "en") for part in made(replace(sample.public, method=method)) if isinstance(part, Text)
+        printed(part, "en")
+        for part in describe_making(replace(sample.public, method=method))
+        if isinstance(part, Text)
     ]
     word = {"dataset": "rows", "model": "model", "statistics": "numbers"}[family]
     assert [one for one in said if one.startswith("These columns decide")] == [

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.risk.copies import Rate, coordinates, copied_rows, membership, nearest, told
+from engine.risk.copies import Rate, coordinates, copied_rows, membership, nearest, rate_told
 
 ROWS = 300
 
@@ -36,7 +36,7 @@ def test_guesses_agree_with_a_plain_loop(seed):
         agreeing = frame[(frame["a"] == a) & (frame["b"] == b)]["c"].value_counts()
         counts = agreeing if len(agreeing) else most
         possible.append(set(counts[counts == counts.max()].index) if c in counts else set())
-    found = told(released, people, known=["a", "b"], asked="c")
+    found = rate_told(released, people, known=["a", "b"], asked="c")
     sure = sum(c in best and len(best) == 1 for c, best in zip(people["c"], possible, strict=True))
     maybe = sum(c in best for c, best in zip(people["c"], possible, strict=True))
     assert sure <= found.successes <= maybe and found.attacks == ROWS  # equal counts: either is a guess

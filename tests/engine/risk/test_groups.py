@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from engine.errors import InputRefused
-from engine.risk.combinations import combined, dense
+from engine.risk.combinations import dense, number_combinations
 from engine.risk.encoding import encode
 from engine.risk.group_sizes import group_sizes
 from engine.risk.groups import group_rows, matching_sizes
@@ -81,7 +81,7 @@ def test_odd_tables():
     assert group_rows(encoded({"a": [None, None]})).people.tolist() == [2]
     with pytest.raises(InputRefused, match=r"risk\.nothing_identifying"):
         group_rows(encoded({"a": [1]}, identifying=()))
-    assert combined([], [], 3)[0].tolist() == [0, 0, 0]
+    assert number_combinations([], [], 3)[0].tolist() == [0, 0, 0]
     assert dense(np.array([5, 5, 9]), 1 << 40)[0].tolist() == [0, 0, 1]
 
 

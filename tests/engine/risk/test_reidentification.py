@@ -9,7 +9,13 @@ from engine.errors import InputRefused
 from engine.risk.disclosure import disclosure
 from engine.risk.encoding import encode
 from engine.risk.groups import group_rows
-from engine.risk.reidentification import estimated, journalist, marketer, population_sizes, prosecutor
+from engine.risk.reidentification import (
+    estimate_journalist_risk,
+    journalist,
+    marketer,
+    population_sizes,
+    prosecutor,
+)
 from engine.table.schema import Column, Role, Schema
 from engine.table.table import Table
 from tests.engine.risk.tables import encoded, schema_of
@@ -46,18 +52,18 @@ def test_the_expectation_against_the_sum_over_the_model(f, fraction):
     far = int(nbinom.isf(1e-15, f, fraction)) + 10
     misses = np.arange(far)
     expected = float((nbinom.pmf(misses, f, fraction) / (f + misses)).sum())
-    assert estimated(np.array([f]), fraction).highest == pytest.approx(expected, rel=1e-9)
+    assert estimate_journalist_risk(np.array([f]), fraction).highest == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_whole_population_is_the_prosecutor():
-    assert estimated(SIZES, 1.0).average == pytest.approx(prosecutor(SIZES).average)
+    assert estimate_journalist_risk(SIZES, 1.0).average == pytest.approx(prosecutor(SIZES).average)
     assert journalist(SIZES, SIZES) == prosecutor(SIZES)
 
 
 @pytest.mark.parametrize("fraction", [0.0, -0.1, 1.5])
 def test_a_fraction_that_is_none(fraction):
     with pytest.raises(InputRefused, match=r"risk\.fraction"):
-        estimated(SIZES, fraction)
+        estimate_journalist_risk(SIZES, fraction)
 
 
 def test_a_threshold_that_is_none():

@@ -8,7 +8,7 @@ import pytest
 
 from engine import texts
 from engine.risk.group_sizes import THRESHOLDS
-from engine.risk.thresholds import CONTROLS, MOTIVES, SIZES, group_size, highest_risk, proposed
+from engine.risk.thresholds import CONTROLS, MOTIVES, SIZES, group_size, highest_risk, propose_threshold
 
 
 def test_sizes_are_those_that_are_counted() -> None:
@@ -16,26 +16,26 @@ def test_sizes_are_those_that_are_counted() -> None:
 
 
 def test_every_pair_of_answers_leads_to_a_size_with_a_precedent() -> None:
-    found = {proposed(motive, control) for motive, control in product(MOTIVES, CONTROLS)}
+    found = {propose_threshold(motive, control) for motive, control in product(MOTIVES, CONTROLS)}
     assert found == set(SIZES)
 
 
 def test_more_motive_and_less_control_never_ask_for_less() -> None:
     for control in CONTROLS:
-        sizes = [proposed(motive, control) or 0 for motive in MOTIVES]
+        sizes = [propose_threshold(motive, control) or 0 for motive in MOTIVES]
         assert sizes == sorted(sizes)
     for motive in MOTIVES:
-        sizes = [proposed(motive, control) or 0 for control in CONTROLS]
+        sizes = [propose_threshold(motive, control) or 0 for control in CONTROLS]
         assert all(earlier >= later for earlier, later in pairwise(sizes))
 
 
 def test_published_never_asks_for_less_than_eleven() -> None:
-    assert min(proposed(motive, "published") or 0 for motive in MOTIVES) == 11
+    assert min(propose_threshold(motive, "published") or 0 for motive in MOTIVES) == 11
 
 
 @pytest.mark.parametrize(("motive", "control"), [("", "published"), ("gain", ""), ("gain", "a lock")])
 def test_nothing_is_proposed_without_both_answers(motive: str, control: str) -> None:
-    assert proposed(motive, control) is None
+    assert propose_threshold(motive, control) is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from engine.table import fingerprint as module
-from engine.table.fingerprint import _hashed, fingerprints
+from engine.table.fingerprint import _hash, fingerprints
 from engine.table.table import Table
 
 FRAME = pd.DataFrame({"a": [1, 2, 2, 5], "b": ["x", None, "y", "x"], "c": [0.5, np.nan, 1.0, 2.0]})
@@ -51,7 +51,7 @@ def mixed(value):
 
 def cell(value):
     """The hash of one cell by the function that the whole column goes through."""
-    return mixed(int(_hashed(pd.Series([value]))[0]))
+    return mixed(int(_hash(pd.Series([value]))[0]))
 
 
 def test_parts_of_rows_and_contents_by_hand():

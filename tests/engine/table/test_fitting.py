@@ -10,7 +10,7 @@ import pytest
 from engine import texts
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.values import resolve
-from engine.table.fitting import unplaced
+from engine.table.fitting import unplaced_values
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
@@ -111,6 +111,6 @@ def test_a_hierarchy_alone_is_checked_for_its_form() -> None:
 
 def test_values_without_a_place_are_named() -> None:
     tree = Hierarchy(tree={"m": ("both",)})
-    assert unplaced(tree, SCHEMA.column("sex")) == ("f",)
-    assert unplaced(tree, SCHEMA.column("town")) == ()
-    assert unplaced(Hierarchy(prefix=(1,)), SCHEMA.column("sex")) == ()
+    assert unplaced_values(tree, SCHEMA.column("sex")) == ("f",)
+    assert unplaced_values(tree, SCHEMA.column("town")) == ()
+    assert unplaced_values(Hierarchy(prefix=(1,)), SCHEMA.column("sex")) == ()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.utility.intervals import Analysis, Cells, answered, intervals, overlap, questions
+from engine.utility.intervals import Analysis, Cells, estimate_with_variances, intervals, overlap, questions
 
 
 def table(rows=400, seed=1):
@@ -17,7 +17,7 @@ def table(rows=400, seed=1):
 def test_estimates_agree_with_plain_sums():
     cells = table()
     asked = questions(cells, ["cost", "sex"], ["ward"])
-    found = dict(zip(asked, answered(cells, asked), strict=True))
+    found = dict(zip(asked, estimate_with_variances(cells, asked), strict=True))
     kinds = {one.analysis for one in asked}
     assert kinds == set(Analysis)
     for one, (estimate, variance) in found.items():
@@ -34,7 +34,7 @@ def test_estimates_agree_with_plain_sums():
 def test_coefficients_agree_with_least_squares():
     cells = table()
     asked = [one for one in questions(cells, ["cost"], []) if one.analysis is Analysis.COEFFICIENT]
-    found = answered(cells, asked)
+    found = estimate_with_variances(cells, asked)
     columns = [cells.outcome(name, None if value < 0 else value) for name, value in (o.within for o in asked)]
     x = np.column_stack([np.ones(cells.rows), *columns])
     expected, residual, *_ = np.linalg.lstsq(x, cells.amounts["cost"], rcond=None)
@@ -46,7 +46,9 @@ def test_a_table_without_a_value_cannot_tell_its_coefficient():
     cells = table()
     asked = questions(cells, ["cost"], ["ward"])
     lacking = cells.taken(np.flatnonzero(cells.names["ward"] != cells.names["ward"][0]))
-    kept = overlap(intervals(answered(cells, asked)), intervals(answered(lacking, asked)))
+    kept = overlap(
+        intervals(estimate_with_variances(cells, asked)), intervals(estimate_with_variances(lacking, asked))
+    )
     gone = int(cells.names["ward"][0])
     groups = [place for place, one in enumerate(asked) if one.analysis is Analysis.GROUP]
     assert all(kept[place] == 0 for place in groups if asked[place].within == ("ward", gone))
@@ -69,4 +71,4 @@ def test_groups_are_the_smallest_that_are_large_enough():
 def test_the_share_of_none_is_not_known_for_certain():
     cells = Cells({}, {"ward": np.repeat([0, 1], 30), "ill": np.repeat([0, 1], 30)})
     asked = questions(cells, ["ill"], ["ward"])
-    assert (answered(cells, asked)[:, 1] > 0).all()
+    assert (estimate_with_variances(cells, asked)[:, 1] > 0).all()

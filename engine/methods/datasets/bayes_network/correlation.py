@@ -154,7 +154,7 @@ def parents_of(
         possible = np.where(before.T, -np.inf, gains)
         column, parent = (int(place) for place in np.unravel_index(np.argmax(possible), possible.shape))
         if not possible[column, parent] > 0:
-            return _ordered(parents)
+            return _order(parents)
         parents[column].append(parent)
         gains[column] = _gains(column, parents[column], correlation, sizes, groups, room)
         before |= np.outer(before[:, column], before[parent])
@@ -182,7 +182,7 @@ def _gains(
     return np.where(fits, merit - now, -np.inf)
 
 
-def _ordered(parents: Sequence[Sequence[int]]) -> list[Node]:
+def _order(parents: Sequence[Sequence[int]]) -> list[Node]:
     """Return columns with their parents in an order in which parents stand first."""
     nodes: list[Node] = []
     left = list(range(len(parents)))

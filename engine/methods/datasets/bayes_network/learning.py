@@ -85,7 +85,7 @@ def learn(
     noisy = shares.single.release(np.concatenate(exact).astype(np.int64), noise).astype(np.float64)
     single = np.split(noisy, np.cumsum(sizes)[:-1])
     total = max(1.0, _total(single))
-    own = [projected(one, total) / total for one in single]
+    own = [project_counts(one, total) / total for one in single]
     coarse = tuple(
         groups(one, MOST_GROUPS, ordered=order) for one, order in zip(single, ordered, strict=True)
     )
@@ -101,7 +101,7 @@ def learn(
     released = shares.tables.release(np.concatenate([table.ravel() for table in tables]), noise)
     parts = np.split(released, np.cumsum([table.size for table in tables])[:-1])
     found = [
-        _conditional(projected(part.astype(np.float64), total).reshape(table.shape), own[node.column])
+        _conditional(project_counts(part.astype(np.float64), total).reshape(table.shape), own[node.column])
         for part, table, node in zip(parts, tables, nodes, strict=True)
     ]
     shown = _relations(nodes, parts, tables, deviation=shares.deviation)
@@ -125,12 +125,12 @@ def _relations(
     )
 
 
-def projected(counts: Floats, total: float) -> Floats:
+def project_counts(counts: Floats, total: float) -> Floats:
     """Return the nearest counts that are not negative and have a sum.
 
     Examples
     --------
-    >>> projected(np.array([5.0, -2.0, 4.0]), 7.0).tolist()
+    >>> project_counts(np.array([5.0, -2.0, 4.0]), 7.0).tolist()
     [4.0, 0.0, 3.0]
     """
     falling = -np.sort(-counts)

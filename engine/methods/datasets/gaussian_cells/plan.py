@@ -115,9 +115,9 @@ class Plan:
         """How the budget is divided."""
         if self.groups == 1:
             numbers = self.classes * sum(numbers_of(len(one)) for one in self.sets)
-            return self._divided((self._cells(self.sets, 1.0, together=numbers),)).borne_out()
+            return self._divide((self._cells(self.sets, 1.0, together=numbers),)).borne_out()
         places = self._question(PLACES, len(self.sets), PLACES_SHARE)
-        return self._divided((places, self._cells(self.sets, 1 - PLACES_SHARE))).borne_out()
+        return self._divide((places, self._cells(self.sets, 1 - PLACES_SHARE))).borne_out()
 
     @property
     def event(self) -> Event:
@@ -136,9 +136,9 @@ class Plan:
     def _noise(self, sets: Sets, share: float, *, vector: bool = True) -> float:
         """Return the standard deviation of the noise of a sum, if sets had one group for a class."""
         together = self.classes * sum(numbers_of(len(one)) for one in sets) if vector else None
-        return self._divided((self._cells(sets, share, together=together),)).deviation(CELLS) / PER_SIDE**2
+        return self._divide((self._cells(sets, share, together=together),)).deviation(CELLS) / PER_SIDE**2
 
-    def _divided(self, asked: tuple[Query, ...]) -> Division:
+    def _divide(self, asked: tuple[Query, ...]) -> Division:
         return Division(asked, self.epsilon, self.delta, self.replace_one)
 
     def _cells(self, sets: Sets, share: float, *, together: int | None = None) -> Query:

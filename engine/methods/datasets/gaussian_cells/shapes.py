@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from engine import arrays
-from engine.methods.datasets.bayes_network.learning import projected
+from engine.methods.datasets.bayes_network.learning import project_counts
 from engine.methods.datasets.gaussian_cells.plan import Sets
 from engine.methods.datasets.latent_model.projection import normal
 from engine.methods.datasets.marginal_model.sampling import even_column, uniform
@@ -106,22 +106,22 @@ def model_of(
         everybody = own.sum(axis=(0, 1))
         of_set = []
         for table in own:
-            kept = merged(table, middles, least=least)
+            kept = merge_sums(table, middles, least=least)
             if kept[0, 0] < least:  # too few rows for a shape of their own
                 kept = everybody[None, :]
             of_set.append(tuple(normal_of(one, len(columns), deviation=deviation) for one in kept))
         normals.append(tuple(of_set))
         everywhere = deviation * sqrt(own.shape[0] * own.shape[1])
         out.append(_stands_out(everybody, len(columns), deviation=everywhere))
-    return Model(sets, total, projected(counts, total) / total, tuple(normals), tuple(out))
+    return Model(sets, total, project_counts(counts, total) / total, tuple(normals), tuple(out))
 
 
-def merged(table: Floats, centres: Integers, *, least: float) -> Floats:
+def merge_sums(table: Floats, centres: Integers, *, least: float) -> Floats:
     """Return the sums of groups; the smallest joins the nearest until none is too small.
 
     Examples
     --------
-    >>> merged(np.array([[60.0], [10.0], [90.0]]), np.array([[0], [8], [9]]), least=50).tolist()
+    >>> merge_sums(np.array([[60.0], [10.0], [90.0]]), np.array([[0], [8], [9]]), least=50).tolist()
     [[60.0], [100.0]]
     """
     found, kept = table.copy(), list(range(len(table)))
@@ -189,7 +189,7 @@ def _stands_out(line: Floats, q: int, *, deviation: float) -> Floats:
     )
 
 
-def drawn(model: Model, n: int, steps: Floats, noise: Noise) -> tuple[Codes, Floats, Codes]:
+def draw_rows(model: Model, n: int, steps: Floats, noise: Noise) -> tuple[Codes, Floats, Codes]:
     """Draw rows.
 
     Parameters
@@ -268,7 +268,7 @@ def _curves(model: Model, steps: Floats) -> Iterator[_Curve]:
     ends = np.cumsum([len(one.mean) for _, one in every])[:-1]
     parts = zip(every, np.split(place, ends), np.split(spread, ends), strict=True)
     for (_, one), place, spread in parts:
-        relations = related(place, spread, one.covariance)
+        relations = correlate_clamped(place, spread, one.covariance)
         yield _Curve(place, spread, np.linalg.cholesky(relations).astype(np.float64))
 
 
@@ -341,7 +341,7 @@ def moments(place: Floats, spread: Floats) -> tuple[Floats, Floats]:
     return mean, np.maximum(square - mean**2, 0.0)
 
 
-def related(place: Floats, spread: Floats, covariance: Floats) -> Floats:
+def correlate_clamped(place: Floats, spread: Floats, covariance: Floats) -> Floats:
     """Return the correlation of normal numbers whose covariance is given once they are brought to the ends.
 
     Parameters

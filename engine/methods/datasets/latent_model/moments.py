@@ -11,13 +11,13 @@ from math import ceil, sqrt
 import numpy as np
 
 from engine import arrays
-from engine.methods.datasets.bayes_network.learning import projected
+from engine.methods.datasets.bayes_network.learning import project_counts
 from engine.methods.datasets.latent_model.projection import Projection, normal
 from engine.methods.datasets.marginal_model.agreement import GAUSSIAN
 from engine.methods.datasets.synthesis.related import Relations, stands_out
 from engine.privacy.gaussian import concentrated_budget
 from engine.privacy.mechanisms import DiscreteGaussian, root_above
-from engine.privacy.mechanisms.integers import added
+from engine.privacy.mechanisms.integers import add_noise
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
@@ -83,9 +83,9 @@ class Moments:
     def learnt(self, codes: Codes, noise: Noise, *, progress: Progress = SILENT) -> Components:
         """Return the components of rows, shape (columns, n)."""
         progress.step(0.0, "synthesis.fit")
-        blocks = counted(codes, self.sizes)
+        blocks = count_pairs(codes, self.sizes)
         exact = np.concatenate([block.ravel() for block in blocks.values()])
-        noisy = added(exact, noise.discrete_gaussian(self.scale**2, exact.size)).astype(np.float64)
+        noisy = add_noise(exact, noise.discrete_gaussian(self.scale**2, exact.size)).astype(np.float64)
         parts = np.split(noisy, np.cumsum([block.size for block in blocks.values()])[:-1])
         tables = {
             place: part.reshape(block.shape)
@@ -99,7 +99,7 @@ class Moments:
         weights = np.array([1 / size for size in self.sizes])
         sums = np.array([tables[one, one].sum() for one in columns])
         total = max(1.0, float((weights * sums).sum() / weights.sum()))
-        shares = [projected(tables[one, one].ravel(), total) / total for one in columns]
+        shares = [project_counts(tables[one, one].ravel(), total) / total for one in columns]
         starts = np.concatenate([[0], np.cumsum(self.sizes)])
         spread = np.zeros((starts[-1], starts[-1]))
         for (one, other), table in tables.items():
@@ -117,12 +117,12 @@ class Moments:
         return replace(components_of(shares, spread, self.dimensions), relations=Relations.of(shown))
 
 
-def counted(codes: Codes, sizes: tuple[int, ...]) -> dict[tuple[int, int], Codes]:
+def count_pairs(codes: Codes, sizes: tuple[int, ...]) -> dict[tuple[int, int], Codes]:
     """Return the counts of every column, and of every pair of columns, by their places.
 
     Examples
     --------
-    >>> found = counted(np.array([[0, 1, 1], [0, 0, 1]]), (2, 2))
+    >>> found = count_pairs(np.array([[0, 1, 1], [0, 0, 1]]), (2, 2))
     >>> found[0, 0].tolist(), found[0, 1].tolist()
     ([1, 2], [[1, 0], [1, 1]])
     """

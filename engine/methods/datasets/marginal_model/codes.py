@@ -145,12 +145,12 @@ def as_coded(cells: ColumnCells, *, most: int = MOST_GROUPS) -> ColumnCells:
     if not isinstance(cells, Named) or cells.size <= most or hierarchy is None:
         return cells
     tree = None if hierarchy.tree is None else tuple(hierarchy.tree.items())
-    found = _grouped(coding.levels(cells.column), replace(hierarchy, tree=None), tree, most)
+    found = _group(coding.levels(cells.column), replace(hierarchy, tree=None), tree, most)
     return cells if found is None else Coded(cells.column, *found)
 
 
 @lru_cache(maxsize=16)
-def _grouped(
+def _group(
     levels: tuple[str, ...],
     hierarchy: Hierarchy,
     tree: tuple[tuple[str, tuple[str, ...]], ...] | None,

@@ -61,7 +61,7 @@ class JunctionTree:
     def table(self, shares: Sequence[Floats], attributes: Attributes) -> Floats:
         """Return the shares of some columns of one clique."""
         place = self.home(attributes)
-        return _summed(shares[place], self.cliques[place], attributes)
+        return _sum(shares[place], self.cliques[place], attributes)
 
     def joint(self, place: int) -> Attributes:
         """Return the columns that a clique shares with its parent: none where it has none."""
@@ -143,18 +143,18 @@ def cells_joined(tree: JunctionTree) -> dict[Attributes, int]:
 
 def cells_with(sizes: Sequence[int], pairs: Iterable[Attributes], *, most: int) -> bool:
     """Whether the cliques of a junction tree for these pairs have at most ``most`` cells each."""
-    return all(prod(sizes[one] for one in clique) <= most for clique in _eliminated(sizes, pairs))
+    return all(prod(sizes[one] for one in clique) <= most for clique in _eliminate(sizes, pairs))
 
 
 def _cliques(sizes: Sequence[int], pairs: Iterable[Attributes]) -> list[Attributes]:
     found: list[set[int]] = []
-    for own in _eliminated(sizes, pairs):
+    for own in _eliminate(sizes, pairs):
         if not any(own <= other for other in found):
             found.append(own)
     return [tuple(sorted(clique)) for clique in found]
 
 
-def _eliminated(sizes: Sequence[int], pairs: Iterable[Attributes]) -> Iterator[set[int]]:
+def _eliminate(sizes: Sequence[int], pairs: Iterable[Attributes]) -> Iterator[set[int]]:
     """Eliminate columns one by one, the one whose neighbours lack the fewest links first."""
     near: dict[int, set[int]] = {one: set() for one in range(len(sizes))}
     for a, b in pairs:
@@ -184,7 +184,7 @@ def _missing(near: Mapping[int, set[int]], one: int, sizes: Sequence[int]) -> in
     return found
 
 
-def _summed(table: Floats, of: Attributes, wanted: Attributes) -> Floats:
+def _sum(table: Floats, of: Attributes, wanted: Attributes) -> Floats:
     """Sum over the columns that are not wanted; those wanted that are not there are passed over."""
     away = tuple(place for place, one in enumerate(of) if one not in wanted)
     return np.asarray(table.sum(axis=away)) if away else table

@@ -23,7 +23,7 @@ from engine.methods.datasets.marginal_model.junction_tree import (
 from engine.methods.datasets.marginal_model.possible import Mask, start_model
 from engine.methods.datasets.marginal_model.sampling import rows_of
 from engine.methods.datasets.marginal_model.schedule import Schedule
-from engine.privacy.mechanisms.integers import added
+from engine.privacy.mechanisms.integers import add_noise
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
@@ -57,7 +57,7 @@ class Candidate:
 
     def count(self, codes: Cells) -> Codes:
         """Return how many rows each cell holds; every row is in exactly one."""
-        return self.merged(counted(codes, self.attributes, [len(group) for group in self.groups]))
+        return self.merged(count_cells(codes, self.attributes, [len(group) for group in self.groups]))
 
     def merged(self, fine: Codes) -> Codes:
         """Return the same from how many rows every cell before grouping holds."""
@@ -79,7 +79,7 @@ class Learnt:
     measured: tuple[Measured, ...]
 
 
-def counted(codes: Cells, attributes: Attributes, sizes: Sequence[int]) -> Codes:
+def count_cells(codes: Cells, attributes: Attributes, sizes: Sequence[int]) -> Codes:
     """Return how many rows, of shape (columns, rows), are in each cell of some columns."""
     found = np.zeros(prod(sizes), dtype=np.int64)
     for start in range(0, codes.shape[1], BLOCK):
@@ -150,7 +150,7 @@ def learn(
         else:
             scores = _scores(model, candidates, counts, schedule, noise, target=target)
             most = min(left, schedule.batch)
-            chosen, only_single = _chosen(scores, candidates, model.pairs, schedule, noise, only_single, most)
+            chosen, only_single = _choose(scores, candidates, model.pairs, schedule, noise, only_single, most)
         measured += [_measure(candidates[one], counts[one], schedule, schedule.pair, noise) for one in chosen]
         left -= len(chosen)
         model.fit(measured, steps=effort * (STEPS if left else LAST_STEPS), enough=enough)
@@ -194,7 +194,7 @@ def _counts(candidates: Sequence[Candidate], codes: Cells) -> list[Codes]:
     fine: dict[Attributes, Codes] = {}
     for one in candidates:
         if one.attributes not in fine:
-            fine[one.attributes] = counted(codes, one.attributes, [len(group) for group in one.groups])
+            fine[one.attributes] = count_cells(codes, one.attributes, [len(group) for group in one.groups])
     return [one.merged(fine[one.attributes]) for one in candidates]
 
 
@@ -206,7 +206,7 @@ def _measure(
         if schedule.is_gaussian
         else noise.discrete_laplace(scale, exact.size)
     )
-    noisy = added(exact, drawn).astype(np.float64).reshape(candidate.shape)
+    noisy = add_noise(exact, drawn).astype(np.float64).reshape(candidate.shape)
     return Measured(candidate.attributes, candidate.groups, noisy, schedule.deviation(scale))
 
 
@@ -237,7 +237,7 @@ def _candidates(measured: Sequence[Measured], schedule: Schedule, ordered: Seque
     return [*found.values(), *(_whole((one,), sizes) for one in range(len(sizes)))]
 
 
-def _chosen(
+def _choose(
     scores: Codes,
     candidates: Sequence[Candidate],
     modelled: Sequence[Attributes],

@@ -81,11 +81,11 @@ def even_column(shares: Floats, group: Codes, noise: Noise) -> Codes:
         np.tile(np.arange(cells, dtype=CODE), len(present)), np.diff(below, axis=1, prepend=0).ravel()
     )
     values = np.empty(n, dtype=CODE)
-    values[_ranked(group, combinations, noise)] = drawn
+    values[_rank(group, combinations, noise)] = drawn
     return values
 
 
-def _ranked(group: Codes, combinations: int, noise: Noise) -> arrays.Integers:
+def _rank(group: Codes, combinations: int, noise: Noise) -> arrays.Integers:
     """Return the places of rows, those of one combination together, in an order by lot.
 
     Notes

@@ -23,7 +23,7 @@ from engine.methods.datasets.marginal_model.frequent import FrequentApart
 from engine.methods.datasets.marginal_model.junction_tree import Attributes
 from engine.methods.datasets.marginal_model.rounds import Learnt
 from engine.methods.datasets.marginal_model.schedule import Schedule
-from engine.methods.datasets.synthesis.related import CHANCE, Relations, carried
+from engine.methods.datasets.synthesis.related import CHANCE, Relations, describe_relations
 from engine.methods.shared.column_cells import ColumnCells
 from engine.views import Cell, TableView, Text
 
@@ -96,7 +96,7 @@ def measured_views(
     )
     note = Text(f"{words}.views.measured.note")
     measured = TableView(Text(f"{words}.views.measured.title"), headings, tuple(lines), note)
-    light = (_light(found, tables, said, words), *carried(shown, names))
+    light = (_light(found, tables, said, words), *describe_relations(shown, names))
     return (measured, _shares(learnt, schedule, columns, words)), light
 
 

@@ -29,7 +29,7 @@ from engine.methods.protocol import (
     Rows,
     Spends,
 )
-from engine.methods.shared.promise import unbounded
+from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import entry, leaving
 from engine.methods.trying import Standing, Tried
 from engine.methods.values import to_json
@@ -90,7 +90,7 @@ class Masking(Method):
 
     @once
     def cost(self) -> Promise:
-        return unbounded(self.request, "masked")
+        return promise_without_bound(self.request, "masked")
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         table, schema = next(iter(tables.values())), self.request.schema

@@ -138,7 +138,7 @@ class Shape:
         )
 
 
-def reconstructed(
+def reconstruct_distribution(
     released: Floats,
     noise: AddedNoise,
     ends: tuple[float, float],
@@ -183,13 +183,13 @@ def reconstructed(
     chances = np.diff(noise.below(seen_ends[None, None, :] - values), axis=2).mean(axis=1)
     counts = np.bincount(np.searchsorted(seen, released, side="right"), minlength=len(seen) + 1)
     again = chance.multinomial(len(released), counts / len(released), size=_REPEATS)
-    found = _turned(np.vstack([counts, again]) / len(released), chances)
+    found = _turn(np.vstack([counts, again]) / len(released), chances)
     shares, errors = found[0], found[1:].std(axis=0, ddof=1)
     inner = np.clip(np.searchsorted(edges, released, side="right") - 1, 0, bins - 1)
     return Shape(edges, np.bincount(inner, minlength=bins) / len(released), shares, errors)
 
 
-def _turned(seen: Floats, chances: Floats) -> Floats:
+def _turn(seen: Floats, chances: Floats) -> Floats:
     """Return the shares that explain best what was seen, shape (repeats, true bins).
 
     ``seen`` has shape (repeats, seen bins), ``chances`` is of each seen bin given a true one.

@@ -115,7 +115,7 @@ class MaskingStep(ABC):
     def done(self, options: Options) -> Text:
         """Return what the data dictionary says of each of its columns."""
         return Text(
-            f"{WORDS}.done.{self.id}", {one.name: _said(one, options[one.name]) for one in self.fields}
+            f"{WORDS}.done.{self.id}", {one.name: _say(one, options[one.name]) for one in self.fields}
         )
 
     @abstractmethod
@@ -123,7 +123,7 @@ class MaskingStep(ABC):
         """Do it."""
 
 
-def _said(asked: Parameter, value: Any) -> Any:
+def _say(asked: Parameter, value: Any) -> Any:
     """Return the value of a field as a sentence names it."""
     if asked.kind is ParameterKind.CHOICE:
         return Text(f"{WORDS}.parameters.steps.fields.{asked.name}.choices.{value}")

@@ -49,7 +49,7 @@ def in_same_bin(crowd: Crowd, *, ratio: float) -> Codes:
     return np.asarray((crowd.counts * alike).sum(axis=1))
 
 
-def weighted(crowd: Crowd) -> Codes:
+def weigh_crowd(crowd: Crowd) -> Codes:
     """Return how many others there are, each weighing as much as it is as likely, rounded down.
 
     Notes

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from engine import arrays
-from engine.methods.datasets.seeds.crowds import Crowd, in_same_bin, weighted
+from engine.methods.datasets.seeds.crowds import Crowd, in_same_bin, weigh_crowd
 from engine.privacy.mechanisms.seeded_rows import SeededRows
 
 Codes = arrays.Integers
@@ -101,7 +101,7 @@ def smallest_crowd(crowd: Crowd, test: SeededRows) -> Codes:
     possible = (crowd.counts > 0) & np.isfinite(crowd.logs)
     if test.ratio == 1:  # the likeliest seed: the others have the largest of several
         last = possible.shape[1] - 1 - np.argmax(possible[:, ::-1], axis=1)
-        return weighted(replace(crowd, own=last))
+        return weigh_crowd(replace(crowd, own=last))
     sizes = [
         np.where(
             possible[:, level],

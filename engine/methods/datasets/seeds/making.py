@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine import arrays
-from engine.methods.datasets.seeds.crowds import Crowd, in_same_bin, weighted
+from engine.methods.datasets.seeds.crowds import Crowd, in_same_bin, weigh_crowd
 from engine.methods.datasets.seeds.filtering import smallest_crowd
 from engine.methods.datasets.seeds.models import SeedModel
 from engine.privacy.mechanisms.seeded_rows import SeededRows
@@ -40,7 +40,7 @@ class Made:
     untested: Codes
 
 
-def made(
+def make_rows(
     model: SeedModel, seeds: Codes, test: SeededRows, noise: Noise, *, progress: Progress = SILENT
 ) -> Made:
     """Return as many rows as the test was planned for.
@@ -95,7 +95,7 @@ def made(
 
 def score(crowd: Crowd, test: SeededRows) -> Codes:
     """Return the size of the crowd of every row, as the test counts it."""
-    return weighted(crowd) if test.ratio == 1 else in_same_bin(crowd, ratio=float(test.ratio))
+    return weigh_crowd(crowd) if test.ratio == 1 else in_same_bin(crowd, ratio=float(test.ratio))
 
 
 def passes(scores: Codes, test: SeededRows, noise: Noise) -> npt.NDArray[np.bool_]:

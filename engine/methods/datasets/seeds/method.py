@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one, required
+from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.latent_model.teaching import Teaching
 from engine.methods.datasets.seeds.boxes import Declared
 from engine.methods.datasets.seeds.filtering import distance_at_most, upper_edge
 from engine.methods.datasets.seeds.foreseeing import TOO_LOW, alone_of, share_alone
 from engine.methods.datasets.seeds.learning import NOBODY, Learning
-from engine.methods.datasets.seeds.making import Made, made
-from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_needed, most_rows, planned
+from engine.methods.datasets.seeds.making import Made, make_rows
+from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_needed, most_rows, plan_test
 from engine.methods.datasets.synthesis.invented import invented_rows, invented_table
-from engine.methods.datasets.synthesis.related import carried
+from engine.methods.datasets.synthesis.related import describe_relations
 from engine.methods.filling import Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -183,7 +183,7 @@ class SeedMethod(Method):
     @once
     def forecast(self) -> Forecast:
         """State the error of a share under the model: noise of its counts, and the lot of the rows."""
-        test, learning = _planned(self), self.learning
+        test, learning = _plan(self), self.learning
         noise = learning.deviation / learning.about_rows
         deviation = 100 * sqrt(noise**2 + 0.25 / self.options.rows)
         label = Text(f"{WORDS}.numbers.share.label")
@@ -203,7 +203,7 @@ class SeedMethod(Method):
 
     def judged(self, people: int | None) -> Judged | None:
         """Say how many rows will have a seed at all: half of what is foreseen at best and at worst."""
-        if _planned(self) is None:
+        if _plan(self) is None:
             return None
         low, high = self.foreseen
         verdict = "mostly_alone" if low + high > 2 * MOST_ALONE else "seeds"
@@ -227,7 +227,7 @@ class SeedMethod(Method):
         learnt = learning.learnt(codes[:, apart], context.noise, progress=context.progress.part(0.1, 0.7))
         fewest, most = drawn_anew(self)
         model = learnt.model(fewest=fewest, most=most)
-        found = made(
+        found = make_rows(
             model,
             np.ascontiguousarray(codes[list(learnt.order)][:, ~apart].T),
             test,
@@ -239,7 +239,7 @@ class SeedMethod(Method):
         untested = invented_rows(columns, model.finished(found.untested).T[order], context.noise)
         inside = replace(_inside(found, test, codes, apart), untested=untested)
         alone = share_alone(model, found.rows, _seeds(self), test, context.noise)
-        notes = (_alone_note(alone), *carried(learnt.relations, self.options.columns))
+        notes = (_alone_note(alone), *describe_relations(learnt.relations, self.options.columns))
         return Release((artefact,), self.cost, (_plan_view(test, self),), notes, inside=inside)
 
 
@@ -263,7 +263,7 @@ def model_rows(design: SeedMethod) -> int:
 
 def level_of(design: SeedMethod) -> tuple[Fraction, Fraction]:
     """Return (ε, δ) that learning may cost: no more than the seeds pay, who are other people."""
-    test, budget = _planned(design), required(design.request)
+    test, budget = _plan(design), required_budget(design.request)
     if test is None:
         return budget.epsilon, budget.delta
     level, failure = test.stated()
@@ -290,14 +290,14 @@ def _kind(design: SeedMethod) -> type[SeededRows]:
 
 def _test(design: SeedMethod) -> SeededRows:
     """Return the test of a design.request that has been checked."""
-    found = _planned(design)
+    found = _plan(design)
     assert found is not None, "problems() reports a crowd that is impossible"
     return found
 
 
-def _planned(design: SeedMethod) -> SeededRows | None:
-    budget = required(design.request)
-    return planned(
+def _plan(design: SeedMethod) -> SeededRows | None:
+    budget = required_budget(design.request)
+    return plan_test(
         design.options.rows,
         epsilon=budget.epsilon,
         delta=budget.delta,
@@ -314,9 +314,9 @@ def _seeds(design: SeedMethod) -> int:
 def _crowd_problems(design: SeedMethod) -> list[Problem]:
     """Refuse what hardly a row could pass, with the ways out: fewer rows, a larger ε, the model alone."""
     test, seeds, budget, rows = (
-        _planned(design),
+        _plan(design),
         _seeds(design),
-        required(design.request),
+        required_budget(design.request),
         design.options.rows,
     )
     if test is not None and test.threshold <= seeds:
@@ -330,7 +330,7 @@ def _crowd_problems(design: SeedMethod) -> list[Problem]:
 
 def _plan_view(test: SeededRows, design: SeedMethod) -> TableView:
     """Show what was planned: the guarantee of the table first, that of one row beside it, never alone."""
-    budget, (level, failure) = required(design.request), test.each()
+    budget, (level, failure) = required_budget(design.request), test.each()
     table = {"epsilon": float(budget.epsilon), "delta": float(budget.delta), "rows": test.count}
     each = {"epsilon": float(level), "delta": float(f"{float(failure):.2g}")}
     others = by_other_ways(test) if test.count > 1 else {}
@@ -357,7 +357,7 @@ def _plan_view(test: SeededRows, design: SeedMethod) -> TableView:
     )
 
 
-def _filtered(found: Made, test: SeededRows) -> float:
+def _filter(found: Made, test: SeededRows) -> float:
     """Return how far rows from seeds may lie from what they would be without a test."""
     small, passing = upper_edge(found.unsure, found.tried), test.chance(test.nearly_sure)
     return distance_at_most(small=small, passing=passing)
@@ -371,7 +371,7 @@ def _inside(found: Made, test: SeededRows, codes: np.ndarray, apart: np.ndarray)
         "tried": found.tried,
         "sharp": found.sharp,
         "from_model_alone": found.alone,
-        "filtered": round(_filtered(found, test), 4),
+        "filtered": round(_filter(found, test), 4),
     }
     rows = tuple((Text(f"{WORDS}.views.inside.{name}"), value) for name, value in figures.items())
     headings = (Text(f"{WORDS}.views.plan.what"), Text(f"{WORDS}.views.plan.value"))

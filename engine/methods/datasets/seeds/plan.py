@@ -17,7 +17,7 @@ _DIGITS = 20  # binary, of the rate: its multiples stay exact integers
 _DOWN = 1 - 1e-8
 
 
-def planned(
+def plan_test(
     rows: int, *, epsilon: Fraction, delta: Fraction, ratio: Fraction, kind: type[SeededRows] = SeededRows
 ) -> SeededRows | None:
     """Return the test with the lowest threshold under which all rows together have (ε, δ).
@@ -47,7 +47,7 @@ def planned(
 
     Examples
     --------
-    >>> planned(1, epsilon=Fraction(1), delta=Fraction(1, 2**40), ratio=Fraction(1)).threshold
+    >>> plan_test(1, epsilon=Fraction(1), delta=Fraction(1, 2**40), ratio=Fraction(1)).threshold
     43
     """
     slack = delta / 2 if rows > 1 else Fraction(0)
@@ -81,7 +81,7 @@ def by_other_ways(test: SeededRows) -> dict[str, float]:
 
     Examples
     --------
-    >>> test = planned(1000, epsilon=Fraction(1), delta=Fraction(1, 2**40), ratio=Fraction(1))
+    >>> test = plan_test(1000, epsilon=Fraction(1), delta=Fraction(1, 2**40), ratio=Fraction(1))
     >>> {name: round(level, 2) for name, level in by_other_ways(test).items()}
     {'added': 4.76, 'advanced': 1.16}
     """
@@ -99,7 +99,7 @@ def most_rows(
     """Return how many rows some number of seeds is enough for; 0 where not even for one."""
 
     def enough(rows: int) -> bool:
-        found = planned(rows, epsilon=epsilon, delta=delta, ratio=ratio, kind=kind)
+        found = plan_test(rows, epsilon=epsilon, delta=delta, ratio=ratio, kind=kind)
         return found is not None and found.threshold <= seeds
 
     low, high = 0, 1
@@ -118,7 +118,7 @@ def level_needed(
     """Return about the smallest ε under which some number of seeds is enough; None above 1,000."""
 
     def enough(epsilon: Fraction) -> bool:
-        found = planned(rows, epsilon=epsilon, delta=delta, ratio=ratio, kind=kind)
+        found = plan_test(rows, epsilon=epsilon, delta=delta, ratio=ratio, kind=kind)
         return found is not None and found.threshold <= seeds
 
     low, high = Fraction(1, 1000), Fraction(1000)

@@ -48,7 +48,7 @@ class Combined:
     high: float
 
 
-def combined(
+def combine_estimates(
     estimates: Floats, variances: Floats, *, rule: Rule, rows: int, released_rows: int | None = None
 ) -> Combined:
     """Combine the estimates of m copies.
@@ -75,7 +75,7 @@ def combined(
 
     Examples
     --------
-    >>> found = combined(np.array([1.0, 3.0]), np.array([0.5, 0.5]), rule=Rule.PARTIAL, rows=10)
+    >>> found = combine_estimates(np.array([1.0, 3.0]), np.array([0.5, 0.5]), rule=Rule.PARTIAL, rows=10)
     >>> found.estimate, found.variance
     (2.0, 1.5)
     """
@@ -116,7 +116,7 @@ def estimates_view(
                 continue
             means = np.array([own.mean() for own in known])
             variances = np.array([own.var(ddof=1) / len(own) for own in known])
-            found = combined(means, variances, rule=rule, rows=rows, released_rows=len(copies[0]))
+            found = combine_estimates(means, variances, rule=rule, rows=rows, released_rows=len(copies[0]))
             lines.append((name, *(float(f"{v:.5g}") for v in (found.estimate, found.low, found.high))))
     headings = tuple(Text(f"{WORDS}.{name}") for name in ("column", "mean", "low", "high"))
     return TableView(

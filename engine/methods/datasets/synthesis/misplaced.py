@@ -9,7 +9,7 @@ from engine.methods.protocol import POINTS, Expected
 from engine.views import Text
 
 
-def misplaced(cells: Sequence[int], deviations: Sequence[float], rows: float) -> tuple[float, float]:
+def share_misplaced(cells: Sequence[int], deviations: Sequence[float], rows: float) -> tuple[float, float]:
     """Return the share of rows in a wrong cell, the mean over tables: its median, and what 95 of 100 keep to.
 
     Parameters
@@ -34,7 +34,7 @@ def misplaced(cells: Sequence[int], deviations: Sequence[float], rows: float) ->
 
     Examples
     --------
-    >>> [round(share, 4) for share in misplaced([4, 4], [10.0, 10.0], 1000)]
+    >>> [round(share, 4) for share in share_misplaced([4, 4], [10.0, 10.0], 1000)]
     [0.016, 0.023]
     """
     each = [size / (2 * rows) for size in cells]
@@ -46,7 +46,7 @@ def misplaced(cells: Sequence[int], deviations: Sequence[float], rows: float) ->
     return min(mean, 1.0), min(limit, 1.0)
 
 
-def expected(label: Text, shares: tuple[float, float]) -> Expected:
+def forecast_misplaced(label: Text, shares: tuple[float, float]) -> Expected:
     """Return it as part of a forecast, in percentage points."""
     median, limit = shares
     return Expected(label, "whole", None, 100 * median, 100 * limit, POINTS)

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.methods.datasets.synthesis.design import Design, bins
 from engine.methods.datasets.synthesis.partition import Growing, Leaves, Tree, leaves
-from engine.methods.datasets.synthesis.regression import blocks, chosen, linear, logistic
+from engine.methods.datasets.synthesis.regression import blocks, draw_places, linear, logistic
 from engine.methods.datasets.synthesis.variables import Amounts, Codes, Floats, Levels, Variable, values_of
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Network:
         found = np.empty(n, dtype=np.int64)
         for rows in blocks(n, len(count)):
             shares = self.model.predict_proba(self.design.matrix([own[rows] for own in predictors]))
-            found[rows] = self.model.classes_[chosen(shares, chance)]
+            found[rows] = self.model.classes_[draw_places(shares, chance)]
         return found
 
 

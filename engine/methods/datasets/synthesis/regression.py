@@ -161,7 +161,7 @@ class Logistic:
         found = np.empty(n)
         for rows in blocks(n, len(classes)):
             shares = self.model.predict_proba(self.design.matrix([own[rows] for own in predictors]))
-            found[rows] = classes[chosen(shares, chance)]
+            found[rows] = classes[draw_places(shares, chance)]
         return found
 
 
@@ -197,7 +197,7 @@ def logistic(target: Levels, predictors: list[Variable], rows: Codes, *, smalles
     return Logistic(design, model.fit(seen, codes), seen, codes)
 
 
-def chosen(shares: Floats, chance: np.random.Generator) -> Codes:
+def draw_places(shares: Floats, chance: np.random.Generator) -> Codes:
     """Draw a place for each row of shares, shape (rows, places)."""
     summed = np.cumsum(shares, axis=1)
     return np.asarray((summed < (chance.random(len(shares)) * summed[:, -1])[:, None]).sum(axis=1))

@@ -74,7 +74,7 @@ def stands_out(
     return bool(np.vdot(off, off) > limits(np.array([float(counts.size)]), moments, share)[0])
 
 
-def carried(relations: Relations, names: Sequence[str]) -> tuple[Text, ...]:
+def describe_relations(relations: Relations, names: Sequence[str]) -> tuple[Text, ...]:
     """Say which relations are larger than the noise, and that rows may show others as well.
 
     Nothing where no columns were measured together: what a method says of that stands elsewhere.

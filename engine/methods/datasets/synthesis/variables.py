@@ -193,13 +193,13 @@ def values_of(variable: Variable) -> Floats:
     return variable.codes.astype(np.float64) if isinstance(variable, Levels) else variable.values
 
 
-def written(variable: Variable, drawn: Floats, chance: np.random.Generator) -> pd.Series:
+def write_drawn(variable: Variable, drawn: Floats, chance: np.random.Generator) -> pd.Series:
     """Return drawn values as cells: levels by their place, amounts as numbers or days.
 
     Examples
     --------
     >>> amounts = Amounts(np.array([1.0]), Fraction(1, 2))
-    >>> written(amounts, np.array([2.0, np.nan, 2.5]), np.random.default_rng(0)).tolist()
+    >>> write_drawn(amounts, np.array([2.0, np.nan, 2.5]), np.random.default_rng(0)).tolist()
     ['2', '', '2.5']
     """
     if isinstance(variable, Amounts):
@@ -234,11 +234,11 @@ def _levels(texts: list[str], column: Column, people: Codes | None, least_people
     kept = [text for text, rare in zip(uniques, is_rare, strict=True) if not rare]
     place = np.cumsum(~is_rare) - 1
     place[is_rare] = len(kept)
-    filling = tuple(text for text in _listed(column) if text not in set(kept)) or (POOLED,)
+    filling = tuple(text for text in _list(column) if text not in set(kept)) or (POOLED,)
     return Levels(place[codes].astype(np.int64), (*kept, POOLED), len(kept), filling)
 
 
-def _listed(column: Column) -> tuple[str, ...]:
+def _list(column: Column) -> tuple[str, ...]:
     """Return the values that were declared; whoever reads one of them learns nothing about a row."""
     if not column.is_declared or column.domain is None:
         return ()

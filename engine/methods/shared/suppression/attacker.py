@@ -97,7 +97,7 @@ class Attacker:
         near = (low, min(high, wanted.level)) if sign > 0 else (max(low, -wanted.level), high)
         self._solver.changeColBounds(place, *near)
         self._solver.changeColCost(place, sign)
-        if not solver.solved(self._solver):
+        if not solver.solve_again(self._solver):
             raise InputRefused("suppression.unsolved")
         change, multipliers = solver.values(self._solver), solver.multipliers(self._solver)
         self._solver.changeColCost(place, 0.0)

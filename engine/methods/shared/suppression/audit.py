@@ -69,7 +69,7 @@ class Published:
         self.frame, self.value = frame, value
         self.numbers = frame[value].astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
         self.hidden = np.isnan(self.numbers)
-        self._covers = _covered(frame, totals)
+        self._covers = _cover(frame, totals)
         self._least, self._most = (np.broadcast_to(one, len(frame)) for one in (least, most))
         self._unit = max(1.0, float(np.nanmax(np.abs(self.numbers), initial=0.0)) / LARGEST)
 
@@ -107,7 +107,7 @@ class Published:
                 tick()
                 solver.aim(found, aims[kept], most=most)
                 end = np.inf
-                if solver.solved(found):
+                if solver.solve_again(found):
                     end = solver.objective(found) * self._unit + known
                 elif not (most and solver.is_unbounded(found)):
                     is_wrong = solver.contradicts(found)
@@ -146,7 +146,7 @@ class Published:
         return found, kept
 
 
-def _covered(frame: pd.DataFrame, totals: Mapping[str, str]) -> sparse.csr_array:
+def _cover(frame: pd.DataFrame, totals: Mapping[str, str]) -> sparse.csr_array:
     """Say which combinations of values each line covers, shape (lines, combinations)."""
     names = list(totals)
     levels = {name: [one for one in frame[name].unique() if one != totals[name]] for name in names}

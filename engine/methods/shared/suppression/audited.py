@@ -62,7 +62,7 @@ class Audited:
         return np.asarray(self.frame[self.value].isna())
 
 
-def audited(
+def find_audited_pattern(
     task: Task,
     publish: Callable[[Mask], pd.DataFrame],
     totals: Mapping[str, str],

@@ -115,7 +115,9 @@ def _most_entropy(changes: Floats, variance: float) -> Floats:
     return np.asarray(shares, dtype=np.float64)
 
 
-def changed(counts: Integers, keys: Integers, *, largest: int, variance: float, none_to: int) -> Integers:
+def change_counts(
+    counts: Integers, keys: Integers, *, largest: int, variance: float, none_to: int
+) -> Integers:
     """Return the counts with their changes, shape (n,): never below 0, and none of 1 … ``none_to``."""
     found = counts.copy()
     for kind in np.unique(np.minimum(counts, largest + none_to + 1)).tolist():

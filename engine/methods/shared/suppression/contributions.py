@@ -31,7 +31,7 @@ class Contributions:
     largest: Integers
 
 
-def counted(additive: Additive, inner: Integers) -> Contributions:
+def count_contributions(additive: Additive, inner: Integers) -> Contributions:
     """Return what people contribute where each of them is one row in one cell, from the table of counts."""
     counts = additive.with_totals(inner)
     own = np.where(inner == 1, np.arange(inner.size), 0)  # nobody but them is in the cell
@@ -39,7 +39,7 @@ def counted(additive: Additive, inner: Integers) -> Contributions:
     return Contributions(counts, counts, owners, np.minimum(counts, 1)[:, None])
 
 
-def contributed(
+def sum_contributions(
     additive: Additive, codes: Integers, person: Integers, amounts: Integers, *, most: int
 ) -> Contributions:
     """Return what people contribute who may have several rows.

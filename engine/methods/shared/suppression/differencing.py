@@ -75,7 +75,7 @@ def _nobody(_: _Cell) -> int:
     return 0
 
 
-def exposed(new: Told, old: Told, strangers: Strangers = _nobody) -> list[str]:
+def exposed_cells(new: Told, old: Told, strangers: Strangers = _nobody) -> list[str]:
     """Name the cells that become too small to be printed by what the other table says.
 
     Parameters
@@ -131,14 +131,14 @@ def exposed(new: Told, old: Told, strangers: Strangers = _nobody) -> list[str]:
     if any(_is_regrouped(new, old, name) for name in apart):
         raise NotComparable  # what groups of the same values have in common, or not, nobody counted
     if not moved:
-        found = _joined(new, old)
+        found = _join(new, old)
     elif threshold == 0 or not any(common) or apart:
         # A sum may have changed by one person's amount, and under other names the same people may stand.
         raise NotComparable
     else:
         same = [part for part in common if numbers[part] and _is_unchanged(part, moved)]
-        found = _joined(new, _within(old, same))
-        found += _joined(old, _within(new, same))
+        found = _join(new, _within(old, same))
+        found += _join(old, _within(new, same))
     return [_named(cell) for cell in dict.fromkeys(found)]
 
 
@@ -200,7 +200,7 @@ def alike(new: Told, old: Told) -> bool:
     return sum(numbers[cell] == before[cell] for cell in common) * 4 > len(common)
 
 
-def again(new: Told, old: Told) -> bool:
+def show_same_rows(new: Told, old: Told) -> bool:
     """Say whether two rounded or changed tables look like the same rows: together they tell more.
 
     Raises
@@ -246,7 +246,7 @@ def _moved_unseen(new: Told, old: Told, threshold: float, strangers: Strangers) 
     return list(dict.fromkeys(found))
 
 
-def _joined(new: Told, old: Told) -> list[_Cell]:
+def _join(new: Told, old: Told) -> list[_Cell]:
     """Return the cells that two tables of the same rows expose."""
     totals = {**old.totals, **new.totals}
     both = [_spread(one.frame, one.totals, totals) for one in (new, old)]

@@ -247,7 +247,7 @@ class _Search:
         """Add cuts to the relaxation and solve it."""
         self.used += new
         self.master.add(new)
-        if not solver.solved(self.master.solver):
+        if not solver.solve_again(self.master.solver):
             raise InputRefused("suppression.unsolved")
         self.shares = self.master.shares()
         self.bound = max(self.bound, solver.objective(self.master.solver))
@@ -573,7 +573,7 @@ class Patterns:
             own = np.tile(costs[self._loose], 2)
             solver.limit(self._cheapest, low, np.concatenate([up, down]))
             solver.aim(self._cheapest, own, most=False)
-            if solver.solved(self._cheapest):
+            if solver.solve_again(self._cheapest):
                 change = solver.values(self._cheapest)
                 moved = np.zeros(self.task.size, dtype=bool)
                 rise, fall = change[: len(self._loose)], change[len(self._loose) :]

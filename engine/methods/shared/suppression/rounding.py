@@ -103,7 +103,7 @@ def _one_of(additive: Additive, values: Integers, base: int, chance: np.random.G
         low = rest // left
         solver.limit(programme, low.astype(float), (-(-rest // left)).astype(float))
         solver.aim(programme, chance.standard_normal(additive.size), most=False)
-        if not solver.solved(programme):
+        if not solver.solve_again(programme):
             raise InputRefused("suppression.unsolved")
         table = np.rint(solver.values(programme)).astype(np.int64)
         rest = rest - table

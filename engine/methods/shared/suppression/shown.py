@@ -29,7 +29,7 @@ def outside(method: str, frame: pd.DataFrame, totals: Mapping[str, str]) -> tupl
         for is_hidden, number in zip(frame[value].isna(), frame[value].fillna(0), strict=True)
     ]
     if len(names) == 2:
-        return (_crossed(words, frame, names, numbers),)
+        return (_cross(words, frame, names, numbers),)
     rows = tuple(
         (*map(str, labels), number)
         for labels, number in zip(frame[names].itertuples(index=False, name=None), numbers, strict=True)
@@ -41,7 +41,7 @@ def outside(method: str, frame: pd.DataFrame, totals: Mapping[str, str]) -> tupl
     return (TableView(Text(f"{words}.title"), headings, rows[:MOST_ROWS], note),)
 
 
-def _crossed(words: str, frame: pd.DataFrame, names: list[str], numbers: list[Cell]) -> TableView:
+def _cross(words: str, frame: pd.DataFrame, names: list[str], numbers: list[Cell]) -> TableView:
     """Return one line for each value of the first column, and one column for each of the second."""
     down, across = (list(dict.fromkeys(frame[name])) for name in names)
     at = dict(zip(frame[names].itertuples(index=False, name=None), numbers, strict=True))
@@ -110,7 +110,7 @@ def _cell(done: Audited, line: int) -> CountCell:
     return CountCell(value, state, low, high if np.isfinite(high) else None)
 
 
-def rounded(method: str, change: Integers, beyond: int, earlier: Earlier) -> Inside:
+def describe_rounded(method: str, change: Integers, beyond: int, earlier: Earlier) -> Inside:
     """Return what the custodian sees of a rounded table: how far its numbers are from the true ones."""
     figures = {
         "cells": len(change),

@@ -81,7 +81,7 @@ def aim(found: Any, costs: Floats, *, most: bool) -> None:
     found.changeObjectiveSense(highspy.ObjSense.kMaximize if most else highspy.ObjSense.kMinimize)
 
 
-def solved(found: Any) -> bool:
+def solve_again(found: Any) -> bool:
     """Solve from where the last one ended; say whether the optimum was found.
 
     Now and then numbers go astray on the way from the last solution; then it is solved from nothing.

@@ -210,7 +210,7 @@ def _lots(noise: Noise) -> Noise:
 @contextmanager
 def heard_by(tape: Noise, hearing: Hearing) -> Iterator[None]:
     """Give a method another noise door, and hear its sums, after the lots of the cap were drawn."""
-    honest = make._made
+    honest = make._make
 
     def made(design: Any, used: Any, context: Any) -> Release:
         with listening(hearing):

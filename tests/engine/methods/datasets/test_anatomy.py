@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import InputRefused
 from engine.methods.catalogue import method
-from engine.methods.datasets.anatomy import buckets, guessed
+from engine.methods.datasets.anatomy import attack_by_definetti, buckets
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.table.schema import Column, Kind, Role, Schema
@@ -98,7 +98,9 @@ def test_the_attack_reads_only_what_is_released():
     for one in set(bucket):
         rows = np.flatnonzero(bucket == one)
         swapped[rows] = value[np.roll(rows, 1)]
-    wrong = guessed(bucket, swapped, [column])[0] + guessed(bucket, value, [column])[0]
+    wrong = (
+        attack_by_definetti(bucket, swapped, [column])[0] + attack_by_definetti(bucket, value, [column])[0]
+    )
     assert wrong <= 1, "no row is guessed right under both"
 
 

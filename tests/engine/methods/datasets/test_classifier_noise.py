@@ -14,7 +14,7 @@ from scipy import integrate, optimize
 from engine.errors import InputRefused
 from engine.methods.catalogue import method
 from engine.methods.datasets.classifier_noise import ClassifierNoise, Scaled, level_of, machine, unseen_noise
-from engine.methods.datasets.noise_shapes import bounded, unbounded
+from engine.methods.datasets.noise_shapes import bounded_shape, normal_shape
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise
 from engine.release.make import _names_a_seed
@@ -37,7 +37,7 @@ def clouds(n=50, seed=1, columns=2):
 
 @pytest.mark.parametrize(("rho", "weight"), [(1.0, 1.0), (400.0, 1.0), (7.0, 3.0)])
 def test_normal_noise_solves_its_equation_and_no_other_spread_is_better(rho, weight):
-    shape = unbounded(rho, weight)
+    shape = normal_shape(rho, weight)
     assert weight / shape.variance**2 == pytest.approx(rho)  # V⁻¹ W V⁻¹ = ρ I
     cost = lambda variance: weight / variance + rho * variance  # noqa: E731
     assert optimize.minimize_scalar(cost, bounds=(1e-6, 100), method="bounded").x == pytest.approx(
@@ -47,12 +47,12 @@ def test_normal_noise_solves_its_equation_and_no_other_spread_is_better(rho, wei
 
 def test_laplace_noise_of_the_same_information_is_twice_as_wide():
     """Why the normal one is better: at an information of 1/b² Laplace noise has the variance 2 b²."""
-    shape = unbounded(400.0)
+    shape = normal_shape(400.0)
     assert 2 / shape.information == pytest.approx(2 * shape.variance)
 
 
 def test_without_utility_the_bounded_density_is_a_squared_cosine():
-    shape = bounded(0.0, 2.0)
+    shape = bounded_shape(0.0, 2.0)
     at = np.linspace(-2, 2, 41)
     below = (at + 2) / 4 + np.sin(np.pi * at / 2) / (2 * np.pi)  # the integral of cos²(πn/4)/2
     assert np.interp(at, shape.ends, shape.chances) == pytest.approx(below, abs=1e-6)
@@ -60,7 +60,7 @@ def test_without_utility_the_bounded_density_is_a_squared_cosine():
 
 
 def test_far_ends_give_the_normal_noise():
-    shape, free = bounded(400.0, 6.0), unbounded(400.0)
+    shape, free = bounded_shape(400.0, 6.0), normal_shape(400.0)
     assert shape.variance == pytest.approx(free.variance, rel=1e-3)
     assert shape.information == pytest.approx(free.information, rel=1e-3)
 
@@ -68,7 +68,7 @@ def test_far_ends_give_the_normal_noise():
 @pytest.mark.parametrize("rho", [0.0, 5.0, 60.0])
 def test_no_other_bounded_density_costs_less(rho):
     """The cost w·I + ρ E n² of the ground state, against squared sums of its first sine waves."""
-    shape, reach = bounded(rho, 1.0), 1.0
+    shape, reach = bounded_shape(rho, 1.0), 1.0
     own = shape.information + rho * shape.variance
     at = np.linspace(-reach, reach, 4001)
     waves = np.array([np.cos(np.pi * at / 2), np.cos(3 * np.pi * at / 2)])
@@ -81,7 +81,7 @@ def test_no_other_bounded_density_costs_less(rho):
         assert own <= cost + 1e-4
 
 
-@pytest.mark.parametrize("shape", [unbounded(25.0), bounded(3.0, 0.5)], ids=["normal", "bounded"])
+@pytest.mark.parametrize("shape", [normal_shape(25.0), bounded_shape(3.0, 0.5)], ids=["normal", "bounded"])
 def test_what_is_drawn_has_the_stated_variance(shape):
     drawn = shape.draw(100_000, generator(4))
     assert drawn.mean() == pytest.approx(0, abs=5 * (shape.variance / 1e5) ** 0.5)
@@ -92,7 +92,7 @@ def test_what_is_drawn_has_the_stated_variance(shape):
 
 def test_the_level_is_that_of_the_distance_of_two_rows():
     """One column of standard deviation 4.2247 and a range of 1: ε = 1 at δ = 1e-6 (Balle and Wang, 2018)."""
-    shape = unbounded(4.2247**-4)
+    shape = normal_shape(4.2247**-4)
     assert level_of([shape], rows=1, delta=1e-6) == pytest.approx(1.0, rel=1e-3)
     assert level_of([shape] * 4, rows=1, delta=1e-6) == pytest.approx(level_of([shape], rows=4, delta=1e-6))
 
@@ -266,7 +266,7 @@ def test_a_classifier_learns_more_under_normal_noise_than_under_laplace_noise(rh
     held = load_breast_cancer()
     rows = (held.data - held.data.min(axis=0)) / np.ptp(held.data, axis=0)
     classes, chance = 2.0 * held.target - 1, generator(12)
-    spread = unbounded(rho).variance ** 0.5
+    spread = normal_shape(rho).variance ** 0.5
 
     def right(noise):
         learnt = machine(rows + noise, classes, penalty=1.0, kappa=1e-3)

@@ -11,10 +11,10 @@ from engine.methods.catalogue import method
 from engine.methods.datasets.gaussian_cells.shapes import (
     SMALLEST,
     brought,
-    merged,
+    correlate_clamped,
+    merge_sums,
     moments,
     normal_of,
-    related,
 )
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared.division import Division
@@ -372,7 +372,7 @@ def test_the_variance_of_nonsense_is_between_its_limits():
 def test_groups_that_are_too_small_join_the_nearest():
     table = np.array([[100.0, 1.0], [-5.0, 2.0], [30.0, 3.0], [200.0, 4.0]])
     centres = np.array([[0], [10], [12], [100]])
-    assert merged(table, centres, least=50.0).tolist() == [[125.0, 6.0], [200.0, 4.0]]
+    assert merge_sums(table, centres, least=50.0).tolist() == [[125.0, 6.0], [200.0, 4.0]]
 
 
 def test_brought_to_the_ends_moments_are_those_that_were_asked_for():
@@ -388,7 +388,7 @@ def test_brought_to_the_ends_relations_are_those_that_were_asked_for():
     place, spread = brought(np.array([-0.95, 0.2, 0.6]), np.array([0.01, 0.1, 0.3]))
     wanted = np.array([[1, 0.4, -0.2], [0.4, 1, 0.3], [-0.2, 0.3, 1]])
     root = np.sqrt([0.01, 0.1, 0.3])
-    latent = related(place, spread, wanted * np.outer(root, root))
+    latent = correlate_clamped(place, spread, wanted * np.outer(root, root))
     points = np.random.default_rng(7).multivariate_normal(np.zeros(3), latent, 200_000)
     found = np.corrcoef(np.clip(place + spread * points, -1, 1).T)
     assert found == pytest.approx(wanted, abs=0.02)

@@ -229,7 +229,7 @@ def test_pairs_that_no_clique_has_room_for_are_not_counted(monkeypatch):
     from engine.methods.datasets.marginal_model import rounds
 
     cells = []
-    count = rounds.counted
+    count = rounds.count_cells
 
     def recorded(codes, attributes, sizes):
         cells.append(np.prod(sizes))

@@ -15,7 +15,7 @@ from engine.methods.datasets.masking.estimators import (
     Shape,
     counts_before,
     of_noise,
-    reconstructed,
+    reconstruct_distribution,
 )
 from engine.methods.datasets.masking.steps.noise import CorrelatedNoise, MultiplicativeNoise, Noise
 from engine.methods.datasets.masking.steps.pram import Pram, invariant, staying
@@ -195,7 +195,7 @@ def test_a_distribution_is_found_again(distribution):
         "laplace": chance.laplace(0, 15 / 2**0.5, len(true)),
         "uniform": chance.uniform(-15 * 3**0.5, 15 * 3**0.5, len(true)),
     }[distribution]
-    found = reconstructed(true + drawn, noise, (0.0, 100.0), chance=chance, bins=10)
+    found = reconstruct_distribution(true + drawn, noise, (0.0, 100.0), chance=chance, bins=10)
     shares = np.histogram(true, found.edges)[0] / len(true)
     assert found.shares.sum() == pytest.approx(1)
     assert np.abs(found.shares - shares).sum() < 0.35 * np.abs(found.released - shares).sum()
@@ -205,9 +205,11 @@ def test_a_distribution_is_found_again(distribution):
 def test_narrow_noise_changes_nothing_and_one_value_is_found():
     chance = generator(1)
     values = np.repeat([5.5, 95.5], [30, 70])
-    found = reconstructed(values, AddedNoise("normal", 1e-3, 1e-6), (0.0, 100.0), chance=chance, bins=10)
+    found = reconstruct_distribution(
+        values, AddedNoise("normal", 1e-3, 1e-6), (0.0, 100.0), chance=chance, bins=10
+    )
     assert found.shares == pytest.approx([0.3, *[0.0] * 8, 0.7], abs=1e-6)
-    one = reconstructed(np.array([4.0]), AddedNoise("normal", 1.0, 0.1), (4.0, 4.0), chance=chance)
+    one = reconstruct_distribution(np.array([4.0]), AddedNoise("normal", 1.0, 0.1), (4.0, 4.0), chance=chance)
     assert one.shares.sum() == pytest.approx(1)
 
 

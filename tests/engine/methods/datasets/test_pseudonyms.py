@@ -15,9 +15,9 @@ from engine.evidence import read_internal
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.keeping import KEY_FILE
-from engine.privacy.keys import new_key, pseudonyms, unlocked
+from engine.privacy.keys import new_key, pseudonyms, unlock_key
 from engine.release.examples import plans
-from engine.release.pseudonyms import keeps_key, reidentified
+from engine.release.pseudonyms import keeps_key, reidentify_person
 from engine.release.run import run
 from engine.release.verify import verify
 from engine.table.schema import Column, Kind, Role, Schema
@@ -42,7 +42,7 @@ def test_a_person_has_one_pseudonym_that_the_key_inside_gives(tmp_path, passphra
     frame, folder = release(tmp_path, "one", passphrase)
     original = pd.read_csv(SAMPLE, dtype=str, keep_default_na=False)
     assert len(frame) == len(original) and frame["pseudonym"].nunique() == original["patient_nbr"].nunique()
-    key = unlocked((folder / "key" / KEY_FILE).read_bytes(), passphrase)
+    key = unlock_key((folder / "key" / KEY_FILE).read_bytes(), passphrase)
     people = original["patient_nbr"].unique()
     stands_for = dict(zip(pseudonyms(list(people), key=key), people, strict=True))
     columns = ["age", "gender", "time_in_hospital", "diag_1", "readmitted"]
@@ -58,7 +58,7 @@ def test_nothing_joins_two_releases_and_no_key_leaves(tmp_path):
     second, two = release(tmp_path, "two")
     assert not set(first["pseudonym"]) & set(second["pseudonym"])
     for folder, passphrase in ((one, "secret words"), (two, None)):
-        key = unlocked((folder / "key" / KEY_FILE).read_bytes(), passphrase)
+        key = unlock_key((folder / "key" / KEY_FILE).read_bytes(), passphrase)
         inside = json.loads((folder / "key" / KEY_FILE).read_text())
         assert inside["locked"] is (passphrase is not None)
         for path in folder.rglob("*"):
@@ -150,7 +150,9 @@ def test_a_person_is_found_again_and_the_act_stays_in_the_ledger(tmp_path, form)
     ledger = Ledger(tmp_path / "ledger.sqlite")
     pseudonym = frame["pseudonym"][0]
     asked = {"table": SAMPLE, "pseudonym": pseudonym, "ledger": ledger}
-    person = reidentified(folder, **asked, reason="a finding that needs treatment", passphrase="secret words")
+    person = reidentify_person(
+        folder, **asked, reason="a finding that needs treatment", passphrase="secret words"
+    )
     rows = frame[frame["pseudonym"] == pseudonym]
     original = pd.read_csv(SAMPLE, dtype=str, keep_default_na=False)
     own = original[original["patient_nbr"] == person]
@@ -169,19 +171,21 @@ def test_who_gives_no_reason_or_the_wrong_passphrase_learns_nothing(tmp_path):
     asked = {"table": SAMPLE, "pseudonym": frame["pseudonym"][0], "ledger": ledger}
     before = len(ledger.journal())
     with pytest.raises(InputRefused, match="passphrase"):
-        reidentified(folder, **asked, reason="treatment", passphrase="other words")
+        reidentify_person(folder, **asked, reason="treatment", passphrase="other words")
     with pytest.raises(InputRefused):
-        reidentified(folder, **asked, reason=" ", passphrase="secret words")
+        reidentify_person(folder, **asked, reason=" ", passphrase="secret words")
     assert len(ledger.journal()) == before
     with pytest.raises(InputRefused, match="nobody"):
-        reidentified(folder, **asked | {"pseudonym": "A" * 20}, reason="treatment", passphrase="secret words")
+        reidentify_person(
+            folder, **asked | {"pseudonym": "A" * 20}, reason="treatment", passphrase="secret words"
+        )
     assert len(ledger.journal()) == before + 1  # that somebody looked is known all the same
 
 
 def test_a_bundle_without_a_key_is_refused(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     with pytest.raises(InputRefused, match="no_key"):
-        reidentified(tmp_path, table=SAMPLE, pseudonym="A", reason="treatment", ledger=ledger)
+        reidentify_person(tmp_path, table=SAMPLE, pseudonym="A", reason="treatment", ledger=ledger)
 
 
 def test_the_same_on_the_command_line(tmp_path, capsys):
@@ -245,7 +249,7 @@ def test_a_key_in_the_folder_of_an_earlier_version_still_opens(tmp_path):
     frame, folder = release(tmp_path, "one")
     (folder / "key" / KEY_FILE).rename(folder / "internal" / KEY_FILE)
     (folder / "key").rmdir()
-    found = reidentified(
+    found = reidentify_person(
         folder,
         table=SAMPLE,
         pseudonym=frame["pseudonym"][0],

@@ -216,5 +216,5 @@ def test_distinct_combinations_in_one_number_and_column_by_column(seed, monkeypa
     codes, _, ladders, number = prepared(table, person)
     for widest in (recoding._WIDEST, 0):
         monkeypatch.setattr(recoding, "_WIDEST", widest)
-        found, own = recoding.combined(codes[number], ladders)
+        found, own = recoding.combine_places(codes[number], ladders)
         assert found.tolist() == codes.tolist() and own.tolist() == number.tolist()

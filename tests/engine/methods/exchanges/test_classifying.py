@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.methods.exchanges.classifying import LEAST_REPORTS, classifier, crossed
+from engine.methods.exchanges.classifying import LEAST_REPORTS, classifier, crossed_pairs
 from engine.methods.exchanges.estimating import estimates
 from engine.methods.exchanges.kit import Kit, Question
 from engine.methods.exchanges.reading import Received
@@ -101,5 +101,5 @@ def test_it_is_made_only_where_it_gains():
 
 def test_pairs_with_different_questions_make_none():
     other = Question("X", "pair", ("a", "b"), KIT.questions[0].channel, TWO, "Another?", ("no", "yes"))
-    assert crossed(KIT.questions) == KIT.questions
-    assert crossed((*KIT.questions, other)) == () and crossed(KIT.questions[:1]) == ()
+    assert crossed_pairs(KIT.questions) == KIT.questions
+    assert crossed_pairs((*KIT.questions, other)) == () and crossed_pairs(KIT.questions[:1]) == ()

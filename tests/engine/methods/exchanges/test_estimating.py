@@ -16,7 +16,7 @@ from engine.methods.exchanges.estimating import (
     mean_of,
     of_population,
     people_needed,
-    projected,
+    project_shares,
     standard_error,
 )
 from engine.methods.exchanges.kit import Question, labels
@@ -147,7 +147,7 @@ def test_projected_shares_are_the_nearest_that_are_shares():
     for _ in range(50):
         raw = rng.normal(0.2, 0.4, size=5)
         raw += (1 - raw.sum()) / 5
-        found = np.array(projected(raw.tolist()))
+        found = np.array(project_shares(raw.tolist()))
         assert found.min() >= 0 and found.sum() == pytest.approx(1)
         others = rng.dirichlet(np.ones(5), size=2000)
         assert ((others - raw) ** 2).sum(axis=1).min() >= ((found - raw) ** 2).sum() - 1e-12

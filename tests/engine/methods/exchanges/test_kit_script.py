@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from engine.methods.exchanges.kit import Kit, Question
-from engine.methods.exchanges.kit_page import page, told
-from engine.methods.exchanges.reading import received
+from engine.methods.exchanges.kit_page import page, question_for_script
+from engine.methods.exchanges.reading import read_reports
 from engine.privacy.channels import RANGE, Bit, Geometry, Option, Sets, Wave, channel_to_json
 
 pytestmark = [
@@ -240,7 +240,7 @@ def browser(kit, levels, *, hidden):
         "id": kit.id,
         "one": int(kit.asked == "one"),
         "digits": kit.length,
-        "questions": [told(one) for one in kit.questions],
+        "questions": [question_for_script(one) for one in kit.questions],
     }
     code = BROWSER.replace("LEVELS", json.dumps(levels)).replace("HIDDEN", "true" if hidden else "false")
     return code.replace("kit: KIT", f"kit: {json.dumps(json.dumps(data))}")
@@ -273,7 +273,7 @@ def test_a_report_is_made_once_read_by_the_collection_and_nothing_else_is_kept()
     ]  # fmt: skip
     assert found["first"] == found["second"] and found["saved"] == [f"report\n{found['first']}\n"]
     assert found["cleared"] and found["shown"] and found["lines"] == 4
-    read = received(found["saved"][0].splitlines(), KIT, heading="report")
+    read = read_reports(found["saved"][0].splitlines(), KIT, heading="report")
     assert read.reports == 1 and [one.shape for one in read.outcomes] == [(1, 1), (1, 2), (1, 1), (1, 1)]
 
 
@@ -287,7 +287,7 @@ def test_one_question_is_drawn_before_it_is_answered_and_alone_reported():
     seen = set()
     for _ in range(12):
         found = node(code)
-        read = received([found["report"]], kit)
+        read = read_reports([found["report"]], kit)
         assert read.reports == 1 and found["lines"] == 1 and len(found["shown"]) == 1
         assert [len(one) for one in read.outcomes] == [int(place == found["shown"][0]) for place in range(4)]
         seen.add(found["shown"][0])
@@ -317,7 +317,7 @@ def test_on_a_device_for_many_reports_are_kept_without_an_order():
     assert all(found["clean"]) and found["count"] == 30 and len(set(found["asked"])) > 1
     assert found["saved"] == ["report\n" + "\n".join(sorted(found["codes"])) + "\n"]
     assert sorted(found["codes"]) != found["codes"]  # in order once in 30 factorial
-    assert received(found["saved"][0].splitlines(), kit, heading="report").reports == 30
+    assert read_reports(found["saved"][0].splitlines(), kit, heading="report").reports == 30
 
 
 def test_without_safe_randomness_no_report_is_made():

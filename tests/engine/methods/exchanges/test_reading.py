@@ -13,7 +13,7 @@ import pytest
 
 from engine.errors import InputRefused
 from engine.methods.exchanges.kit import ALL, ONE, Kit, Question
-from engine.methods.exchanges.reading import CHECKED_BELOW, check_digits, received
+from engine.methods.exchanges.reading import CHECKED_BELOW, check_digits, read_reports
 from engine.privacy.channels import Geometry, Option, Sets, Wave
 from engine.table.reading.gathering import gather
 from tests.engine.methods.exchanges.respondents import reports, written
@@ -84,7 +84,7 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_what_is_no_report_is_left_out_and_counted(name):
     cell, reason = ODD[name]
-    found = received([report(number=11), cell], KIT)
+    found = read_reports([report(number=11), cell], KIT)
     assert found.reports == 1
     assert [one.tolist() for one in found.outcomes] == [
         [[1]], [[0, 3, 7, 11, 19]], [[2, 7]], [[5]], [[1092]], [[18]],
@@ -95,7 +95,7 @@ def test_what_is_no_report_is_left_out_and_counted(name):
 def test_reports_are_read_as_people_and_scanners_type_them():
     good = report()
     typed = [good.upper(), f" {good[:20]} {good[20:40]}\t{good[40:]} ", f'"{report(number=11)}"\r']
-    found = received(typed, KIT)
+    found = read_reports(typed, KIT)
     assert found.reports == 2 and found.left_out["repeated"] == 1
 
 
@@ -104,10 +104,10 @@ def test_any_one_letter_that_is_changed_shows():
     for place in range(len(good)):
         for letter in "0f-z":
             if letter != good[place]:
-                found = received([good[:place] + letter + good[place + 1 :]], KIT)
+                found = read_reports([good[:place] + letter + good[place + 1 :]], KIT)
                 assert found.reports == 0 and sum(found.left_out.values()) == 1, place
     swapped = [good[:place] + good[place + 1] + good[place] + good[place + 2 :] for place in range(24, 40)]
-    assert received([one for one in swapped if one != good], KIT).reports == 0
+    assert read_reports([one for one in swapped if one != good], KIT).reports == 0
 
 
 @pytest.mark.parametrize("kit", [KIT, replace(KIT, asked=ONE), FIRST], ids=["all", "one", "first"])
@@ -120,7 +120,7 @@ def test_reports_count_once_in_any_order(kit):
     rows = [written(kit, 1, numbers)] * 2 + [written(kit, 2, numbers), written(kit, 2, other), "report"]
     rows.append(f'  "{written(kit, 3, numbers)}" ')
     for order in itertools.permutations(rows):
-        found = received(order, kit, heading="report")
+        found = read_reports(order, kit, heading="report")
         assert found.reports == 2 and found.outcomes[0].tolist() == [[1], [1]]
         assert {name: count for name, count in found.left_out.items() if count} == {
             "repeated": 1,
@@ -133,12 +133,12 @@ def test_a_drawn_question_has_reports_of_its_own_and_nothing_behind_them():
     lines = [written(kit, number, [(number % 6, report_of)]) for number, report_of in enumerate(
         [(1,), (0, 3, 7, 11, 19), (2, 7), (5,), (1092,), (18,), (0,)]
     )]  # fmt: skip
-    found = received(lines, kit)
+    found = read_reports(lines, kit)
     assert found.reports == 7 and [len(one) for one in found.outcomes] == [2, 1, 1, 1, 1, 1]
     assert found.outcomes[4].tolist() == [[1092]]
     behind = checked(lines[0][:-6] + "1")
     beyond = checked(f"survey2-{kit.id}-{7:016x}-{'06'.ljust(kit.length, '0')}")
-    assert received([behind, beyond], kit).left_out["impossible"] == 2
+    assert read_reports([behind, beyond], kit).left_out["impossible"] == 2
 
 
 @pytest.mark.parametrize("kit", [KIT, replace(KIT, asked=ONE), FIRST], ids=["all", "one", "first"])
@@ -146,7 +146,7 @@ def test_what_people_report_is_read_back(kit):
     chance = np.random.default_rng(4)
     answers = [chance.integers(len(one.levels), size=40).tolist() for one in kit.questions]
     lines = reports(kit, answers, 5)
-    found = received(["odd", *lines], kit)
+    found = read_reports(["odd", *lines], kit)
     assert found.reports == 40 and found.left_out["malformed"] == 1
     assert sum(len(one) for one in found.outcomes) == (40 if kit.asked == ONE else 40 * len(kit.questions))
 
@@ -156,7 +156,7 @@ def test_kits_of_the_first_version_stay_readable():
     assert kit == FIRST and kit.version == 1
     # Worked out by the first version itself
     assert kit.id == "7fb695d6d47b4e08"
-    found = received([f"survey-{kit.id}-{'a' * 16}-2-3", f"survey-{kit.id}-{'b' * 16}-3-1"], kit)
+    found = read_reports([f"survey-{kit.id}-{'a' * 16}-2-3", f"survey-{kit.id}-{'b' * 16}-3-1"], kit)
     assert found.reports == 1 and [one.tolist() for one in found.outcomes] == [[[1]], [[2]]]
     assert found.left_out["impossible"] == 1
 
@@ -206,8 +206,8 @@ def test_a_folder_is_gathered_without_names_and_order(tmp_path):
     found = gather(folder)
     assert (found.files, found.odd, found.path) == (3, 1, tmp_path / "inbox.gathered.csv")
     cells = pd.read_csv(found.path)["report"].tolist()
-    assert cells == sorted(cells) and received(cells, KIT).reports == 30
-    assert received(cells, KIT).left_out["malformed"] == 1
+    assert cells == sorted(cells) and read_reports(cells, KIT).reports == 30
+    assert read_reports(cells, KIT).left_out["malformed"] == 1
     with pytest.raises(InputRefused):
         gather(folder / "further")
 
@@ -225,7 +225,7 @@ def test_a_million_reports_on_twenty_questions_are_read_fast():
     sums = letters.astype(np.int32) @ np.arange(1, letters.shape[1] + 1, dtype=np.int32)
     lines = [f"{one}-{check % CHECKED_BELOW:04x}" for one, check in zip(bare, sums.tolist(), strict=True)]
     start = time.process_time()
-    found = received(lines, kit)
+    found = read_reports(lines, kit)
     took = time.process_time() - start
     assert found.reports == 1_000_000 and sum(found.left_out.values()) == 0
     counted = np.random.default_rng(1).integers(0, 20, size=1_000_000).tolist()

@@ -20,7 +20,7 @@ from engine.methods.catalogue import method
 from engine.methods.exchanges.kit import Kit, Question
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import channel_of
-from engine.methods.exchanges.reading import received
+from engine.methods.exchanges.reading import read_reports
 from engine.methods.exchanges.told import inside, uneven
 from engine.methods.protocol import Budget
 from engine.privacy.channels import Sets, for_choice
@@ -336,13 +336,13 @@ def test_reports_that_were_made_up_for_one_question_show():
     kit = check(WIDE).kit
     answers = [[0] * 7000 if one.kind != "several_of" else [(0,)] * 7000 for one in kit.questions]
     honest = reports(kit, answers, 7)
-    assert max(map(abs, uneven(kit, received(honest, kit)))) < 5
+    assert max(map(abs, uneven(kit, read_reports(honest, kit)))) < 5
     forged = [written(kit, number, [(3, (0,))]) for number in range(400)]
-    found = received([*honest, *forged], kit)
+    found = read_reports([*honest, *forged], kit)
     assert [place for place, one in enumerate(uneven(kit, found)) if one > 5] == [3]
     (_, table) = inside(kit, found).views
     assert [row[2].id.rsplit(".", 1)[1] for row in table.rows].count("more") == 1
-    assert uneven(kit_of(OPENING), received([], kit_of(OPENING))) == ()
+    assert uneven(kit_of(OPENING), read_reports([], kit_of(OPENING))) == ()
 
 
 def test_a_drawn_question_tells_as_much_as_the_most_telling_one():

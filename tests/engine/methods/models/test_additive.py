@@ -14,11 +14,11 @@ import pytest
 from engine import texts
 from engine.methods.catalogue import method
 from engine.methods.models import additive_steps
-from engine.methods.models.additive import predict, probabilities, rows_margin, scores, unclipped
+from engine.methods.models.additive import predict, probabilities, rows_margin, scores, unclip_shares
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
 from engine.methods.models.additive_steps import Curve, fit, residuals
 from engine.methods.models.limits import FULL
-from engine.methods.models.monotone import _projected, monotone_problems
+from engine.methods.models.monotone import _project, monotone_problems
 from engine.methods.protocol import Budget, Context, DocumentArtefact
 from engine.privacy.accounting import certified_delta, total
 from engine.privacy.events import Neighbours
@@ -220,9 +220,9 @@ def test_what_is_foreseen_of_a_number_is_what_a_fit_with_such_errors_says(rows, 
 def test_the_nearest_curve_that_goes_one_way_by_hand():
     """Weights 1, 3, 1, 1: 4 and 2 meet at (4 + 3 · 2) / 4; the cell outside the order stays."""
     given = Curve(np.array([4.0, 2.0, 3.0, 9.0]), np.ones(4), np.array([1.0, 3.0, 1.0, 1.0]))
-    assert _projected(given, 3, 1).effects == pytest.approx([2.5, 2.5, 3.0, 9.0])
-    assert _projected(given, 3, -1).effects == pytest.approx([4.0, 2.25, 2.25, 9.0])
-    assert _projected(given, 3, 0) is given
+    assert _project(given, 3, 1).effects == pytest.approx([2.5, 2.5, 3.0, 9.0])
+    assert _project(given, 3, -1).effects == pytest.approx([4.0, 2.25, 2.25, 9.0])
+    assert _project(given, 3, 0) is given
 
 
 # --- the method -----------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def test_clipped_residuals_cancel_where_the_corrected_share_is(clipping):
         middle = (low + high) / 2
         left = share * np.minimum(1 - middle, clipping) - (1 - share) * np.minimum(middle, clipping)
         low, high = np.where(left > 0, middle, low), np.where(left > 0, high, middle)
-    assert unclipped(low, clipping) == pytest.approx(share, abs=1e-12)
+    assert unclip_shares(low, clipping) == pytest.approx(share, abs=1e-12)
 
 
 @pytest.mark.parametrize("below", [0.0, 2.5, -2.0])

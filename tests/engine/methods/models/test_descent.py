@@ -13,7 +13,7 @@ from engine.methods.catalogue import method
 from engine.methods.models.descent import DescentPlan, Slopes, fit, foreseen
 from engine.methods.models.linear_model import effects, scores
 from engine.methods.models.points import PER_SIDE, Points
-from engine.methods.models.quadratic import centred
+from engine.methods.models.quadratic import centre_effects
 from engine.methods.models.residuals import RESIDUAL_STEPS, weighted_residuals
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared import division
@@ -241,7 +241,7 @@ def test_the_bands_are_the_spread_over_repetitions(classes):
     target = target if classes else with_errors(target)
     given = plan(classes=classes, rows=2000)
     fits = [fit(every, target, given, noise=seeded_noise(seed)).solution for seed in range(16)]
-    fits = [centred(one, (1, 2, 6), WIDTHS, np.array([1.0, 0, 1, 1, 1, 1, 0])) for one in fits]
+    fits = [centre_effects(one, (1, 2, 6), WIDTHS, np.array([1.0, 0, 1, 1, 1, 1, 0])) for one in fits]
     told = np.mean([np.sqrt(np.diag(one.covariance)) for one in fits], axis=0)
     seen = np.std([one.weights for one in fits], axis=0)
     assert (seen / told > 0.6).all() and (seen / told < 1.6).all(), (seen, told)

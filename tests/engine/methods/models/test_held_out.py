@@ -13,7 +13,7 @@ import pytest
 from engine.methods.catalogue import method
 from engine.methods.models import held_out
 from engine.methods.models.held_out import SCORE, query, score_division, score_sums
-from engine.methods.models.held_out_told import FULL, ROW, guess_of, told
+from engine.methods.models.held_out_told import FULL, ROW, guess_of, score_as_json
 from engine.methods.protocol import MAIN, Budget, Context
 from engine.methods.shared.division import Division
 from engine.privacy.accounting import total
@@ -292,7 +292,7 @@ def covered(*, pure, is_classes, rows, cap, deviation, runs=2000):
             else chance.normal(scale=scale, size=exact.size)
         )
         noisy = exact + np.rint(drawn).astype(np.int64)
-        score = told(noisy, model, deviation=scale, rows_per_person=cap, pure=pure)
+        score = score_as_json(noisy, model, deviation=scale, rows_per_person=cap, pure=pure)
         for name, value in truth.items():
             found[name] = found.get(name, 0) + (score[name]["low"] <= value <= score[name]["high"])
     return {name: count / runs for name, count in found.items()}
@@ -314,7 +314,9 @@ def test_noise_alone_says_nothing(target, size):
     """No rows, or noisy numbers of rows below 0: finite, within their ends, and wide."""
     model = CLASSES if target == "class" else NUMBER
     for sums_of in (np.zeros(size), np.full(size, -50_000), np.full(size, 3), -(2**40) * np.ones(size)):
-        found = told(sums_of.astype(np.int64), model, deviation=30_000.0, rows_per_person=2, pure=True)
+        found = score_as_json(
+            sums_of.astype(np.int64), model, deviation=30_000.0, rows_per_person=2, pure=True
+        )
         for name, one in found.items():
             if isinstance(one, dict):
                 assert np.isfinite([*one.values()]).all() and one["low"] <= one["high"], name

@@ -85,7 +85,7 @@ def test_no_row_reaches_further_than_its_sensitivity_whatever_is_asked(seed):
     means, turns, squares = given.division.queries
     for place in range(len(rows)):
         one = rows.where(np.arange(len(rows)) == place)
-        moved = noisy_power._turned(one, weights, middle, given.reach).ravel()
+        moved = noisy_power._turn(one, weights, middle, given.reach).ravel()
         assert moved @ moved <= turns.squared and np.abs(moved).sum() <= turns.ones
         own = noisy_power._means(one, given)
         assert own @ own <= means.squared and np.abs(own).sum() <= means.ones

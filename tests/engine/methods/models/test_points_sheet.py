@@ -17,7 +17,7 @@ from engine.methods.models.additive import probabilities
 from engine.methods.models.linear_model import predict as linear
 from engine.methods.models.linear_model import scores
 from engine.methods.models.points_sheet import as_sheet
-from engine.methods.shared.workbook_file import is_plain, written
+from engine.methods.shared.workbook_file import is_plain, write_workbook
 from tests.engine.methods.models.spreadsheet import Spreadsheet
 from tests.engine.methods.models.test_standard import made, rows
 
@@ -186,7 +186,7 @@ def test_a_workbook_that_holds_more_is_seen():
     assert not is_plain(_again(lambda one, c: one and (one.filename, c)))  # with the time of now
     assert not is_plain(b"PK\x03\x04") and not is_plain(b"")
     book = load_workbook(BytesIO(as_sheet(made("models.linear")[0])))
-    assert is_plain(written(book))
+    assert is_plain(write_workbook(book))
     kept = BytesIO()
     book.save(kept)
     assert not is_plain(kept.getvalue())

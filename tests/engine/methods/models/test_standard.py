@@ -15,7 +15,7 @@ from engine.methods.catalogue import method
 from engine.methods.models import k_means, logistic, pca, tree
 from engine.methods.models import naive_bayes as naive_bayes_model
 from engine.methods.models.additive import scores as additive_scores
-from engine.methods.models.additive import unclipped
+from engine.methods.models.additive import unclip_shares
 from engine.methods.models.linear_model import scores as linear_scores
 from engine.methods.models.standard import as_operators
 from engine.methods.protocol import Budget, Context
@@ -123,7 +123,7 @@ def expected(model, frame):
         return {"prediction": np.clip(found, model["target"]["minimum"], model["target"]["maximum"])}
     second = 1 / (1 + np.exp(-found))
     if kind == "custos.additive_model":
-        second = unclipped(second, float(Fraction(model["clipping"])))
+        second = unclip_shares(second, float(Fraction(model["clipping"])))
     label = np.array(model["target"]["values"], object)[(found > 0).astype(int)]
     assert predicted is None or (predicted == label).all()
     return {"label": label, "probabilities": np.stack([1 - second, second], axis=1)}

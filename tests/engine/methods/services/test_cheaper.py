@@ -6,10 +6,10 @@ import pytest
 
 from engine.methods.budget import SMALLEST
 from engine.methods.catalogue import method
-from engine.methods.conditions import Not, parse, written
+from engine.methods.conditions import Not, parse, write_condition
 from engine.methods.protocol import MAIN
 from engine.methods.services.asked import ID, Query
-from engine.methods.services.desk import Desk, Measurement, declared
+from engine.methods.services.desk import Desk, Measurement, declare_meanings
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Schema
 from tests.engine.methods.services.test_questions import SCHEMA
@@ -26,9 +26,9 @@ COLUMNS = ("age", "band", "sex")
 @pytest.mark.parametrize("where", CONDITIONS)
 def test_a_condition_is_written_as_it_was_read(where):
     tree = parse(where)
-    assert parse(written(tree)) == tree
+    assert parse(write_condition(tree)) == tree
     if where:
-        assert parse(written(Not(tree))) == Not(tree)
+        assert parse(write_condition(Not(tree))) == Not(tree)
 
 
 def request(questions, *answers, key=True):
@@ -36,7 +36,7 @@ def request(questions, *answers, key=True):
     columns = tuple(one for one in SCHEMA.columns if key or one.name != "person")
     schema = Schema(columns, 1)
     opening = method(ID).make_request({MAIN: schema}, {"columns": list(COLUMNS), "questions": 20})
-    desk = Desk(declared(opening, COLUMNS), Fraction(5), Neighbours.ADD_REMOVE, 20)
+    desk = Desk(declare_meanings(opening, COLUMNS), Fraction(5), Neighbours.ADD_REMOVE, 20)
     for where, by, counts in answers:
         query = Query(desk.schema, where=where, by=by)
         desk = desk.visited((Measurement((query,), Fraction(1, 4), counts, desk.visits + 1),), (query,))

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from engine.methods.shared.suppression.additive import Additive
-from engine.methods.shared.suppression.cell_keys import cell_keys, changed, person_keys, probabilities
+from engine.methods.shared.suppression.cell_keys import cell_keys, change_counts, person_keys, probabilities
 
 SECRET = bytes(range(32))
 
@@ -62,7 +62,7 @@ def test_changes_are_right_on_average():
     keys = person_keys([str(one) for one in range(40_000)], secret=SECRET)
     for count in (0, 1, 2, 3, 4, 7, 20):
         counts = np.full(len(keys), count)
-        found = changed(counts, keys, largest=5, variance=4.0, none_to=2)
+        found = change_counts(counts, keys, largest=5, variance=4.0, none_to=2)
         change = found - count
         assert np.abs(change.mean()) <= 5 * change.std() / 200 and (found >= 0).all()
         assert not np.isin(found, (1, 2)).any() and np.abs(change).max() <= (5 if count else 0)

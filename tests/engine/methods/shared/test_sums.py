@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.methods.shared.suppression.additive import Additive
-from engine.methods.shared.suppression.contributions import contributed, counted
+from engine.methods.shared.suppression.contributions import count_contributions, sum_contributions
 from engine.methods.shared.suppression.exact import suppress
 from engine.methods.shared.suppression.sums import SumRules, distances, sum_task
 from tests.engine.methods.shared.test_suppression import published
@@ -15,7 +15,7 @@ from tests.engine.methods.shared.test_suppression import published
 def one_cell(*amounts):
     """Return what these people contribute to one cell, each with one row."""
     rows = np.arange(len(amounts))
-    return contributed(Additive((1,)), 0 * rows, rows, np.array(amounts), most=3)
+    return sum_contributions(Additive((1,)), 0 * rows, rows, np.array(amounts), most=3)
 
 
 def needed(rules, *amounts):
@@ -35,7 +35,7 @@ def test_by_hand():
 
 
 def test_the_rows_of_one_person_are_one_contribution():
-    found = contributed(
+    found = sum_contributions(
         Additive((2, 2)),
         np.array([0, 0, 1, 3, 3, -1]),
         np.array([7, 7, 7, 8, 9, 9]),
@@ -54,8 +54,8 @@ def test_counting_people_is_the_same_as_adding_up_ones():
     additive = Additive((3, 4))
     codes = chance.integers(-1, 12, 40)
     inner = np.bincount(codes[codes >= 0], minlength=12)
-    slow = contributed(additive, codes, np.arange(40), np.ones(40, dtype=int), most=1)
-    fast = counted(additive, inner)
+    slow = sum_contributions(additive, codes, np.arange(40), np.ones(40, dtype=int), most=1)
+    fast = count_contributions(additive, inner)
     assert (slow.values == fast.values).all() and (slow.people == fast.people).all()
     assert ((slow.owners >= 0) == (fast.owners >= 0)).all()
     assert (slow.largest[:, 0] == fast.largest[:, 0]).all()
@@ -69,7 +69,7 @@ def random_sums(seed, rules):
     codes = chance.integers(0, int(np.prod(additive.levels)), rows)
     person = chance.integers(0, rows // 2, rows)
     amounts = chance.lognormal(5, 1.5, rows).astype(np.int64)
-    found = contributed(additive, codes, person, amounts, most=rules.most)
+    found = sum_contributions(additive, codes, person, amounts, most=rules.most)
     task, _ = sum_task(additive, found, np.ones(additive.size, dtype=bool), rules)
     return additive, found, task
 
@@ -111,7 +111,7 @@ def test_large_amounts_are_scaled_and_held():
     codes, amounts = chance.integers(0, 12, 80), chance.lognormal(4, 1, 80).astype(np.int64)
     patterns = []
     for factor in (1, 10**10):
-        found = contributed(Additive((4, 3)), codes, rows, amounts * factor, most=2)
+        found = sum_contributions(Additive((4, 3)), codes, rows, amounts * factor, most=2)
         task, _ = sum_task(Additive((4, 3)), found, np.ones(20, dtype=bool), rules)
         patterns.append(suppress(task, seconds=2))
     assert patterns[0].cost == pytest.approx(patterns[1].cost) and patterns[0].gap == patterns[1].gap == 0

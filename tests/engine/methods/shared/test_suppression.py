@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 from engine.errors import InputRefused
 from engine.methods.shared.suppression.additive import Additive
 from engine.methods.shared.suppression.audit import Published
-from engine.methods.shared.suppression.audited import audited
-from engine.methods.shared.suppression.contributions import counted
+from engine.methods.shared.suppression.audited import find_audited_pattern
+from engine.methods.shared.suppression.contributions import count_contributions
 from engine.methods.shared.suppression.exact import suppress
 from engine.methods.shared.suppression.small_cells import Rules, count_task
 from tests.ratios import slack
@@ -25,7 +25,7 @@ def task_of(inner, rules, asked=None, totals=True):
     additive = Additive(inner.shape)
     axes = tuple(range(inner.ndim))
     printed = additive.tables(asked or (axes,), totals=totals)
-    return count_task(additive, counted(additive, inner.ravel()), printed, rules)
+    return count_task(additive, count_contributions(additive, inner.ravel()), printed, rules)
 
 
 def frame_of(task, shape, hidden):
@@ -149,7 +149,9 @@ def look_at(seed, seconds=0.3):
     task = task_of(inner, rules)
     totals = {f"c{axis}": ALL for axis in range(len(shape))}
     try:
-        done = audited(task, lambda hidden: frame_of(task, shape, hidden), totals, seconds=seconds)
+        done = find_audited_pattern(
+            task, lambda hidden: frame_of(task, shape, hidden), totals, seconds=seconds
+        )
     except InputRefused as refused:
         assert refused.code == "suppression.impossible"
         table = published(task, shape, ~task.fixed, rules.least)
@@ -233,7 +235,7 @@ def test_tables_of_pairs_hold_together(seed):
     pairs = ((0, 1), (0, 2), (1, 2))
     task = task_of(inner, Rules(6), asked=pairs)
     totals = {f"c{axis}": ALL for axis in range(3)}
-    done = audited(task, lambda hidden: frame_of(task, shape, hidden), totals, seconds=5)
+    done = find_audited_pattern(task, lambda hidden: frame_of(task, shape, hidden), totals, seconds=5)
     assert len(done.lines) == 9 + 6 + 6 + 3 + 3 + 2 + 1
     table = published(task, shape, done.found.hidden, 1)
     assert not too_narrow(task, table, table.whole(np.flatnonzero(table.hidden)))

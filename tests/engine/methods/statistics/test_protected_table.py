@@ -19,7 +19,7 @@ from engine.methods.catalogue import method
 from engine.methods.earlier import NOTHING, Earlier, EarlierRelease
 from engine.methods.protocol import Context
 from engine.methods.shared.suppression.audit import Published
-from engine.methods.shared.suppression.differencing import NotComparable, Told, exposed
+from engine.methods.shared.suppression.differencing import NotComparable, Told, exposed_cells
 from engine.privacy.noise import Noise
 from engine.release.plan import Plan
 from engine.release.run import run
@@ -345,8 +345,8 @@ def test_sums_that_differ_are_of_other_people_and_are_not_comparable():
     old = Told(lines, {"ward": "(all)"}, 0, 0)
     new = Told(lines.assign(sum=[33_948.0, 500.0, 34_448.0]), {"ward": "(all)"}, 0, 0)
     with pytest.raises(NotComparable):
-        exposed(new, old)
-    assert exposed(old, old) == []
+        exposed_cells(new, old)
+    assert exposed_cells(old, old) == []
 
 
 WARDS = {("a", "x"): 20, ("a", "y"): 30, ("a", "z"): 25, ("b", "x"): 3, ("b", "y"): 14, ("b", "z"): 15,
@@ -382,15 +382,15 @@ def test_a_group_that_has_grown_hides_no_other_one_from_the_comparison(moved, se
     first = of_wards(WARDS, ("ax", "az", "bx", "bz"))
     more = WARDS | {moved[:2]: WARDS[moved[:2]] + moved[2]}
     again_ = of_wards(more, second)
-    assert "x · b" in exposed(again_, first) and "x · b" in exposed(first, again_)
+    assert "x · b" in exposed_cells(again_, first) and "x · b" in exposed_cells(first, again_)
 
 
 def test_a_table_that_has_changed_in_all_groups_exposes_nothing():
     more = {cell: size + 20 for cell, size in WARDS.items()}
     hidden = ("ax", "az", "bx", "bz")
-    assert exposed(of_wards(more, ("ax", "ay", "bx", "by")), of_wards(WARDS, hidden)) == []
+    assert exposed_cells(of_wards(more, ("ax", "ay", "bx", "by")), of_wards(WARDS, hidden)) == []
     grown = WARDS | {("c", "y"): 60}
-    assert exposed(of_wards(grown, hidden), of_wards(WARDS, hidden)) == []
+    assert exposed_cells(of_wards(grown, hidden), of_wards(WARDS, hidden)) == []
 
 
 @pytest.mark.parametrize("totals", [True, False])
@@ -405,7 +405,7 @@ def test_other_names_never_pass_in_silence(names, moved, totals):
     for name in names:
         other.frame[name] = other.frame[name].replace(words)
     try:
-        assert exposed(other, of_wards(WARDS, hidden, totals=totals))
+        assert exposed_cells(other, of_wards(WARDS, hidden, totals=totals))
     except NotComparable:
         pass
     else:
@@ -435,7 +435,7 @@ def test_groups_of_the_same_values_in_another_way_never_pass_in_silence(counts, 
     fine, coarse = by_age(counts, pairs), by_age(counts, groups)
     for pair in ((fine, coarse), (coarse, fine)):
         with pytest.raises(NotComparable):
-            exposed(*pair)
+            exposed_cells(*pair)
 
 
 def test_a_value_more_hides_nothing_from_the_comparison():
@@ -444,7 +444,7 @@ def test_a_value_more_hides_nothing_from_the_comparison():
     second = of_wards(WARDS, ("ax", "ay", "bx", "by"))
     empty = pd.DataFrame([("d", arm, 0) for arm in (*"xyz", "(all)")], columns=["ward", "arm", "count"])
     wider = replace(second, frame=pd.concat([second.frame, empty], ignore_index=True))
-    assert "x · b" in exposed(wider, first) and "x · b" in exposed(first, wider)
+    assert "x · b" in exposed_cells(wider, first) and "x · b" in exposed_cells(first, wider)
 
 
 def test_one_person_may_not_move_a_sum_beyond_its_printed_parts():
@@ -453,9 +453,9 @@ def test_one_person_may_not_move_a_sum_beyond_its_printed_parts():
     lines = pd.DataFrame({"ward": [*"abc", "(all)"], "count": pd.array([20, None, None, 33], "Int64")})
     more = Told(lines, words, 1, 5)
     fewer = replace(more, frame=lines.assign(count=pd.array([13, None, None, 25], "Int64")))
-    assert exposed(fewer, more) == exposed(more, fewer) == ["b", "c"]
+    assert exposed_cells(fewer, more) == exposed_cells(more, fewer) == ["b", "c"]
     many = replace(more, frame=lines.assign(count=pd.array([13, None, None, 20], "Int64")))
-    assert exposed(many, more) == []
+    assert exposed_cells(many, more) == []
 
 
 @pytest.mark.parametrize("names", [("half", "part"), ("half", "half")])
@@ -579,8 +579,8 @@ def test_exact_numbers_may_not_settle_a_small_rounded_one():
     near = Told(pd.DataFrame(lines, columns=["sex", "ward", "count"]), words, 0.0, 0.0, 2)
     sums = pd.DataFrame({"sex": ["f", "m", "(all)"], "count": pd.array([20, 31, 51], "Int64")})
     exact = Told(sums, {"sex": "(all)"}, 1.0, 11.0)
-    assert exposed(exact, near) == exposed(near, exact) == ["f · b"]
-    assert exposed(replace(exact, frame=sums.assign(count=[19, 31, 50])), near) == []
+    assert exposed_cells(exact, near) == exposed_cells(near, exact) == ["f · b"]
+    assert exposed_cells(replace(exact, frame=sums.assign(count=[19, 31, 50])), near) == []
 
 
 @pytest.mark.parametrize(("moved", "is_small"), [(8, True), (13, None), (40, False)])
@@ -593,9 +593,9 @@ def test_exact_numbers_beside_rounded_ones_of_other_rows(moved, is_small):
     for pair in ((exact, rounded), (rounded, exact)):
         if is_small is None:
             with pytest.raises(NotComparable):
-                exposed(*pair)
+                exposed_cells(*pair)
         else:
-            assert bool(exposed(*pair)) == is_small
+            assert bool(exposed_cells(*pair)) == is_small
 
 
 def test_the_same_rows_are_not_rounded_beside_changed_ones(tmp_path):
@@ -622,7 +622,7 @@ def test_intervals_of_two_tables_hold_the_truth_and_no_table_that_is_possible_is
     low, high = np.maximum(rounded - base + 1, 0), rounded + base - 1
     most = np.minimum(high, total - (low.sum() - low))
     expected = {"·".join(name) for name, top in zip(names, most, strict=True) if top < 5}
-    told = {one.replace(" ", "") for one in exposed(exact, near)}
+    told = {one.replace(" ", "") for one in exposed_cells(exact, near)}
     assert expected <= told
     least = np.maximum(low, total - (high.sum() - high))
     exact_small = {

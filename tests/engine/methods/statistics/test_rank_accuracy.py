@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from engine.methods.shared.rank_accuracy import any_limits, even_errors
-from engine.methods.shared.rank_choices import choices, chosen
+from engine.methods.shared.rank_choices import choices, choose_quantiles
 from engine.privacy.mechanisms.permute_and_flip import FlipChoice
 from tests.engine.flip import flip_probabilities
 from tests.engine.methods.statistics.ranks_by_hand import ranks_off, spread_evenly
@@ -19,7 +19,7 @@ QUARTILES = tuple(Fraction(place, 4) for place in (1, 2, 3))
 
 def errors(wanted, roots, counts, runs, *, parts=64):
     noise = seeded_noise(7)
-    found = np.array([chosen(roots, counts, parts=parts, noise=noise) for _ in range(runs)])
+    found = np.array([choose_quantiles(roots, counts, parts=parts, noise=noise) for _ in range(runs)])
     off = [ranks_off(counts, wanted=each) for each in wanted]
     return np.array([each[at] for each, at in zip(off, found.T, strict=True)])
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.methods.shared.rank_choices import (
     choices,
-    chosen,
+    choose_quantiles,
     cut,
     cut_scores,
     loss_when_added,
@@ -148,7 +148,7 @@ def test_odd_denominators_stay_usable():
     (root,) = choices(wanted, Fraction(1), rows=1, groups=1, replace_one=False)
     assert all(0 < step.target < 1 and step.target.denominator <= 10_000 for step in root.steps())
     assert loss_when_added((root,)) == 1
-    found = chosen((root,), np.full(50, 10**6), parts=64, noise=seeded_noise(1))
+    found = choose_quantiles((root,), np.full(50, 10**6), parts=64, noise=seeded_noise(1))
     assert found.tolist() == [0, 0, 25, 49, 49]
 
 
@@ -177,6 +177,6 @@ def test_quantiles_of_many_equal_values_keep_their_ranks():
     wanted = tuple(Fraction(place, 20) for place in range(1, 20))
     roots = choices(wanted, Fraction(1), rows=1, groups=1, replace_one=False)
     parts = parts_for(roots, candidates=301, groups=1, most=2_000_000)
-    found = chosen(roots, counts, parts=parts, noise=seeded_noise(2))
+    found = choose_quantiles(roots, counts, parts=parts, noise=seeded_noise(2))
     off = [ranks_off(counts, wanted=each)[at] for each, at in zip(wanted, found, strict=True)]
     assert max(off) < 150  # of 100,000 people; half a step of the cuts is 105

@@ -10,7 +10,7 @@ import pytest
 
 from engine.errors import InputRefused
 from engine.table.preparation.declarations import CONDITIONS, STEPS
-from engine.table.preparation.prepare import filtered, mask, prepare, split
+from engine.table.preparation.prepare import filter_rows, mask, prepare, split
 from engine.table.preparation.steps import check, declared_by
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -105,7 +105,7 @@ def test_split_and_filtered():
     assert [step["step"] for step in changes + filters] == ["bands", "keep_rows_where"]
     prepared, schema = prepare(TABLE, changes, SCHEMA)
     assert prepared.n_rows == 5
-    assert filtered(prepared, filters, schema).n_rows == 2
+    assert filter_rows(prepared, filters, schema).n_rows == 2
     assert prepare(TABLE, steps, SCHEMA)[0].n_rows == 2  # the same in one go
 
 

@@ -170,7 +170,7 @@ def test_an_open_quotation_mark_ends_with_its_line_and_is_said(tmp_path):
 def test_a_pinned_plan_says_whether_cells_run_over_lines(tmp_path, below, multiline):
     (tmp_path / "people.csv").write_bytes(b"a,b\n" + below)
     plan = replace(plan_for("counts"), files={MAIN: FileReference("people.csv")})
-    options = reading.pinned(plan, base=tmp_path).files[MAIN].options
+    options = reading.pin_reading(plan, base=tmp_path).files[MAIN].options
     assert options["multiline"] is multiline and options["line_ends"] == "\n"
 
 

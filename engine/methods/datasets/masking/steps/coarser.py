@@ -165,7 +165,7 @@ class CodeEnds(MaskingStep):
         low, high = (
             None if end is None else _end(end, column) for end in (options["lowest"], options["highest"])
         )
-        return _coded(working, name, low, high)
+        return _code(working, name, low, high)
 
 
 class CodeEndsAtPercentiles(MaskingStep):
@@ -198,7 +198,7 @@ class CodeEndsAtPercentiles(MaskingStep):
             for place, percent in enumerate((options["below"], options["above"])):
                 if percent not in (0, HUNDRED):
                     ends[place] = there[int(percent * (len(there) - 1) / HUNDRED)]
-        return _coded(working, name, *ends)
+        return _code(working, name, *ends)
 
 
 def multiples(whole: Floats, base: Fraction) -> Floats:
@@ -214,7 +214,7 @@ def _end(written: str, column: Column) -> Any:
     return float(edge) if isinstance(edge, Fraction) else None
 
 
-def _coded(working: Working, name: str, low: Any, high: Any) -> Told:
+def _code(working: Working, name: str, low: Any, high: Any) -> Told:
     held: Any = working.ranked_or_places(name)
     # What is missing compares with nothing and stays
     beyond = np.zeros(len(working), dtype=bool)

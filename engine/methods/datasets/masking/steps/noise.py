@@ -20,7 +20,7 @@ from engine.methods.datasets.masking.estimators import (
     UNIFORM,
     AddedNoise,
     of_noise,
-    reconstructed,
+    reconstruct_distribution,
 )
 from engine.methods.datasets.masking.step import (
     COLUMN,
@@ -65,7 +65,7 @@ class Noise(MaskingStep):
         grid = grid_of(column, options["standard_deviation"])
         noise = AddedNoise(options["distribution"], spread, float(grid))
         places, count = working.alike(name)
-        drawn = _drawn(working.chance, noise, count)
+        drawn = _draw(working.chance, noise, count)
         released = on_grid(working.numbers(name) + (drawn if places is None else drawn[places]), grid)
         working.set(name, released)
         there = released[~np.isnan(released)]
@@ -73,7 +73,7 @@ class Noise(MaskingStep):
         if not len(there):
             return Told(public)
         found = of_noise(there, noise)
-        shape = reconstructed(there, noise, _range(column, there), chance=working.chance)
+        shape = reconstruct_distribution(there, noise, _range(column, there), chance=working.chance)
         public["reconstruction"] = shape.to_json()
         rows = tuple(
             (Text(f"{WORDS}.views.noise.{figure}"), _short(first), _short(second))
@@ -174,7 +174,7 @@ def on_grid(values: Floats, grid: Fraction) -> Floats:
     return np.asarray(np.floor(values / float(grid) + 0.5) * float(grid.numerator) / float(grid.denominator))
 
 
-def _drawn(chance: np.random.Generator, noise: AddedNoise, count: int) -> Floats:
+def _draw(chance: np.random.Generator, noise: AddedNoise, count: int) -> Floats:
     if noise.distribution == LAPLACE:
         return chance.laplace(0.0, noise.spread / 2**0.5, count)
     if noise.distribution == UNIFORM:

@@ -13,7 +13,7 @@ from engine.methods.datasets.ascending import ascending
 from engine.methods.datasets.masking.fewest_cells import fewest
 from engine.methods.datasets.masking.step import ID, Before, MaskingStep, Options, Told, Values, Wrong
 from engine.methods.datasets.masking.working import Form, Places, Texts, Working, identifying
-from engine.methods.datasets.recoding import Ladder, Members, combined
+from engine.methods.datasets.recoding import Ladder, Members, combine_places
 from engine.table.hierarchies import ALL, Hierarchy
 from engine.table.schema import Column, Schema
 
@@ -81,7 +81,7 @@ class SuppressCells(MaskingStep):
         ladders = [Ladder.of(["", *one.values], Hierarchy()) for one in held]
         columns = zip(ladders, held, strict=True)
         codes = [ladder.place(["", *one.values])[one.places + 1] for ladder, one in columns]
-        distinct, number = combined(np.column_stack(codes), ladders)
+        distinct, number = combine_places(np.column_stack(codes), ladders)
         found = None
         if not working.several_rows:
             found = fewest(distinct, np.bincount(number, minlength=len(distinct)), k)

@@ -65,7 +65,7 @@ class Pram(MaskingStep):
         matrix = staying(len(values), float(options["stay"]))
         true = np.bincount(known[known >= 0], minlength=len(values)).astype(np.float64)
         drawn_by = invariant(matrix, true) if options["invariant"] else matrix
-        released = _changed(working, name, known, drawn_by)
+        released = _change(working, name, known, drawn_by)
         working.set(name, Texts(values, released))
         counts = np.bincount(released[released >= 0], minlength=len(values)).astype(np.float64)
         if options["invariant"]:
@@ -113,17 +113,17 @@ def _really_stayed(matrix: Floats, true: Floats) -> Text:
     return Text(f"{WORDS}.done.pram_invariant", {"least": low, "most": high})
 
 
-def _changed(working: Working, name: str, known: Places, matrix: Floats) -> Places:
+def _change(working: Working, name: str, known: Places, matrix: Floats) -> Places:
     """Draw what each value becomes; −1 stays −1."""
     places, count = working.alike(name)
     if places is None:
-        return _drawn(known, matrix, working.chance)
+        return _draw(known, matrix, working.chance)
     first = np.zeros(count, dtype=np.int64)
     first[places] = known
-    return _drawn(first, matrix, working.chance)[places]
+    return _draw(first, matrix, working.chance)[places]
 
 
-def _drawn(known: Places, matrix: Floats, chance: np.random.Generator) -> Places:
+def _draw(known: Places, matrix: Floats, chance: np.random.Generator) -> Places:
     """Draw by a matrix, all rows of one value together."""
     uniform = chance.random(len(known))
     small: npt.NDArray[np.int16] = known.astype(np.int16)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.methods.datasets.bayes_network.learning import learn, projected
+from engine.methods.datasets.bayes_network.learning import learn, project_counts
 from engine.methods.datasets.bayes_network.shares import SCORE_MOVES, Shares
 from engine.methods.datasets.bayes_network.structure import Node, Rows, score, structure
 from tests.noise_source import seeded_noise
@@ -92,7 +92,7 @@ def test_projection_is_the_nearest_point():
     chance = np.random.default_rng(2)
     for _ in range(50):
         counts, total = chance.normal(size=6) * 10, chance.uniform(1, 30)
-        found = projected(counts, total)
+        found = project_counts(counts, total)
         assert found.min() >= 0 and found.sum() == pytest.approx(total)
         shift = (counts - found)[found > 0]
         assert np.ptp(shift) < 1e-9 and (counts[found == 0] <= shift[0] + 1e-9).all()

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.methods.datasets.latent_model.moments import Moments, counted
+from engine.methods.datasets.latent_model.moments import Moments, count_pairs
 from tests.engine.methods.datasets.latent_model.test_projection import SIZES, likelihood
 from tests.noise_source import seeded_noise
 
@@ -14,7 +14,7 @@ def test_one_row_adds_as_many_ones_as_is_claimed():
     chance = np.random.default_rng(0)
     codes = np.array([chance.integers(0, size, 30) for size in SIZES])
     moments = Moments(SIZES, Fraction(1), Fraction(1, 10**6), 2, 30)
-    more, fewer = counted(codes, SIZES), counted(codes[:, :-1], SIZES)
+    more, fewer = count_pairs(codes, SIZES), count_pairs(codes[:, :-1], SIZES)
     moved = np.concatenate([(more[place] - fewer[place]).ravel() for place in more])
     assert set(moved) == {0, 1} and moved.sum() == moments.squared == 6
     assert float(moments.event.concentrated()) == pytest.approx(6 / (2 * float(moments.scale) ** 2))

@@ -9,7 +9,7 @@ import pytest
 from engine.methods.datasets.latent_model.moments import Components, components_of
 from engine.methods.datasets.latent_model.projection import LOG_GRID, normal
 from engine.methods.datasets.latent_model.teaching import Autoencoder, Layer
-from engine.methods.datasets.seeds.making import made, score
+from engine.methods.datasets.seeds.making import make_rows, score
 from engine.methods.datasets.seeds.models import GRID
 from engine.privacy.mechanisms import SeededRows
 from tests.engine.methods.datasets.seeds.universe import beyond, everything, is_of_definition, released
@@ -138,7 +138,7 @@ def test_without_a_seed_points_are_normal():
 @pytest.mark.parametrize("n", [0, 1])
 def test_it_ends_whoever_the_seeds_are(of, n):
     test = SeededRows(500, 100, Fraction(1, 10), Fraction(2), Fraction(1, 20), Fraction(0), count=5)
-    found = made(of(), UNIVERSE[:n], test, seeded_noise(n))
+    found = make_rows(of(), UNIVERSE[:n], test, seeded_noise(n))
     assert found.rows.shape == (5, 3) and found.alone == 5
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from engine.methods.datasets.seeds import making
-from engine.methods.datasets.seeds.making import made, passes, score
-from engine.methods.datasets.seeds.plan import planned
+from engine.methods.datasets.seeds.making import make_rows, passes, score
+from engine.methods.datasets.seeds.plan import plan_test
 from engine.privacy.mechanisms import GeometricThreshold, LaplaceThreshold, SeededRows
 from tests.engine.methods.datasets.seeds.universe import (
     WeightModel,
@@ -220,7 +220,7 @@ def furthest(ratio, kind=SeededRows):
     model, universe = column_model((2, 2, 2), 1, 2, 3), everything((2, 2, 2))
     seeds = universe[[0, 0, 1, 5, 5, 5, 6]]
     test = kind(4, 1, Fraction(1, 2), ratio, Fraction(1, 4), Fraction(0), count=40_000)
-    rows = made(model, seeds, test, seeded_noise(8)).rows
+    rows = make_rows(model, seeds, test, seeded_noise(8)).rows
     alone = np.array([of_model_alone(model, y) for y in universe])
     exact = released(seeds, tables(universe, seeds, model), alone, test)
     counts = np.bincount(rows @ [4, 2, 1], minlength=8)
@@ -323,7 +323,7 @@ def test_noisy_thresholds_pass_as_often_as_their_noise_says(kind, rate):
 @pytest.mark.parametrize("rows", [1, 100, 10_000])
 def test_the_lot_lets_every_crowd_through_that_noise_does_at_the_same_level(kind, rows):
     limits = {"epsilon": Fraction(1), "delta": Fraction(1, 2**40), "ratio": Fraction(1)}
-    lot, noisy = planned(rows, **limits), planned(rows, kind=kind, **limits)
+    lot, noisy = plan_test(rows, **limits), plan_test(rows, kind=kind, **limits)
     assert (lot.least, lot.rate) == (noisy.least, noisy.rate) and noisy.threshold <= lot.threshold
     assert noisy.stated()[0] <= 1 and noisy.stated()[1] <= limits["delta"]
     step = math.exp(float(lot.rate))  # thresholds are whole numbers
@@ -337,7 +337,7 @@ def test_it_ends_with_as_many_rows_whoever_the_seeds_are(n):
     """Nobody passes: all rows come from the model alone."""
     model, universe = column_model((2, 2, 2), 0, 0, 1), everything((2, 2, 2))
     test = SeededRows(500, 100, Fraction(1, 10), Fraction(1), Fraction(1, 20), Fraction(0), count=30)
-    found = made(model, universe[:n], test, seeded_noise(n))
+    found = make_rows(model, universe[:n], test, seeded_noise(n))
     assert found.rows.shape == (30, 3) and found.alone == 30
 
 

@@ -16,7 +16,7 @@ from engine.methods.datasets.synthesis.variables import (
     Amounts,
     Levels,
     variable,
-    written,
+    write_drawn,
 )
 from engine.table.declared import numbered_people
 from engine.table.schema import Column, Domain, Kind, Origin
@@ -137,7 +137,7 @@ def test_a_level_that_too_few_people_have_never_shows():
     values = pd.Series(["a"] * 20 + ["b"] * 6 + ["secret"] * 4)
     people = np.array([*range(20), *range(20, 26), 30, 30, 30, 30])  # one person has "secret" four times
     found = variable(values, column, people=people, least_people=2)
-    cells = written(found, found.codes.astype(float), np.random.default_rng(0)).tolist()
+    cells = write_drawn(found, found.codes.astype(float), np.random.default_rng(0)).tolist()
     assert "secret" not in cells and cells.count(POOLED) == 4
 
 
@@ -145,7 +145,7 @@ def test_a_rare_declared_level_is_replaced_by_any_that_could_stand_there():
     domain = Domain(values=("a", "b", "c", "d"))
     column = Column("ward", kind=Kind.CATEGORY, domain=domain, domain_origin=Origin.DECLARED)
     found = variable(pd.Series(["a"] * 30 + ["b"] * 300), column, people=np.arange(330), least_people=50)
-    cells = written(found, found.codes.astype(float), np.random.default_rng(0)).tolist()
+    cells = write_drawn(found, found.codes.astype(float), np.random.default_rng(0)).tolist()
     assert set(cells[:30]) == {"a", "c", "d"} and set(cells[30:]) == {"b"}
 
 
@@ -159,7 +159,7 @@ def test_a_rare_declared_level_is_replaced_by_any_that_could_stand_there():
 )
 def test_amounts_are_written_as_people_write_them(kind, values, expected):
     found = variable(pd.Series(values), Column("x", kind=kind), people=np.arange(2), least_people=1)
-    assert written(found, found.values, np.random.default_rng(0)).tolist() == expected
+    assert write_drawn(found, found.values, np.random.default_rng(0)).tolist() == expected
 
 
 def gains(rows=6000, seed=11):
@@ -230,6 +230,6 @@ def test_rows_that_are_people_of_their_own_need_no_numbers():
 def test_numbers_are_written_alike_whether_all_are_small_or_not():
     whole = Amounts(np.array([1.0]), Fraction(1))
     drawn = np.array([0.0, -7.0, 1e6, np.nan, 123_456_789_012.0])
-    few = written(whole, drawn, np.random.default_rng(0)).tolist()
-    many = written(whole, np.append(drawn, 1e16), np.random.default_rng(0)).tolist()
+    few = write_drawn(whole, drawn, np.random.default_rng(0)).tolist()
+    many = write_drawn(whole, np.append(drawn, 1e16), np.random.default_rng(0)).tolist()
     assert few == many[:-1] == ["0", "-7", "1000000", "", "123456789012"]

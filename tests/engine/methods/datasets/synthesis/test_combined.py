@@ -3,26 +3,28 @@
 import numpy as np
 import pytest
 
-from engine.methods.datasets.synthesis.combined import Rule, combined
+from engine.methods.datasets.synthesis.combined import Rule, combine_estimates
 from tests.published.coverage import KINDS, TRUE, rule_for, shares, told_by_copies
 
 
 def test_the_variances_are_those_of_the_sources():
     q, u = np.array([1.0, 2.0, 3.0]), np.array([0.3, 0.3, 0.3])  # b = 1
-    assert combined(q, u, rule=Rule.PARTIAL, rows=10).variance == pytest.approx(0.3 + 1 / 3)
-    assert combined(q, u, rule=Rule.FULL, rows=10).variance == pytest.approx(0.3 * (1 + 1 / 3))
-    assert combined(q, u, rule=Rule.FULL, rows=10, released_rows=20).variance == pytest.approx(
+    assert combine_estimates(q, u, rule=Rule.PARTIAL, rows=10).variance == pytest.approx(0.3 + 1 / 3)
+    assert combine_estimates(q, u, rule=Rule.FULL, rows=10).variance == pytest.approx(0.3 * (1 + 1 / 3))
+    assert combine_estimates(q, u, rule=Rule.FULL, rows=10, released_rows=20).variance == pytest.approx(
         0.3 * (2 + 1 / 3)
     )
-    assert combined(q, u, rule=Rule.POSTERIOR, rows=10).variance == pytest.approx(4 / 3 - 0.3)
-    assert combined(q, u, rule=Rule.FULL_REDRAWN, rows=10).variance == pytest.approx(0.3 * (1 + 2 / 3))
-    assert combined(q[:1], u[:1], rule=Rule.FULL, rows=10).variance == pytest.approx(0.6)
+    assert combine_estimates(q, u, rule=Rule.POSTERIOR, rows=10).variance == pytest.approx(4 / 3 - 0.3)
+    assert combine_estimates(q, u, rule=Rule.FULL_REDRAWN, rows=10).variance == pytest.approx(
+        0.3 * (1 + 2 / 3)
+    )
+    assert combine_estimates(q[:1], u[:1], rule=Rule.FULL, rows=10).variance == pytest.approx(0.6)
 
 
 def test_a_negative_variance_has_no_interval_and_its_positive_form_has_one():
     q, u = np.array([1.0, 1.0]), np.array([0.5, 0.5])
-    assert np.isnan(combined(q, u, rule=Rule.POSTERIOR, rows=10).low)
-    assert combined(q, u, rule=Rule.POSTERIOR_POSITIVE, rows=10).variance == 0.5
+    assert np.isnan(combine_estimates(q, u, rule=Rule.POSTERIOR, rows=10).low)
+    assert combine_estimates(q, u, rule=Rule.POSTERIOR_POSITIVE, rows=10).variance == 0.5
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,7 +9,7 @@ import pytest
 
 from engine import texts
 from engine.methods.catalogue import method
-from engine.methods.datasets.synthesis.misplaced import misplaced
+from engine.methods.datasets.synthesis.misplaced import share_misplaced
 from engine.methods.protocol import Budget, Context
 from engine.table.schema import Kind, Schema
 from engine.table.table import Table
@@ -63,7 +63,7 @@ def test_single_columns_are_off_by_about_what_was_said(noise, rows):
 
 
 def test_it_is_never_more_than_everything():
-    assert misplaced([10_000], [1000.0], 10) == (1.0, 1.0)
+    assert share_misplaced([10_000], [1000.0], 10) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize(

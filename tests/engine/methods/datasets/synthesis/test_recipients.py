@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from engine.methods.datasets.imputation import programs
-from engine.methods.datasets.synthesis.combined import Rule, combined, estimates_view
+from engine.methods.datasets.synthesis.combined import Rule, combine_estimates, estimates_view
 from engine.methods.protocol import TableArtefact
 from engine.release.bundle import write_artefact
 from engine.table.schema import Column, Kind
@@ -71,7 +71,7 @@ def test_own_analyses_are_combined_as_the_engine_does(tmp_path, rule):
         "print(len(list(combine.copies())))\n"
     )
     first, second, third = printed([sys.executable, "-c", script], tmp_path).splitlines()
-    expected = combined(
+    expected = combine_estimates(
         np.array([1.0, 1.5, 0.8, 1.1]), np.array([0.04, 0.05, 0.03, 0.06]), rule=rule, rows=60
     )
     numbers = [expected.estimate, expected.variance, expected.low, expected.high]

@@ -15,7 +15,13 @@ from engine.methods.datasets.bayes_network.shares import Shares
 from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.marginal_model.agreement import GAUSSIAN, LAPLACE
 from engine.methods.datasets.seeds.learning import COLUMNS, NOBODY
-from engine.methods.datasets.synthesis.related import CHANCE, MOST_NAMED, Relations, carried, stands_out
+from engine.methods.datasets.synthesis.related import (
+    CHANCE,
+    MOST_NAMED,
+    Relations,
+    describe_relations,
+    stands_out,
+)
 from engine.methods.kinds import Rows
 from engine.methods.protocol import Budget
 from engine.privacy.promise import promise_kind
@@ -105,15 +111,15 @@ def test_noise_and_chance_alone_stand_out_of_skewed_tables_in_at_most_5_of_100(m
 
 def test_what_is_not_told_is_said_by_name_and_long_lists_are_cut():
     names = list("abcde")
-    (none,) = carried(Relations((), ((0, 1), (2, 3))), names)
+    (none,) = describe_relations(Relations((), ((0, 1), (2, 3))), names)
     assert none.id.endswith(".none") and "a × b; c × d" in word(none, "en")
-    (some,) = carried(Relations(((0, 1),), ((2, 3),)), names)
+    (some,) = describe_relations(Relations(((0, 1),), ((2, 3),)), names)
     assert some.id.endswith(".some")
-    (every,) = carried(Relations(((0, 1),), ()), names)
+    (every,) = describe_relations(Relations(((0, 1),), ()), names)
     assert every.id.endswith(".all") and "cannot" not in word(every, "en")
-    (many,) = carried(Relations(((0, 1),) * (MOST_NAMED + 3), ()), names)
+    (many,) = describe_relations(Relations(((0, 1),) * (MOST_NAMED + 3), ()), names)
     assert "and 3 more" in word(many, "en")
-    assert carried(Relations(), names) == ()
+    assert describe_relations(Relations(), names) == ()
 
 
 def synthesisers():
