@@ -351,6 +351,26 @@ def test_one_letter_or_one_pill_answers_and_next_accepts_the_rest(
     assert not window.study.open_questions and hands.clicks == 5
 
 
+def test_letters_answer_one_column_after_the_other(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    rows = [f"{row % 7},{20 + row % 50},{row % 5},{'ab'[row % 2]}" for row in range(80)]
+    path.write_text("zq1,age,zq2,zr\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    open_table(qtbot, window, path)
+    window.go("columns")
+    settle(qtbot, window)
+    page, schema = window.page("columns"), lambda: window.study.plan.schema
+    page.every.click()
+    page.select("zq1")
+    for key in (Qt.Key.Key_S, Qt.Key.Key_I, Qt.Key.Key_O):
+        qtbot.keyClick(page.table, key)
+    roles = [schema().column(name).role for name in ("zq1", "zq2", "zr")]
+    assert roles == [Role.SENSITIVE, Role.IDENTIFYING, Role.OTHER]
+    assert page.table.selected() == ["zr"], "the last stays, and is not answered again by mistake"
+    page.select("age")
+    qtbot.keyClick(page.table, Qt.Key.Key_S)
+    assert page.table.selected() == ["age"], "what had a proposal is changed where one is"
+
+
 def test_a_accepts_all_and_a_pill_answers_all_that_are_selected(
     page: Any, qtbot: Any, window: Window
 ) -> None:

@@ -157,6 +157,7 @@ class ColumnsPage(Page):
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         self.table.accepted.connect(self._accept_selected)
         self.table.answered.connect(self._set_role)
+        self.table.answered_by_key.connect(self._answer_by_key)
         self.table.menu_wanted.connect(self._menu)
         self.table.unit_wanted.connect(self.card.change.click)
         self.table.all_accepted.connect(lambda: self._accept_all())
@@ -560,6 +561,16 @@ class ColumnsPage(Page):
             elif had_key is not None:
                 self.study.answer(ROWS_PER_PERSON)
                 self.study.ask(*(() if made.one_row_each else (UNIT,)))
+
+    def _answer_by_key(self, role: Role) -> None:
+        """Answer by a letter, and go on to the next column that nobody could guess."""
+        asked = set(self.table.selected()) & set(self._unknown())
+        self._set_role(role)
+        lines, waiting = [line.name for line in self.table.columns.lines], set(self._unknown())
+        if asked and not asked & waiting:
+            last = max(place for place, name in enumerate(lines) if name in self.table.selected())
+            following = [name for name in (*lines[last + 1 :], *lines[:last]) if name in waiting]
+            self.select(*(following[:1] or self.table.selected()))
 
     def _set_kind(self, kind: Kind) -> None:
         schema = self.study.plan.schema
