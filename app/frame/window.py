@@ -38,6 +38,7 @@ from app.frame.notice import Notice
 from app.frame.returning import Returning
 from app.frame.screens import Screens, load
 from app.frame.side import Side, takes_words
+from app.frame.tabbing import step_focus
 from app.frame.undoing import Undoing
 from app.parts.exact_field import ExactField
 from app.parts.making import add, make_column, make_row
@@ -552,6 +553,9 @@ class Window(QWidget):
         gc.freeze()  # what is loaded now stays: looking through it for garbage took 50 ms every now and then
         for page in list(self.screens.made.values()):
             page.prepare()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        return step_focus(self, forward=forward)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if files.dropped_file(event.mimeData()) and self.page(self.step).take_file() is not None:
