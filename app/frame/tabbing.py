@@ -57,7 +57,7 @@ def _widgets_of(layout: QLayout) -> Iterator[QWidget]:
 
 
 def step_focus(window: QWidget, *, forward: bool) -> bool:
-    """Move the focus to the next or the last stop, from the end to the beginning; False where there is none."""
+    """Move the focus to the next stop or the one before, around the ends; False where there is none."""
     stops, now = list(read_stops(window)), window.focusWidget()
     if not stops:
         return False
