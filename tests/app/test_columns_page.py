@@ -458,3 +458,26 @@ def test_what_names_people_stands_in_red(window: Window, qtbot: Any, tmp_path: P
         for y in range(place.top(), place.bottom())
     }
     assert ink in found
+
+
+def test_a_low_window_gives_its_lines_to_the_table(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    open_table(qtbot, window, write_people(tmp_path / "people.csv"))
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    page.every.click()
+    warned = page.outside.plain()
+
+    def in_view() -> int:
+        qtbot.wait(30)
+        table = page.table
+        bottom = page.viewport().mapTo(window, page.viewport().rect().bottomLeft()).y()
+        top = table.viewport().mapTo(window, QPoint(0, 0)).y()
+        room = min(bottom - top, table.viewport().height())
+        return room // table.verticalHeader().defaultSectionSize()
+
+    window.resize(911, 512)
+    assert in_view() >= 4
+    assert not warned or page.subtitle.plain() == warned, "what nobody was asked is still said"
+    window.resize(1366, 768)
+    assert in_view() == 6 and page.accept.isVisible() and page.outside.isVisible() == bool(warned)
