@@ -25,7 +25,7 @@ from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
-from engine.table.declared import as_declared, encoded_keys, people_of
+from engine.table.declared import as_declared, codes_read, encoded_keys, people_of
 from engine.table.fingerprint import Fingerprints, fingerprints
 from engine.table.preparation import prepare as preparation
 from engine.table.preparation.steps import check as check_steps
@@ -156,7 +156,9 @@ def _read_file(
     known = fingerprints(raw)
     give_back()
     changes, filters = preparation.split(steps)
-    table, _ = preparation.prepare(as_declared(raw, declared), changes, declared, base=base)
+    table, _ = preparation.prepare(
+        as_declared(raw, declared), changes, codes_read(declared, raw.options), base=base
+    )
     prepared = PreparedTable(
         table,
         plan.prepared(source),

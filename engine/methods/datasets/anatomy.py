@@ -102,7 +102,8 @@ class Anatomy(Method):
         if len(rows) < options.l:
             raise InputRefused("grouping.too_few", k=options.l)
         assert context.chance is not None  # nothing bounds the loss
-        encoded = encode_column(rows[sensitive.name], sensitive)
+        sensitive_cells = written_cells(rows[sensitive.name], sensitive)
+        encoded = encode_column(pd.Series(sensitive_cells, dtype="str"), sensitive)
         value = encoded.codes.astype(np.int64)
         if encoded.size == 1:
             raise InputRefused("grouping.one_value", column=sensitive.name)
@@ -114,7 +115,7 @@ class Anatomy(Method):
         cells = {column.name: written_cells(rows[column.name], column) for column in columns}
         labels = [str(one + 1) for one in number.tolist()]
         own = pd.DataFrame({**cells, name: labels}, dtype="str")
-        told = pd.DataFrame({name: number, sensitive.name: written_cells(rows[sensitive.name], sensitive)})
+        told = pd.DataFrame({name: number, sensitive.name: sensitive_cells})
         told = told.sort_values([name, sensitive.name], ignore_index=True)
         told[name] = [str(one + 1) for one in told[name].tolist()]
         others = [encode_column(rows[column.name], column) for column in columns]
