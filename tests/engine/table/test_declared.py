@@ -1,4 +1,4 @@
-"""A declared missing code is missing in whatever form the file writes it, and for whoever reads the column."""
+"""A declared missing code is missing in whatever form the file writes it, and for whoever reads it."""
 
 import numpy as np
 import pandas as pd
@@ -31,12 +31,13 @@ FORMS = [
     *(("-9.5", code, Kind.NUMBER, COMMA, NUMBERS) for code in ("-9,5", "-9,50")),
     *(("1.000", code, Kind.INTEGER, COMMA, NUMBERS) for code in ("1.000", "1000", "1000,0")),
     *(("9,999", code, Kind.INTEGER, ENGLISH, NUMBERS) for code in ("9,999", "9999", "9,999.0")),
-    *(("1900-01-01", code, Kind.DATE, POINT, DAYS) for code in ("1900-01-01", "1900/1/1", " 1900-01-01 12:00")),
+    *(("1900-01-01", code, Kind.DATE, POINT, DAYS) for code in ("1900-01-01", "1900/1/1")),
     *(("01.01.1900", code, Kind.DATE, COMMA, EURO_DAYS) for code in ("01.01.1900", "1.1.1900", "1900-01-01")),
     *(("02.01.1900", code, Kind.DATE, COMMA, EURO_DAYS) for code in ("2.1.1900", "1900-01-02")),
     *(("1/2/1900", code, Kind.DATE, ENGLISH, ENGLISH_DAYS) for code in ("01/02/1900", "1900-01-02")),
     *(("9999-12-31", code, Kind.DATE, COMMA, EURO_DAYS) for code in ("9999-12-31", "31.12.9999")),
-    *(("?", code, kind, POINT, WORDS) for code in ("?", " ? ") for kind in (Kind.CATEGORY, Kind.TEXT, Kind.ORDINAL)),
+    *(("?", code, kind, POINT, WORDS) for kind in (Kind.CATEGORY, Kind.TEXT, Kind.ORDINAL)
+      for code in ("?", " ? ")),
     *(("? ", "?", kind, POINT, WORDS) for kind in (Kind.CATEGORY, Kind.TEXT)),
     *((word, word, Kind.CATEGORY, POINT, WORDS) for word in ("nan", "inf", "-9.0", "01.01.1900")),
 ]  # fmt: skip

@@ -130,3 +130,15 @@ def test_refused_from_declarations(given, code):
     several = Schema((*SCHEMA.columns, Column("pid", Role.PERSON_KEY)), rows_per_person=2)
     request = method(ID).make_request({"people": several}, {"columns": ["age"], "sensitive": "ill", "l": 3})
     assert method(ID)(request).problems[0].code == f"{ID}.several_rows"
+
+
+@pytest.mark.parametrize(
+    "words", [("nan", "", "hiv"), ("inf", "-inf", ""), ("NaN", "nan", " ", ""), ("a", "a ")]
+)
+def test_no_bucket_holds_twice_what_reads_alike(words, tmp_path):
+    """What leaves counts: a word that other programs take for missing is a word, and a blank is none."""
+    rows = people(240)
+    rows["ill"] = [[*words, "b", "c"][place % (len(words) + 2)] for place in range(240)]
+    own, told = (artefact.frame for artefact in made(rows, tmp_path, l=2).artefacts)
+    assert len(own) == 240 and sorted(told["ill"]) == sorted(word.strip() for word in rows["ill"])
+    assert not told.duplicated().any() and told["bucket"].value_counts().min() >= 2
