@@ -13,7 +13,7 @@ from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.rollup import starts
-from engine.methods.datasets.solution import figures_view
+from engine.methods.datasets.solution import alike_figure, figures_view
 from engine.methods.kinds import Changes
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -33,7 +33,7 @@ from engine.methods.shared.promise import unbounded
 from engine.methods.shared.rows import entry, leaving, written_cells
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
-from engine.risk.encoding import encode_column
+from engine.risk.encoding import EncodedColumn, encode_column
 from engine.table.schema import Role
 from engine.table.table import Table
 from engine.views import Text
@@ -127,16 +127,17 @@ class Anatomy(Method):
             ),
             TableArtefact("values", (told.astype("str"),), (numbered, entry(sensitive, "of_the_bucket"))),
         )
-        return Release(artefacts, self.cost, inside=_inside(found, right, blind))
+        return Release(artefacts, self.cost, inside=_inside(found, right, blind, encoded))
 
 
-def _inside(found: np.ndarray, right: float, blind: float) -> Inside:
+def _inside(found: np.ndarray, right: float, blind: float, sensitive: EncodedColumn) -> Inside:
     sizes = np.bincount(found)
     figures = {
         "people": len(found),
         "left_out": 0,
         "smallest_group": int(sizes.min()),
         "groups": len(sizes),
+        **alike_figure([sensitive]),
     }
     attack = {"blind": round(blind, 4), "right": round(right, 4)}
     views = (figures_view(figures), figures_view(attack, "definetti"))

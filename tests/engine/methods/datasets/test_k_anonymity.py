@@ -367,3 +367,17 @@ def test_values_of_a_group_are_counted_as_they_leave(words, tmp_path):
     written = {word.strip() for word in words}
     assert set(frame["ill"]) == {"b", "c", *written}
     assert (frame["sex"].nunique() == 2) is (len(written) == 2)  # where two read alike, groups are joined
+
+
+@pytest.mark.parametrize("named", ["datasets.k_anonymity", "datasets.partition"])
+def test_values_that_read_alike_are_told_where_they_are_counted(named, tmp_path):
+    ill = Column("ill", Role.SENSITIVE, Kind.CATEGORY)
+    schema = Schema((Column("age", Role.IDENTIFYING, Kind.INTEGER), ill))
+    words = ("hiv", "HIV", "flu")
+    rows = Table(pd.DataFrame({"age": range(90), "ill": [words[place % 3] for place in range(90)]}))
+    for given, told in (({"distinct_l": 2}, 2), ({}, None)):
+        request = method(named).make_request({"people": schema}, {"columns": ["age", "ill"], "k": 5, **given})
+        context = Context(Noise(), ordinary_generator(), tmp_path)
+        assert (
+            method(named)(request).run({"people": rows}, context).inside.figures.get("alike_values") == told
+        )
