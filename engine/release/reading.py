@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.memory import give_back
@@ -394,6 +395,12 @@ def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
     key = schema.person_key
     distinct = pa.array([], pa.large_string()) if key is None else people_of(table, key).distinct
     return pa.chunked_array([distinct])
+
+
+def apart(keys: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return person keys with letters and accents apart; None where no key is written otherwise then."""
+    written = pc.utf8_normalize(keys, form="NFD")
+    return None if written.equals(keys) else written
 
 
 def _needed(steps: Sequence[Mapping[str, Any]], schema: Schema) -> list[str]:
