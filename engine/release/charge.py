@@ -11,13 +11,13 @@ from typing import Any
 from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
 from engine.ledger.fields import at_least, at_most, day, exact, words
-from engine.ledger.people import Digests
+from engine.ledger.people import NONE, Digests
 from engine.ledger.staff import Staff, rule_of_computer
 from engine.methods.protocol import Method, Service
 from engine.privacy import accounting
 from engine.privacy.promise import Neighbours, Promise
 from engine.release.plan import Plan
-from engine.release.reading import person_keys
+from engine.release.reading import apart, person_keys
 from engine.table.fingerprint import Fingerprints
 from engine.table.schema import Schema
 from engine.table.table import Table
@@ -153,19 +153,25 @@ def _as_planned(refusal: InputRefused, design: Method, holding: Holding) -> Inpu
 
 @dataclass(frozen=True)
 class Shown:
-    """What the ledger gets to know of a table: digests, hashes and the names of its columns."""
+    """What the ledger gets to know of a table: digests, hashes and the names of its columns.
+
+    ``apart`` are digests of the same people with letters and accents apart, where keys have any: by them a
+    register of an earlier version may know people, when both ways of writing were two people.
+    """
 
     fingerprints: Fingerprints
     people: Digests
     columns: tuple[str, ...]
     key: str
+    apart: Digests
 
     def matches(self, ledger: Ledger) -> list[Match]:
         """Return the registers to which the table seems to belong, the strongest relation first."""
         known = self.fingerprints
-        return ledger.match(
-            known.fingerprint, self.people, self.columns, rows=known.rows, contents=known.contents
-        )
+        kept = {"rows": known.rows, "contents": known.contents}
+        ways = [self.people, self.apart] if len(self.apart) else [self.people]
+        found = [ledger.match(known.fingerprint, people, self.columns, **kept) for people in ways]
+        return max(found, key=lambda listed: max((one.people_shared for one in listed), default=0))
 
 
 def trace_table(
@@ -181,8 +187,10 @@ def trace_table(
         Of the table as it was read.
     """
     key = schema.person_key
-    people = ledger.person_digests(person_keys(table, schema))
-    return Shown(fingerprints, people, columns, "" if key is None else key.name)
+    keys = person_keys(table, schema)
+    people, written_apart = ledger.person_digests(keys), apart(keys)
+    other = NONE if written_apart is None else ledger.person_digests(written_apart)
+    return Shown(fingerprints, people, columns, "" if key is None else key.name, other)
 
 
 def refuse_known(plan: Plan, ledger: Ledger, table: Shown) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.memory import give_back
@@ -25,7 +26,7 @@ from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
-from engine.table.declared import as_declared, encoded_keys, people_of
+from engine.table.declared import as_declared, codes_read, encoded_keys, people_of
 from engine.table.fingerprint import Fingerprints, fingerprints
 from engine.table.preparation import prepare as preparation
 from engine.table.preparation.steps import check as check_steps
@@ -157,7 +158,9 @@ def _read_file(
     known = fingerprints(raw)
     give_back()
     changes, filters = preparation.split(steps)
-    table, _ = preparation.prepare(as_declared(raw, declared), changes, declared, base=base)
+    table, _ = preparation.prepare(
+        as_declared(raw, declared), changes, codes_read(declared, raw.options), base=base
+    )
     prepared = PreparedTable(
         table,
         plan.prepared(source),
@@ -408,6 +411,12 @@ def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
     key = schema.person_key
     distinct = pa.array([], pa.large_string()) if key is None else people_of(table, key).distinct
     return pa.chunked_array([distinct])
+
+
+def apart(keys: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return person keys with letters and accents apart; None where no key is written otherwise then."""
+    written = pc.utf8_normalize(keys, form="NFD")
+    return None if written.equals(keys) else written
 
 
 def _needed(steps: Sequence[Mapping[str, Any]], schema: Schema) -> list[str]:

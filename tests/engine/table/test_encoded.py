@@ -37,7 +37,7 @@ def test_people_are_those_of_the_rows_that_are_there():
     key = Column("person", Role.PERSON_KEY, missing=("-9",))
     raw = Table(pd.DataFrame({"person": pd.Series(["7", " 7.0", "-9", "x", "y"], dtype="str")}))
     table = as_declared(raw, Schema((key,)))
-    assert table.rows()["person"].tolist() == ["7", "7", "-9", "x", "y"]
+    assert table.rows()["person"].fillna("").tolist() == ["7", "7", "", "x", "y"]
     assert people_of(table, key).places.tolist() == [0, 0, -1, 1, 2]
     fewer = table.with_rows(table.rows().iloc[[4, 2, 1]])
     assert fewer.encodings == frozenset()

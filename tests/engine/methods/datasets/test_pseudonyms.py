@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from unicodedata import normalize
 
 import pandas as pd
 import pytest
@@ -279,3 +280,17 @@ def test_without_a_passphrase_the_command_line_asks_for_a_reason(tmp_path, capsy
     assert main([*arguments, "--reason", "key_unlocked=The folder lies in a safe."]) == 0
     report = (tmp_path / "two" / "internal" / "report-internal.html").read_text()
     assert "The folder lies in a safe." in report
+
+
+def test_a_key_with_letters_and_accents_apart_is_found_in_an_earlier_bundle(tmp_path):
+    table, shown = tmp_path / "people.csv", [f"Ren\u00e9 {place}" for place in range(30)]
+    rows = [f"{normalize('NFD', name)},{20 + place % 5}" for place, name in enumerate(shown)]
+    table.write_text("\n".join(["patient_nbr,age", *rows]) + "\n", encoding="utf-8")
+    _, folder = release(tmp_path, "one")
+    key = unlock_key((folder / "key" / KEY_FILE).read_bytes(), None)
+    plan = json.loads((folder / "internal" / "evidence.json").read_text())["internal"]["plan"]
+    assert plan["method"] == ID
+    for form in ("NFD", "NFC"):  # as it was computed before, and as it is now
+        [pseudonym] = pseudonyms([normalize(form, shown[7])], key=key)
+        asked = {"table": table, "pseudonym": pseudonym, "ledger": Ledger(tmp_path / "ledger.sqlite")}
+        assert reidentify_person(folder, **asked, reason="a finding") == shown[7]
