@@ -137,9 +137,14 @@ def _state(ledger: Ledger, watch: Watch) -> str:
 def proposed_folder(plan: Plan, today: date) -> Path:
     """Return a folder for the bundle that does not exist yet: beside the table, named by title and day.
 
-    The sample lies inside the program, and no folder of a person belongs there: it goes to their home folder.
+    A table that lies inside a release is left with it: the folder goes beside that release. The sample lies
+    inside the program, and no folder of a person belongs there: it goes to their home folder.
     """
+    from engine.release.bundle import bundle_around
+
     base = _home(plan)
+    if (around := bundle_around(base / "release")) is not None:
+        base = around.parent
     if not os.access(base, os.W_OK) or base.is_relative_to(PROGRAM):
         base = Path.home()
     name = re.sub(r"[^\w]+", "-", plan.purpose.title.strip().lower()).strip("-")[:60] or "release"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from app.work.releasing import listing
+from app.work.releasing import listing, proposed_folder
 from engine.ledger import Ledger, entries
+from engine.release.bundle import bundle_around
+from engine.release.plan import FileReference
 from engine.release.run import check
 from engine.release.working import name_for
 from tests.engine.adversarial.requests import plan_for
@@ -41,3 +45,15 @@ def test_a_killed_run_leaves_no_folder_once_somebody_looks(
     assert not folder.exists()
     (release,) = found["holdings"][0]["releases"]
     assert release["state"] == "reserved"  # what becomes of the budget, a person says
+
+
+@pytest.mark.parametrize("place", ["", "release", "release/deeper"])
+def test_no_folder_is_proposed_inside_a_release_whose_table_is_opened(place: str, tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    (first / place).mkdir(parents=True)
+    (first / "release").mkdir(exist_ok=True)
+    (first / "release" / "SHA256SUMS").touch()
+    table = first / place / "table.csv"
+    plan = replace(plan_for("counts"), files={"people": FileReference(str(table))})
+    proposed = proposed_folder(plan, date(2026, 11, 26))
+    assert proposed.parent == tmp_path and bundle_around(proposed) is None
