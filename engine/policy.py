@@ -107,15 +107,26 @@ def policy() -> Policy:
     path = place()
     try:
         written = read_text(path, SUMS)
-    except (FileNotFoundError, NotADirectoryError):
-        return Policy()
     except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError) and _is_absent(path):
+            return Policy()
         raise InputRefused("policy.not_readable", file=str(path)) from error
     try:
         tree = tomllib.loads(written, parse_float=str)
     except ValueError as error:
         raise InputRefused("policy.not_readable", file=str(path)) from error
     return _read(tree, str(path))
+
+
+def _is_absent(path: Path) -> bool:
+    """Say whether nothing has this name: a link that leads nowhere, of the file or of a folder, is something."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return path.parent.is_dir() or _is_absent(path.parent)
+    except OSError:
+        return False
+    return False
 
 
 def _read(tree: Mapping[str, Any], file: str) -> Policy:

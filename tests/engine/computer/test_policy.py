@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -41,6 +43,47 @@ def test_without_a_file_nothing_is_set_and_no_variable_of_a_user_leads_elsewhere
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "ProgramData"):
         monkeypatch.setenv(name, str(tmp_path))
     assert policy.place() == before and before.is_absolute()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights of their own there")
+@pytest.mark.parametrize(
+    "kind", ["link", "loop", "folder", "pipe", "linked folder", "file as folder", "closed"]
+)
+def test_rules_that_cannot_be_looked_at_are_not_taken_for_none(
+    kind: str, rules: Path, run: Runner, ledger: Ledger
+) -> None:
+    assert policy.policy() == policy.Policy()
+    above = rules.parent
+    if kind == "link":
+        rules.symlink_to(above / "nowhere")
+    elif kind == "loop":
+        rules.symlink_to(rules)
+    elif kind == "folder":
+        rules.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(rules)
+    elif kind == "closed":
+        if os.geteuid() == 0:
+            pytest.skip("nothing is closed to the administrator")
+        above.chmod(0)
+    else:
+        above.rmdir()
+        if kind == "linked folder":
+            above.symlink_to(above.parent / "nowhere")
+        else:
+            above.touch()
+    try:
+        with pytest.raises(InputRefused, match=r"policy\.not_readable"):
+            run()
+    finally:
+        if kind == "closed":
+            above.chmod(0o700)
+    assert ledger.entries() == []
+
+
+def test_neither_a_file_nor_its_folder_are_no_rules(rules: Path) -> None:
+    rules.parent.rmdir()
+    assert policy.policy() == policy.Policy()
 
 
 def test_a_level_beyond_the_limit_is_refused_before_anything_is_spent(
