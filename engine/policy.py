@@ -119,7 +119,7 @@ def policy() -> Policy:
 
 
 def _is_absent(path: Path) -> bool:
-    """Say whether nothing has this name: a link that leads nowhere, of the file or of a folder, is something."""
+    """Say whether nothing has this name: a link to nowhere, of the file or a folder above, is something."""
     try:
         os.lstat(path)
     except FileNotFoundError:

@@ -15,13 +15,14 @@ from engine.release.decisions import ONE_ROW_EACH, called, decision_about, taken
 from engine.release.earlier import EARLIER_MISSING
 from engine.release.nearby import PUT_BACK
 from engine.release.plan import Plan
+from engine.release.pseudonyms import KEY_ELSEWHERE
 from engine.release.remembered import OLDER
 
 KEY_UNLOCKED = "key_unlocked"
 """A key that tells who is behind the pseudonyms is written without a passphrase."""
 KNOWN = (
     *(*ASKED, SECOND_MODEL, KEY_UNLOCKED),
-    *(EARLIER_MISSING, PUT_BACK, OLDER, charge.NEW_HOLDING, charge.OTHER_KEY, ONE_ROW_EACH),
+    *(EARLIER_MISSING, PUT_BACK, OLDER, charge.NEW_HOLDING, charge.OTHER_KEY, ONE_ROW_EACH, KEY_ELSEWHERE),
 )
 """The decisions for which a reason can be given on the command line."""
 

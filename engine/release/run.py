@@ -145,6 +145,7 @@ def run_through(
     nearby.refuse_put_back(plan, ledger, places)
     remembered.refuse_older(plan, ledger)
     key = pseudonyms.opened(design, earlier_key, passphrase)
+    pseudonyms.refuse_elsewhere(plan, ledger, key)
     prepared = reading.read_all(plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3))
     promised.refuse_other(plan, design, prepared)
     each_row.refuse_counted(plan, design, prepared)
@@ -175,6 +176,8 @@ def run_through(
             )
             give_back()
             naming.refuse_unchanged(plan, design, prepared, draft.used, draft.release)
+            keys = draft.release.inside.keys
+            pseudonyms.keep(plan, ledger, entry, keys, passphrase, again=key is not None)
             evaluated = _evaluated(plan, design, prepared, draft, folder, progress.part(0.7, 0.8))
             made = Made(plan, design, foreseen, prepared, draft, ledger, holding, entry, language, evaluated)
             sums = _write(folder, made, signs, progress)

@@ -25,6 +25,7 @@ from engine.privacy.events import Sequential
 from engine.privacy.keys import locked
 from engine.privacy.mechanisms import DiscreteLaplace
 from engine.privacy.promise import Loss, Neighbours, Promise, promise_kind
+from engine.release.pseudonyms import KEY_ELSEWHERE
 from engine.release.run import run
 from tests.app.walking import above, example_plan, said, settle
 
@@ -247,6 +248,12 @@ def test_an_earlier_key_is_asked_for_where_the_plan_wants_it(
     settle(qtbot, window)
     window.study.target = tmp_path / "out"
     window.page("preview").folder.setText(str(tmp_path / "out"))
+    window.footer.next.click()
+    settle(qtbot, window)
+    assert "reason" in window.notice.words()  # no key can be known of this recipient
+    qtbot.keyClicks(window.page("preview").reasons.fields[KEY_ELSEWHERE], "one study")
+    window.page("preview").reasons.fields[KEY_ELSEWHERE].editingFinished.emit()
+    settle(qtbot, window)
     window.footer.next.click()
     settle(qtbot, window)
     page = window.page("release")

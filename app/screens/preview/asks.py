@@ -57,7 +57,7 @@ def look_ahead(
     judged = verdict(plan, found.forecast, tried)
     better = remedies(plan) if judged is not None and judged.is_useless else ()
     priced_at = priced(plan, found.promise) if found.promise.loss is not None else {}
-    unknown, named = _unknown(plan, ledger, places), _named(found.design, table)
+    unknown, named = _unknown(plan, ledger, places, found.design), _named(found.design, table)
     return Ahead(found, statement, judged, better, tried, beyond(priced_at), unknown, named)
 
 
@@ -72,17 +72,18 @@ def _named(design: Any, table: Any) -> dict[str, dict[str, Any]]:
     return {decision_about(one.column): {"column": one.column, "why": one.why.value} for one in found}
 
 
-def _unknown(plan: Plan, ledger: Any, places: tuple[Path, ...]) -> dict[str, dict[str, Any]]:
-    """Return what a release would be stopped by, unless a reason is given: see the two modules."""
+def _unknown(plan: Plan, ledger: Any, places: tuple[Path, ...], design: Any) -> dict[str, dict[str, Any]]:
+    """Return what a release would be stopped by, unless a reason is given: see the modules."""
     from engine.release.earlier import EARLIER_MISSING, missing
     from engine.release.nearby import PUT_BACK, told, unexplained
+    from engine.release.pseudonyms import KEY_ELSEWHERE, elsewhere
     from engine.release.remembered import OLDER, older
 
-    if ledger is None:
-        return {}
-    forgotten = unexplained(ledger, places)
-    found = {EARLIER_MISSING: missing(plan, ledger, places=places), OLDER: older(ledger)}
-    found |= {PUT_BACK: told(forgotten)} if forgotten else {}
+    found = {KEY_ELSEWHERE: elsewhere(plan, ledger, design)}
+    if ledger is not None:
+        forgotten = unexplained(ledger, places)
+        found |= {EARLIER_MISSING: missing(plan, ledger, places=places), OLDER: older(ledger)}
+        found |= {PUT_BACK: told(forgotten)} if forgotten else {}
     return {name: values for name, values in found.items() if values}
 
 

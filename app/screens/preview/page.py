@@ -185,7 +185,7 @@ class Reasons(Card):
         return field
 
 
-AS_THEY_ARE = ("count", "titles", "folders", "column", "releases", "listed", "row", "last")
+AS_THEY_ARE = ("count", "titles", "folders", "recipient", "column", "releases", "listed", "row", "last")
 
 
 def _sentence(name: str, values: Mapping[str, Any], unit: str) -> str:
