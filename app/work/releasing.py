@@ -75,13 +75,14 @@ def release(
     earlier_key: Path | None = None,
     known: tuple[Path, ...] = (),
     signing: str = "",
+    seen: Mapping[str, str] | None = None,
     progress: Progress = SILENT,
 ) -> Outcome:
     """Make a release; whatever happens, say what the ledger has kept of it.
 
     The passphrase locks the key of a method that keeps one; it is handed on and kept nowhere. ``known`` are
     folders of earlier releases, for a method whose releases could be subtracted from each other. ``signing``
-    opens a locked signing key.
+    opens a locked signing key. ``seen`` are digests of files when they were looked at, by path.
     """
     from engine.release.run import run
     from engine.release.verdict import came
@@ -93,6 +94,8 @@ def release(
         more: dict[str, Any] = {"passphrase": passphrase} if passphrase else {}
         more |= {"known": known} if known else {}
         more |= {"signing_passphrase": signing} if signing else {}
+        looked = {name: (seen or {}).get(file.path) for name, file in plan.files.items()}
+        more["seen"] = {moved.files[name].path: digest for name, digest in looked.items() if digest}
         if earlier_key is not None:
             more["earlier_key"] = key_file(earlier_key)
         made = run(moved, out=out, ledger=ledger, base=base, language=language, progress=progress, **more)

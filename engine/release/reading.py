@@ -105,15 +105,38 @@ def read(
     for part in parts:
         if set(part.columns) != set(parts[0].columns):
             raise InputRefused("reading.other_columns", file=part.file, first=parts[0].file)
-    digests = "".join(sorted(part.sha256 for part in parts))
     return replace(
         parts[0],
         table=parts[0].table.with_rows(_together([part.table for part in parts])),
         file=", ".join(part.file for part in parts),
-        sha256=hashlib.sha256(digests.encode()).hexdigest(),
+        sha256=_digest([part.sha256 for part in parts]),
         rows_read=sum(part.rows_read for part in parts),
         fingerprints=fingerprints(raws[0].with_rows(_together(raws))),
     )
+
+
+def _digest(parts: Sequence[str]) -> str:
+    """Return the digest that names several files, from theirs; that of one is its own."""
+    return parts[0] if len(parts) == 1 else hashlib.sha256("".join(sorted(parts)).encode()).hexdigest()
+
+
+def refuse_unseen(plan: Plan, prepared: Mapping[str, PreparedTable], seen: Mapping[str, str]) -> None:
+    """Refuse files with another content than a person has looked at.
+
+    Parameters
+    ----------
+    seen
+        SHA-256 of files when they were looked at, by their paths as the plan names them.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.not_as_seen``.
+    """
+    for source, one in prepared.items():
+        looked = [seen[file.path] for file in plan.files_of(source) if file.path in seen]
+        if looked and len(looked) == len(plan.files_of(source)) and _digest(looked) != one.sha256:
+            raise InputRefused("reading.not_as_seen", file=one.file)
 
 
 def _together(tables: Sequence[Table]) -> pd.DataFrame:

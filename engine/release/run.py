@@ -65,6 +65,7 @@ def run(
     earlier_key: bytes | None = None,
     wants_reasons: bool = False,
     signing_passphrase: str | None = None,
+    seen: Mapping[str, str] | None = None,
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -97,6 +98,8 @@ def run(
         for it themselves.
     signing_passphrase
         Opens the key that signs the releases of the register, where it is locked.
+    seen
+        SHA-256 of the files of the plan when a person looked at them, by path: others are refused.
 
     Returns
     -------
@@ -111,7 +114,7 @@ def run(
         The person pressed Stop. The ledger knows whether noise had been drawn.
     """
     door: Door = lambda spend: Noise(on_first_draw=spend)  # noqa: E731
-    more = (passphrase, known, earlier_key, wants_reasons, signing_passphrase)
+    more = (passphrase, known, earlier_key, wants_reasons, signing_passphrase, seen)
     return run_through(plan, out, ledger, base, language, progress, door, *more)
 
 
@@ -128,6 +131,7 @@ def run_through(
     earlier_key: bytes | None = None,
     wants_reasons: bool = False,
     signing_passphrase: str | None = None,
+    seen: Mapping[str, str] | None = None,
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
@@ -147,6 +151,7 @@ def run_through(
     key = pseudonyms.opened(design, earlier_key, passphrase)
     pseudonyms.refuse_elsewhere(plan, ledger, key)
     prepared = reading.read_all(plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3))
+    reading.refuse_unseen(plan, prepared, seen or {})
     promised.refuse_other(plan, design, prepared)
     each_row.refuse_counted(plan, design, prepared)
     naming.refuse_named(plan, design, prepared)

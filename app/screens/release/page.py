@@ -391,6 +391,7 @@ class ReleasePage(Page):
             passphrase=passphrase,
             signing=self.signing.taken(),
             earlier_key=earlier_key,
+            seen=dict(self.study.looked),
             known=self.frame.settings.bundles(MOST_KNOWN),
             done=self._ended,
             failed=self._failed,
