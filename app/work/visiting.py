@@ -45,7 +45,7 @@ def read_further(
     In a private one, the column that seems to name people is proposed as the person key; in any other, no
     column is about the custodian's people.
     """
-    from engine.release.reading import file_hash
+    from engine.release.reading import unchanged
     from engine.table.reading.gathering import gather
     from engine.table.reading.options import ReadOptions
     from engine.table.reading.readers import detect, read_table
@@ -55,8 +55,8 @@ def read_further(
         path = str(gather(Path(path)).path)
     said = ReadOptions() if before is None else ReadOptions.from_json(before.options, file=Path(path).name)
     found = detect(path, options=said)
-    digest = file_hash(Path(path))
-    table = read_table(path, options=found.options, progress=progress.part(0.0, 0.7))
+    with unchanged(Path(path)) as digest:
+        table = read_table(path, options=found.options, progress=progress.part(0.0, 0.7))
     options = replace(table.options, date_order=table.options.date_order or "ymd")
     file = FileReference(path, options.to_json())
     if declared is not None:

@@ -7,7 +7,8 @@ odd about rows becomes a finding, never a refusal: whether a release exists must
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -165,11 +166,9 @@ def _read_file(
     plan: Plan, source: str, reference: FileReference, base: Path, progress: Progress
 ) -> tuple[PreparedTable, Table]:
     path, declared, steps = base / reference.path, plan.schemas.get(source, Schema()), plan.steps_of(source)
-    digest = file_hash(path)
-    raw = _as_written(path, said(reference), declared, progress)
-    give_back()
-    if file_hash(path) != digest:
-        raise InputRefused("reading.changed", file=path.name)
+    with unchanged(path) as digest:
+        raw = _as_written(path, said(reference), declared, progress)
+        give_back()
     for name in _needed(steps, declared):
         if name not in raw:
             raise InputRefused("reading.column_missing", file=path.name, column=name)
@@ -376,6 +375,31 @@ def file_hash(path: Path) -> str:
         raise InputRefused(
             "reading.not_readable", file=path.name[:100], reason=error.strerror or ""
         ) from error
+
+
+@contextmanager
+def unchanged(path: Path) -> Iterator[str]:
+    """Give the SHA-256 of a file to a block that reads it.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.changed``: at the end of the block it is another one, or was for a while: one that was
+        exchanged and put back has another number or other times.
+    """
+    before, digest = _state(path), file_hash(path)
+    yield digest
+    if file_hash(path) != digest or _state(path) != before:
+        raise InputRefused("reading.changed", file=path.name)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """Return what the file system changes with every writing and renaming; nothing where there is no file."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):  # said in words by whoever reads it
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def capped(prepared: PreparedTable, noise: Noise) -> Table:

@@ -46,7 +46,7 @@ def read(
     known
         Detection, raw table and suggestions when the file was read before: then it is only prepared anew.
     """
-    from engine.release.reading import file_hash
+    from engine.release.reading import unchanged
     from engine.table.preparation.prepare import prepare
     from engine.table.reading.options import ReadOptions
     from engine.table.reading.readers import detect, read_table
@@ -57,8 +57,8 @@ def read(
     if known is None:
         options = ReadOptions.from_json(file.options, file=file.path)
         detection = detect(file.path, options=options)
-        digest = file_hash(Path(file.path))
-        raw = read_table(file.path, options=options, progress=progress.part(0.05, 0.7))
+        with unchanged(Path(file.path)) as digest:
+            raw = read_table(file.path, options=options, progress=progress.part(0.05, 0.7))
         # Whether cells run over several lines is known when all were read.
         known_now = replace(detection.options, multiline=raw.options.multiline)
         detection = replace(detection, options=known_now)
