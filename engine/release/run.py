@@ -193,8 +193,8 @@ def run_through(
         shown = (*draft.release.views, *views(evaluated.public))
         inside = (*draft.release.inside.views, *views(evaluated.internal))
         rows = beside(draft.release, draft.used, design.request.schemas)
-        seen = spread(draft.release, draft.used, design.request.schemas, design.rows)
-        return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=seen)
+        spreads = spread(draft.release, draft.used, design.request.schemas, design.rows)
+        return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=spreads)
     except BaseException:
         if not has_name:  # else it has been paid for and is there: whoever sweeps next completes its entry
             with undisturbed():
