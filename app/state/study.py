@@ -154,6 +154,7 @@ class Study:
         self.resumed: Any = None  # a service that was opened some other day, see app.visiting.Opened
         self.without_table = False  # begun with the purpose, for what reads no table
         self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins
+        self.refused: set[str] = set()  # decisions without whose reason a release was refused
         self.looked: dict[str, str] = {}  # digests of the files that were read, by path
         self.finished: list[tuple[Plan, Any]] = []  # releases of this session, with the plans that made them
         self.history = History(self._moment(frozenset()))
@@ -253,6 +254,7 @@ class Study:
         self._prints.clear()
         self._trials.clear()
         self.looked.clear()
+        self.refused.clear()
         if was_empty:
             self.history = History(self._moment(frozenset()))
         else:

@@ -62,17 +62,20 @@ def refuse_elsewhere(plan: Plan, ledger: Ledger, key: bytes | None) -> None:
         raise InputRefused("keys.other_recipient", **told, decision=KEY_ELSEWHERE)
 
 
-def elsewhere(plan: Plan, ledger: Ledger | None, design: Method) -> dict[str, Any]:
+def elsewhere(
+    plan: Plan, ledger: Ledger | None, design: Method, *, was_refused: bool = False
+) -> dict[str, Any]:
     """Return what is asked before a key is there: the recipient, where no key can be known for them.
 
-    Empty where a release of the register to the same recipient has pseudonyms whose key the ledger knows, and
-    where the plan goes on with no earlier key.
+    Empty where a release of the register to the same recipient has pseudonyms whose key the ledger knows,
+    unless the key that was given is another one and ``was_refused``; and where no earlier key is wanted.
     """
     if not isinstance(design, KeyKeeper) or not design.uses_earlier_key:
         return {}
     found = () if ledger is None else _recipients(plan, ledger, None)
     recipient = plan.purpose.recipient
-    return {} if _folded(recipient) in map(_folded, found) else {"recipient": recipient.strip() or "–"}
+    is_known = _folded(recipient) in map(_folded, found)
+    return {} if is_known and not was_refused else {"recipient": recipient.strip() or "–"}
 
 
 def keep(

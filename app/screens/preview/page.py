@@ -310,6 +310,7 @@ class PreviewPage(Page):
             self.study.ledger_path,
             self._places(),
             self.study.table,
+            frozenset(self.study.refused),
             done=lambda found: self._looked(found, plan),
             doing=words.say("app.preview.looking"),
         )

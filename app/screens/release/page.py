@@ -459,6 +459,7 @@ class ReleasePage(Page):
         polish(self.ended)
         self.ended.setAccessibleName(f"{self.ended_title.text()} {kept}")
         if outcome.error is not None:
+            self.study.refused.add(str(getattr(outcome.error, "values", {}).get("decision", "")))
             self.refuse(outcome.error)
             self.signing.ask_after(outcome.error)
 
