@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -44,11 +45,11 @@ def read_stops(part: QWidget) -> Iterator[QWidget]:
 
 def _widgets_of(layout: QLayout) -> Iterator[QWidget]:
     """Yield the widgets of a layout and of those within it: a grid line by line."""
-    places = list(range(layout.count()))
+    items = [item for place in range(layout.count()) if (item := layout.itemAt(place)) is not None]
     if isinstance(layout, QGridLayout):
-        places.sort(key=layout.getItemPosition)
-    for place in places:
-        item = layout.itemAt(place)
+        lines: list[Any] = [layout.getItemPosition(place) for place in range(len(items))]
+        items = [items[place] for place in sorted(range(len(items)), key=lines.__getitem__)]
+    for item in items:
         widget, inner = item.widget(), item.layout()
         if widget is not None:
             yield widget
@@ -58,7 +59,8 @@ def _widgets_of(layout: QLayout) -> Iterator[QWidget]:
 
 def step_focus(window: QWidget, *, forward: bool) -> bool:
     """Move the focus to the next stop or the one before, around the ends; False where there is none."""
-    stops, now = list(read_stops(window)), window.focusWidget()
+    stops = list(read_stops(window))
+    now: QWidget | None = window.focusWidget()
     if not stops:
         return False
     while now is not None and now not in stops:  # within a part that stops as a whole

@@ -44,4 +44,4 @@ def test_the_number_of_the_last_bar_has_room(qtbot: Any) -> None:
     histogram.resize(190, 190)
     histogram.show_bars((*BARS, ("50+", 34_670)), below=2, words="", then=(0, 0, 0, 0, 0, 1_042_590))
     histogram.grab()
-    assert 0 < histogram._written.left() and histogram._written.right() <= histogram.width()
+    assert histogram._written.left() > 0 and histogram._written.right() <= histogram.width()
