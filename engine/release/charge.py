@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from engine import policy
 from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
 from engine.ledger.fields import at_least, at_most, day, exact, words
@@ -81,12 +82,13 @@ def holding_of(plan: Plan, ledger: Ledger, design: Method) -> Holding:
     ------
     InputRefused
         ``charge.no_holding``: no register of people is named. ``charge.no_budget``: it is new and has
-        to pay, and the plan does not say the budget.
+        to pay, and the plan does not say the budget. ``policy.*``: the computer lets no release spend that.
     """
     if not plan.holding.strip():
         raise InputRefused("charge.no_holding")
     found = known_holding(plan, ledger)
     if found is not None:
+        refuse_level(design, found)
         return found
     refuse_too_much(plan, design)
     promise, budget = design.cost, plan.holding_budget
@@ -118,7 +120,7 @@ def refuse_too_much(plan: Plan, design: Method) -> None:
     ------
     InputRefused
         ``charge.no_budget``, ``ledger.over_budget`` or ``ledger.over_delta``; ``ledger.no_holding``: a visit
-        is paid by the register for which its service was opened.
+        is paid by the register for which its service was opened; ``policy.*``.
     """
     if plan.continues:
         raise InputRefused("ledger.no_holding", holding=plan.holding.strip())
@@ -129,6 +131,7 @@ def refuse_too_much(plan: Plan, design: Method) -> None:
         raise InputRefused("charge.no_budget", holding=plan.holding)
     name, unit = plan.holding.strip(), promise.unit.value
     made = Holding("", name, unit, budget.neighbours.value, budget.epsilon, budget.delta, None, "")
+    refuse_level(design, made)
     paid = charged_promise(promise, made)
     if paid.loss is None:
         return
@@ -140,6 +143,19 @@ def refuse_too_much(plan: Plan, design: Method) -> None:
             named = {"holding": name, "budget": at_most(whole), "left": at_most(whole)}
             refusal = InputRefused(code, **named, asked=at_least(asked), total=at_least(asked))
             raise _as_planned(refusal, design, made)
+
+
+def refuse_level(design: Method, holding: Holding) -> None:
+    """Refuse what the computer lets no release spend: as the register counts it, not as it was planned.
+
+    Raises
+    ------
+    InputRefused
+        ``policy.epsilon``, ``policy.delta``; or what `charged` says.
+    """
+    loss = charged_promise(design.cost, holding).loss if pays(design) else None
+    if loss is not None:
+        policy.refuse_level(loss.epsilon, loss.delta)
 
 
 def _as_planned(refusal: InputRefused, design: Method, holding: Holding) -> InputRefused:
@@ -260,6 +276,10 @@ def preview(plan: Plan, ledger: Ledger, design: Method) -> Preview | None:
         **_visit(plan, design),
     )
     refusal = None if found.refusal is None else _as_planned(found.refusal, design, holding)
+    try:
+        refuse_level(design, holding)
+    except InputRefused as beyond:
+        refusal = refusal or beyond
     return replace(found, refusal=refusal)
 
 

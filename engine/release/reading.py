@@ -7,7 +7,8 @@ odd about rows becomes a finding, never a refusal: whether a release exists must
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -107,15 +108,38 @@ def read(
     for part in parts:
         if set(part.columns) != set(parts[0].columns):
             raise InputRefused("reading.other_columns", file=part.file, first=parts[0].file)
-    digests = "".join(sorted(part.sha256 for part in parts))
     return replace(
         parts[0],
         table=parts[0].table.with_rows(_together([part.table for part in parts])),
         file=", ".join(part.file for part in parts),
-        sha256=hashlib.sha256(digests.encode()).hexdigest(),
+        sha256=_digest([part.sha256 for part in parts]),
         rows_read=sum(part.rows_read for part in parts),
         fingerprints=fingerprints(raws[0].with_rows(_together(raws))),
     )
+
+
+def _digest(parts: Sequence[str]) -> str:
+    """Return the digest that names several files, from theirs; that of one is its own."""
+    return parts[0] if len(parts) == 1 else hashlib.sha256("".join(sorted(parts)).encode()).hexdigest()
+
+
+def refuse_unseen(plan: Plan, prepared: Mapping[str, PreparedTable], seen: Mapping[str, str]) -> None:
+    """Refuse files with another content than a person has looked at.
+
+    Parameters
+    ----------
+    seen
+        SHA-256 of files when they were looked at, by their paths as the plan names them.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.not_as_seen``.
+    """
+    for source, one in prepared.items():
+        looked = [seen[file.path] for file in plan.files_of(source) if file.path in seen]
+        if looked and len(looked) == len(plan.files_of(source)) and _digest(looked) != one.sha256:
+            raise InputRefused("reading.not_as_seen", file=one.file)
 
 
 def _together(tables: Sequence[Table]) -> pd.DataFrame:
@@ -144,11 +168,9 @@ def _read_file(
     plan: Plan, source: str, reference: FileReference, base: Path, progress: Progress
 ) -> tuple[PreparedTable, Table]:
     path, declared, steps = base / reference.path, plan.schemas.get(source, Schema()), plan.steps_of(source)
-    digest = file_hash(path)
-    raw = _as_written(path, options_of_reading(reference), declared, progress)
-    give_back()
-    if file_hash(path) != digest:
-        raise InputRefused("reading.changed", file=path.name)
+    with unchanged(path) as digest:
+        raw = _as_written(path, options_of_reading(reference), declared, progress)
+        give_back()
     for name in _needed(steps, declared):
         if name not in raw:
             raise InputRefused("reading.column_missing", file=path.name, column=name)
@@ -357,6 +379,31 @@ def file_hash(path: Path) -> str:
         raise InputRefused(
             "reading.not_readable", file=path.name[:100], reason=error.strerror or ""
         ) from error
+
+
+@contextmanager
+def unchanged(path: Path) -> Iterator[str]:
+    """Give the SHA-256 of a file to a block that reads it.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.changed``: at the end of the block it is another one, or was for a while: one that was
+        exchanged and put back has another number or other times.
+    """
+    before, digest = _state(path), file_hash(path)
+    yield digest
+    if file_hash(path) != digest or _state(path) != before:
+        raise InputRefused("reading.changed", file=path.name)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """Return what the file system changes with every writing and renaming; nothing where there is no file."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):  # said in words by whoever reads it
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Table:
