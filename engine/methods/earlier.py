@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow as pa
 
-    from engine.arrays import Integers, Mask
+    from engine.arrays import Bools, Integers
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Shared:
         The group of each of the new table's people, and their keys; None where parts of rows are meant.
     """
 
-    tables: Mask
+    tables: Bools
     sizes: Integers
     places: Integers | None = field(default=None, repr=False)
     people: pa.Array | None = field(default=None, repr=False)

@@ -431,7 +431,7 @@ class ProtectedTable(Method):
         def groups_in(cell: Iterable[tuple[str, str]]) -> Mask:
             fixed = {names.index(pair[0]): where[pair] for pair in cell}
             here = is_there[(slice(None), *(fixed.get(axis, slice(None)) for axis in range(len(names))))]
-            return here.reshape(count, -1).any(axis=1)
+            return np.asarray(here.reshape(count, -1).any(axis=1))
 
         return groups_in
 

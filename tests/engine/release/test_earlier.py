@@ -236,6 +236,7 @@ def test_what_is_kept_is_what_left_and_nothing_else(tmp_path, ledger):
         "method",
         "parameters",
         "made",
+        "chosen",
         "files",
     }
 

@@ -160,7 +160,7 @@ class _Together:
 
 @dataclass(frozen=True)
 class _Span:
-    """All combinations of rows of ones and zeros: independent ones in reduced form, and what they are made of.
+    """All combinations of rows of ones and zeros: independent ones in reduced form, and their making.
 
     ``rows`` has shape (rank, groups), ``made`` (rank, rows given).
     """
