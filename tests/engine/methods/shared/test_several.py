@@ -82,9 +82,9 @@ def given_away(tables, who, where):
                     found.add(label)
             is_union = len(chosen) > 2 and is_new and set(np.unique(total)) <= {0, 1}
             count = int((total * (where == place)).sum())
-            if is_union and 0 < count < THRESHOLD and not is_in_span(older, total):
-                if not any((total == one).all() for one in pairs):
-                    found.add(label)
+            is_old = is_in_span(older, total) or any((total == one).all() for one in pairs)
+            if is_union and 0 < count < THRESHOLD and not is_old:
+                found.add(label)
     return found
 
 
@@ -195,11 +195,14 @@ def test_the_noise_of_rounded_numbers_adds_up():
 
 
 def test_few_who_came_back_do_not_hide_what_follows():
-    """The year was released before the month that hides: of who is elsewhere nobody knows the cell."""
+    """The year was released before the month that hides: of who is elsewhere nobody knows the cell.
+
+    In the two other cells the months count one person more than the year: who came twice.
+    """
     when, where = np.repeat(np.arange(3), 60), np.tile([0, 1, 2], 60)
     where[when == 1] = np.arange(60) % 2
     where[60] = 2
     who = [when == 0, when >= 0, when == 2, when == 1]
     who[2] = who[2].copy()
     who[2][[0, 1]] = True
-    assert ask([told(counted(one, where)) for one in who], who, where) == ["c"]
+    assert ask([told(counted(one, where)) for one in who], who, where) == ["a", "b", "c"]
