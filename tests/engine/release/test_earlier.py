@@ -427,7 +427,6 @@ ORDERS = {
     "the year last": lambda m: [*m, together(*m)],
     "the year first": lambda m: [together(*m), m[0], m[2], m[1]],
     "overlaps": lambda m: [together(*m[:2]), together(*m[1:]), together(*m), m[1]],
-    "a quarter of two and the rest": lambda m: [m[1], together(*m), together(m[0], m[2])],
 }
 
 
