@@ -16,6 +16,7 @@ from engine.methods.shared.suppression.differencing import Told, name_of
 
 MOST_TRIED = 12
 """Independent numbers up to which all sums of them are looked at; of more, those of up to three."""
+PIECE = 32
 STRAYS = 0.05
 """Share of all people who may break a relation between tables that nearly holds."""
 _Cell = frozenset[tuple[str, str]]
@@ -175,13 +176,15 @@ class _Span:
         rows = np.zeros((0, given.shape[1]), dtype=object)
         made, pivots = np.zeros((0, len(given)), dtype=object), list[int]()
         for place, one in enumerate(given):
-            row = one.astype(int).astype(object) * Fraction(1)
-            own = np.array([Fraction(int(place == other)) for other in range(len(given))], dtype=object)
+            row = one.astype(int).astype(object)
+            own = np.array([int(place == other) for other in range(len(given))], dtype=object)
             row, own = row - row[pivots] @ rows, own - row[pivots] @ made
             if not row.any():
                 continue
-            pivot = int(np.flatnonzero(row)[0])
-            row, own = row / row[pivot], own / row[pivot]
+            units = np.flatnonzero(abs(row) == 1)  # by them whole numbers stay whole, which are far quicker
+            pivot = int(units[0] if units.size else np.flatnonzero(row)[0])
+            by = row[pivot] if units.size else Fraction(1, 1) / row[pivot]
+            row, own = row * by, own * by
             there = rows[:, [pivot]]
             rows, made = np.vstack([rows - there * row, row]), np.vstack([made - there * own, own])
             pivots.append(pivot)
@@ -208,9 +211,12 @@ class _Span:
         for one in np.unique(part):
             among = np.flatnonzero(part == one)
             most = len(among) if len(among) <= MOST_TRIED else 3
-            for many in range(1, most + 1):
-                for chosen in map(list, combinations(among, many)):
-                    union = rows[chosen].sum(axis=0)
-                    if (np.isclose(union, 0) | np.isclose(union, 1)).all():
-                        found.append(self.made[chosen].sum(axis=0))
+            sets = [one for many in range(1, most + 1) for one in combinations(range(len(among)), many)]
+            chosen = np.zeros((len(sets), len(among)))
+            for place, those in enumerate(sets):
+                chosen[place, those] = 1
+            for start in range(0, rows.shape[1], PIECE):  # most are none of them by few groups already
+                union = chosen @ rows[among, start : start + PIECE]
+                chosen = chosen[(np.isclose(union, 0) | np.isclose(union, 1)).all(axis=1)]
+            found += [self.made[among[own > 0]].sum(axis=0) for own in chosen]
         return [made for made in found if np.count_nonzero(made) >= 3]
