@@ -65,6 +65,26 @@ class Recognition(Register):
             tables = traces.known_tables(db, self.path).get(one.holding, [])
         return traces.kin(tables, one.tables, one.number, table, each, key)
 
+    def shared(
+        self,
+        releases: Sequence[str],
+        fingerprint: str,
+        people_keys: Any,
+        *,
+        rows: Digests = people.NONE,
+        key: str = "",
+    ) -> list[traces.Groups]:
+        """Return who is in which of a table and all of these releases (their entries), see `traces.shared`.
+
+        Other parameters, order and refusals are those of `kin`.
+        """
+        each = people.of_each(self._key(), people_keys)
+        table = traces.seen(self._key(), fingerprint, each, (), rows, people.NONE)
+        with self._transaction() as db:
+            found = [entries.one(db, one) for one in releases]
+            tables = traces.known_tables(db, self.path).get(found[0].holding, [])
+        return traces.shared(tables, [(one.tables, one.number) for one in found], table, each, key)
+
     def match(
         self,
         fingerprint: str,
@@ -163,7 +183,7 @@ class Recognition(Register):
                     "columns": journal.write_names(table.columns),
                     "key": names["key"],
                     "people": int(table.people.size),
-                    "traces_hash": traces.keep(db, identity, table, kept.get(target.id, [])),
+                    "traces_hash": traces.keep(db, identity, table),
                     "reason": names["why"],
                     "created": journal.now(),
                 }

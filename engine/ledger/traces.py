@@ -1,6 +1,6 @@
 """What the ledger keeps of an attached table to know it again, and how a table relates to each register.
 
-All of it is keyed digests (of people who were not known before, of parts of rows, of the content of columns)
+All of it is keyed digests (of people, of parts of rows, of the content of columns)
 and the names of columns. The digests lie outside the journal, which holds their hash: none can be added,
 changed or removed unnoticed, and every comparison looks.
 """
@@ -65,10 +65,10 @@ class Traces:
 
 @dataclass(frozen=True)
 class Known:
-    """An attached table as the ledger kept it; its people are those who were new with it.
+    """An attached table as the ledger kept it.
 
     ``number`` is the row of the journal that attached it, ``key`` the column that named its people, ``size``
-    how many there were.
+    how many there were. Older programs kept only those of its people who were new with it.
     """
 
     number: int
@@ -123,13 +123,9 @@ def known_tables(db: sqlite3.Connection, path: Path) -> dict[str, list[Known]]:
     return found
 
 
-def keep(db: sqlite3.Connection, attached: str, table: Traces, tables: Sequence[Known]) -> str:
-    """Keep what is new of a table under the id of its attachment; return the hash for the journal."""
-    parts = (
-        table.people[~among(table.people, everyone(tables))],
-        table.rows_below(table.sampled),
-        table.contents,
-    )
+def keep(db: sqlite3.Connection, attached: str, table: Traces) -> str:
+    """Keep a table's traces under the id of its attachment; return the hash for the journal."""
+    parts = (table.people, table.rows_below(table.sampled), table.contents)
     blobs = (part.astype("<u8").tobytes() for part in parts)
     trace = dict(zip(("people", "rows", "contents"), blobs, strict=True)) | {"sampled": table.sampled}
     db.execute(
@@ -213,6 +209,62 @@ def kin(
         had = one.people if is_whole else everyone([other for other in past if other.number <= one.number])
         strangers &= ~among(each, had)
     return Kin(alike, strangers)
+
+
+Groups = tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64], npt.NDArray[np.int64] | None]
+
+
+def shared(
+    tables: Sequence[Known],
+    releases: Sequence[tuple[Collection[str], int]],
+    table: Traces,
+    each: Digests,
+    key: str,
+) -> list[Groups]:
+    """Return who is in which of a table and earlier releases.
+
+    Parameters
+    ----------
+    tables, table, each, key
+        As for `kin`.
+    releases
+        Of each one the fingerprints of its tables, and the row of the journal that reserved it.
+
+    Returns
+    -------
+    list of tuple
+        Groups by the tables that have them, as `engine.methods.earlier.Shared` takes them: of people where
+        one column named them in all tables and all of them are kept; of parts of rows, without places, where
+        all tables have some that were sampled alike.
+    """
+    own = [
+        [one for one in tables if one.number < before and one.fingerprint in fingerprints]
+        for fingerprints, before in releases
+    ]
+    every = [one for some in own for one in some]
+    found: list[Groups] = []
+    if not all(own):
+        return found
+    if key and all(one.key.casefold() == key.casefold() and one.people.size == one.size for one in every):
+        members, units = _grouped([table.people, *(everyone(some) for some in own)])
+        is_in, places, sizes = members
+        found.append((is_in, sizes, places[np.searchsorted(units, each)]))
+    sampled = max(one.sampled for one in every)
+    if all(one.rows.size and one.sampled == sampled for one in every) and table.sampled <= sampled:
+        parts = (distinct(np.concatenate([one.rows for one in some])) for some in own)
+        (is_in, _, sizes), _ = _grouped([table.rows_below(sampled), *parts])
+        found.append((is_in, sizes, None))
+    return found
+
+
+def _grouped(
+    sets: Sequence[Digests],
+) -> tuple[tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64], npt.NDArray[np.int64]], Digests]:
+    """Return the groups of all members by the sets that have them, the group of each, sizes, and members."""
+    units = distinct(np.concatenate(sets))
+    is_in = np.stack([among(units, one) for one in sets], axis=1)
+    groups, places, sizes = np.unique(is_in, axis=0, return_inverse=True, return_counts=True)
+    return (groups, places.reshape(-1), sizes), units
 
 
 def matches(holdings: Sequence[Holding], kept: Mapping[str, list[Known]], table: Traces) -> list[Match]:

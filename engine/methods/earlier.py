@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow as pa
 
+    from engine.arrays import Bools, Integers
+
 
 @dataclass(frozen=True)
 class EarlierRelease:
@@ -32,6 +34,8 @@ class EarlierRelease:
     strangers
         The people of the new table who surely were in none of its tables, as keys; None where nobody can say
         who was. They stay inside.
+    chosen
+        Whether conditions chose among the rows of its tables; so it is where nobody can say it.
     """
 
     title: str
@@ -41,6 +45,27 @@ class EarlierRelease:
     made: Mapping[str, str] = field(default_factory=dict)
     alike: float = 1.0
     strangers: pa.Array | None = field(default=None, repr=False)
+    chosen: bool = True
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Who is in which of several tables: people (or parts of rows) by the tables that have them.
+
+    Parameters
+    ----------
+    tables
+        Of each group, which tables have it, shape (groups, 1 + earlier releases); the new table comes first.
+    sizes
+        How many are in each group.
+    places, people
+        The group of each of the new table's people, and their keys; None where parts of rows are meant.
+    """
+
+    tables: Bools
+    sizes: Integers
+    places: Integers | None = field(default=None, repr=False)
+    people: pa.Array | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -59,6 +84,9 @@ class Earlier:
         Whether the custodian gave a reason to release without a comparison that cannot be made.
     other_people
         Whether the custodian gave a reason why a table that looks nearly the same is about other people.
+    shared
+        Who is in which of the releases, as far as it is known: by people, by rows, by both or not at all.
+        It stays inside.
     """
 
     releases: tuple[EarlierRelease, ...] = ()
@@ -66,6 +94,7 @@ class Earlier:
     secret: bytes = field(default=b"", repr=False)
     excused: bool = False
     other_people: bool = False
+    shared: tuple[Shared, ...] = field(default=(), repr=False)
 
 
 NOTHING = Earlier()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,9 @@ from engine import bounded, strict_json
 from engine.bounded import read_bytes, read_text
 from engine.errors import InputRefused
 from engine.ledger import Entry, Holding, Ledger
+from engine.ledger.staff import APPROVED
 from engine.methods.catalogue import method as find_method
-from engine.methods.earlier import NOTHING, Earlier, EarlierRelease
+from engine.methods.earlier import NOTHING, Earlier, EarlierRelease, Shared
 from engine.methods.protocol import Method
 from engine.release import charge
 from engine.release.bundle import RELEASE, SUMS
@@ -98,7 +99,9 @@ def earlier(
     if found and others:
         ledger.decide(OTHER_PEOPLE, others, holding=holding.id, entry=entry)
     related = tuple(_related(one, ledger, identity, prepared) for identity, one in found.items())
-    return Earlier(related, len(absent), ledger.register_key(holding.id), bool(reason), bool(others))
+    secret = ledger.register_key(holding.id)
+    shared = _shared(found, ledger, prepared)
+    return Earlier(related, len(absent), secret, bool(reason), bool(others), shared)
 
 
 def missing(plan: Plan, ledger: Ledger | None, *, places: Iterable[Path]) -> dict[str, Any]:
@@ -135,6 +138,10 @@ def told_of(folder: Path) -> bytes | None:
                 for step in tree["decided"].get("preparation", ())
                 if {"to", "column"} <= step.keys()
             },
+            "chosen": any(
+                step.get("step") in ("keep_rows_where", "drop_people")
+                for step in tree["decided"].get("preparation", ())
+            ),
             "files": {name: data.decode() for name, data in content.items() if name.endswith(".csv")},
         }
         return json.dumps(told, sort_keys=True, ensure_ascii=False).encode()
@@ -156,11 +163,38 @@ def _related(
     return replace(one, alike=kin.alike, strangers=strangers)
 
 
+def _shared(
+    found: Mapping[str, EarlierRelease], ledger: Ledger, prepared: PreparedTable | None
+) -> tuple[Shared, ...]:
+    """Return who is in which of all releases together; nothing where conditions on rows chose among them."""
+    if prepared is None or len(found) < 2 or prepared.filters or any(one.chosen for one in found.values()):
+        return ()
+    key, known = prepared.schema.person_key, prepared.fingerprints
+    people = person_keys(prepared.table, prepared.schema)
+    name = "" if key is None else key.name
+    found_by = ledger.shared(tuple(found), known.fingerprint, people, rows=known.rows, key=name)
+    return tuple(
+        Shared(tables, sizes, places, None if places is None else people.combine_chunks())
+        for tables, sizes, places in found_by
+    )
+
+
 def _refuse_open(ledger: Ledger, holding: Holding, method: type[Method], entry: str) -> None:
-    listed = ledger.entries(holding.id)
-    own = next(one.number for one in listed if one.id == entry)
-    for one in listed:
-        if one.state in ("reserved", "spent") and one.number < own and _is_of(one, method):
+    """Refuse while another one that began before is not closed.
+
+    What was prepared begins when it goes on: until then others may have been made, or killed.
+    """
+    waiting = [
+        one
+        for one in ledger.entries(holding.id)
+        if one.id != entry and one.state in ("reserved", "spent") and _is_of(one, method)
+    ]
+    if not waiting:
+        return
+    went_on = {one["row"]: int(one["sequence"]) for one in ledger.journal() if one["kind"] == APPROVED}
+    own = went_on.get(entry, ledger.entry(entry).number)
+    for one in waiting:
+        if went_on.get(one.id, one.number) < own:
             code = "earlier_unresolved" if one.abandoned else "earlier_underway"
             raise InputRefused(f"run.{code}", title=one.title, holding=holding.name, entry=one.id)
 
@@ -204,7 +238,9 @@ def _release(content: bytes | None, entry: Entry) -> EarlierRelease | None:
             for name, text in tree["files"].items()
         }
         made = dict(tree.get("made", {}))  # what older programs kept does not say it
-        return EarlierRelease(entry.title, str(tree["method"]), dict(tree["parameters"]), frames, made)
+        chosen = bool(tree.get("chosen", True))
+        about = (entry.title, str(tree["method"]), dict(tree["parameters"]))
+        return EarlierRelease(*about, frames, made, chosen=chosen)
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from pyarrow.compute import is_in
+from pyarrow.compute import index_in, is_in
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.earlier import Earlier, EarlierRelease
+from engine.methods.earlier import Earlier, EarlierRelease, Shared
 from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
@@ -60,6 +61,7 @@ from engine.views import Text
 
 if TYPE_CHECKING:
     from engine.methods.shared.suppression.audited import Audited
+    from engine.methods.shared.suppression.differencing import Told
     from engine.methods.shared.suppression.task import Task
     from engine.table.table import Table
 
@@ -374,7 +376,64 @@ class ProtectedTable(Method):
                     raise
                 if not earlier.excused:
                     raise InputRefused(f"{ID}.not_compared", title=one.title) from error
+        self._refuse_together(frame, table, earlier)
         return replace(earlier, releases=tuple(compared))
+
+    def _refuse_together(self, frame: pd.DataFrame, table: Table, earlier: Earlier) -> None:
+        """Refuse a table that gives away small cells beside two that were released before, or more."""
+        from engine.methods.shared.suppression.differencing import Told
+        from engine.methods.shared.suppression.several import derived_cells
+
+        tables, places = [Told(frame, self._totals, *self._told(self.values))], [0]
+        for place, one in enumerate(earlier.releases, start=1):
+            with suppress(KeyError, ValueError, TypeError, StopIteration):  # then there was a reason
+                told = self._told_by(one)
+                if one.parameters.get("of") == self.options.of and told.lines.keys() & tables[0].lines:
+                    tables, places = [*tables, told], [*places, place]
+        if len(places) < 3:
+            return
+        titles = "; ".join(earlier.releases[place - 1].title for place in places[1:][-NAMED:])
+        if not earlier.shared and not earlier.excused:
+            raise InputRefused(f"{ID}.several_unknown", count=len(places) - 1, titles=titles)
+        for known in earlier.shared:
+            members = known.tables[:, places]
+            cells = derived_cells(tables, members, known.sizes, self._groups_in(table, known))
+            if cells:
+                named = "; ".join(cells[:NAMED])
+                raise InputRefused(f"{ID}.several", titles=titles, count=len(cells), cells=named)
+
+    def _told_by(self, one: EarlierRelease) -> Told:
+        """Return what an earlier release told; raise where that cannot be read."""
+        from engine.methods.shared.suppression.differencing import Told, hidden_numbers
+
+        other = next(iter(one.frames.values()))
+        value = str(other.columns[-1])
+        totals = {name: _word(other[name], one.parameters) for name in one.parameters["columns"]}
+        told = other[[*totals, value]].assign(**{value: hidden_numbers(other[value])})
+        return Told(told, totals, *self._told(one.parameters))
+
+    def _groups_in(self, table: Table, known: Shared) -> Callable[[Iterable[tuple[str, str]]], Mask]:
+        """Return which groups of people have a row in a cell of the table; all where nobody knows whose."""
+        key, count, cells = self.schema.person_key, len(known.tables), self.cells
+        if known.places is None or known.people is None or key is None:
+            return lambda _: np.ones(count, dtype=bool)
+        people = people_of(table, key)
+        at = index_in(people.distinct, value_set=known.people.cast(people.distinct.type))
+        groups = known.places[at.to_numpy(zero_copy_only=False).astype(np.int64)]
+        codes = cells.codes(table.rows())
+        counted = (codes >= 0) & (people.places >= 0)
+        is_there = np.zeros((count, cells.size), dtype=bool)
+        is_there[groups[people.places[counted]], codes[counted]] = True
+        is_there = is_there.reshape(count, *cells.shape)
+        where = {(axis.name, text): place for axis in cells.axes for place, text in enumerate(axis.labels)}
+        names = cells.names
+
+        def groups_in(cell: Iterable[tuple[str, str]]) -> Mask:
+            fixed = {names.index(pair[0]): where[pair] for pair in cell}
+            here = is_there[(slice(None), *(fixed.get(axis, slice(None)) for axis in range(len(names))))]
+            return np.asarray(here.reshape(count, -1).any(axis=1))
+
+        return groups_in
 
     def _refuse_beside(self, frame: pd.DataFrame, table: Table, one: EarlierRelease) -> bool:
         """Refuse a table beside one other; False where both are of quantities that are not compared."""
@@ -383,7 +442,6 @@ class ProtectedTable(Method):
             Told,
             alike,
             exposed_cells,
-            hidden_numbers,
             is_moved_by_few,
             resembles,
             show_same_rows,
@@ -399,11 +457,7 @@ class ProtectedTable(Method):
         if (of is None) != (amount is None):
             return False
         new = Told(frame, self._totals, *self._told(self.values))
-        other = next(iter(one.frames.values()))
-        value = str(other.columns[-1])
-        totals = {name: _word(other[name], one.parameters) for name in one.parameters["columns"]}
-        told = other[[*totals, value]].assign(**{value: hidden_numbers(other[value])})
-        old = Told(told, totals, *self._told(one.parameters))
+        old = self._told_by(one)
         if of != amount:
             if alike(new, old):
                 raise NotComparable  # perhaps the same amounts under another name

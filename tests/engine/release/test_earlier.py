@@ -14,13 +14,14 @@ import pytest
 
 from engine import texts
 from engine.errors import InputRefused
-from engine.ledger import Ledger
+from engine.ledger import Ledger, staff
+from engine.privacy import keys
 from engine.release import earlier as earlier_module
-from engine.release import remembered
+from engine.release import remembered, seconded
 from engine.release.charge import NEW_HOLDING
 from engine.release.earlier import EARLIER_MISSING, OTHER_PEOPLE, missing, told_of
 from engine.release.reasons import KNOWN
-from engine.release.run import run
+from engine.release.run import prepare, run
 from engine.release.working import sweep
 from tests.engine.methods.statistics.test_protected_table import COUNTS, people_table, plan_for, stays
 
@@ -236,6 +237,7 @@ def test_what_is_kept_is_what_left_and_nothing_else(tmp_path, ledger):
         "method",
         "parameters",
         "made",
+        "chosen",
         "files",
     }
 
@@ -376,3 +378,117 @@ def test_the_same_people_have_the_same_rows_in_every_table_of_a_register(tmp_pat
         for name, other in (("one", "gender"), ("two", "age"))
     ]
     assert sums[0]["count"].tolist() == sums[1]["count"].tolist() and len(sums[0]) == 4
+
+
+# --- three tables and more -----------------------------------------------------------------------------
+
+AGES, GENDERS, SMALL = ("[40-50)", "[50-60)", "[60-70)", "[70-80)"), ("Female", "Male"), ("[50-60)", "Male")
+SEVERAL = "statistics.protected_table.several"
+
+
+def other_month(number, alone=None):
+    """Return a month in which everybody is new; its counts differ from those of all others by many."""
+    counts = {
+        (age, gender): 40 + 17 * ((place + 3 * number) % 5)
+        for place, (age, gender) in enumerate((a, g) for a in AGES for g in GENDERS)
+    }
+    if alone == number:
+        counts[SMALL] = 1
+    frame = month(300 + number, sum(counts.values()))
+    frame["patient_nbr"] = np.arange(len(frame)) * 7919 % 10**6 + (number + 1) * 10**6
+    cells = [cell for cell, count in counts.items() for _ in range(count)]
+    return frame.assign(age=[age for age, _ in cells], gender=[gender for _, gender in cells])
+
+
+def release_all(tmp_path, ledger, frames, *, decisions=(), change=lambda plan: plan):
+    """Release one table after the other; return of each its counts, or the code with which it was refused."""
+    found = []
+    for number, frame in enumerate(frames):
+        name = f"t{len(ledger.entries())}-{number}"
+        people_table(frame, tmp_path, f"{name}.csv")
+        plan = planned(tmp_path, {}, name, columns=["age", "gender"], threshold=5)
+        try:
+            plan = replace(change(plan), decisions=tuple(decisions))
+            run(plan, out=tmp_path / name, ledger=ledger, base=tmp_path)
+        except InputRefused as refused:
+            texts.explain(refused)
+            found.append(refused.code)
+            continue
+        table = pd.read_csv(tmp_path / name / "release" / "counts.csv", index_col=[0, 1])
+        found.append(table["count"])
+    return found
+
+
+def together(*frames):
+    return pd.concat(frames, ignore_index=True)
+
+
+ORDERS = {
+    "the year last": lambda m: [*m, together(*m)],
+    "the year first": lambda m: [together(*m), m[0], m[2], m[1]],
+    "overlaps": lambda m: [together(*m[:2]), together(*m[1:]), together(*m), m[1]],
+}
+
+
+@pytest.mark.parametrize("reason", [False, True])
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_three_tables_tell_together_is_refused_whatever_the_reason(tmp_path, ledger, order, reason):
+    """One person of the second month is hidden: sums and differences of the others are that one person."""
+    decisions = [{"decision": one, "reason": "Others."} for one in (OTHER_PEOPLE, EARLIER_MISSING)]
+    frames = ORDERS[order]([other_month(number, alone=1) for number in range(3)])
+    found = release_all(tmp_path, ledger, frames, decisions=decisions if reason else ())
+    assert {one for one in found if isinstance(one, str)} == {SEVERAL}
+    assert sum(not isinstance(one, str) for one in found) >= 2
+
+
+def test_ordinary_months_and_their_year_leave_without_a_question(tmp_path, ledger):
+    months = [other_month(number) for number in range(4)]
+    found = release_all(tmp_path, ledger, [*months, together(*months)])
+    assert not any(isinstance(one, str) for one in found)
+    year = sum(one.to_numpy() for one in found[:4])
+    assert (found[4].to_numpy() == year).all()  # which gives nobody away: no cell is small
+
+
+def test_who_was_chosen_by_conditions_is_known_to_nobody(tmp_path, ledger):
+    """Then whether several tables give somebody away cannot be said: that takes a reason."""
+    step = {"step": "keep_rows_where", "column": "readmitted", "is": "in", "values": ["NO", "<30", ">30"]}
+    frames = [other_month(number) for number in range(3)]
+    found = release_all(
+        tmp_path, ledger, frames, change=lambda plan: replace(plan, preparation=(*plan.preparation, step))
+    )
+    assert found[2] == f"{SEVERAL}_unknown" and not any(isinstance(one, str) for one in found[:2])
+    why = {"decision": EARLIER_MISSING, "reason": "Every month is a file of its own."}
+    (last,) = release_all(tmp_path, ledger, frames[2:], decisions=[why])
+    assert not isinstance(last, str)
+
+
+def test_all_people_of_a_table_are_kept_also_those_who_were_known(tmp_path, ledger):
+    first, second = other_month(0), together(other_month(0), other_month(1))
+    release_all(tmp_path, ledger, [first, second])
+    with sqlite3.connect(ledger.path) as db:
+        kept = [len(people) // 8 for (people,) in db.execute("SELECT people FROM trace ORDER BY rowid")]
+    db.close()
+    assert kept == [len(first), len(second)]
+
+
+def test_what_was_prepared_is_asked_what_was_begun_until_it_goes_on(tmp_path, ledger, monkeypatch):
+    """In both ways: what goes on now began after what was killed, and before what begins now."""
+    monkeypatch.setattr(keys, "_ARGON2", {"iterations": 1, "lanes": 1, "memory_cost": 64})
+    plan = planned(tmp_path, COUNTS, "prepared")
+    holding = ledger.create_holding(plan.holding, unit="person", neighbours="add_remove")
+    people = {}
+    for name, role in (("Ada", "approve"), ("Bea", "prepare")):
+        seconded.name_person(ledger, holding, name=name, role=role, passphrase=f"a long passphrase {name}")
+        found = seconded.find_person(ledger, ledger.holdings()[0], name)
+        people[name] = seconded.opened(ledger, ledger.holdings()[0], found, f"a long passphrase {name}")
+        staff.sign_in(ledger.path, people[name])
+    approval = seconded.approve(prepare(plan, ledger=ledger, base=tmp_path), people["Ada"])
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "complete", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            made(tmp_path, MORE, "killed", tmp_path / "killed", ledger)
+    shutil.rmtree(tmp_path / "killed")
+    monkeypatch.setattr("engine.ledger.entries.is_running", lambda process: False)
+    with pytest.raises(InputRefused) as caught:
+        run(plan, out=tmp_path / "out", ledger=ledger, base=tmp_path, approval=approval)
+    assert caught.value.code == "run.earlier_unresolved" and not (tmp_path / "out").exists()

@@ -1,4 +1,7 @@
-"""What two published tables of the same register tell together: one subtracted from the other, or joined."""
+"""What two published tables of the same register tell together: one subtracted from the other, or joined.
+
+What three and more tell is in `engine.methods.shared.suppression.several`.
+"""
 
 from __future__ import annotations
 
@@ -64,6 +67,11 @@ class Told:
         return np.maximum(numbers - self.off + 1, 0.0), numbers + self.off - 1
 
     @property
+    def lines(self) -> dict[_Cell, float | None]:
+        """What is printed of every cell, None where it is hidden."""
+        return dict.fromkeys(_cells(self)) | self.numbers
+
+    @property
     def numbers(self) -> dict[_Cell, float]:
         """The printed numbers by the cell that they stand for, as `_cells` names it."""
         numbers = self.frame[self.frame.columns[-1]]
@@ -124,7 +132,7 @@ def exposed_cells(new: Told, old: Told, strangers: Strangers = _nobody) -> list[
     if moved and not near and not slack:
         near = _moved_unseen(new, old, threshold, strangers)
     if near:
-        return [_named(cell) for cell in near]
+        return [name_of(cell) for cell in near]
     if (not common and not slack) or any(gap[cell] - slack < threshold for cell in few):
         raise NotComparable  # nothing says of which rows they are, or by how few people they differ
     apart = [name for name in new.totals if name in old.totals and not _read_alike(new, old, name)]
@@ -139,7 +147,7 @@ def exposed_cells(new: Told, old: Told, strangers: Strangers = _nobody) -> list[
         same = [part for part in common if numbers[part] and _is_unchanged(part, moved)]
         found = _join(new, _within(old, same))
         found += _join(old, _within(new, same))
-    return [_named(cell) for cell in dict.fromkeys(found)]
+    return [name_of(cell) for cell in dict.fromkeys(found)]
 
 
 def resembles(new: Told, old: Told, few: float) -> bool:
@@ -290,7 +298,8 @@ def _cells(told: Told) -> list[_Cell]:
     ]
 
 
-def _named(cell: _Cell) -> str:
+def name_of(cell: _Cell) -> str:
+    """Name a cell for people: its values, a dot for all together."""
     return " · ".join(text for _, text in sorted(cell)) or "·"
 
 

@@ -182,7 +182,10 @@ BAD = [
     ({"form": "cell_keys", "largest": 3, "none_to": 2, "variance": 99}, f"{ID}.variance"),
 ]
 # Each has a test of its own in this file.
-FROM_ROWS = {f"{ID}.{name}" for name in ("impossible", "again", "differs", "resembles", "not_compared")}
+FROM_ROWS = {
+    *(f"{ID}.{name}" for name in ("impossible", "again", "differs", "resembles", "not_compared")),
+    *(f"{ID}.{name}" for name in ("several", "several_unknown")),
+}
 
 
 @pytest.mark.parametrize(("given", "code"), BAD)
