@@ -355,7 +355,7 @@ def _read_all(path: Path, key: bytes) -> Iterator[tuple[str, bytes]]:
                     content = tar.extractfile(one) if one.isfile() else None
                     if content is None or parts[0] not in (INTERNAL, KEY) or ".." in parts:
                         raise InputRefused("sealing.damaged", file=path.name)
-                    yield one.name, content.read()
+                    yield one.name, content.read(one.size)
             while not pieces.is_whole:
                 pieces.read(PIECE)
         except (InvalidTag, tarfile.TarError, struct.error, IndexError) as error:

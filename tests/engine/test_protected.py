@@ -68,8 +68,13 @@ SPEAK_OF_OTHERS = (
     *("methods.exchanges.survey.", "promises.local_dp.", "analyses.", "app.start."),
     *("report.units.local", "report.neighbours.local", "app.columns.unit.words."),
     *("errors.ledger.bad_unit.", "errors.schema.protected.", "errors.price.people_and_compensation."),
+    *("app.staff.", "errors.staff.", "signing.rule.", "policy.names.second_", "app.releases.help.people."),
+    *("app.releases.state.prepared", "commands.prepare", "commands.heads.person", "errors.ledger.not_signed."),
 )
-"""Of those who answer, of invented people, of what a file may say: not of those who are protected."""
+"""Of those who answer, of invented people, of what a file may say, and of who works with a register.
+
+Not of those who are protected.
+"""
 
 
 def test_texts_leave_a_place_for_the_custodians_word() -> None:
