@@ -162,7 +162,7 @@ def run_through(
     if approved is None:
         entry = charge.reserve(plan, ledger, design, holding, fingerprints, folder, money)
     else:
-        entry = seconded.go_on(approved, ledger, fingerprints, folder)
+        entry = seconded.go_on(approved, plan, ledger, design, fingerprints, folder)
     give_back()
     has_name = False
     try:

@@ -205,27 +205,27 @@ def rule_words(rule: Mapping[str, Any], *, language: str = "en") -> list[str]:
 # --- Preparing and approving ----------------------------------------------------------------------------
 
 
-def money_of(price: Mapping[str, Any]) -> Fraction:
-    """Return what a release would cost in compensation; 0 where nothing was said of money."""
+def money_of(price: Mapping[str, Any]) -> Fraction | None:
+    """Return what a release would cost in compensation; None where nothing was said of money."""
     amount = price.get("budget")
     if not isinstance(amount, int | float) or isinstance(amount, bool) or not math.isfinite(amount):
-        return Fraction(0)
+        return None
     return Fraction(str(amount))
 
 
 def needs_second(plan: Plan, ledger: Ledger | None, design: Method) -> bool:
     """Say whether the release would need a second person now; nothing is priced where nobody asks for one."""
     holding = None if ledger is None else charge.known_holding(plan, ledger)
-    rule = rule_of_computer()
-    if ledger is not None and holding is not None:
-        rule = rule.tightened(ledger.staff().rule(holding.id))
-    if ledger is None or rule == Rule():
+    if ledger is None:
         return False
-    money = money_of(price_plan(plan, design.priced)) if rule.money is not None else Fraction(0)
+    rule = rule_of_computer().tightened(ledger.staff().rule(None if holding is None else holding.id))
+    if rule == Rule():
+        return False
+    money = money_of(price_plan(plan, design.priced)) if rule.money is not None else None
     return bool(charge.second_person(plan, ledger, design, money))
 
 
-def refuse_alone(plan: Plan, ledger: Ledger, design: Method, money: Fraction) -> None:
+def refuse_alone(plan: Plan, ledger: Ledger, design: Method, money: Fraction | None) -> None:
     """Refuse a release that needs a second person, before a row is read; the ledger refuses it again.
 
     Raises
@@ -378,12 +378,20 @@ def approved(content: bytes, plan: Plan, ledger: Ledger, *, file: str = "approva
     return found
 
 
-def go_on(approval: Mapping[str, Any], ledger: Ledger, fingerprints: tuple[str, ...], folder: Path) -> str:
-    """Go on with a release that was prepared and approved, from the tables that it was prepared for."""
+def go_on(
+    approval: Mapping[str, Any],
+    plan: Plan,
+    ledger: Ledger,
+    design: Method,
+    fingerprints: tuple[str, ...],
+    folder: Path,
+) -> str:
+    """Go on with a release that was prepared and approved, from the tables and the state that it was for."""
     entry = ledger.entry(str(approval["entry"]))
     if set(entry.tables) != set(fingerprints):
         raise InputRefused("staff.other_tables")
-    ledger.approve(entry.id, approval, folder=str(folder))
+    state = charge.refuse_changed(plan, ledger, design, entry)
+    ledger.approve(entry.id, approval, folder=str(folder), state_hash=state)
     return entry.id
 
 
