@@ -239,7 +239,7 @@ def prepare(
     money = seconded.money_of(foreseen.price)
     entry = charge.reserve(plan, ledger, design, holding, fingerprints, None, money)
     remembered.keep(ledger)
-    return seconded.request(plan, ledger, entry, person, foreseen.statement)
+    return seconded.request(plan, ledger, entry, person)
 
 
 def _read(
