@@ -87,6 +87,22 @@ def sheet(code: str, *, language: str = "en") -> str:
     return f"{code}\n\n{use}\n\n{texts.text('signing.sealing.limits', language=language)}\n"
 
 
+def write_code(path: Path, code: str) -> None:
+    """Write the text with the recovery code, for its owner alone and over no file that is there.
+
+    Raises
+    ------
+    InputRefused
+        ``sealing.code_there``, ``commands.not_writable``.
+    """
+    try:
+        _put(path, sheet(code).encode())
+    except FileExistsError as error:
+        raise InputRefused("sealing.code_there", file=path.name) from error
+    except OSError as error:
+        raise InputRefused("commands.not_writable", file=path.name, reason=error.strerror or "") from error
+
+
 def opened(ledger: Ledger, secret: str) -> Sealer:
     """Return the open data key of a ledger; ``secret`` is the passphrase or the recovery code.
 

@@ -384,6 +384,23 @@ def test_what_differs_and_what_would_be_lost_is_not_removed(bundle: Path, sealer
     assert (bundle / INTERNAL / "note.txt").is_file() and (bundle / SEALED).is_file()
 
 
+def test_the_recovery_code_is_for_its_owner_alone_and_replaces_nothing(made: Bundle) -> None:
+    from app.work.releasing import seal_what_stays
+
+    ledger, code = Ledger(made.folder.parent / "ledger.sqlite"), made.folder.with_name("code.txt")
+    words = made.folder.with_name("words")
+    words.write_text(f"{WORDS}\n")
+    command = ["seal", "--passphrase-file", str(words), "--set-up", str(code), "--ledger", str(ledger.path)]
+    code.write_text("something of mine")
+    assert main(command) == 2
+    with pytest.raises(InputRefused, match=r"sealing\.code_there"):
+        seal_what_stays(made.folder, WORDS, code=code, ledger_path=ledger.path)
+    assert code.read_text() == "something of mine" and not sealing.place(ledger).exists()
+    code.unlink()
+    assert main(command) == 0
+    assert stat.S_IMODE(code.stat().st_mode) == 0o600 and sealing.place(ledger).exists()
+
+
 def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:
     ledger = Ledger(made.folder.parent / "ledger.sqlite")
     with pytest.raises(InputRefused, match=r"sealing\.not_set_up"):

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from engine import ed25519, policy
+from engine import ed25519, policy, texts
 from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger, staff
@@ -27,6 +27,7 @@ from engine.release.plan import FileReference, Plan
 from engine.release.reading import pin_reading
 from engine.release.run import prepare
 from engine.release.verify import verify
+from tests.engine.methods.services.test_private_queries import OLD, Visitor, write_rows
 from tests.engine.release.conftest import ROWS, Runner, folder, ledger, plan, run
 
 __all__ = ["folder", "ledger", "plan", "run"]
@@ -198,6 +199,35 @@ def test_a_release_that_was_reserved_as_a_smaller_one_is_neither_shown_nor_made(
     with pytest.raises(InputRefused, match=r"staff\.other_cost"):
         release(plan, out=folder / "out", ledger=ledger, base=folder, approval=approval)
     assert not (folder / "out").exists()
+
+
+def test_a_visit_is_prepared_once_from_a_state_and_approved_beside_the_ledger(tmp_path: Path) -> None:
+    from engine.release.run import run as release
+
+    write_rows(tmp_path)
+    desk = Visitor(tmp_path)
+    ledger = desk.ledger
+    holding = ledger.holdings()[0]
+    for name, role in (("Ada", "approve"), ("Bea", "prepare")):
+        seconded.name_person(ledger, holding, name=name, role=role, passphrase=f"{WORDS} {name}")
+    ada, _ = act(ledger, holding, "Ada"), act(ledger, holding, "Bea")
+    visit = desk.visit(OLD)
+    content = prepare(visit, ledger=ledger, base=tmp_path)
+    with pytest.raises(InputRefused, match=r"ledger\.visit_underway"):
+        prepare(visit, ledger=ledger, base=tmp_path)
+    with pytest.raises(InputRefused, match=r"ledger\.visit_underway"):
+        release(visit, out=tmp_path / "alone", ledger=ledger, base=tmp_path)
+    asked, entry = seconded.read_request(content), ledger.entries()[-1]
+    with pytest.raises(InputRefused, match=r"staff\.needs_ledger"):
+        asked.told()
+    assert entry.epsilon is not None
+    assert f"spends ε {texts.number(entry.epsilon)}" in asked.told(ledger)["says"]
+    approval = seconded.approve(content, ada)
+    made = release(visit, out=tmp_path / "visit", ledger=ledger, base=tmp_path, approval=approval)
+    assert made.entry == entry.id and ledger.service(visit.continues).underway is None
+    with pytest.raises(InputRefused):
+        release(visit, out=tmp_path / "again", ledger=ledger, base=tmp_path, approval=approval)
+    assert len(ledger.service(visit.continues).visits) == 1
 
 
 def test_a_title_does_not_forge_what_else_is_shown(
