@@ -33,7 +33,9 @@ class Policy:
     registers
         Folder in which every ledger has to lie; that of whoever names none lies there too.
     largest_epsilon
-        That one release may spend.
+        That one release may spend, as its register counts it.
+    largest_delta
+        Likewise; 0 lets only pure differential privacy leave.
     bounded_loss
         Whether only releases leave whose loss is bounded.
     locked_keys
@@ -52,6 +54,7 @@ class Policy:
 
     registers: Path | None = None
     largest_epsilon: Fraction | None = None
+    largest_delta: Fraction | None = None
     bounded_loss: bool = False
     locked_keys: bool = False
     sealed: bool = False
@@ -66,7 +69,7 @@ class Policy:
         found = {}
         for one in fields(self):
             value = getattr(self, one.name)
-            if value not in (None, False, ""):
+            if value is not None and value is not False and value != "":
                 found[one.name] = "yes" if value is True else str(value)
         return found
 
@@ -114,15 +117,26 @@ def policy() -> Policy:
     path = place()
     try:
         written = read_text(path, SUMS)
-    except (FileNotFoundError, NotADirectoryError):
-        return Policy()
     except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError) and _is_absent(path):
+            return Policy()
         raise InputRefused("policy.not_readable", file=str(path)) from error
     try:
         tree = tomllib.loads(written, parse_float=str)
     except ValueError as error:
         raise InputRefused("policy.not_readable", file=str(path)) from error
     return _read(tree, str(path))
+
+
+def _is_absent(path: Path) -> bool:
+    """Say whether nothing has this name: a link to nowhere, of the file or a folder above, is something."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return path.parent.is_dir() or _is_absent(path.parent)
+    except OSError:
+        return False
+    return False
 
 
 def _read(tree: Mapping[str, Any], file: str) -> Policy:
@@ -143,8 +157,11 @@ def _value(name: str, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, int | str) or (amount := exact(str(value))) < 0:
             raise ValueError("no amount")
         return amount
-    if name == "largest_epsilon":
-        if isinstance(value, bool) or not isinstance(value, int | str) or (level := exact(str(value))) <= 0:
+    if name in ("largest_epsilon", "largest_delta"):
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise ValueError("no level")
+        level = exact(str(value))
+        if not (level > 0 if name == "largest_epsilon" else 0 <= level < 1):
             raise ValueError("no level")
         return level
     if name in ("registers", "contact"):
@@ -160,32 +177,31 @@ def _is_whole(path: str) -> bool:
     return Path(path).is_absolute()
 
 
-def refuse_level(epsilon: Fraction | None) -> None:
+def refuse_level(epsilon: Fraction | None, delta: Fraction | None = None) -> None:
     """Refuse a release that would spend more than one may, or whose loss is not bounded where it has to be.
 
     Parameters
     ----------
-    epsilon
+    epsilon, delta
         What the release spends; None where its loss is not bounded.
 
     Raises
     ------
     InputRefused
-        ``policy.epsilon``, ``policy.bounded``, and what `policy` says.
+        ``policy.epsilon``, ``policy.delta``, ``policy.bounded``, and what `policy` says.
     """
     found = policy()
     if epsilon is None:
         if found.bounded_loss:
             raise InputRefused("policy.bounded", file=str(place()), contact=_contact(found))
         return
-    if found.largest_epsilon is not None and epsilon > found.largest_epsilon:
-        raise InputRefused(
-            "policy.epsilon",
-            file=str(place()),
-            epsilon=epsilon,
-            largest=found.largest_epsilon,
-            contact=_contact(found),
-        )
+    for name, asked, most in (
+        ("epsilon", epsilon, found.largest_epsilon),
+        ("delta", delta or Fraction(0), found.largest_delta),
+    ):
+        if most is not None and asked > most:
+            named = {name: asked, "largest": most, "contact": _contact(found)}
+            raise InputRefused(f"policy.{name}", file=str(place()), **named)
 
 
 def refuse_place(ledger: Path) -> None:

@@ -129,7 +129,7 @@ MUTANTS = (
     made(
         JOURNAL,
         "a changed line of the journal is believed",
-        'if row["hash"] != chained(previous, row["event"]):',
+        'if row["hash"] != hash_row(previous, row["event"]):',
         "if False:",
     ),
     made(
@@ -452,8 +452,8 @@ MUTANTS = (
     made(
         of("app/screens/risk/cards.py", "app/test_group_histogram.py"),
         "all bars of the histogram are of one height",
-        "max(2.0, room * count / top) if count else 0.0",
-        "room",
+        "QRectF(left, floor, width, room * people / top)",
+        "QRectF(left, floor, width, room)",
     ),
     made(
         DRAFT,

@@ -154,6 +154,8 @@ class Study:
         self.resumed: Any = None  # a service that was opened some other day, see app.visiting.Opened
         self.without_table = False  # begun with the purpose, for what reads no table
         self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins
+        self.refused: set[str] = set()  # decisions without whose reason a release was refused
+        self.looked: dict[str, str] = {}  # digests of the files that were read, by path
         self.finished: list[tuple[Plan, Any]] = []  # releases of this session, with the plans that made them
         self.history = History(self._moment(frozenset()))
         self._trials: set[str] = set()  # settings that were looked at on the rows
@@ -251,6 +253,8 @@ class Study:
         self._results.clear()
         self._prints.clear()
         self._trials.clear()
+        self.looked.clear()
+        self.refused.clear()
         if was_empty:
             self.history = History(self._moment(frozenset()))
         else:
@@ -381,6 +385,14 @@ class Study:
         for entry in [entry for entry in self._results if entry[0] == name]:
             del self._results[entry]
         self._tell({name})
+
+    def forget_file(self) -> None:
+        """Drop all that follows from the rows, also for undoing: the file is read again as it is now."""
+        bare = replace(self._plan, files={}).to_json()
+        gone = {name for name, select in RESULTS.items() if _digest(select(bare)) != self._current(name)}
+        self._results = {entry: one for entry, one in self._results.items() if entry[0] not in gone}
+        self._former = {entry: one for entry, one in self._former.items() if entry[0] not in gone}
+        self._tell(gone)
 
     def problems(self) -> tuple[Problem, ...]:
         """Return why the chosen method cannot run yet, from declarations only."""

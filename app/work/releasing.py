@@ -84,6 +84,7 @@ def release(
     signing: str = "",
     approval: Path | None = None,
     sealing: str = "",
+    seen: Mapping[str, str] | None = None,
     progress: Progress = SILENT,
 ) -> Outcome:
     """Make a release; whatever happens, say what the ledger has kept of it.
@@ -91,7 +92,8 @@ def release(
     The passphrase locks the key of a method that keeps one; it is handed on and kept nowhere. ``known`` are
     folders of earlier releases, for a method whose releases could be subtracted from each other. ``signing``
     opens a locked signing key, ``approval`` is the file by which a second person approved the release, and
-    ``sealing`` opens the key that encrypts what stays, once it has been looked at here.
+    ``sealing`` opens the key that encrypts what stays, once it has been looked at here. ``seen`` are digests
+    of files when they were looked at, by path.
     """
     from engine.release import sealing as seals
     from engine.release.run import run
@@ -107,6 +109,8 @@ def release(
             from engine.release.seconded import read_carried
 
             more["approval"] = read_carried(approval)
+        looked = {name: (seen or {}).get(file.path) for name, file in plan.files.items()}
+        more["seen"] = {moved.files[name].path: digest for name, digest in looked.items() if digest}
         if earlier_key is not None:
             more["earlier_key"] = key_file(earlier_key)
         sealer = seals.opened(ledger, sealing) if sealing else None
@@ -163,9 +167,14 @@ def _state(ledger: Ledger, watch: Watch) -> str:
 def proposed_folder(plan: Plan, today: date) -> Path:
     """Return a folder for the bundle that does not exist yet: beside the table, named by title and day.
 
-    The sample lies inside the program, and no folder of a person belongs there: it goes to their home folder.
+    A table that lies inside a release is left with it: the folder goes beside that release. The sample lies
+    inside the program, and no folder of a person belongs there: it goes to their home folder.
     """
+    from engine.release.bundle import bundle_around
+
     base = _home(plan)
+    if (around := bundle_around(base / "release")) is not None:
+        base = around.parent
     if not os.access(base, os.W_OK) or base.is_relative_to(PROGRAM):
         base = Path.home()
     name = re.sub(r"[^\w]+", "-", plan.purpose.title.strip().lower()).strip("-")[:60] or "release"

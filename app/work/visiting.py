@@ -22,12 +22,13 @@ from engine.table.schema import Column, Role, Schema
 
 @dataclass(frozen=True)
 class Further:
-    """A table of a source: how it is read, and what is declared about it for now."""
+    """A table of a source: how it is read, what is declared about it for now, and the digest of its file."""
 
     source: str
     file: FileReference
     schema: Schema
     rows: int
+    digest: str
 
 
 def read_further(
@@ -45,6 +46,7 @@ def read_further(
     In a private one, the column that seems to name people is proposed as the person key; in any other, no
     column is about the custodian's people.
     """
+    from engine.release.reading import unchanged
     from engine.table.reading.gathering import gather
     from engine.table.reading.options import ReadOptions
     from engine.table.reading.readers import detect, read_table
@@ -54,16 +56,17 @@ def read_further(
         path = str(gather(Path(path)).path)
     said = ReadOptions() if before is None else ReadOptions.from_json(before.options, file=Path(path).name)
     found = detect(path, options=said)
-    table = read_table(path, options=found.options, progress=progress.part(0.0, 0.7))
+    with unchanged(Path(path)) as digest:
+        table = read_table(path, options=found.options, progress=progress.part(0.0, 0.7))
     options = replace(table.options, date_order=table.options.date_order or "ymd")
     file = FileReference(path, options.to_json())
     if declared is not None:
-        return Further(source.name, file, declared, table.n_rows)
+        return Further(source.name, file, declared, table.n_rows, digest)
     columns = []
     for one in suggest(table, progress=progress.part(0.7, 1.0)):
         role = one.role if source.shape.is_private and one.role is Role.PERSON_KEY else Role.OTHER
         columns.append(Column(one.column, role, one.kind))
-    return Further(source.name, file, Schema(tuple(columns)), table.n_rows)
+    return Further(source.name, file, Schema(tuple(columns)), table.n_rows, digest)
 
 
 @dataclass(frozen=True)

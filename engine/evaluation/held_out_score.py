@@ -115,9 +115,9 @@ def _truth(values: pd.Series, column: Column) -> npt.NDArray[np.generic]:
     """Return the target as numbers, or as the texts of classes; NaN or None where it is missing."""
     if column.kind in NUMBERS:
         return coding.numbers(values, column)
-    missing = {coding.text_of(code) for code in column.missing} | {""}
-    texts = [None if pd.isna(value) else coding.text_of(value) for value in values.tolist()]
-    return np.array([None if text in missing else text for text in texts], dtype=object)
+    found, uniques = pd.factorize(values)
+    texts = [text or None for text in coding.filled_texts(uniques, column)]
+    return np.array([*texts, None], dtype=object)[found]
 
 
 def _guess(fitted: npt.NDArray[np.generic], is_number: bool) -> object:

@@ -19,7 +19,7 @@ from engine.ledger.fields import exact, hexadecimal, words, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
 from engine.policy import policy
 
-SIGNING_KEY = "signing_key"
+SIGNING_KEY, PSEUDONYM_KEY = "signing_key", "pseudonym_key"
 """The kind of an event that names the key of a holding."""
 
 
@@ -242,6 +242,21 @@ class Register:
         """
         known = self.holding(holding).id
         return hmac.new(self._key(), f"register\0{known}".encode(), hashlib.sha256).digest()
+
+    def keep_pseudonym_key(self, entry: str, key: bytes) -> None:
+        """Journal by which key a release has pseudonyms: a digest that tells nothing without the ledger."""
+        digest = self._pseudonym_digest(key)
+        with self._transaction(write=True) as db:
+            journal.note(db, PSEUDONYM_KEY, entry=entry, digest=digest)
+
+    def pseudonym_releases(self, key: bytes | None = None) -> list[str]:
+        """Return the ids of the entries with pseudonyms by this key; without one, by any that was kept."""
+        digest = None if key is None else self._pseudonym_digest(key)
+        kept = (event["details"] for event in self.journal() if event["kind"] == PSEUDONYM_KEY)
+        return [str(one["entry"]) for one in kept if digest in (None, one["digest"])]
+
+    def _pseudonym_digest(self, key: bytes) -> str:
+        return hmac.new(self._key(), b"pseudonyms\0" + key, hashlib.sha256).hexdigest()
 
     def decide(
         self, decision: str, reason: str, *, holding: str | None = None, entry: str | None = None

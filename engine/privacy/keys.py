@@ -14,6 +14,8 @@ from engine import strict_json
 from engine.errors import InputRefused
 
 KEY_BYTES = 32
+FEWEST = 12
+"""Different bytes of a key: one that was drawn has fewer with a chance below 1e-20."""
 LETTERS = 20
 """Signs of a pseudonym, five bits each: among a million people two agree with a chance below 4e-19."""
 _SALT_BYTES, _NONCE_BYTES = 16, 12
@@ -119,8 +121,8 @@ def unlock_key(content: bytes, passphrase: str | None, *, file: str = "key") -> 
 
 
 def _whole(key: bytes, file: str) -> bytes:
-    """Refuse a key that is shorter than any that was made: pseudonyms of it could be guessed."""
-    if len(key) != KEY_BYTES:
+    """Refuse a key that is shorter or plainer than any that was made: pseudonyms of it could be guessed."""
+    if len(key) != KEY_BYTES or len(set(key)) < FEWEST:
         raise InputRefused("keys.damaged", file=file)
     return key
 

@@ -95,10 +95,11 @@ def check_target(folder: Path) -> None:
     Raises
     ------
     InputRefused
-        ``bundle.exists``, ``bundle.link`` or ``bundle.not_writable``.
+        ``bundle.exists``, ``bundle.link``, ``bundle.inside`` or ``bundle.not_writable``.
     """
     place = folder.absolute()
     try:
+        refuse_inside(place)
         with suppress(FileNotFoundError):
             os.lstat(place)  # refuses a name that no file can have
         if place.is_symlink():
@@ -114,6 +115,37 @@ def check_target(folder: Path) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise InputRefused("bundle.not_writable", folder=folder.name[:100], reason=reason) from error
+
+
+def refuse_inside(place: Path) -> None:
+    """Refuse a place inside a release: what is put there is handed over with it.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.inside``.
+    """
+    around = bundle_around(place)
+    if around is not None:
+        raise InputRefused("bundle.inside", folder=place.name[:100], bundle=around.name[:100])
+
+
+def bundle_around(place: Path) -> Path | None:
+    """Return the outermost folder above a place that is a bundle or a part of one; None where there is none.
+
+    Looked for above the place as it is written and above where links lead.
+    """
+    above = (*place.absolute().parents, *Path(os.path.realpath(place)).parents)
+    found = [folder for folder in above if _is_bundle(folder)]
+    return min(found, key=lambda folder: len(folder.parts), default=None)
+
+
+def _is_bundle(folder: Path) -> bool:
+    """Say whether a folder holds a bundle, or is one of its parts under whatever name."""
+    parts = (folder / RELEASE / SUMS, folder / INTERNAL / SUMS)
+    return any(map(os.path.lexists, parts)) or all(
+        os.path.lexists(folder / name) for name in (SUMS, EVIDENCE)
+    )
 
 
 def begin(folder: Path) -> None:

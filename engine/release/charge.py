@@ -9,16 +9,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from engine import policy
 from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
 from engine.ledger.fields import at_least, at_most, canonical, day, exact, words
-from engine.ledger.people import Digests
+from engine.ledger.people import NONE, Digests
 from engine.ledger.staff import rule_of_computer
 from engine.methods.protocol import Method, Service
 from engine.privacy import accounting
 from engine.privacy.promise import Neighbours, Promise
 from engine.release.plan import Plan
-from engine.release.reading import person_keys
+from engine.release.reading import apart, person_keys
 from engine.table.fingerprint import Fingerprints
 from engine.table.schema import Schema
 from engine.table.table import Table
@@ -82,12 +83,13 @@ def holding_of(plan: Plan, ledger: Ledger, design: Method) -> Holding:
     ------
     InputRefused
         ``charge.no_holding``: no register of people is named. ``charge.no_budget``: it is new and has
-        to pay, and the plan does not say the budget.
+        to pay, and the plan does not say the budget. ``policy.*``: the computer lets no release spend that.
     """
     if not plan.holding.strip():
         raise InputRefused("charge.no_holding")
     found = known_holding(plan, ledger)
     if found is not None:
+        refuse_level(design, found)
         return found
     refuse_too_much(plan, design)
     promise, budget = design.cost, plan.holding_budget
@@ -119,7 +121,7 @@ def refuse_too_much(plan: Plan, design: Method) -> None:
     ------
     InputRefused
         ``charge.no_budget``, ``ledger.over_budget`` or ``ledger.over_delta``; ``ledger.no_holding``: a visit
-        is paid by the register for which its service was opened.
+        is paid by the register for which its service was opened; ``policy.*``.
     """
     if plan.continues:
         raise InputRefused("ledger.no_holding", holding=plan.holding.strip())
@@ -130,6 +132,7 @@ def refuse_too_much(plan: Plan, design: Method) -> None:
         raise InputRefused("charge.no_budget", holding=plan.holding)
     name, unit = plan.holding.strip(), promise.unit.value
     made = Holding("", name, unit, budget.neighbours.value, budget.epsilon, budget.delta, None, "")
+    refuse_level(design, made)
     paid = charged_promise(promise, made)
     if paid.loss is None:
         return
@@ -143,6 +146,19 @@ def refuse_too_much(plan: Plan, design: Method) -> None:
             raise _as_planned(refusal, design, made)
 
 
+def refuse_level(design: Method, holding: Holding) -> None:
+    """Refuse what the computer lets no release spend: as the register counts it, not as it was planned.
+
+    Raises
+    ------
+    InputRefused
+        ``policy.epsilon``, ``policy.delta``; or what `charged` says.
+    """
+    loss = charged_promise(design.cost, holding).loss if pays(design) else None
+    if loss is not None:
+        policy.refuse_level(loss.epsilon, loss.delta)
+
+
 def _as_planned(refusal: InputRefused, design: Method, holding: Holding) -> InputRefused:
     """Say in a refusal of too much what the plan itself states, where the register counts it as exchange."""
     loss = design.cost.loss
@@ -154,19 +170,25 @@ def _as_planned(refusal: InputRefused, design: Method, holding: Holding) -> Inpu
 
 @dataclass(frozen=True)
 class Shown:
-    """What the ledger gets to know of a table: digests, hashes and the names of its columns."""
+    """What the ledger gets to know of a table: digests, hashes and the names of its columns.
+
+    ``apart`` are digests of the same people with letters and accents apart, where keys have any: by them a
+    register of an earlier version may know people, when both ways of writing were two people.
+    """
 
     fingerprints: Fingerprints
     people: Digests
     columns: tuple[str, ...]
     key: str
+    apart: Digests
 
     def matches(self, ledger: Ledger) -> list[Match]:
         """Return the registers to which the table seems to belong, the strongest relation first."""
         known = self.fingerprints
-        return ledger.match(
-            known.fingerprint, self.people, self.columns, rows=known.rows, contents=known.contents
-        )
+        kept = {"rows": known.rows, "contents": known.contents}
+        ways = [self.people, self.apart] if len(self.apart) else [self.people]
+        found = [ledger.match(known.fingerprint, people, self.columns, **kept) for people in ways]
+        return max(found, key=lambda listed: max((one.people_shared for one in listed), default=0))
 
 
 def trace_table(
@@ -182,8 +204,10 @@ def trace_table(
         Of the table as it was read.
     """
     key = schema.person_key
-    people = ledger.person_digests(person_keys(table, schema))
-    return Shown(fingerprints, people, columns, "" if key is None else key.name)
+    keys = person_keys(table, schema)
+    people, written_apart = ledger.person_digests(keys), apart(keys)
+    other = NONE if written_apart is None else ledger.person_digests(written_apart)
+    return Shown(fingerprints, people, columns, "" if key is None else key.name, other)
 
 
 def refuse_known(plan: Plan, ledger: Ledger, table: Shown) -> None:
@@ -253,6 +277,10 @@ def preview(plan: Plan, ledger: Ledger, design: Method) -> Preview | None:
         **_visit(plan, design),
     )
     refusal = None if found.refusal is None else _as_planned(found.refusal, design, holding)
+    try:
+        refuse_level(design, holding)
+    except InputRefused as beyond:
+        refusal = refusal or beyond
     return replace(found, refusal=refusal)
 
 

@@ -60,7 +60,8 @@ def check(plan: Plan, *, base: Path = Path()) -> Method:
             raise InputRefused(problem.code, **problem.values)
     with worked_out("cost"):
         _refuse_promise(design)
-    policy.refuse_level(None if design.cost.loss is None else design.cost.loss.epsilon)
+    loss = design.cost.loss
+    policy.refuse_level(*((None, None) if loss is None else (loss.epsilon, loss.delta)))
     with worked_out("price"):  # amounts that fit no curve, before spending
         refuse_amounts(plan.price)
         price_statement(design.priced, plan.price, readings=False)

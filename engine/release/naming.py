@@ -230,7 +230,8 @@ def _share_unchanged(before: pd.Series, after: pd.Series) -> float:
 
 def _numbers(cells: pd.Series, *, is_day: bool) -> Floats:
     if is_day:
-        days = pd.to_datetime(cells, errors="coerce").to_numpy().astype("datetime64[D]")
+        texts = cells if cells.dtype.kind == "M" else cells.astype("str")  # what is no day is none, quietly
+        days = pd.to_datetime(texts, errors="coerce", format="ISO8601").to_numpy().astype("datetime64[D]")
         return np.where(np.isnat(days), np.nan, days.astype("int64"))
     return np.asarray(pd.to_numeric(cells.astype("str"), errors="coerce").to_numpy("float64"))
 

@@ -21,6 +21,7 @@ from engine.notebook import Shown
 from engine.numbers import plain, shortest_json
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
+from engine.table.reading.options import ReadOptions
 from engine.table.schema import Schema
 
 VERSION = 1
@@ -244,10 +245,20 @@ class Plan(Shown):
 
     def prepared(self, source: str) -> Schema:
         """Return the schema of a source after the recorded steps; reads no row and no list."""
-        from engine.table.preparation.steps import check, columns_of  # on first use: it brings pandas along
+        from engine.table.declared import codes_read  # on first use: they bring pandas along
+        from engine.table.preparation.steps import check, columns_of
 
         steps, schema = self.steps_of(source), self.schemas.get(source, Schema())
+        schema = codes_read(schema, self._options(source))
         return check(steps, schema, columns=columns_of(steps, schema))
+
+    def _options(self, source: str) -> ReadOptions:
+        """Return how the file of a source is written; as usual where that is not said, or cannot be."""
+        reference = self.files.get(source)
+        try:
+            return ReadOptions() if reference is None else ReadOptions.from_json(reference.options)
+        except InputRefused:
+            return ReadOptions()  # refused with the file
 
     @property
     def schema(self) -> Schema:

@@ -7,7 +7,8 @@ odd about rows becomes a finding, never a refusal: whether a release exists must
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.memory import give_back
@@ -25,7 +27,7 @@ from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
-from engine.table.declared import as_declared, encoded_keys, people_of
+from engine.table.declared import as_declared, codes_read, encoded_keys, people_of
 from engine.table.fingerprint import Fingerprints, fingerprints
 from engine.table.preparation import prepare as preparation
 from engine.table.preparation.steps import check as check_steps
@@ -106,15 +108,38 @@ def read(
     for part in parts:
         if set(part.columns) != set(parts[0].columns):
             raise InputRefused("reading.other_columns", file=part.file, first=parts[0].file)
-    digests = "".join(sorted(part.sha256 for part in parts))
     return replace(
         parts[0],
         table=parts[0].table.with_rows(_together([part.table for part in parts])),
         file=", ".join(part.file for part in parts),
-        sha256=hashlib.sha256(digests.encode()).hexdigest(),
+        sha256=_digest([part.sha256 for part in parts]),
         rows_read=sum(part.rows_read for part in parts),
         fingerprints=fingerprints(raws[0].with_rows(_together(raws))),
     )
+
+
+def _digest(parts: Sequence[str]) -> str:
+    """Return the digest that names several files, from theirs; that of one is its own."""
+    return parts[0] if len(parts) == 1 else hashlib.sha256("".join(sorted(parts)).encode()).hexdigest()
+
+
+def refuse_unseen(plan: Plan, prepared: Mapping[str, PreparedTable], seen: Mapping[str, str]) -> None:
+    """Refuse files with another content than a person has looked at.
+
+    Parameters
+    ----------
+    seen
+        SHA-256 of files when they were looked at, by their paths as the plan names them.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.not_as_seen``.
+    """
+    for source, one in prepared.items():
+        looked = [seen[file.path] for file in plan.files_of(source) if file.path in seen]
+        if looked and len(looked) == len(plan.files_of(source)) and _digest(looked) != one.sha256:
+            raise InputRefused("reading.not_as_seen", file=one.file)
 
 
 def _together(tables: Sequence[Table]) -> pd.DataFrame:
@@ -143,11 +168,9 @@ def _read_file(
     plan: Plan, source: str, reference: FileReference, base: Path, progress: Progress
 ) -> tuple[PreparedTable, Table]:
     path, declared, steps = base / reference.path, plan.schemas.get(source, Schema()), plan.steps_of(source)
-    digest = file_hash(path)
-    raw = _as_written(path, options_of_reading(reference), declared, progress)
-    give_back()
-    if file_hash(path) != digest:
-        raise InputRefused("reading.changed", file=path.name)
+    with unchanged(path) as digest:
+        raw = _as_written(path, options_of_reading(reference), declared, progress)
+        give_back()
     for name in _needed(steps, declared):
         if name not in raw:
             raise InputRefused("reading.column_missing", file=path.name, column=name)
@@ -157,7 +180,9 @@ def _read_file(
     known = fingerprints(raw)
     give_back()
     changes, filters = preparation.split(steps)
-    table, _ = preparation.prepare(as_declared(raw, declared), changes, declared, base=base)
+    table, _ = preparation.prepare(
+        as_declared(raw, declared), changes, codes_read(declared, raw.options), base=base
+    )
     prepared = PreparedTable(
         table,
         plan.prepared(source),
@@ -356,6 +381,31 @@ def file_hash(path: Path) -> str:
         ) from error
 
 
+@contextmanager
+def unchanged(path: Path) -> Iterator[str]:
+    """Give the SHA-256 of a file to a block that reads it.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.changed``: at the end of the block it is another one, or was for a while: one that was
+        exchanged and put back has another number or other times.
+    """
+    before, digest = _state(path), file_hash(path)
+    yield digest
+    if file_hash(path) != digest or _state(path) != before:
+        raise InputRefused("reading.changed", file=path.name)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """Return what the file system changes with every writing and renaming; nothing where there is no file."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):  # said in words by whoever reads it
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Table:
     """Return the rows that a method may use: at most the declared number a person, then the conditions.
 
@@ -408,6 +458,12 @@ def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
     key = schema.person_key
     distinct = pa.array([], pa.large_string()) if key is None else people_of(table, key).distinct
     return pa.chunked_array([distinct])
+
+
+def apart(keys: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return person keys with letters and accents apart; None where no key is written otherwise then."""
+    written = pc.utf8_normalize(keys, form="NFD")
+    return None if written.equals(keys) else written
 
 
 def _needed(steps: Sequence[Mapping[str, Any]], schema: Schema) -> list[str]:

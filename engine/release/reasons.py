@@ -15,6 +15,7 @@ from engine.release.decisions import ONE_ROW_EACH, decision_about, name_decision
 from engine.release.earlier import EARLIER_MISSING, OTHER_PEOPLE
 from engine.release.nearby import PUT_BACK
 from engine.release.plan import Plan
+from engine.release.pseudonyms import KEY_ELSEWHERE
 from engine.release.remembered import OLDER
 
 KEY_UNLOCKED = "key_unlocked"
@@ -22,6 +23,7 @@ KEY_UNLOCKED = "key_unlocked"
 KNOWN = (
     *(*ASKED, SECOND_MODEL, KEY_UNLOCKED),
     *(EARLIER_MISSING, OTHER_PEOPLE, PUT_BACK, OLDER, charge.NEW_HOLDING, charge.OTHER_KEY, ONE_ROW_EACH),
+    KEY_ELSEWHERE,
 )
 """The decisions for which a reason can be given on the command line."""
 

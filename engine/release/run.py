@@ -68,6 +68,7 @@ def run(
     signing_passphrase: str | None = None,
     approval: bytes | None = None,
     seals: bool = False,
+    seen: Mapping[str, str] | None = None,
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -104,6 +105,8 @@ def run(
         Content of the file with which a second person approved the release, see `engine.release.seconded`.
     seals
         Whether the caller encrypts what stays as soon as it is there, see `engine.release.sealing`.
+    seen
+        SHA-256 of the files of the plan when a person looked at them, by path: others are refused.
 
     Returns
     -------
@@ -118,7 +121,7 @@ def run(
         The person pressed Stop. The ledger knows whether noise had been drawn.
     """
     door: Door = lambda spend: Noise(on_first_draw=spend)  # noqa: E731
-    more = (passphrase, known, earlier_key, wants_reasons, signing_passphrase, approval, seals)
+    more = (passphrase, known, earlier_key, wants_reasons, signing_passphrase, approval, seals, seen)
     return run_through(plan, out, ledger, base, language, progress, door, *more)
 
 
@@ -137,6 +140,7 @@ def run_through(
     signing_passphrase: str | None = None,
     approval: bytes | None = None,
     seals: bool = False,
+    seen: Mapping[str, str] | None = None,
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
@@ -156,7 +160,8 @@ def run_through(
         seconded.refuse_alone(plan, ledger, design, money)
     places = (out.absolute().parent, *known)
     key = pseudonyms.open_earlier_key(design, earlier_key, passphrase)
-    prepared = _read(plan, ledger, design, base, places, progress)
+    pseudonyms.refuse_elsewhere(plan, ledger, key)
+    prepared = _read(plan, ledger, design, base, places, progress, seen)
     folder = name_for(out)
     holding, signs, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
     if approved is None:
@@ -187,6 +192,8 @@ def run_through(
             )
             give_back()
             naming.refuse_unchanged(plan, design, prepared, draft.used, draft.release)
+            keys = draft.release.inside.keys
+            pseudonyms.keep(plan, ledger, entry, keys, passphrase, again=key is not None)
             evaluated = _evaluate(plan, design, prepared, draft, folder, progress.part(0.7, 0.8))
             made = Made(plan, design, foreseen, prepared, draft, ledger, holding, entry, language, evaluated)
             sums = _write(folder, made, signs, progress)
@@ -197,8 +204,8 @@ def run_through(
         shown = (*draft.release.views, *views(evaluated.public))
         inside = (*draft.release.inside.views, *views(evaluated.internal))
         rows = pair_with_originals(draft.release, draft.used, design.request.schemas)
-        seen = spread(draft.release, draft.used, design.request.schemas, design.rows)
-        return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=seen)
+        spreads = spread(draft.release, draft.used, design.request.schemas, design.rows)
+        return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=spreads)
     except BaseException:
         if not has_name:  # else it has been paid for and is there: whoever sweeps next completes its entry
             with hold_interrupts():
@@ -249,12 +256,14 @@ def _read(
     base: Path,
     places: tuple[Path, ...],
     progress: Progress,
+    seen: Mapping[str, str] | None = None,
 ) -> dict[str, PreparedTable]:
     """Return the tables, once nothing about ledger, plan and rows stands against the release."""
     policy.refuse_place(ledger.path)
     nearby.refuse_put_back(plan, ledger, places)
     remembered.refuse_older(plan, ledger)
     prepared = reading.read_all(plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3))
+    reading.refuse_unseen(plan, prepared, seen or {})
     promised.refuse_other(plan, design, prepared)
     each_row.refuse_counted(plan, design, prepared)
     naming.refuse_named(plan, design, prepared)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import InputRefused
-from engine.release.bundle import PRIVATE
+from engine.release.bundle import PRIVATE, refuse_inside
 from engine.release.program import PROGRAM
 from engine.release.readme import verify_page
 from engine.release.signature import in_groups
@@ -37,8 +37,9 @@ def write_sheets(key: SigningKey, register: str, folder: Path, *, language: str 
     Raises
     ------
     InputRefused
-        ``bundle.not_writable``.
+        ``bundle.inside``, ``bundle.not_writable``.
     """
+    refuse_inside(folder / REVOCATION)
     contents = {
         SHEET: sheet(key, register, language=language),
         REVOCATION: revocation_sheet(key, register, language=language),

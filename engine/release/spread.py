@@ -136,12 +136,12 @@ def _names(original: pd.Series, synthetic: pd.Series, column: Column) -> _Placed
     """Put the names that most rows of both tables have in front, the rest together; missing cells last."""
     scale = Scale.of_names(pd.concat([original, synthetic], ignore_index=True), column)
     names = list(scale.places or ())
+    filled = coding.filled_texts(names, column)
     one, other = scale.classes(original), scale.classes(synthetic)
-    absent = {coding.text_of(code) for code in column.missing} | {""}
     size = len(names) + 2
     counts = [np.bincount(codes, minlength=size) / len(codes) for codes in (one, other)]
     weight = counts[0] + counts[1]
-    known = [place for place in range(len(names)) if names[place] not in absent and weight[place] > 0]
+    known = [place for place in range(len(names)) if filled[place] and weight[place] > 0]
     shown = sorted(known, key=lambda place: (-weight[place], names[place]))
     shown = shown[: MOST_NAMES if len(shown) <= MOST_NAMES else MOST_NAMES - 1]
     if column.kind is Kind.ORDINAL:

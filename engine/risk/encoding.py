@@ -13,7 +13,7 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.risk.combinations import Codes, Numbers, dense
-from engine.table.coding import text_of, texts_of
+from engine.table.coding import holds_code, text_of, texts_of
 from engine.table.declared import people_of, stored_as_declared
 from engine.table.hierarchies import MISSING, Hierarchy
 from engine.table.reading.options import ReadOptions
@@ -209,7 +209,7 @@ def encode_column(
     found, uniques = pd.factorize(values)
     codes = found.astype(np.int32)
     listed: list[object] = uniques.tolist() if hasattr(uniques, "tolist") else list(uniques)
-    listed, new = _in_one_form(listed, column)
+    listed, new = _in_one_form(listed, holds_code(pd.Series(uniques), column, options))
     listed = _by_kind(listed, column, options)
     if new is not None:
         codes = new[codes]  # −1 is the last place, which stands for a missing cell
@@ -220,18 +220,19 @@ def encode_column(
     return EncodedColumn(column, codes, (*listed, None), len(listed))
 
 
-def _in_one_form(values: list[object], column: Column) -> tuple[list[object], npt.NDArray[np.int32] | None]:
+def _in_one_form(
+    values: list[object], is_code: npt.NDArray[np.bool_]
+) -> tuple[list[object], npt.NDArray[np.int32] | None]:
     """Take missing ones out of the values, and what reads like another one; say what becomes of each code.
 
     Blanks around a text are no part of it: a release does not have them, so that they make no other value.
     """
-    absent = {text_of(code) for code in column.missing} | {MISSING}
-    if values and not column.missing and not isinstance(values[0], str):
+    if values and not is_code.any() and not isinstance(values[0], str):
         return values, None
-    texts = texts_of(values)
+    texts = [MISSING if gone else text for gone, text in zip(is_code, texts_of(values), strict=True)]
     kept: dict[str, object] = {}
     for text, value in zip(texts, values, strict=True):
-        if text not in absent:
+        if text != MISSING:
             kept.setdefault(text, value)
     if len(kept) == len(values):
         return values, None

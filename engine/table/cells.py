@@ -8,6 +8,9 @@ every cell of a piece is plain; tests compare them with the careful way, cell by
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -34,6 +37,8 @@ _DATE = (
     r"^(?P<first>\d{1,4})(?P<mark>[-/.])(?P<second>\d{1,2})(?P<again>[-/.])(?P<third>\d{1,4})"
     r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<seconds>\d{2})(?:\.(?P<fraction>\d+))?)?)?$"
 )
+_UNSEEN = r"\p{Cf}"
+"""Signs that nobody sees: joiners, marks of direction and of the beginning of a file, soft hyphens."""
 _WHOLE_KEY = r"^\+?(-?\d+)\.0*$"
 
 
@@ -190,17 +195,37 @@ def date_orders(cells: Cells) -> set[str]:
 def key_cells(cells: Cells) -> Cells:
     """Return person keys in one form: ``"7"``, ``" 7"``, ``"+7.0"`` are one person; empty ones are null.
 
+    However its letters are composed, and whatever stands between them that nobody sees, a key is the same.
+
     Examples
     --------
     >>> key_cells(pa.array([" 7", "+7.00", "007", "P7 ", " "])).to_pylist()
     ['7', '7', '007', 'P7', None]
     """
     text = pc.utf8_trim_whitespace(cells)
+    if not pc.all(pc.string_is_ascii(text)).as_py():
+        text = pc.utf8_normalize(pc.replace_substring_regex(text, _UNSEEN, ""), form="NFC")
+        text = pc.utf8_trim_whitespace(text)
     if pc.any(pc.match_substring(text, ".")).as_py():
         text = pc.replace_substring_regex(text, _WHOLE_KEY, r"\1")
     if pc.min(pc.binary_length(text)).as_py() == 0:
         text = pc.if_else(pc.equal(pc.binary_length(text), 0), pa.scalar(None, text.type), text)
     return text
+
+
+def reading_alike(texts: Iterable[str]) -> int:
+    """Return how many of some different texts read like another one of them.
+
+    Examples
+    --------
+    >>> reading_alike(["hiv", "HIV", "e\u0301pi", "\u00e9pi", "flu", "f lu"])
+    4
+    """
+    forms = Counter(
+        re.sub(r"\s+", " ", "".join(sign for sign in text if unicodedata.category(sign) != "Cf"))
+        for text in (unicodedata.normalize("NFKC", text).casefold().strip() for text in texts)
+    )
+    return sum(count for count in forms.values() if count > 1)
 
 
 def _pieces(cells: Cells) -> list[pa.Array]:

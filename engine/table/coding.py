@@ -16,16 +16,19 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.numbers import nearest
-from engine.table.cells import cells_of, dates_of, numbers_of
+from engine.table.cells import NumberSigns, cells_of, dates_of, numbers_of
 from engine.table.code_lists import code_list
 from engine.table.patterns import LONGEST
+from engine.table.reading.options import ReadOptions
 from engine.table.schema import Column, Kind
 
 OTHER = "other"
 MISSING = "missing"
 MOST_LEVELS = 100_000
+NUMBERS = (Kind.INTEGER, Kind.NUMBER)
 _LARGEST_WRITTEN = 10.0 ** (LONGEST - 2)
 
 
@@ -123,16 +126,13 @@ def codes(values: pd.Series, column: Column) -> npt.NDArray[np.int64]:
         return _codes_on_grid(values, column, len(declared))
     place = {text_of(level): index for index, level in reversed(list(enumerate(declared)))}
     other, missing = len(declared), len(declared) + 1
-    place.update((text_of(code), missing) for code in column.missing)
-    place.setdefault("", missing)
-    numeric = pd.api.types.is_numeric_dtype(values.dtype)
-    if numeric:
+    if pd.api.types.is_numeric_dtype(values.dtype):
         place = _by_number(place)
     found, uniques = pd.factorize(values)
     mapped = np.empty(len(uniques) + 1, dtype=np.int64)
     mapped[-1] = missing  # factorize gives −1 for a missing cell
-    for index, value in enumerate(texts_of(uniques)):
-        mapped[index] = place.get(value, missing if value in ("inf", "-inf", "nan") and numeric else other)
+    for index, value in enumerate(filled_texts(uniques, column)):
+        mapped[index] = place.get(value, other) if value else missing
     return np.asarray(mapped[found])
 
 
@@ -166,8 +166,7 @@ def numbers(values: pd.Series, column: Column) -> npt.NDArray[np.float64]:
         found, uniques = pd.factorize(values)
         parsed = np.append(numbers_of(cells_of(uniques)), np.nan)
         read = parsed[found]
-    codes_missing = numbers_of(pa.array(column.missing, pa.string()))
-    read[np.isin(read, codes_missing[~np.isnan(codes_missing)]) | ~np.isfinite(read)] = np.nan
+    read[np.isin(read, missing_numbers(column)) | ~np.isfinite(read)] = np.nan
     return np.asarray(read, dtype=np.float64)
 
 
@@ -185,15 +184,77 @@ def dates(values: pd.Series, column: Column) -> npt.NDArray[np.datetime64]:
     ['2020-02-29', 'NaT']
     """
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return np.asarray(values.to_numpy().astype("datetime64[D]"))
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        return np.full(len(values), np.datetime64("NaT"), dtype="datetime64[D]")
-    text = pc.utf8_trim_whitespace(cells_of(values.astype("str")))
-    absent = pc.is_in(text, value_set=pa.array(column.missing, text.type))
-    # In a column that nobody declared a date, 1.2.2020 could not be told from 2.1.2020: all or none of them.
-    iso = pc.match_substring_regex(text, r"^\d{4}")
-    text = pc.if_else(pc.and_not(iso, absent), text, pa.scalar(None, text.type))
-    return np.asarray(dates_of(text).astype("datetime64[D]"))
+        days = values.to_numpy().astype("datetime64[D]")
+    elif pd.api.types.is_numeric_dtype(values.dtype):
+        days = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[D]")
+    else:
+        text = pc.utf8_trim_whitespace(cells_of(values.astype("str")))
+        # In a column that nobody declared a date, 1.2.2020 could not be told from 2.1.2020: all or none.
+        iso = pc.match_substring_regex(text, r"^\d{4}")
+        days = dates_of(pc.if_else(iso, text, pa.scalar(None, text.type))).astype("datetime64[D]")
+    if column.missing:
+        days[np.isin(days, missing_days(column))] = np.datetime64("NaT")
+    return np.asarray(days)
+
+
+def missing_numbers(column: Column, options: ReadOptions = ReadOptions()) -> arrays.Floats:  # noqa: B008
+    """Return the declared missing codes that are numbers, as the file writes them or with a decimal point."""
+    said = pa.array(column.missing, pa.string())
+    read = numbers_of(said, NumberSigns.of(options))
+    read = np.where(np.isnan(read), numbers_of(said), read)
+    return np.asarray(read[~np.isnan(read)])
+
+
+def missing_days(column: Column, options: ReadOptions = ReadOptions()) -> arrays.Dates:  # noqa: B008
+    """Return the declared missing codes that are days, as the file writes them or in ISO form."""
+    read = dates_of(pa.array(column.missing, pa.string()), options.date_order).astype("datetime64[D]")
+    return np.asarray(read[~np.isnat(read)])
+
+
+def holds_code(
+    values: pd.Series,
+    column: Column,
+    options: ReadOptions = ReadOptions(),  # noqa: B008
+) -> npt.NDArray[np.bool_]:
+    """Say of every cell whether it is a declared missing code, the code read like the cell.
+
+    Parameters
+    ----------
+    values
+        Cells in any storage, shape (n,).
+    column
+        Its declaration: kind and missing codes.
+    options
+        How the file writes numbers and days.
+
+    Returns
+    -------
+    array of bool, shape (n,)
+        Numbers and days by their value, all else to the letter without the blanks around it.
+
+    Examples
+    --------
+    >>> age = Column("age", kind=Kind.INTEGER, missing=("999", "?"))
+    >>> holds_code(pd.Series(["41", "999.00", " ?", None]), age).tolist()
+    [False, True, True, False]
+    """
+    storage, found = values.dtype.kind, np.zeros(len(values), dtype=bool)
+    if not column.missing or not len(values):
+        return found
+    if storage in "iuf":
+        read = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.asarray(np.isin(read, missing_numbers(column, options)))
+    if storage == "M" and column.kind is Kind.DATE:
+        return np.asarray(np.isin(values.to_numpy().astype("datetime64[D]"), missing_days(column, options)))
+    cells = cells_of(pd.Series(texts_of(values), dtype="str") if storage == "M" else values.astype("str"))
+    codes = pa.array([code.strip() for code in column.missing], cells.type)
+    found |= pc.is_in(pc.utf8_trim_whitespace(cells), value_set=codes).to_numpy(zero_copy_only=False)
+    if column.kind in NUMBERS:
+        found |= np.isin(numbers_of(cells, NumberSigns.of(options)), missing_numbers(column, options))
+    elif column.kind is Kind.DATE:
+        days = dates_of(cells, options.date_order).astype("datetime64[D]")
+        found |= np.isin(days, missing_days(column, options))
+    return found
 
 
 def text_of(value: object) -> str:
@@ -222,6 +283,22 @@ def texts_of(values: Iterable[object]) -> list[str]:
     if listed and isinstance(listed[0], str):
         return [value.strip() if isinstance(value, str) else text_of(value) for value in listed]
     return [text_of(value) for value in listed]
+
+
+def filled_texts(values: Iterable[object], column: Column) -> list[str]:
+    """Return cells of a column as text, nothing for what is missing: a declared code, a number without end.
+
+    Examples
+    --------
+    >>> age = Column("age", kind=Kind.INTEGER, missing=("999", "?"))
+    >>> filled_texts(pd.Series([41.0, 999.0]), age), filled_texts(["41", " 999.0", "?"], age)
+    (['41', ''], ['41', '', ''])
+    """
+    cells = pd.Series(values)
+    absent, texts = holds_code(cells, column), texts_of(cells)
+    if cells.dtype.kind == "f":
+        absent |= ~np.isfinite(cells.to_numpy(dtype=np.float64, na_value=np.nan))
+    return ["" if gone else text for gone, text in zip(absent.tolist(), texts, strict=True)]
 
 
 def _by_number(place: dict[str, int]) -> dict[str, int]:

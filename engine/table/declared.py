@@ -8,6 +8,8 @@ keeps the cells as they are written and gives them their meaning here, one at a 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +27,15 @@ from engine.table.cells import (
     numbers_of,
     series_of,
 )
-from engine.table.coding import texts_of
+from engine.table.coding import (
+    NUMBERS,
+    filled_texts,
+    holds_code,
+    missing_days,
+    missing_numbers,
+    text_of,
+    texts_of,
+)
 from engine.table.encoded import Encoded
 from engine.table.reading.options import ReadOptions
 from engine.table.schema import Column, Kind, Role, Schema
@@ -46,7 +56,8 @@ def as_declared(table: Table, schema: Schema) -> Table:
     -------
     Table
         Whole numbers and numbers as float64, dates as datetime64, all else as text; a cell that does not fit
-        its kind is missing. The person key is text in one form, see `key_texts`.
+        its kind is missing, and so is one that holds a declared missing code, read as the cells are. The
+        person key is text in one form, see `key_texts`.
 
     Notes
     -----
@@ -64,7 +75,7 @@ def as_declared(table: Table, schema: Schema) -> Table:
     for place, name in enumerate(table.names):
         values, column = frame.iloc[:, place], schema.column(name)
         if column.role is Role.PERSON_KEY:
-            encoded[name] = encoded_keys(table, name)
+            encoded[name] = people_of(table, column)
             is_same = isinstance(values.dtype, pd.StringDtype) and encoded[name] is table.encoded(name)
             columns[name] = values if is_same else series_of(encoded[name].cells())
         else:
@@ -164,25 +175,63 @@ def people_of_rows(table: Table, key: Column | None) -> arrays.Integers:
 
 def stored_as_declared(values: pd.Series, column: Column, options: ReadOptions) -> pd.Series:
     """Return one column stored by its declared kind, see `as_declared`; a person key is text as it stands."""
-    is_text = values.dtype.kind not in "biufMm"
-    if column.kind in (Kind.INTEGER, Kind.NUMBER):
-        return pd.Series(_numbers(values, options), copy=False)
+    if column.kind in NUMBERS:
+        read = _numbers(values, options)
+        return pd.Series(_without(read, missing_numbers(column, options)), copy=False)
     if column.kind is Kind.DATE:
-        return pd.Series(_dates(values, options), copy=False)
-    return values if is_text else _each(values)
+        days = _dates(values, options)
+        return pd.Series(_without(days, missing_days(column, options)), copy=False)
+    stored = values if values.dtype.kind not in "biufMm" else _each(values)
+    return stored.mask(holds_code(values, column, options)) if column.missing else stored
+
+
+def codes_read(schema: Schema, options: ReadOptions) -> Schema:
+    """Return declarations whose missing codes are written as a stored column writes its values.
+
+    Examples
+    --------
+    >>> born = Column("born", kind=Kind.DATE, missing=("01.02.1900",))
+    >>> codes_read(Schema((born,)), ReadOptions(date_order="dmy")).column("born").missing
+    ('1900-02-01',)
+    """
+    return replace(schema, columns=tuple(_code_read(column, options) for column in schema.columns))
+
+
+def _code_read(column: Column, options: ReadOptions) -> Column:
+    if not column.missing:
+        return column
+    found = []
+    for code in column.missing:
+        one = replace(column, missing=(code,))
+        read: Iterable[object] = ()
+        if column.kind in NUMBERS:
+            read = missing_numbers(one, options)
+        elif column.kind is Kind.DATE:
+            read = missing_days(one, options)
+        found.append(next(map(text_of, read), code.strip()))
+    return replace(column, missing=tuple(dict.fromkeys(found)))
+
+
+def _without(read: Any, codes: Any) -> Any:
+    """Return numbers or days with those that are missing codes left out."""
+    if not len(codes):
+        return read
+    absent = "NaT" if read.dtype.kind == "M" else np.nan
+    return np.where(np.isin(read, codes), np.array(absent, dtype=read.dtype), read)
 
 
 def _each(values: pd.Series) -> pd.Series:
-    """Write every cell as text; each distinct one once."""
+    """Write every cell as text, each distinct one once; among numbers, what is not finite is missing."""
     found, uniques = pd.factorize(values)
-    texts: list[str | None] = [text or None for text in texts_of(uniques)]
+    texts = [text or None for text in filled_texts(uniques, Column(""))]
     return pd.Series([*texts, None], dtype="str").take(found).reset_index(drop=True)
 
 
 def _numbers(values: pd.Series, options: ReadOptions) -> Numbers:
     kind = values.dtype.kind
     if kind in "iuf":
-        return values.to_numpy(dtype=np.float64, na_value=np.nan)
+        read = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        return read if np.isfinite(read).all() else np.where(np.isinf(read), np.nan, read)
     if kind in "bMm":
         return np.full(len(values), np.nan)
     return numbers_of(cells_of(values), NumberSigns.of(options))

@@ -30,6 +30,13 @@ MISSING_CODES = (
 )
 """Words and signs that often stand for a missing value. Proposed, never applied unasked."""
 
+PLACEHOLDER_DAYS = (
+    *("0001-01-01", "1111-11-11", "1753-01-01", "1800-01-01", "1899-12-30", "1899-12-31", "1900-01-01"),
+    *("1901-01-01", "1904-01-01", "1960-01-01", "1970-01-01", "2099-12-31", "2100-01-01", "2199-12-31"),
+    *("2999-12-31", "3000-01-01", "9999-01-01", "9999-12-31"),
+)
+"""Days with which calendars of programs begin or end: they often stand for a day that nobody knows."""
+
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 LONGEST = 100
 """Characters of the longest cell that is taken for a number."""

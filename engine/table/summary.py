@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from engine.table.coding import codes, levels, numbers, text_of, texts_of
+from engine.table.coding import codes, filled_texts, levels, numbers, texts_of
 from engine.table.schema import Column, Kind
 from engine.table.table import DATE, Table
 from engine.views import BarsView, Label, Text
@@ -92,8 +92,7 @@ def rows_of_people(table: Table, column: Column, *, most: int = MOST_BARS) -> Ba
 
 def _count(values: pd.Series, column: Column) -> pd.Series:
     counts = values.value_counts()
-    absent = {text_of(code) for code in column.missing} | {""}
-    return counts[[text not in absent for text in texts_of(counts.index)]]
+    return counts[[bool(text) for text in filled_texts(counts.index, column)]]
 
 
 def _order(column: Column, values: pd.Series) -> BarsView:

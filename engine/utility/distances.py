@@ -69,10 +69,9 @@ class Scale:
             return np.where(np.isnan(numbers), len(self.cuts) + 1, found).astype(np.int64)
         assert self.places is not None
         codes, uniques = pd.factorize(values)
-        texts = coding.texts_of(uniques)
         size = len(self.places)
-        absent = {coding.text_of(code) for code in self.column.missing} | {""}
-        placed = [size + 1 if text in absent else self.places.get(text, size) for text in texts]
+        texts = coding.filled_texts(uniques, self.column)
+        placed = [self.places.get(text, size) if text else size + 1 for text in texts]
         return np.array([*placed, size + 1], dtype=np.int64)[codes]
 
 

@@ -25,6 +25,7 @@ from engine.privacy.events import Sequential
 from engine.privacy.keys import lock_key
 from engine.privacy.mechanisms import DiscreteLaplace
 from engine.privacy.promise import Loss, Neighbours, Promise, promise_kind
+from engine.release.pseudonyms import KEY_ELSEWHERE
 from engine.release.run import run
 from tests.app.walking import above, example_plan, said, settle
 
@@ -250,6 +251,12 @@ def test_an_earlier_key_is_asked_for_where_the_plan_wants_it(
     window.page("preview").folder.setText(str(tmp_path / "out"))
     window.footer.next.click()
     settle(qtbot, window)
+    assert "reason" in window.notice.words()  # no key can be known of this recipient
+    qtbot.keyClicks(window.page("preview").reasons.fields[KEY_ELSEWHERE], "one study")
+    window.page("preview").reasons.fields[KEY_ELSEWHERE].editingFinished.emit()
+    settle(qtbot, window)
+    window.footer.next.click()
+    settle(qtbot, window)
     page = window.page("release")
     assert page.choose_key.isVisible()
     page._take_key(str(key))
@@ -261,3 +268,31 @@ def test_an_earlier_key_is_asked_for_where_the_plan_wants_it(
     assert window.study.result("bundle") is not None, window.notice.words()
     kept = json.loads((tmp_path / "out" / "key" / "pseudonym-key.json").read_text())
     assert kept["key"] == bytes(range(32)).hex() and page.earlier_key is None
+
+
+def test_the_reason_for_a_key_from_elsewhere_is_asked_for_once_it_was_refused(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    """The register knows a key for the recipient: only that another one was chosen makes it a question."""
+    go_on(qtbot, window, "datasets.pseudonyms", tmp_path)
+    moved, base = beside_its_table(window.study.plan_as_read)
+    run(moved, out=tmp_path / "first", ledger=Ledger(window.study.ledger_path), base=base)
+    window.study.decide_parameters(key="earlier")
+    other = tmp_path / "key.json"
+    other.write_bytes(lock_key(bytes(range(32)), None))
+    window.go("preview")
+    settle(qtbot, window)
+    preview = window.page("preview")
+    assert KEY_ELSEWHERE not in preview.reasons.fields
+    preview.folder.setText(str(tmp_path / "out"))
+    window.footer.next.click()
+    settle(qtbot, window)
+    window.page("release")._take_key(str(other))
+    window.footer.next.click()  # the key will not be locked
+    window.footer.next.click()
+    qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=60_000)
+    settle(qtbot, window)
+    assert window.study.result("bundle") is None and "pseudonyms of this key" in window.notice.words()
+    window.go("preview")
+    settle(qtbot, window)
+    assert KEY_ELSEWHERE in preview.reasons.fields and preview.reasons.isVisible()

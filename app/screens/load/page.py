@@ -178,7 +178,10 @@ class LoadPage(Page):
     def open_path(self, path: str) -> None:
         """Take another file; its columns keep what was said about columns of the same name."""
         self.clear_notice()
+        before = self.study.plan.files.get(MAIN)
         self.study.decide(files={**self.study.plan.files, MAIN: FileReference(path)}, preparation=())
+        if before is not None and before.path == path:  # chosen again: it may hold something else now
+            self.study.forget_file()
         self._read()
 
     def _read(self) -> None:
@@ -207,6 +210,8 @@ class LoadPage(Page):
                 self.study.decide(schemas=plan.with_schema(reading.schema).schemas)
             self.study.replace_questions(reading.questions)
             now = self.study.plan
+            if reading.digest:
+                self.study.looked[now.files[MAIN].path] = reading.digest
             for part in ("detection", "raw", "suggestions", "table", "keys"):
                 self.study.store(part, getattr(reading, part), now)
         self.refresh_explanation()

@@ -34,13 +34,18 @@ class Ahead:
 
 
 def look_ahead(
-    plan: Plan, ledger_path: Path | None, places: tuple[Path, ...] = (), table: Any = None
+    plan: Plan,
+    ledger_path: Path | None,
+    places: tuple[Path, ...] = (),
+    table: Any = None,
+    refused: frozenset[str] = frozenset(),
 ) -> Ahead:
     """Return all that a plan says of its release; nothing is reserved or spent.
 
     ``places`` are folders where earlier releases may lie. What the ledger does not know of them is
     ``unknown``, by the decision that it takes to release all the same. Columns of the ``table`` that name
     people and would leave in rows are ``named``, likewise; of other releases no row is read.
+    ``refused`` are decisions without whose reason a release was refused already.
     """
     from engine.pricing.beyond import beyond
     from engine.pricing.statement import privacy_statement
@@ -58,7 +63,8 @@ def look_ahead(
     judged = verdict(plan, found.forecast, tried)
     better = remedies(plan) if judged is not None and judged.is_useless else ()
     priced_at = price_plan(plan, found.promise) if found.promise.loss is not None else {}
-    unknown, named = _unknown(plan, ledger, places), _named(found.design, table)
+    unknown = _unknown(plan, ledger, places, found.design, refused)
+    named = _named(found.design, table)
     return Ahead(found, statement, judged, better, tried, beyond(priced_at), unknown, named)
 
 
@@ -73,17 +79,20 @@ def _named(design: Any, table: Any) -> dict[str, dict[str, Any]]:
     return {decision_about(one.column): {"column": one.column, "why": one.why.value} for one in found}
 
 
-def _unknown(plan: Plan, ledger: Any, places: tuple[Path, ...]) -> dict[str, dict[str, Any]]:
-    """Return what a release would be stopped by, unless a reason is given: see the two modules."""
+def _unknown(
+    plan: Plan, ledger: Any, places: tuple[Path, ...], design: Any, refused: frozenset[str]
+) -> dict[str, dict[str, Any]]:
+    """Return what a release would be stopped by, unless a reason is given: see the modules."""
     from engine.release.earlier import EARLIER_MISSING, missing
     from engine.release.nearby import PUT_BACK, describe_forgotten, unexplained_bundles
+    from engine.release.pseudonyms import KEY_ELSEWHERE, elsewhere
     from engine.release.remembered import OLDER, older
 
-    if ledger is None:
-        return {}
-    forgotten = unexplained_bundles(ledger, places)
-    found = {EARLIER_MISSING: missing(plan, ledger, places=places), OLDER: older(ledger)}
-    found |= {PUT_BACK: describe_forgotten(forgotten)} if forgotten else {}
+    found = {KEY_ELSEWHERE: elsewhere(plan, ledger, design, was_refused=KEY_ELSEWHERE in refused)}
+    if ledger is not None:
+        forgotten = unexplained_bundles(ledger, places)
+        found |= {EARLIER_MISSING: missing(plan, ledger, places=places), OLDER: older(ledger)}
+        found |= {PUT_BACK: describe_forgotten(forgotten)} if forgotten else {}
     return {name: values for name, values in found.items() if values}
 
 

@@ -187,7 +187,7 @@ class Reasons(Card):
         return field
 
 
-AS_THEY_ARE = ("count", "titles", "folders", "column", "releases", "listed", "row", "last")
+AS_THEY_ARE = ("count", "titles", "folders", "recipient", "column", "releases", "listed", "row", "last")
 
 
 def _sentence(name: str, values: Mapping[str, Any], unit: str) -> str:
@@ -314,6 +314,7 @@ class PreviewPage(Page):
             self.study.ledger_path,
             self._places(),
             self.study.table,
+            frozenset(self.study.refused),
             done=lambda found: self._looked(found, plan),
             doing=words.say("app.preview.looking"),
         )

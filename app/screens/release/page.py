@@ -476,6 +476,7 @@ class ReleasePage(Page):
             earlier_key=earlier_key,
             approval=approval,
             sealing=self.sealing.taken(),
+            seen=dict(self.study.looked),
             known=self.frame.settings.bundles(MOST_KNOWN),
             done=self._ended,
             failed=self._failed,
@@ -543,6 +544,7 @@ class ReleasePage(Page):
         polish(self.ended)
         self.ended.setAccessibleName(f"{self.ended_title.text()} {kept}")
         if outcome.error is not None:
+            self.study.refused.add(str(getattr(outcome.error, "values", {}).get("decision", "")))
             self.refuse(outcome.error)
             self.signing.ask_after(outcome.error)
             self.sealing.ask_after(outcome.error)

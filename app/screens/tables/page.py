@@ -82,6 +82,7 @@ class TablesPage(Page):
                 )
                 return
         self.rows[found.file.path] = found.rows
+        self.study.looked[found.file.path] = found.digest
         kept = list(before.values()) if joins else []
         self._decide(source, [*kept, found.file], known if joins else found.schema)
 

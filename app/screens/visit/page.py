@@ -494,6 +494,7 @@ class VisitPage(Page):
             language=words.language(),
             passphrase=passphrase,
             signing=self.signing.taken(),
+            seen={one.file.path: one.digest for one in self.further.values()},
             done=self._answered,
             doing=words.say("app.visit.working"),
             slot="release",

@@ -13,7 +13,7 @@ from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.rollup import starts
-from engine.methods.datasets.solution import figures_view
+from engine.methods.datasets.solution import alike_figure, figures_view
 from engine.methods.kinds import Changes
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -33,7 +33,7 @@ from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import entry, leaving, written_cells
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
-from engine.risk.encoding import encode_column
+from engine.risk.encoding import EncodedColumn, encode_column
 from engine.table.schema import Role
 from engine.table.table import Table
 from engine.views import Text
@@ -102,7 +102,8 @@ class Anatomy(Method):
         if len(rows) < options.l:
             raise InputRefused("grouping.too_few", k=options.l)
         assert context.chance is not None  # nothing bounds the loss
-        encoded = encode_column(rows[sensitive.name], sensitive)
+        sensitive_cells = written_cells(rows[sensitive.name], sensitive)
+        encoded = encode_column(pd.Series(sensitive_cells, dtype="str"), sensitive)
         value = encoded.codes.astype(np.int64)
         if encoded.size == 1:
             raise InputRefused("grouping.one_value", column=sensitive.name)
@@ -114,7 +115,7 @@ class Anatomy(Method):
         cells = {column.name: written_cells(rows[column.name], column) for column in columns}
         labels = [str(one + 1) for one in number.tolist()]
         own = pd.DataFrame({**cells, name: labels}, dtype="str")
-        told = pd.DataFrame({name: number, sensitive.name: written_cells(rows[sensitive.name], sensitive)})
+        told = pd.DataFrame({name: number, sensitive.name: sensitive_cells})
         told = told.sort_values([name, sensitive.name], ignore_index=True)
         told[name] = [str(one + 1) for one in told[name].tolist()]
         others = [encode_column(rows[column.name], column) for column in columns]
@@ -126,16 +127,17 @@ class Anatomy(Method):
             ),
             TableArtefact("values", (told.astype("str"),), (numbered, entry(sensitive, "of_the_bucket"))),
         )
-        return Release(artefacts, self.cost, inside=_inside(found, right, blind))
+        return Release(artefacts, self.cost, inside=_inside(found, right, blind, encoded))
 
 
-def _inside(found: np.ndarray, right: float, blind: float) -> Inside:
+def _inside(found: np.ndarray, right: float, blind: float, sensitive: EncodedColumn) -> Inside:
     sizes = np.bincount(found)
     figures = {
         "people": len(found),
         "left_out": 0,
         "smallest_group": int(sizes.min()),
         "groups": len(sizes),
+        **alike_figure([sensitive]),
     }
     attack = {"blind": round(blind, 4), "right": round(right, 4)}
     views = (figures_view(figures), figures_view(attack, "definetti"))

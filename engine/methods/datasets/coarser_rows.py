@@ -39,6 +39,7 @@ from engine.methods.datasets.population import AgainstPopulation
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.rollup import Steps
 from engine.methods.datasets.solution import (
+    alike_figure,
     figures_view,
     finer_view,
     left_out_bands,
@@ -149,7 +150,7 @@ class CoarserRows(Method):
             (artefact,),
             self.cost,
             (grouping.steps_view(made.group, made.steps), *([told] if told else [])),
-            inside=_inside(made, grouping),
+            inside=_inside(made, grouping, asked),
         )
 
     def tried(
@@ -287,7 +288,7 @@ def _of_groups(
     return Made(found.group, found.steps, figures, views)
 
 
-def _inside(made: Made, grouping: Grouping) -> Inside:
+def _inside(made: Made, grouping: Grouping, asked: Sequence[Condition]) -> Inside:
     members, kept = grouping.members, made.group >= 0
     sizes = members.sizes(np.where(kept, made.group, made.steps.shape[1]))[: made.steps.shape[1]]
     figures = {
@@ -296,6 +297,7 @@ def _inside(made: Made, grouping: Grouping) -> Inside:
         "smallest_group": int(sizes.min()),
         "groups": len(sizes),
         **made.figures,
+        **alike_figure(one.column for one in asked),
     }
     shown = {name: value for name, value in figures.items() if not name.startswith(ELSEWHERE)}
     lost = [

@@ -322,7 +322,7 @@ def read_grouping(
         found, uniques = pd.factorize(rows[column.name].to_numpy(dtype=object))
         values = [str(value) for value in uniques]
         weight = float(weights.get(column.name, 1))
-        order = _in_order(table, column, values) if in_order else None
+        order = _in_order(rows, column, values) if in_order else None
         if order is None:
             every = list(dict.fromkeys([*values, *(further or {}).get(column.name, ())]))
             ladders.append(Ladder.of(every, hierarchy_of(column), weight=weight).from_step(least))
@@ -355,7 +355,7 @@ def conditions(grouping: Grouping, table: Table, request: Request) -> list[Condi
         return []
     found = []
     for column in sensitive_columns(request):
-        encoded = encode_column(table.rows()[column.name], column)
+        encoded = encode_column(_as_they_leave(grouping, table, column), column)
         demands = [demand(encoded, request) for demand in asked]
         found.append(Condition.of(grouping.number, encoded, demands))
     return found
@@ -367,7 +367,12 @@ def target_of(grouping: Grouping, table: Table, request: Request) -> Condition |
     if name is None:
         return None
     column = request.schema.column(name)
-    return Condition.of(grouping.number, encode_column(table.rows()[name], column), ())
+    return Condition.of(grouping.number, encode_column(_as_they_leave(grouping, table, column), column), ())
+
+
+def _as_they_leave(grouping: Grouping, table: Table, column: Column) -> pd.Series:
+    """Return the cells of a column as a recipient gets them: those alone count for what groups fulfil."""
+    return grouping.rows[column.name] if column.name in grouping.rows else table.rows()[column.name]
 
 
 def sensitive_cells(grouping: Grouping) -> list[EncodedColumn]:
@@ -406,12 +411,9 @@ def refuse_broken(
         raise InputRefused("run.promise_differs", method=method, part="promise")
 
 
-def _in_order(table: Table, column: Column, values: Sequence[str]) -> list[str] | None:
-    """Return the values of a column as text in their order, a missing one last; None where they have none.
-
-    What is written as missing although its text is a value there (``nan``) comes last too.
-    """
-    encoded = encode_column(table.rows()[column.name], column)
+def _in_order(rows: pd.DataFrame, column: Column, values: Sequence[str]) -> list[str] | None:
+    """Return the values of a column as text in their order, a missing one last; None where they have none."""
+    encoded = encode_column(rows[column.name], column)
     if not encoded.ordered:
         return None
     known = [encoded.texts[code] for code in np.argsort(encoded.ranks)]

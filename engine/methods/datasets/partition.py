@@ -29,7 +29,7 @@ from engine.methods.datasets.joining import between, ends
 from engine.methods.datasets.losses import Floats
 from engine.methods.datasets.recoding import Codes, Ladder, Members
 from engine.methods.datasets.rollup import starts
-from engine.methods.datasets.solution import figures_view, losses_view
+from engine.methods.datasets.solution import alike_figure, figures_view, losses_view
 from engine.methods.kinds import Changes
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -128,7 +128,7 @@ class Partition(Method):
             (artefact,),
             self.cost,
             (grouping.steps_view(group, steps),) if on_steps else (),
-            inside=_inside(grouping, group, _lose(grouping, group, steps, low, high), written),
+            inside=_inside(grouping, asked, group, _lose(grouping, group, steps, low, high), written),
         )
 
 
@@ -178,7 +178,9 @@ def _lose(grouping: Grouping, group: Codes, steps: Codes, low: Codes, high: Code
     return lost
 
 
-def _inside(grouping: Grouping, group: Codes, lost: Floats, written: Written) -> Inside:
+def _inside(
+    grouping: Grouping, asked: Sequence[Condition], group: Codes, lost: Floats, written: Written
+) -> Inside:
     sizes = grouping.members.sizes(group)
     weights = np.array([ladder.weight for ladder in grouping.ladders])
     mean = lost[:, grouping.number].mean(axis=1)
@@ -188,6 +190,7 @@ def _inside(grouping: Grouping, group: Codes, lost: Floats, written: Written) ->
         "smallest_group": int(sizes.min()),
         "groups": len(sizes),
         "loss": round(float((mean * weights).sum() / weights.sum()), 6),
+        **alike_figure(one.column for one in asked),
     }
     finer = attack_by_downcoding(grouping, written, np.zeros(len(grouping.identifying), dtype=np.int64))
     views = (figures_view(figures), figures_view(finer, "downcoding"), losses_view(grouping, lost))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,9 @@ from engine.methods.datasets.losses import Floats
 from engine.methods.datasets.recoding import Codes
 from engine.methods.shared.rows import hierarchy_of
 from engine.numbers import brief, of_hundred
+from engine.risk.encoding import EncodedColumn
 from engine.table import coding
+from engine.table.cells import reading_alike
 from engine.views import BANDS, Cell, Label, TableView, Text, TextView, band_of
 
 WORDS = "grouping.views"
@@ -29,6 +31,12 @@ def figures_view(figures: Mapping[str, float], name: str = "inside") -> TableVie
         (Text(f"{WORDS}.{name}.{one}"), brief(value)) for one, value in figures.items()
     ]
     return _table(name, ("figure", "value"), rows)
+
+
+def alike_figure(columns: Iterable[EncodedColumn]) -> dict[str, int]:
+    """Return how many sensitive values, each counted as one, read like another one; nothing where none do."""
+    found = sum(reading_alike(one.texts) for one in columns)
+    return {"alike_values": found} if found else {}
 
 
 def losses_view(grouping: Grouping, lost: Floats) -> TableView:

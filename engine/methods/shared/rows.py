@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.methods.protocol import Artefact, DictionaryEntry, TableArtefact
-from engine.table.coding import texts_of
+from engine.table.coding import filled_texts
 from engine.table.hierarchies import ALL, USUAL, Hierarchy
 from engine.table.schema import Column, Kind
 from engine.views import Text
@@ -23,9 +23,7 @@ MOST_SHOWN = 8
 def written_cells(values: pd.Series, column: Column) -> list[str]:
     """Return the cells of a column as text: one form for each value, nothing for a missing one."""
     found, uniques = pd.factorize(values)
-    absent = set(column.missing)
-    texts = ["" if text in absent or text in ("nan", "inf", "-inf") else text for text in texts_of(uniques)]
-    return np.array([*texts, ""], dtype=object)[found].tolist()
+    return np.array([*filled_texts(uniques, column), ""], dtype=object)[found].tolist()
 
 
 def shuffle_rows(frame: pd.DataFrame, chance: np.random.Generator) -> pd.DataFrame:

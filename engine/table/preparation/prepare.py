@@ -36,7 +36,7 @@ from engine.errors import InputRefused
 from engine.numbers import exact
 from engine.progress import SILENT, Progress
 from engine.table.cells import series_of
-from engine.table.coding import dates, numbers, text_of, texts_of
+from engine.table.coding import dates, filled_texts, holds_code, numbers, text_of, texts_of
 from engine.table.declared import key_column, key_texts
 from engine.table.preparation.declarations import Step
 from engine.table.preparation.steps import band_labels, check, declared_by, made_name, mapping_of
@@ -256,6 +256,8 @@ def _recode(table: Table, step: Step, schema: Schema, place: int, base: Path) ->
 
 
 def _with_column(table: Table, values: pd.Series, step: Step, schema: Schema) -> tuple[Table, Schema]:
+    made = schema.column(made_name(step))
+    values = values.mask(holds_code(values, made)) if made.missing else values
     plain = values.to_numpy() if values.dtype.kind == "f" else values.array
     return table.with_column(made_name(step), plain), schema
 
@@ -263,8 +265,7 @@ def _with_column(table: Table, values: pd.Series, step: Step, schema: Schema) ->
 def _as_text(values: pd.Series, column: Column) -> pd.Series:
     """Return cells as text in one form, missing codes as NaN."""
     found, uniques = pd.factorize(values)
-    absent = {text_of(code) for code in column.missing} | {"", "nan", "inf", "-inf"}
-    texts = [None if text in absent else text for text in texts_of(uniques)]
+    texts = [text or None for text in filled_texts(uniques, column)]
     return pd.Series([*texts, None], dtype="str").take(found).reset_index(drop=True)
 
 

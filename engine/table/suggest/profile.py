@@ -11,7 +11,7 @@ import pandas as pd
 
 from engine.table.cells import cells_of, numbers_of
 from engine.table.coding import texts_of
-from engine.table.patterns import MISSING_CODES, date_order_of, is_number
+from engine.table.patterns import MISSING_CODES, PLACEHOLDER_DAYS, date_order_of, is_number
 from engine.table.table import DATE, TEXT, Table
 
 LOOKED_AT = 500
@@ -101,14 +101,40 @@ def profile(table: Table, name: str, values: pd.Series) -> Profile:
     filled = int(counts.sum())
     declared = table.missing.get(name, ())
     if table.storage[name] == DATE:
-        low, high = (values.min(), values.max()) if filled else (None, None)
-        sample = tuple(texts_of(counts.index[:LOOKED_AT]))
-        return Profile(
-            name, DATE, table.n_rows, filled, len(counts), sample=sample, low=low, high=high, longest=10
-        )
+        return _days(table, name, counts, filled)
     if table.storage[name] == TEXT:
         return _text(table, name, counts, filled, declared)
     return _numbers(table, name, counts, filled, declared)
+
+
+def _days(table: Table, name: str, counts: pd.Series, filled: int) -> Profile:
+    is_code = _placeholders(counts)
+    rest = counts.index[~is_code]
+    low, high = (rest.min(), rest.max()) if len(rest) else (None, None)
+    return Profile(
+        name,
+        DATE,
+        table.n_rows,
+        filled - int(counts[is_code].sum()),
+        len(rest),
+        missing=tuple(sorted(texts_of(counts.index[is_code]))),
+        sample=tuple(texts_of(rest[:LOOKED_AT])),
+        low=low,
+        high=high,
+        longest=10,
+    )
+
+
+def _placeholders(counts: pd.Series) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Say which days look like codes: a repeated 1900-01-01 far from all others, or in a tenth of cells."""
+    days = counts.index.to_numpy().astype("datetime64[D]")
+    known = np.isin(days, np.array(PLACEHOLDER_DAYS, dtype="datetime64[D]"))
+    others, rows = days[~known], counts.to_numpy()
+    if not known.any() or not len(others):
+        return np.zeros(len(days), dtype=bool)
+    year = np.timedelta64(366, "D")
+    apart = (days < others.min() - year) | (days > others.max() + year)
+    return known & (rows > 1) & (apart | (rows * 10 >= rows.sum()))
 
 
 def _text(table: Table, name: str, counts: pd.Series, filled: int, declared: tuple[str, ...]) -> Profile:

@@ -173,8 +173,8 @@ def _sums(answers: list[NDArray] | None = None) -> Iterator[list[tuple[NDArray, 
         seen.append((np.array(values), noisy))
         return np.array(noisy)
 
-    places = [one for one in list(sys.modules.values()) if getattr(one, "added", None) is add_noise]
-    patches = [patch.object(place, "added", keep) for place in places if place.__name__ != __name__]
+    places = [one for one in list(sys.modules.values()) if getattr(one, "add_noise", None) is add_noise]
+    patches = [patch.object(place, "add_noise", keep) for place in places if place.__name__ != __name__]
     for one in patches:
         one.start()
     try:

@@ -105,7 +105,7 @@ def _recorded(run: Run, table: Any, seed: int, module: ModuleType) -> list[tuple
         seen.append((values.copy(), noisy, draws.ravel(), draws.ndim == 2))
         return noisy
 
-    with patch.object(module, "added", record):
+    with patch.object(module, "add_noise", record):
         run(table, seeded_noise(seed))
     return seen
 
@@ -117,7 +117,7 @@ def _replayed(run: Run, table: Any, answers: list[np.ndarray], module: ModuleTyp
         seen.append(values.copy())
         return answers[len(seen) - 1]
 
-    with patch.object(module, "added", replay):
+    with patch.object(module, "add_noise", replay):
         run(table, seeded_noise(0))
     return seen
 

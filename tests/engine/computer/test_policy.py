@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,9 +17,12 @@ from engine.computer import checks
 from engine.computer.support import support
 from engine.errors import InputRefused
 from engine.ledger import Ledger, default_path
+from engine.methods.protocol import Budget
+from engine.privacy.promise import Neighbours
 from engine.release import signing
 from engine.release.check import check
 from engine.release.plan import Plan
+from engine.release.preview import preview
 from tests.engine.release.conftest import Runner, folder, ledger, plan, run
 
 __all__ = ["folder", "ledger", "plan", "run"]
@@ -37,6 +43,47 @@ def test_without_a_file_nothing_is_set_and_no_variable_of_a_user_leads_elsewhere
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "ProgramData"):
         monkeypatch.setenv(name, str(tmp_path))
     assert policy.place() == before and before.is_absolute()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights of their own there")
+@pytest.mark.parametrize(
+    "kind", ["link", "loop", "folder", "pipe", "linked folder", "file as folder", "closed"]
+)
+def test_rules_that_cannot_be_looked_at_are_not_taken_for_none(
+    kind: str, rules: Path, run: Runner, ledger: Ledger
+) -> None:
+    assert policy.policy() == policy.Policy()
+    above = rules.parent
+    if kind == "link":
+        rules.symlink_to(above / "nowhere")
+    elif kind == "loop":
+        rules.symlink_to(rules)
+    elif kind == "folder":
+        rules.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(rules)
+    elif kind == "closed":
+        if os.geteuid() == 0:
+            pytest.skip("nothing is closed to the administrator")
+        above.chmod(0)
+    else:
+        above.rmdir()
+        if kind == "linked folder":
+            above.symlink_to(above.parent / "nowhere")
+        else:
+            above.touch()
+    try:
+        with pytest.raises(InputRefused, match=r"policy\.not_readable"):
+            run()
+    finally:
+        if kind == "closed":
+            above.chmod(0o700)
+    assert ledger.entries() == []
+
+
+def test_neither_a_file_nor_its_folder_are_no_rules(rules: Path) -> None:
+    rules.parent.rmdir()
+    assert policy.policy() == policy.Policy()
 
 
 def test_a_level_beyond_the_limit_is_refused_before_anything_is_spent(
@@ -67,6 +114,9 @@ def test_a_level_beyond_the_limit_is_refused_before_anything_is_spent(
         ("largest_epsilon = inf", "policy.wrong"),
         ("largest_epsilon = nan", "policy.wrong"),
         ('largest_epsilon = "much"', "policy.wrong"),
+        ("largest_delta = 1", "policy.wrong"),
+        ("largest_delta = -0.1", "policy.wrong"),
+        ("largest_delta = false", "policy.wrong"),
         ("locked_keys = 1", "policy.wrong"),
         ('locked_keys = "no"', "policy.wrong"),
         ('registers = "relative/folder"', "policy.wrong"),
@@ -99,6 +149,47 @@ def test_a_folder_for_all_ledgers_holds_that_of_whoever_names_none(
         policy.refuse_place(folder / "other" / "up" / "ledger.sqlite")
     rules.write_text(f'registers = "{folder.as_posix()}"\n')
     run()
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_the_limit_is_about_what_the_register_counts(
+    is_known: bool, rules: Path, run: Runner, ledger: Ledger, plan: Plan, folder: Path
+) -> None:
+    """A register of exchanges counts twice what a release that adds or leaves out a person states."""
+    exchanged = Budget(Fraction(9), neighbours=Neighbours.REPLACE_ONE)
+    if is_known:
+        ledger.create_holding(plan.holding, unit="person", neighbours="replace_one", epsilon=9)
+    rules.write_text('largest_epsilon = "1/2"\n')
+    assert plan.budget == Budget(Fraction(1, 2))
+    with pytest.raises(InputRefused, match=r"policy\.epsilon") as caught:
+        run(holding_budget=exchanged)
+    assert caught.value.values["epsilon"] == 1
+    assert len(ledger.holdings()) == is_known and not ledger.entries()
+    (problem,) = preview(replace(plan, holding_budget=exchanged), ledger, base=folder).problems
+    assert problem.code == "policy.epsilon"
+    run(holding_budget=exchanged, budget=Budget(Fraction(1, 4)))
+    (entry,) = ledger.entries()
+    assert entry.epsilon == Fraction(1, 2)
+
+
+@pytest.mark.parametrize(("relation", "most"), [("add_remove", "1e-6"), ("replace_one", "3e-6")])
+def test_the_limit_of_delta_is_about_what_the_register_counts(
+    relation: str, most: str, rules: Path, run: Runner, ledger: Ledger, plan: Plan
+) -> None:
+    """Under exchange δ grows more than twofold."""
+    spent = {
+        "parameters": {**plan.parameters, "noise": "gaussian"},
+        "budget": Budget(Fraction(1, 2), Fraction(1, 10**6)),
+        "holding_budget": Budget(Fraction(9), Fraction(1, 10**4), Neighbours(relation)),
+    }
+    below = f"{Fraction(most) - Fraction(1, 10**6)}"
+    rules.write_text(f'largest_delta = "{below}"\n' if relation == "replace_one" else "largest_delta = 0\n")
+    with pytest.raises(InputRefused, match=r"policy\.delta") as caught:
+        run(**spent)
+    assert not ledger.entries() and all(texts.explain(caught.value))
+    rules.write_text(f"largest_delta = {most}\n")
+    run(**spent)
+    assert Fraction(below) < ledger.entries()[0].delta <= Fraction(most)
 
 
 def test_keys_have_to_be_locked_where_that_is_set(
@@ -135,9 +226,12 @@ def test_the_sample_is_no_release_of_anybody_and_the_rules_are_not_for_it(rules:
 def test_the_command_says_what_is_set(rules: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy"]) == 0
     assert texts.text("policy.none") in capsys.readouterr().out
-    rules.write_text("largest_epsilon = 0.5\nreasons = true\nbounded_loss = true\nlocked_keys = true\n")
+    rules.write_text(
+        "largest_epsilon = 0.5\nlargest_delta = 0\nreasons = true\nbounded_loss = true\nlocked_keys = true\n"
+    )
     assert main(["policy", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["set"] == policy.policy().named()
+    named = policy.policy().named()
+    assert json.loads(capsys.readouterr().out)["set"] == named and named["largest_delta"] == "0"
     assert main(["policy"]) == 0
     said = capsys.readouterr().out
     for name, value in policy.policy().named().items():

@@ -143,7 +143,7 @@ class Relative(Noise):
     ids=["without noise", "a relative", "none"],
 )
 def test_nothing_but_the_door_itself_makes_a_release(door, run, folder, ledger: Ledger, monkeypatch):
-    monkeypatch.setattr(reading, "capped", lambda *_: pytest.fail("rows were read for a release"))
+    monkeypatch.setattr(reading, "cap_rows", lambda *_: pytest.fail("rows were read for a release"))
     with pytest.raises(TypeError):
         run(door=door)
     assert not (folder / "bundle").exists()

@@ -222,7 +222,7 @@ def with_pragma(monkeypatch, statement):
             db.execute(statement)
             yield db
 
-    monkeypatch.setattr(store, "connected", connected)
+    monkeypatch.setattr(store, "open_connection", connected)
 
 
 def test_a_locked_ledger_is_refused_after_the_wait(ledger, holding, reserve, path):

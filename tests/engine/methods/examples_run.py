@@ -85,7 +85,7 @@ def _made_of_named_columns(design: Method, used: Mapping[str, Table], context: C
 
 def run_on_named_columns(method: Method, folder: Path) -> None:
     """Run the examples of a method into a folder, on nothing but the columns it names; no PDF is typeset."""
-    with patch.object(make, "_made", _made_of_named_columns), patch.object(pdf, "render", empty_page):
+    with patch.object(make, "_make", _made_of_named_columns), patch.object(pdf, "render", empty_page):
         examples.run_examples(method, out=folder)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -256,6 +257,28 @@ def test_a_target_that_could_not_become_a_bundle_costs_nothing(kind: str, code: 
         run(plan_for("counts"), out=place(tmp_path, kind), ledger=ledger, base=tmp_path)
     assert refused.value.code == code and all(texts.explain(refused.value))
     assert not ledger.holdings()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights of their own there")
+@pytest.mark.parametrize(
+    "target",
+    ["first/next", "first/release/next", "first/internal/a/b/next", "handed/next", "linked/next", "first"],
+)
+def test_a_target_inside_a_release_is_refused(target: str, tmp_path: Path) -> None:
+    """Else what stays inside, and keys, would lie in a folder that is handed over."""
+    (tmp_path / "people.csv").write_bytes(table(ROWS))
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    first = run(plan_for("counts"), out=tmp_path / "first", ledger=ledger, base=tmp_path)
+    shutil.copytree(first.folder / "release", tmp_path / "handed")  # what a recipient has, under another name
+    (tmp_path / "linked").symlink_to(first.folder / "release", target_is_directory=True)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InputRefused) as refused:
+        run(plan_for("counts"), out=tmp_path / target, ledger=ledger, base=tmp_path)
+    assert refused.value.code == ("bundle.exists" if target == "first" else "bundle.inside")
+    assert all(texts.explain(refused.value))
+    assert sorted(tmp_path.rglob("*")) == before and len(ledger.entries()) == 1
+    (tmp_path / "SHA256SUMS").touch()  # of a download, say: no release
+    run(plan_for("counts"), out=tmp_path / "next", ledger=ledger, base=tmp_path)
 
 
 def test_an_empty_folder_becomes_the_bundle(tmp_path: Path) -> None:

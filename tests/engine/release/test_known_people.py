@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -237,3 +238,19 @@ def test_a_coincidence_does_not_win_over_the_register_of_the_table(ledger: Ledge
     later = look(ledger, more, "id")
     assert [match.holding.name for match in later.matches(ledger)] == ["Own", "Large"]
     attach(ledger, "Own", later)  # asked once, not with every export
+
+
+def test_people_are_known_however_their_letters_are_composed(ledger: Ledger) -> None:
+    """Also by a register that was made when both ways of writing were two people."""
+    for name in ("Clinic", "Second budget"):
+        ledger.create_holding(name, unit="person", neighbours="add_remove", epsilon=1)
+    named = register().assign(pid=lambda frame: "M\u00fcller " + frame["pid"])
+    apart = named.assign(pid=named["pid"].str.normalize("NFD"))
+    assert (look(ledger, named).people == look(ledger, apart).people).all()
+    before = look(ledger, named)
+    attach(ledger, "Clinic", replace(before, people=before.apart))  # as a register has it from then
+    fresh = register().assign(pid=named["pid"])  # nothing but the people is the same
+    for frame in (fresh, fresh.assign(pid=apart["pid"])):
+        found = look(ledger, frame).matches(ledger)
+        assert found[0].holding.name == "Clinic" and found[0].people_shared > 0.9 * 3000
+    assert not len(look(ledger, KNOWN).apart)

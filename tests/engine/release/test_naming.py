@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from engine import texts
@@ -21,7 +22,7 @@ from engine.methods.protocol import MAIN, Method, Rows
 from engine.release import examples
 from engine.release.bundle import Bundle
 from engine.release.decisions import decision_about
-from engine.release.naming import reason_for
+from engine.release.naming import _share_unchanged, reason_for
 from engine.release.plan import Plan
 from engine.release.reasons import with_reasons
 from engine.release.run import run
@@ -133,6 +134,28 @@ def test_nor_does_one_that_leaves_the_number_to_be_told(
 )
 def test_one_that_leaves_nothing_to_be_told_passes(kind: Kind, step: dict[str, Any], tmp_path: Path) -> None:
     assert before_and_after(kind, [step], tmp_path).folder.is_dir()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("write", "share"),
+    [
+        (lambda day: f"{day.year // 50 * 50} to {day.year // 50 * 50 + 49}", 0.0),
+        (lambda day: f"before {day.year // 50 * 50}", 0.0),
+        (lambda day: day.year // 50 * 50, 0.0),
+        (lambda day: "*", 0.0),
+        (lambda day: None, 0.0),
+        (lambda day: f"about {day}", 1.0),
+        (str, 1.0),
+        (lambda day: day, 1.0),
+    ],
+)
+def test_days_that_became_something_else_are_compared_without_a_warning(
+    write: Callable[[date], Any], share: float
+) -> None:
+    days = [date(1930, 1, 1) + timedelta(days=place * 7919 % 40_000) for place in range(200)]
+    before = pd.Series(pd.to_datetime(days)).astype("datetime64[s]")
+    assert _share_unchanged(before, pd.Series([write(day) for day in days])) == pytest.approx(share, abs=0.02)
 
 
 def test_rows_that_a_condition_leaves_are_looked_at_too(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -264,6 +266,41 @@ def test_a_target_that_holds_something_is_never_written_over(
     assert refusal.value.code == "bundle.exists"
     assert (folder / "bundle" / "letter.txt").read_text() == "keep me"
     assert entries(ledger) == []
+
+
+@pytest.mark.parametrize("way", ["written", "renamed", "same size and time"])
+@pytest.mark.parametrize("is_put_back", [False, True])
+def test_a_table_that_was_another_one_while_it_was_read_is_refused(
+    way: str, is_put_back: bool, run: Runner, folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else rows would be released under the digest of others."""
+    if sys.platform == "win32" and way == "same size and time":
+        pytest.skip("there is no time of the last change that nobody can set")
+    table = folder / "stays.csv"
+    first, when = table.read_bytes(), table.stat().st_mtime_ns
+    read = reading._as_written
+
+    def put(content: bytes) -> None:
+        if way == "renamed":
+            (folder / "new.csv").write_bytes(content)
+            (folder / "new.csv").replace(table)
+        else:
+            table.write_bytes(content)
+        if way == "same size and time":
+            os.utime(table, ns=(when, when))
+
+    def exchanged(*args: object) -> object:
+        put(first.replace(b"P1;f", b"P1;m"))
+        found = read(*args)
+        if is_put_back:
+            put(first)
+        return found
+
+    run("before")
+    monkeypatch.setattr(reading, "_as_written", exchanged)
+    with pytest.raises(InputRefused) as refusal:
+        run()
+    assert refusal.value.code == "reading.changed" and len(ledger.entries()) == 1
 
 
 # A register that exists states one δ and its total ε at it, so that too much of δ is too much of ε there.

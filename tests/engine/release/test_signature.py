@@ -307,6 +307,29 @@ def test_a_key_of_small_order_signs_nothing(y: int, sign: int) -> None:
             assert not CHECKER["is_signed"](key, forged, b"%d" % number)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes need rights of their own there")
+@pytest.mark.parametrize("kind", ["folder", "link", "pipe", "nothing", "file", "odd name", "no time"])
+def test_python_alone_says_in_a_sentence_what_is_no_release(kind: str, made: Signed, tmp_path: Path) -> None:
+    place = made.release
+    if kind == "folder":
+        (place / "more").mkdir()
+    elif kind == "link":
+        (place / "more").symlink_to(place)
+    elif kind == "pipe":
+        os.mkfifo(place / "more")
+    elif kind == "nothing":
+        place = tmp_path / "nowhere"
+    elif kind == "file":
+        place = place / SIGNATURE
+    elif kind == "odd name":
+        place = tmp_path / "a\0b"
+    else:  # a key that was named before, without the day
+        del made.tree["earlier"][0]["time"]
+        (place / SIGNATURE).write_bytes(CHECKER["text"](made.tree))
+    wrong = CHECKER["check"](str(place), made.known)
+    assert wrong.isascii() and len(wrong.split()) > 3
+
+
 def test_python_alone_agrees_with_the_library() -> None:
     for number in range(8):
         key, said = Ed25519PrivateKey.generate(), bytes(number * 20)

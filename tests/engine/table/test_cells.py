@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine.table import cells
 from engine.table.cells import NumberSigns, careful_dates, careful_numbers, dates_of, key_cells, numbers_of
 from engine.table.coding import dates, numbers
-from engine.table.declared import as_declared, key_texts
+from engine.table.declared import as_declared, key_texts, people_of
 from engine.table.patterns import date_order_of, is_date, is_grouped, is_number
 from engine.table.reading.options import ReadOptions
 from engine.table.reading.storage import store
@@ -188,6 +188,35 @@ def test_blanks_around_a_key_are_those_that_python_knows():
     every = [chr(code) for code in range(0x3100) if chr(code).isprintable() or chr(code).isspace()]
     found = key_cells(pa.array([f"{sign}7{sign}" for sign in every])).to_pylist()
     assert [key == "7" for key in found] == [sign.isspace() or sign == "" for sign in every]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Ren\u00e9",
+        "Rene\u0301",
+        "R\u200ben\u00e9",
+        "\ufeffRen\u00e9",
+        " \u200bRen\u00e9\u00ad ",
+        "Ren\u00e9\u200e",
+    ],
+)
+def test_a_key_is_one_person_whatever_nobody_sees_in_it(written):
+    assert key_texts([written]) == ["Ren\u00e9"]
+    table = Table(pd.DataFrame({"pid": pd.Series([written, "Ren\u00e9", "Rene", "7"], dtype="str")}))
+    key = Column("pid", Role.PERSON_KEY)
+    assert people_of(as_declared(table, Schema((key,))), key).places.tolist() == [0, 0, 1, 2]
+
+
+@pytest.mark.parametrize("number", ["7\u200b", "\ufeff7.0", "+7.00\u200b"])
+def test_a_number_of_a_person_is_one_whatever_nobody_sees_in_it(number):
+    assert key_texts([number, "\u200b", " \u200b "]) == ["7", "", ""]
+
+
+def test_keys_that_look_as_they_did_are_as_they_were():
+    """A register knows people by their keys in one form: plain ones, and composed letters, stay."""
+    kept = ["P7", "007", "m\u00fcller", "\u4f60\u597d", "a b", "-3", "\u0391"]
+    assert key_texts(kept) == kept
 
 
 @settings(max_examples=many(150), deadline=None)

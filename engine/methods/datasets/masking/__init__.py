@@ -13,6 +13,7 @@ from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.datasets.masking.catalogue import STEPS, fields, problems
 from engine.methods.datasets.masking.step import ID, WORDS, Told
+from engine.methods.datasets.masking.steps.dates import ShiftDates, refuse_told_days
 from engine.methods.datasets.masking.working import Working
 from engine.methods.kinds import Changes
 from engine.methods.once import once
@@ -111,6 +112,9 @@ class Masking(Method):
                 done[name].append(told[-1].done or step.done(options))
         if not len(working):
             raise InputRefused(f"{ID}.no_rows")
+        moved = [name for one in steps if one["step"] == ShiftDates.id for name in one["columns"]]
+        if moved:
+            refuse_told_days(working, moved, [working.days_as_read(name) for name in moved])
         alone.append(alone_in(working))
         entries = tuple(_entry(self, name, done[name]) for name in working.columns)
         frame = working.written().set_axis(working.places)

@@ -139,6 +139,10 @@ class Working:
         """Return a column of days, NaT where there is none."""
         return cast(Days, self._held[name])
 
+    def days_as_read(self, name: str) -> Days:
+        """Return the days of a column as they were before any step, for the rows that are left."""
+        return coding.dates(self._table.rows()[name], self.schema.column(name))[self.places]
+
     def texts(self, name: str) -> Texts:
         """Return a column as texts, whatever it is."""
         held = self._held[name]
@@ -226,8 +230,7 @@ def _first(table: Table, column: Column) -> Held:
     if form is Form.DAYS:
         return coding.dates(values, column)
     found, uniques = pd.factorize(values)
-    absent = set(column.missing)
-    texts = ["" if text in absent else text for text in coding.texts_of(uniques)]
+    texts = coding.filled_texts(uniques, column)
     return Texts(tuple(texts), found.astype(np.int64)).read_as(texts)
 
 

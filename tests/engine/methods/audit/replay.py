@@ -220,7 +220,7 @@ def heard_by(tape: Noise, hearing: Hearing) -> Iterator[None]:
         context.noise._counted.update(tape.counted)
         return release
 
-    with patch.object(make, "_made", made):
+    with patch.object(make, "_make", made):
         yield
 
 

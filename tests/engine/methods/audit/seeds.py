@@ -111,7 +111,7 @@ def _coins(noise: Noise) -> Noise:
 def _run(
     bench: Bench, rows: Rows, noise: Noise, hearing: Hearing, making: _Making
 ) -> tuple[Seen, Leaves, Hearing]:
-    with patch.object(seed_method, "made", making), heard_by(noise, hearing):
+    with patch.object(seed_method, "make_rows", making), heard_by(noise, hearing):
         release = draft_of(bench, rows, lots(3)).release
     hearing.finish()
     if len(making.seen) != 1:

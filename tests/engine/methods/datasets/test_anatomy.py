@@ -132,3 +132,33 @@ def test_refused_from_declarations(given, code):
     several = Schema((*SCHEMA.columns, Column("pid", Role.PERSON_KEY)), rows_per_person=2)
     request = method(ID).make_request({"people": several}, {"columns": ["age"], "sensitive": "ill", "l": 3})
     assert method(ID)(request).problems[0].code == f"{ID}.several_rows"
+
+
+@pytest.mark.parametrize(
+    "words", [("nan", "", "hiv"), ("inf", "-inf", ""), ("NaN", "nan", " ", ""), ("a", "a ")]
+)
+def test_no_bucket_holds_twice_what_reads_alike(words, tmp_path):
+    """What leaves counts: a word that other programs take for missing is a word, and a blank is none."""
+    rows = people(240)
+    rows["ill"] = [[*words, "b", "c"][place % (len(words) + 2)] for place in range(240)]
+    own, told = (artefact.frame for artefact in made(rows, tmp_path, l=2).artefacts)
+    assert len(own) == 240 and sorted(told["ill"]) == sorted(word.strip() for word in rows["ill"])
+    assert not told.duplicated().any() and told["bucket"].value_counts().min() >= 2
+
+
+@pytest.mark.parametrize(
+    ("words", "alike"),
+    [
+        (("hiv", "HIV", "flu"), 2),
+        (("\u00e9pi", "e\u0301pi", "flu"), 2),
+        (("hiv", "h\u200biv", "HIV"), 3),
+        (("hiv b", "hiv  B", "flu", "Flu"), 4),
+        (("hiv", "hib", "flu"), None),
+    ],
+)
+def test_values_that_read_alike_are_told_inside(words, alike, tmp_path):
+    rows = people(240)
+    rows["ill"] = [words[place % len(words)] for place in range(240)]
+    release = made(rows, tmp_path, l=2)
+    assert release.inside.figures.get("alike_values") == alike
+    assert ("alike_values" in str(release.inside.views)) is (alike is not None)

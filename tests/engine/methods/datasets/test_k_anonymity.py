@@ -351,3 +351,33 @@ def test_local_recoding_shows_the_attack_on_it(tmp_path):
     shown = [line[1] for line in view_of(few, "downcoding").rows]
     assert shown == [0.5, 1, 2, 2] == [few.inside.figures[f"downcoding_{name}"] for name in FINER]
     assert not any("left_out" in view.title.id for view in release.inside.views)
+
+
+@pytest.mark.parametrize("words", [("nan", ""), ("inf", ""), ("-inf", "inf"), ("a ", "a"), ("nan", "nan ")])
+def test_values_of_a_group_are_counted_as_they_leave(words, tmp_path):
+    ill = Column("ill", Role.SENSITIVE, Kind.CATEGORY)
+    schema = Schema((Column("sex", Role.IDENTIFYING, Kind.CATEGORY), ill))
+    rows = pd.DataFrame({"sex": ["f", "m"] * 60, "ill": "b"})
+    rows.loc[rows["sex"] == "f", "ill"] = [words[place % 2] for place in range(60)]
+    rows.loc[1::4, "ill"] = "c"
+    given = {"columns": ["sex", "ill"], "k": 3, "distinct_l": 2}
+    release, _ = made(given, Table(rows), tmp_path, schema)
+    frame = release.artefacts[0].frame
+    assert len(frame) == 120 and frame.groupby("sex", dropna=False)["ill"].nunique().min() >= 2
+    written = {word.strip() for word in words}
+    assert set(frame["ill"]) == {"b", "c", *written}
+    assert (frame["sex"].nunique() == 2) is (len(written) == 2)  # where two read alike, groups are joined
+
+
+@pytest.mark.parametrize("named", ["datasets.k_anonymity", "datasets.partition"])
+def test_values_that_read_alike_are_told_where_they_are_counted(named, tmp_path):
+    ill = Column("ill", Role.SENSITIVE, Kind.CATEGORY)
+    schema = Schema((Column("age", Role.IDENTIFYING, Kind.INTEGER), ill))
+    words = ("hiv", "HIV", "flu")
+    rows = Table(pd.DataFrame({"age": range(90), "ill": [words[place % 3] for place in range(90)]}))
+    for given, told in (({"distinct_l": 2}, 2), ({}, None)):
+        request = method(named).make_request({"people": schema}, {"columns": ["age", "ill"], "k": 5, **given})
+        context = Context(Noise(), ordinary_generator(), tmp_path)
+        assert (
+            method(named)(request).run({"people": rows}, context).inside.figures.get("alike_values") == told
+        )

@@ -235,7 +235,7 @@ def test_pairs_that_no_clique_has_room_for_are_not_counted(monkeypatch):
         cells.append(np.prod(sizes))
         return count(codes, attributes, sizes)
 
-    monkeypatch.setattr(rounds, "counted", recorded)
+    monkeypatch.setattr(rounds, "count_cells", recorded)
     wide = [declared(name, Kind.CATEGORY, values=tuple(map(str, range(500)))) for name in "abc"]
     schema = Schema((*wide, declared("sex", Kind.CATEGORY, values=("f", "m"))))
     frame = pd.DataFrame({name: ["1", "2"] * 50 for name in "abc"} | {"sex": ["f", "m"] * 50})

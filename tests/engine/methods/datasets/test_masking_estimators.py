@@ -109,7 +109,7 @@ def test_the_matrix_undone_is_no_change_and_the_invariant_one_keeps_counts():
 @pytest.mark.parametrize("column", [SIZE, AGE])
 def test_mean_and_variance_under_noise(distribution, column, monkeypatch):
     nothing = Shape(*(np.zeros(1) for _ in range(4)))
-    monkeypatch.setattr(noise_steps, "reconstructed", lambda *given, **options: nothing)
+    monkeypatch.setattr(noise_steps, "reconstruct_distribution", lambda *given, **options: nothing)
     values = np.repeat([1.0, 4.0, 9.0, 30.0], [60, 80, 40, 20])
     frame = pd.DataFrame({column.name: values})
     options = {"step": "noise", "column": column.name, "distribution": distribution, "standard_deviation": 2}

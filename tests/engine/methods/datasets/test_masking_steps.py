@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.errors import InputRefused
 from engine.methods.datasets.masking.fewest_cells import fewest
 from engine.methods.datasets.masking.steps.swaps import _in_blocks
 from engine.table.hierarchies import Hierarchy
@@ -103,6 +104,112 @@ def test_all_days_of_a_person_move_alike_and_intervals_are_exact(weeks, every):
     assert offsets.abs().max() <= 28 and (offsets % every == 0).all()
     # 600 people over 57 (or 9) numbers: each is missed with a chance below 57 · (56/57)^600 = 0.0014
     assert offsets.nunique() == 56 // every + 1
+
+
+SHIFT = {"step": "shift_dates", "most_days": 30}
+SEEN, DIED = (Column(name, Role.TIME, Kind.DATE, missing=("1900-01-01",)) for name in ("seen", "died"))
+
+
+def days(n=300, seed=4):
+    return np.datetime64("2019-03-01") + generator(seed).integers(0, 900, n)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {**SHIFT, "columns": ["seen", "died"]},
+        {"step": "code_ends", "column": "died", "lowest": "1950-01-01"},
+        {"step": "generalise", "column": "died", "level": 1},
+        {"step": "swap_similar", "columns": ["died"], "rate": 0.5},
+        {"step": "resample", "column": "died"},
+    ],
+    ids=lambda step: step["step"],
+)
+@pytest.mark.parametrize("stored", ["datetime64[us]", "str"])
+def test_a_day_that_is_declared_missing_is_changed_by_no_step(step, stored):
+    died = days(seed=5)
+    died[:200] = np.datetime64("1900-01-01")
+    frame = pd.DataFrame({"seen": days(), "died": died}).astype({"died": stored})
+    found = masked(frame, [SEEN, DIED], step)
+    assert (found["died"] == "").sum() == 200 or step["step"] == "resample"
+    filled = found["died"][found["died"] != ""]
+    assert 60 < len(filled) < 140 and filled.str[:4].isin(["2018", "2019", "2020", "2021"]).all()
+
+
+@pytest.mark.parametrize(
+    ("day", "people", "refused"),
+    [
+        ("2020-06-30", 60, True),  # the end of a study
+        ("1900-01-01", 2, True),
+        ("9999-12-31", 2, True),
+        ("2300-07-01", 5, True),  # no day of any list, and still no day of anybody
+        ("2300-07-01", 1, False),
+        ("2020-06-30", 15, False),
+    ],
+)
+def test_a_day_that_too_many_share_is_not_moved(day, people, refused):
+    seen = days()
+    seen[:people] = np.datetime64(day)
+    rows = pd.DataFrame({"pid": np.repeat(np.arange(300), 2), "seen": np.repeat(seen, 2)})
+    plain = Column("seen", Role.TIME, Kind.DATE)
+    if refused:
+        with pytest.raises(InputRefused, match="shared_day"):
+            masked(rows, [KEY, plain], {**SHIFT, "columns": ["seen"]})
+    else:
+        assert len(masked(rows, [KEY, plain], {**SHIFT, "columns": ["seen"]})) == 600
+
+
+def test_rows_of_one_person_are_not_many_people():
+    rows = pd.DataFrame({"pid": np.repeat(np.arange(300), 2), "seen": np.repeat(days(), 2)})
+    many = pd.DataFrame({"pid": [0] * 200, "seen": np.datetime64("2020-06-30")})
+    rows = pd.concat([rows, many.astype(rows.dtypes)], ignore_index=True)
+    assert len(masked(rows, [KEY, SEEN], {**SHIFT, "columns": ["seen"]})) == 800
+
+
+TOLD = {
+    "eight digits": lambda seen: seen.strftime("%Y%m%d"),
+    "a number": lambda seen: seen.strftime("%Y%m%d").astype("float64"),
+    "with a time": lambda seen: seen.strftime("%Y-%m-%d 08:15"),
+    "day first": lambda seen: seen.strftime("%d.%m.%Y"),
+    "month first": lambda seen: seen.strftime("%m/%d/%Y"),
+    "another day": lambda seen: (seen - pd.Timedelta("700D")).strftime("%d.%m.%Y"),
+    "in a number of a case": lambda seen: "A-" + seen.strftime("%Y%m%d") + "-7",
+    "in words": lambda seen: "seen on " + seen.strftime("%d.%m.%Y") + " in the ward",
+    "days of a program": lambda seen: (seen - pd.Timestamp("1899-12-30")).days,
+    "seconds": lambda seen: (seen - pd.Timestamp("1970-01-01")).days * 86_400 + 4711.0,
+}
+
+
+@pytest.mark.parametrize("form", TOLD)
+@pytest.mark.parametrize("kind", [Kind.CATEGORY, Kind.INTEGER, Kind.NUMBER])
+def test_days_do_not_leave_as_they_were_in_another_column(form, kind):
+    seen = pd.DatetimeIndex(days())
+    frame = pd.DataFrame({"seen": seen, "other": TOLD[form](seen)})
+    reads = pd.to_numeric(frame["other"], errors="coerce").notna().all()
+    other = Column("other", Role.OTHER, kind)
+    step = {**SHIFT, "columns": ["seen"]}
+    if not reads and kind is not Kind.CATEGORY:  # no number stands there, and none leaves
+        assert set(masked(frame, [SEEN, other], step)["other"]) == {""}
+        return
+    with pytest.raises(InputRefused, match="told_day"):
+        masked(frame, [SEEN, other], step)
+
+
+def test_other_columns_leave_beside_days_that_are_moved():
+    seen, chance = pd.DatetimeIndex(days()), generator(9)
+    frame = pd.DataFrame(
+        {
+            "seen": seen,
+            "age": chance.integers(0, 100, 300),
+            "case": chance.integers(10_000_000, 99_999_999, 300),
+            "code": [f"I{place}.{place % 7}" for place in range(300)],
+            "year": seen.year,
+        }
+    )
+    columns = [SEEN, AGE, *(Column(name, Role.OTHER, Kind.INTEGER) for name in ("case", "year")), CODE]
+    assert len(masked(frame, columns, {**SHIFT, "columns": ["seen"]})) == 300
+    drop = {"step": "drop", "column": "seen"}
+    assert "seen" not in masked(frame, columns, {**SHIFT, "columns": ["seen"]}, drop)
 
 
 # --- swapping ---------------------------------------------------------------------------------------

@@ -1,9 +1,11 @@
 """Pseudonyms: stable within a release, different in the next, the key inside and locked where wanted."""
 
+import hashlib
 import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from unicodedata import normalize
 
 import pandas as pd
 import pytest
@@ -15,7 +17,7 @@ from engine.evidence import read_internal
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.keeping import KEY_FILE
-from engine.privacy.keys import new_key, pseudonyms, unlock_key
+from engine.privacy.keys import FEWEST, lock_key, new_key, pseudonyms, unlock_key
 from engine.release.examples import plans
 from engine.release.pseudonyms import keeps_key, reidentify_person
 from engine.release.run import run
@@ -27,9 +29,13 @@ EXAMPLES = Path(__file__).parents[4] / "resources" / "examples"
 SAMPLE = EXAMPLES.parent / "sample" / "diabetes_encounters.csv"
 
 
-def release(tmp_path, name, passphrase=None, earlier_key=None, **parameters):
+def release(tmp_path, name, passphrase=None, earlier_key=None, recipient=None, decisions=None, **parameters):
     plan = plans(method(ID))[0]
     plan = replace(plan, parameters={**plan.parameters, **parameters})
+    if recipient is not None:
+        plan = replace(plan, purpose=replace(plan.purpose, recipient=recipient))
+    if decisions is not None:
+        plan = replace(plan, **decisions)
     ledger = Ledger(tmp_path / "ledger.sqlite")
     secret = {"passphrase": passphrase, "earlier_key": earlier_key}
     run(plan, out=tmp_path / name, ledger=ledger, base=EXAMPLES, **secret)
@@ -84,6 +90,77 @@ def test_releases_of_one_project_can_be_joined_by_the_earlier_key_alone(tmp_path
     assert (two / "key" / KEY_FILE).exists()
     dictionary = (two / "release" / "data-dictionary.json").read_text()
     assert "in the earlier ones" in dictionary and "in no other" not in dictionary
+
+
+def registered(holding, reason=""):
+    """Return what another register takes for people whom the first one knows, and a reason for the key."""
+    why = [("new_holding", "another project"), *([("key_elsewhere", reason)] if reason else [])]
+    taken = tuple({"decision": name, "reason": text} for name, text in why)
+    return {"decisions": {"holding": holding, "decisions": taken}}
+
+
+@pytest.mark.parametrize("other_ledger", [False, True])
+def test_a_key_of_another_register_needs_a_reason_that_is_journalled(tmp_path, other_ledger):
+    first, one = release(tmp_path, "one", "secret words")
+    kept = (one / "key" / KEY_FILE).read_bytes()
+    place = tmp_path / "elsewhere" if other_ledger else tmp_path
+    place.mkdir(exist_ok=True)
+    ledger = Ledger(place / "ledger.sqlite")
+    before = len(ledger.entries())
+    earlier = {"passphrase": "secret words", "earlier_key": kept, "key": "earlier"}
+    with pytest.raises(InputRefused, match=r"keys\.not_of_register") as refused:
+        release(place, "two", **earlier, **registered("Another register"))
+    assert len(ledger.entries()) == before and all(texts.explain(refused.value))
+    again, two = release(place, "two", **earlier, **registered("Another register", "one study"))
+    assert set(first["pseudonym"]) == set(again["pseudonym"])
+    said = [event["details"] for event in ledger.journal() if event["kind"] == "decision"]
+    entry = ledger.entries()[-1].id
+    assert [(one["decision"], one["reason"], one["entry"]) for one in said] == [
+        ("key_elsewhere", "one study", entry)
+    ]
+    inside = (two / "internal" / "evidence.json").read_text()
+    assert "one study" in inside and "one study" not in (two / "release" / "evidence.json").read_text()
+    release(place, "three", **earlier, **registered("Another register"))  # it is known from now on
+
+
+def test_a_key_goes_to_another_recipient_for_a_reason_alone(tmp_path):
+    _, one = release(tmp_path, "one", recipient="University")
+    earlier = {"earlier_key": (one / "key" / KEY_FILE).read_bytes(), "key": "earlier"}
+    release(tmp_path, "two", recipient=" university ", **earlier)
+    with pytest.raises(InputRefused, match=r"keys\.other_recipient") as refused:
+        release(tmp_path, "three", recipient="Insurer", **earlier)
+    assert "University" in texts.explain(refused.value)[0]
+    why = {"decisions": {"decisions": ({"decision": "key_elsewhere", "reason": "one study"},)}}
+    release(tmp_path, "three", recipient="Insurer", **earlier, **why)
+    release(tmp_path, "four", recipient="Insurer", **earlier)
+
+
+def test_a_key_from_before_keys_were_noted_goes_on_with_a_reason(tmp_path, monkeypatch):
+    with monkeypatch.context() as earlier_version:
+        earlier_version.setattr(Ledger, "keep_pseudonym_key", lambda *_: None)
+        _, one = release(tmp_path, "one")
+    earlier = {"earlier_key": (one / "key" / KEY_FILE).read_bytes(), "key": "earlier"}
+    with pytest.raises(InputRefused, match=r"keys\.not_of_register"):
+        release(tmp_path, "two", **earlier)
+    why = {"decisions": {"decisions": ({"decision": "key_elsewhere", "reason": "made in spring"},)}}
+    release(tmp_path, "two", **earlier, **why)
+    release(tmp_path, "three", **earlier)
+
+
+def test_the_ledger_keeps_no_key(tmp_path):
+    _, one = release(tmp_path, "one")
+    key = unlock_key((one / "key" / KEY_FILE).read_bytes(), None)
+    written = (tmp_path / "ledger.sqlite").read_bytes()
+    assert key not in written and key.hex().encode() not in written
+    assert hashlib.sha256(key).hexdigest().encode() not in written
+
+
+@pytest.mark.parametrize("key", [bytes(32), b"\xff" * 32, b"ab" * 16, bytes(range(8)) * 4, b"short"])
+def test_a_key_that_nobody_drew_is_refused(key):
+    for content in (lock_key(key, None), lock_key(key, "secret words")):
+        with pytest.raises(InputRefused, match=r"keys\.damaged"):
+            unlock_key(content, "secret words")
+    assert all(len(set(new_key())) >= FEWEST for _ in range(1000))
 
 
 @pytest.mark.parametrize(
@@ -279,3 +356,17 @@ def test_without_a_passphrase_the_command_line_asks_for_a_reason(tmp_path, capsy
     assert main([*arguments, "--reason", "key_unlocked=The folder lies in a safe."]) == 0
     report = (tmp_path / "two" / "internal" / "report-internal.html").read_text()
     assert "The folder lies in a safe." in report
+
+
+def test_a_key_with_letters_and_accents_apart_is_found_in_an_earlier_bundle(tmp_path):
+    table, shown = tmp_path / "people.csv", [f"Ren\u00e9 {place}" for place in range(30)]
+    rows = [f"{normalize('NFD', name)},{20 + place % 5}" for place, name in enumerate(shown)]
+    table.write_text("\n".join(["patient_nbr,age", *rows]) + "\n", encoding="utf-8")
+    _, folder = release(tmp_path, "one")
+    key = unlock_key((folder / "key" / KEY_FILE).read_bytes(), None)
+    plan = json.loads((folder / "internal" / "evidence.json").read_text())["internal"]["plan"]
+    assert plan["method"] == ID
+    for form in ("NFD", "NFC"):  # as it was computed before, and as it is now
+        [pseudonym] = pseudonyms([normalize(form, shown[7])], key=key)
+        asked = {"table": table, "pseudonym": pseudonym, "ledger": Ledger(tmp_path / "ledger.sqlite")}
+        assert reidentify_person(folder, **asked, reason="a finding") == shown[7]

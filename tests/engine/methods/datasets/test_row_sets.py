@@ -278,7 +278,7 @@ def test_sets_are_counted_again_as_they_read(tmp_path, monkeypatch):
     """Whatever made the groups: here a search that takes every row for a set of its own."""
     monkeypatch.setattr(
         row_sets,
-        "parted",
+        "group_entries",
         lambda reads, person: row_sets.Parted(reads, np.arange(reads.max() + 1), np.bincount(reads)),
     )
     with pytest.raises(InputRefused) as caught:

@@ -113,9 +113,9 @@ def test_a_row_moves_every_sum_by_its_reach_at_most_and_no_other_row(monkeypatch
         exact[1].append(values.copy())
         return answers[len(exact[1]) - 1]
 
-    monkeypatch.setattr(additive_steps, "added", recorded)
+    monkeypatch.setattr(additive_steps, "add_noise", recorded)
     fit(codes, target, plan, ordered=ORDERED, noise=seeded_noise(seed))
-    monkeypatch.setattr(additive_steps, "added", replayed)
+    monkeypatch.setattr(additive_steps, "add_noise", replayed)
     fit(*fewer, plan, ordered=ORDERED, noise=seeded_noise(seed))
     bought = 0 if classes else 1
     assert len(exact[0]) == len(exact[1]) == 1 + plan.rounds * len(SIZES) + bought

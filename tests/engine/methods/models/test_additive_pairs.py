@@ -227,7 +227,7 @@ def test_a_row_moves_one_cell_of_the_sums_of_a_pair_by_its_reach_at_most():
 
     for way, rows in ((recorded, frame), (replayed, frame.iloc[1:])):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(additive_steps, "added", way)
+            patch.setattr(additive_steps, "add_noise", way)
             made(request, rows)
     moved = [np.abs(one - other) for one, other in zip(*exact, strict=True)]
     assert moved[0].sum() == len(schedule.sizes) and moved[0][-size:].sum() == 1

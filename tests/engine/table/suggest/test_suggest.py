@@ -398,3 +398,22 @@ def test_a_survey_weight_stays_one(name: str) -> None:
     table = Table(pd.DataFrame({name: [0.3 + place * 37 % 70 / 31 for place in range(200)]}))
     [found] = suggest(table)
     assert found.role is Role.WEIGHT
+
+
+@pytest.mark.parametrize("day", ["1900-01-01", "9999-12-31", "1899-12-30", "0001-01-01", "2999-12-31"])
+@pytest.mark.parametrize("count", [2, 150])
+def test_a_day_that_stands_for_none_is_offered_as_missing(day, count):
+    seen = np.datetime64("2020-01-01", "us") + np.arange(200) * np.timedelta64(2, "D")
+    seen[:count] = np.datetime64(day)
+    [found] = suggest(Table(pd.DataFrame({"seen": seen})))
+    assert found.kind is Kind.DATE and found.missing == (day,)
+    assert found.domain is not None and "2020" <= found.domain.minimum <= found.domain.maximum < "2022"
+    assert found.values["filled"] == found.values["different"] == 200 - count
+
+
+@pytest.mark.parametrize(("day", "count"), [("1900-01-01", 1), ("1970-01-01", 3), ("1980-07-01", 150)])
+def test_a_day_that_may_be_one_is_not(day, count):
+    born = np.datetime64("1950-01-01", "us") + np.arange(200) * np.timedelta64(100, "D")
+    born[:count] = np.datetime64(day)
+    [found] = suggest(Table(pd.DataFrame({"born": born})))
+    assert found.kind is Kind.DATE and found.missing == ()
