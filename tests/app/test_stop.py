@@ -73,9 +73,9 @@ def stop_at(gate: Gate, window: Window, qtbot: Any) -> str:
 def test_stop_before_the_noise_gives_everything_back(
     at_preview: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from engine.release import run as module
+    from engine.release import charge as module
 
-    gate = Gate(monkeypatch, module, "_reserve", before=False)
+    gate = Gate(monkeypatch, module, "reserve", before=False)
     assert stop_at(gate, at_preview, qtbot) == words.say("app.release.stop_free")
     page = at_preview.page("release")
     assert page.ended.isVisible()

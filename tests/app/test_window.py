@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontInfo
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QLineEdit, QPushButton, QWidget
 
 from app import log, words
 from app.application import _excepthook
@@ -202,15 +202,26 @@ def test_what_was_copied_from_rows_is_in_no_draft(window: Window, tmp_path: Path
 MARKUP = "<img src='file:///etc/hostname'><b>bold</b>"
 
 
+def tips_of_cells(view: QAbstractItemView) -> list[str]:
+    """Return the tips of all cells of a table or list."""
+    model = view.model()
+    if model is None:
+        return []
+    places = [model.index(row, at) for row in range(model.rowCount()) for at in range(model.columnCount())]
+    return [str(place.data(Qt.ItemDataRole.ToolTipRole) or "") for place in places]
+
+
 def test_no_tip_draws_what_a_file_calls_its_columns(window: Window, qtbot: Any, tmp_path: Path) -> None:
     table = tmp_path / "people.csv"
     table.write_text(f'"{MARKUP}",age\n' + "north,30\nsouth,41\n" * 9)
     open_table(qtbot, window, table)
+    tips = []
     for step in ("load", "columns"):
         window.go(step)
         settle(qtbot, window)
-        tips = [one.toolTip() for one in window.findChildren(QWidget) if one.toolTip()]
-        assert not [tip for tip in tips if "<img" in tip or "<b>" in tip]
+        tips += [one.toolTip() for one in window.findChildren(QWidget) if one.toolTip()]
+        tips += [tip for view in window.findChildren(QAbstractItemView) for tip in tips_of_cells(view)]
+    assert not [tip for tip in tips if "<img" in tip or "<b>" in tip]
     assert MARKUP in html.unescape("".join(tips)), "it is said as it is written"
 
 
@@ -513,7 +524,7 @@ def test_what_is_saved_gives_way_when_it_grows(qtbot: Any) -> None:
     qtbot.addWidget(footer)
     footer.show()
     footer.say_saved("Saved")
-    margins = footer.layout().contentsMargins()
+    margins = footer.next.parentWidget().layout().contentsMargins()
     shown = (footer.back, footer.undo, footer.redo, footer.why, footer.next, footer.saved)
     needed = sum(one.sizeHint().width() + 16 for one in shown) + margins.left() + margins.right()
     footer.resize(needed, footer.height())

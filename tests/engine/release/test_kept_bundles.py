@@ -44,7 +44,7 @@ def test_a_genuine_bundle_is_called_genuine(kept: Path, capsys: pytest.CaptureFi
 
 def test_a_forged_byte_is_found(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the sums alone: nothing has to be made again for it."""
-    monkeypatch.setattr("engine.release.verify.described", lambda written, language: {})
+    monkeypatch.setattr("engine.release.verify.describe_files", lambda written, language: {})
     for path in sorted((kept / "bundle").glob("*/*")):
         content = path.read_bytes()
         path.write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
