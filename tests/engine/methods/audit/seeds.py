@@ -52,7 +52,7 @@ class _Making:
 
     def __init__(self, given: Made | None) -> None:
         self.given, self.seen = given, []
-        self._honest = seed_method.made
+        self._honest = seed_method.make_rows
 
     def __call__(self, model: SeedModel, seeds: np.ndarray, test: SeededRows, noise: Noise, **_: Any) -> Made:
         self.seen.append(Seen(model, seeds, test))
@@ -283,6 +283,6 @@ def check_tried(seen: Seen) -> None:
     noise = seeded_noise(13)
     noise.bernoulli_exp_minus_each = lambda numerators, denominator: np.asarray(numerators) == 0  # type: ignore[method-assign]
     model = Kept(**{name: getattr(seen.model, name) for name in seen.model.__dataclass_fields__})
-    rows = seed_method.made(model, seen.seeds, seen.test, noise).rows
+    rows = seed_method.make_rows(model, seen.seeds, seen.test, noise).rows
     if Counter(map(tuple, rows.tolist())) - Counter(alone):
         raise CheckFailed("rows leave that were not tested")

@@ -441,7 +441,7 @@ def test_one_number_for_all_cells_of_a_table_is_found(name):
     def one_for_all(candidate, exact, schedule, scale, noise):
         drawn = noise.discrete_gaussian if schedule.is_gaussian else noise.discrete_laplace
         one = drawn(scale**2 if schedule.is_gaussian else scale, 1)
-        counts = rounds.added(exact, np.repeat(one, exact.size)).astype(float)
+        counts = rounds.add_noise(exact, np.repeat(one, exact.size)).astype(float)
         counts = counts.reshape(candidate.shape)
         return Measured(candidate.attributes, candidate.groups, counts, schedule.deviation(scale))
 
@@ -457,7 +457,7 @@ def test_noise_for_cells_alone_that_hold_somebody_is_found(name):
         full, counts = exact > 0, np.zeros(exact.size)
         drawn = noise.discrete_gaussian if schedule.is_gaussian else noise.discrete_laplace
         size = int(full.sum())
-        counts[full] = rounds.added(exact[full], drawn(scale**2 if schedule.is_gaussian else scale, size))
+        counts[full] = rounds.add_noise(exact[full], drawn(scale**2 if schedule.is_gaussian else scale, size))
         shape = counts.reshape(candidate.shape)
         return Measured(candidate.attributes, candidate.groups, shape, schedule.deviation(scale))
 

@@ -102,7 +102,7 @@ def test_a_row_moves_every_sum_by_its_reach_at_most_and_no_other_row(monkeypatch
     codes, target = some_rows(300, seed, classes)
     fewer = [own[1:] for own in codes], target[1:]
     plan, exact, answers = schedule(classes=classes), [[], []], []
-    drawn = additive_steps.added
+    drawn = additive_steps.add_noise
 
     def recorded(values, noise):
         exact[0].append(values.copy())

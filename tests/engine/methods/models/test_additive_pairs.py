@@ -214,7 +214,7 @@ def test_a_row_moves_one_cell_of_the_sums_of_a_pair_by_its_reach_at_most():
     size = schedule.sizes[-1]
     assert size == 81 and len(schedule.sizes) == 4
     exact, answers = [[], []], []
-    real = additive_steps.added
+    real = additive_steps.add_noise
 
     def recorded(values, noise):
         exact[0].append(values.copy())
