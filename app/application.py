@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.resources import files
 from types import TracebackType
@@ -39,6 +40,9 @@ def make_application(
         What the person chose before; ``language`` and ``look`` of the command line go before it.
     """
     existing = QApplication.instance()
+    percent = settings.get("zoom", 100)
+    if existing is None and percent != 100:  # read once by the toolkit, before there is a window
+        os.environ.setdefault("QT_SCALE_FACTOR", str(percent / 100))
     application = existing if isinstance(existing, QApplication) else QApplication(arguments)
     application.setApplicationName("custos")
     application.setApplicationDisplayName("Custos")

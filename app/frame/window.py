@@ -7,6 +7,7 @@ change the page in view is asked to `enter` again and the footer says when the p
 from __future__ import annotations
 
 import gc
+import os
 from contextlib import suppress
 from dataclasses import fields
 from datetime import datetime
@@ -38,6 +39,7 @@ from app.frame.notice import Notice
 from app.frame.returning import Returning
 from app.frame.screens import Screens, load
 from app.frame.side import Side, takes_words
+from app.frame.tabbing import step_focus
 from app.frame.undoing import Undoing
 from app.parts.exact_field import ExactField
 from app.parts.making import add, make_column, make_row
@@ -45,7 +47,7 @@ from app.parts.panel import Explanation, Panel
 from app.parts.reading_numbers import Reading
 from app.screens.base import Page
 from app.state import draft, files, flow, purposes
-from app.state.settings import Settings
+from app.state.settings import ZOOMS, Settings
 from app.state.study import Study
 from app.theme import theme
 from app.work.deciding import promise_of
@@ -376,10 +378,31 @@ class Window(QWidget):
             ("Ctrl+Z", self.undoing.undo),
             ("Ctrl+Shift+Z", self.undoing.redo),
             ("Ctrl+Y", self.undoing.redo),
+            ("Ctrl++", lambda: self._zoom(1)),
+            ("Ctrl+=", lambda: self._zoom(1)),
+            ("Ctrl+-", lambda: self._zoom(-1)),
+            ("Ctrl+0", lambda: self._zoom(0)),
         ):
             key = QShortcut(QKeySequence(sequence), self)
             key.setAutoRepeat(sequence != COMMIT_KEY)
             key.activated.connect(act)
+
+    def _zoom(self, turn: int) -> None:
+        """Choose the size in which everything is drawn when the window is opened again; 0 is the usual one.
+
+        The toolkit takes it once, before its first window.
+        """
+        now = ZOOMS.index(self.settings.get("zoom", 100))
+        wanted = ZOOMS[min(max(now + turn, 0), len(ZOOMS) - 1) if turn else 0]
+        drawn = float(os.environ.get("QT_SCALE_FACTOR", "1"))
+        whole, least = self.screen().size() * drawn * 100, self.minimumSize()
+        if turn > 0 and (wanted * least.width() > whole.width() or wanted * least.height() > whole.height()):
+            self.notify(words.say("app.window.zoom_most", percent=ZOOMS[now]), tone="care")
+            return
+        self.settings.set(zoom=wanted)
+        said = "zoom" if wanted != round(100 * drawn) else "zoom_now"
+        more = words.say("app.window.zoom_do") if said == "zoom" else ""
+        self.notify(words.say(f"app.window.{said}", percent=wanted), more, tone="accent")
 
     # --- what happens ------------------------------------------------------------------------------
 
@@ -552,6 +575,9 @@ class Window(QWidget):
         gc.freeze()  # what is loaded now stays: looking through it for garbage took 50 ms every now and then
         for page in list(self.screens.made.values()):
             page.prepare()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        return step_focus(self, forward=forward)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if files.dropped_file(event.mimeData()) and self.page(self.step).take_file() is not None:

@@ -37,6 +37,8 @@ class Room(Enum):
 
 
 STRETCH = Room.STRETCH
+READ_NEXT = "read_next"
+"""Property of a widget: what lies over the page beside it, and is reached from it with Tab."""
 Aligned = tuple[QWidget, int, Qt.AlignmentFlag]
 Part = QWidget | QLayout | int | Room | tuple[QWidget | QLayout, int] | Aligned
 W = TypeVar("W", bound=QWidget)

@@ -26,7 +26,6 @@ from app.parts.making import (
 )
 from app.parts.prose import Heading, Prose
 from engine.ledger.staff import APPROVE, ROLES
-from engine.release.seconded import rule_words
 
 SECRETS = ("passphrase", "new", "again", "second_passphrase")
 FIELDS = ("passphrase", "name", "new", "again", "epsilon", "money", "reason", "second_passphrase")
@@ -164,6 +163,8 @@ class RegisterPeople(QWidget):
 
 
 def _say(active: Sequence[dict[str, Any]], there: dict[str, Any] | None, rule: dict[str, Any]) -> str:
+    from engine.release.seconded import rule_words  # brings along what reads tables
+
     if not active:
         return words.say("app.staff.nobody")
     listed = ", ".join(

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QScrollArea, QWidg
 from shiboken6 import isValid
 
 from app import words
-from app.parts.making import make_label, make_row
+from app.parts.making import READ_NEXT, make_label, make_row
 from engine.numbers import readings, unmistakable
 
 SPOKEN_FROM = 10_000  # numbers below are read at a glance
@@ -163,8 +163,7 @@ class Reading(QObject):
             for place, button in enumerate(hint.choices):
                 button.clicked.connect(lambda checked=False, place=place: self._choose(place))
             self.edit.destroyed.connect(lambda: hint.deleteLater() if isValid(hint) else None)
-            QWidget.setTabOrder(self.edit, hint.choices[0])
-            QWidget.setTabOrder(hint.choices[0], hint.choices[1])
+            self.edit.setProperty(READ_NEXT, hint)  # it lies over the page, in no layout
         return self._hint
 
     def _place(self, hint: Hint) -> None:

@@ -12,8 +12,9 @@ from typing import Any, BinaryIO
 from engine import strict_json
 from engine.bounded import SUMS, read_text
 
-LOOK = ("theme", "language", "width", "height", "maximised")
+LOOK = ("theme", "language", "zoom", "width", "height", "maximised")
 KNOWN = (*LOOK, "shared", "remember_files", "recent", "desks", "bundles")
+ZOOMS = (100, 110, 125, 150, 175, 200)  # percent of the size in which everything is drawn
 MOST_RECENT, MOST_PLACES = 5, 50
 
 
@@ -43,7 +44,10 @@ class Settings:
             tree = strict_json.loads(read_text(self.path, SUMS))
         except (OSError, ValueError):
             return {}
-        return {name: tree[name] for name in KNOWN if name in tree} if isinstance(tree, Mapping) else {}
+        kept = {name: tree[name] for name in KNOWN if name in tree} if isinstance(tree, Mapping) else {}
+        if kept.get("zoom") not in ZOOMS:
+            kept.pop("zoom", None)
+        return kept
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return a setting, or the default when it is absent or of another type."""

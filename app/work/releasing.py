@@ -58,6 +58,7 @@ class WatchedLedger(Ledger):
 class Outcome:
     """How a release ended. ``state`` is what the ledger says of its entry, "" where there is none.
 
+    An ``error`` beside a ``bundle`` says why what stays of it is not encrypted yet, as was asked for.
     ``came`` says how many of its numbers say nothing, by the rule that judged the plan; ``foreseen`` is what
     that rule said of the plan itself.
     """
@@ -121,8 +122,11 @@ def release(
     except EngineError as error:
         return Outcome(state=_state(ledger, watch), error=error)
     outcome = _judge(Outcome(made, _state(ledger, watch), facts=facts(made.folder)), plan)
-    if sealer is not None:
-        seals.seal(made.folder, sealer)
+    try:
+        if sealer is not None:
+            seals.seal(made.folder, sealer)
+    except EngineError as error:  # made and counted all the same
+        return replace(outcome, error=error)
     return outcome
 
 

@@ -139,23 +139,30 @@ def run_command(options: argparse.Namespace) -> Answer:
         seals=sealer is not None,
     )
     has_key = (bundle.folder / KEY).is_dir()
-    if sealer is not None:
-        sealing.seal(bundle.folder, sealer)
+    why = ""
+    try:
+        if sealer is not None:
+            sealing.seal(bundle.folder, sealer)
+    except EngineError as error:  # made and counted all the same
+        why = " ".join(texts.explain(error, language=options.language))
     return {
         "bundle": str(bundle.folder),
         "entry": bundle.entry,
         "release_sums": bundle.release_sums,
         "internal_sums": bundle.internal_sums,
         "key": has_key,
-        "sealed": sealer is not None,
-    }, 0
+        "sealed": sealer is not None and not why,
+        "not_sealed": why,
+    }, 2 if why else 0
 
 
 def _run_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
-    done = "run_sealed" if answer["sealed"] else "run_done"
+    done = "run_sealed" if answer["sealed"] else "run_open" if answer["not_sealed"] else "run_done"
     yield texts.text(f"commands.{done}", language=language, folder=answer["bundle"])
     if answer["key"] and not answer["sealed"]:
         yield texts.text("commands.run_key", language=language)
+    if answer["not_sealed"]:
+        yield answer["not_sealed"]
 
 
 def _check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:

@@ -61,12 +61,16 @@ class MapLadder:
         How the column reads on each: its values where they are few, else one of them; empty for no word.
     weight
         How much its detail counts beside that of the others.
+    rows
+        The cells of some rows as they are, and as they read on each step; the same rows for every column,
+        for the custodian's eyes.
     """
 
     column: str
     sizes: tuple[int, ...]
     reads: tuple[str, ...] = ()
     weight: float = 1.0
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ anything that the release would not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 
 import numpy as np
 import pandas as pd
@@ -19,10 +21,12 @@ from engine.methods.protocol import MAIN, Method, Release, TableArtefact
 from engine.privacy.promise import Promise
 from engine.release import reading
 from engine.release.decisions import NAMES_PEOPLE, decision_about
+from engine.release.each_row import counted_against
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
 from engine.table.preparation.steps import made_name
-from engine.table.schema import Role
+from engine.table.schema import Kind, Role
+from engine.table.suggest.keys import may_be_key
 from engine.table.suggest.profile import profile
 from engine.table.suggest.suggest import suggest_from
 from engine.table.table import Table
@@ -32,13 +36,21 @@ FEWEST = 20
 """Different values from which on a column can tell people apart."""
 NEARLY_ALL = 0.95
 """Share of the values of a column that one person alone has: a word that many share hides no number."""
-
+MOST = 0.5
+"""Share of the people who stand alone by a column that nobody recognises, from which on it names them."""
+ALONE = 0.1
+"""Share of the people who stand alone by the labels of a masked column, from which on these name them."""
+_GAPLESS = 0.95
+"""Share of values beside which the next number stands, from which on they are counted and not measured."""
+_DIGITS = 5
+"""Signs of a number of people at least, where nothing but its form speaks for it."""
 
 STANDS = 0.5
 """Share of the cells of a masked column that still tell what they were, or of its different values that stand
 in the table, from which on it leaves as it was."""
 _LONGEST = 200
 """Characters of a cell in which values are looked for."""
+_NUMBERED = (Kind.INTEGER, Kind.TEXT, Kind.CATEGORY)
 
 
 class Why(StrEnum):
@@ -46,6 +58,8 @@ class Why(StrEnum):
 
     RECOGNISED = "recognised"
     EACH_ROW = "each_row"
+    MOST_PEOPLE = "most_people"
+    REPEATS = "repeats"
 
 
 @dataclass(frozen=True)
@@ -57,8 +71,8 @@ class Naming:
     column
         Its name.
     why
-        Whether it was recognised as an identifier, or has a value of its own in nearly every row, or for
-        nearly everybody.
+        Whether it was recognised as an identifier, has a value of its own in nearly every row or for nearly
+        everybody, has one for most people, or repeats like the number of people that nobody declared.
     """
 
     column: str
@@ -92,12 +106,18 @@ def naming(table: Table, design: Method, columns: Sequence[str] | None = None) -
     A column names people that is recognised as an identifier by its name or the form of its cells, or whose
     values, twenty at least, are nearly all one person's alone: a person with several rows, or a row that was
     entered twice, is no other person. Columns that were made from one other are looked at as one, too: the
-    parts of a number name whom the number names. It does not find a column of few values that somebody knows
-    by heart.
+    parts of a number name whom the number names.
+
+    Of a column that nobody recognises and that holds whole numbers or codes, more is asked. It names people
+    by whom half of the people stand alone. So it does where no column tells whose a row is and its repeated
+    values look like the key that was not declared: rows with the same value agree in what people have, or all
+    its values have the form of one number. Measured numbers are left: they repeat by chance, and so as often
+    as they stand next to each other. It does not find a column of few values that somebody knows by heart.
     """
     found = []
     frame, key = table.rows(), design.schema.person_key
     people = None if key is None or key.name not in table.names else frame[key.name]
+    keys = {one.column for one in counted_against(table)} if people is None else set()
     for name in design.keeps if columns is None else columns:
         if name not in table.names:
             continue
@@ -107,6 +127,17 @@ def naming(table: Table, design: Method, columns: Sequence[str] | None = None) -
             found.append(Naming(name, Why.RECOGNISED))
         elif looked.unique or _tells_apart(frame[name], looked.missing, people):
             found.append(Naming(name, Why.EACH_ROW))
+        elif suggested.role is Role.NOT_RECOGNISED and suggested.kind in _NUMBERED:
+            cells = _fill(frame[name], looked.missing)
+            share = _share_alone(cells, people)
+            if cells.nunique() < FEWEST or _is_measured(cells, share):
+                continue
+            if share >= MOST:
+                found.append(Naming(name, Why.MOST_PEOPLE))
+            elif name in keys or (people is None and may_be_key(suggested) and _is_of_one_form(cells)):
+                found.append(Naming(name, Why.REPEATS))
+        elif name in keys:
+            found.append(Naming(name, Why.REPEATS))
     alone = {one.column for one in found}
     for names in _parts(design, frame.columns if columns is None else columns):
         joint = frame[names].astype("str").agg("\0".join, axis=1)
@@ -132,11 +163,44 @@ def _tells_apart(cells: pd.Series, missing: Iterable[str], people: pd.Series | N
     """Say whether nearly all values of a column are one person's alone; of one row's where none is marked."""
     if cells.nunique() < FEWEST:
         return False
-    filled = cells[cells.notna() & ~cells.astype("str").isin(list(missing))].astype("str")
-    person = filled.index if people is None else people[filled.index]
-    theirs = pd.DataFrame({"value": filled, "person": person})
-    holders = theirs.drop_duplicates()["value"].value_counts()
+    holders = _count_holders(_fill(cells, missing), people)
     return bool((holders == 1).sum() >= NEARLY_ALL * len(holders))
+
+
+def _fill(cells: pd.Series, missing: Iterable[str]) -> pd.Series:
+    """Return the cells as text that are neither empty nor a missing code."""
+    return cells[cells.notna() & ~cells.astype("str").isin(list(missing))].astype("str")
+
+
+def _count_holders(cells: pd.Series, people: pd.Series | None) -> pd.Series:
+    """Return how many people have each value; how many rows where no column tells whose a row is."""
+    person = cells.index if people is None else people[cells.index]
+    return pd.DataFrame({"value": cells, "person": person}).drop_duplicates()["value"].value_counts()
+
+
+def _share_alone(cells: pd.Series, people: pd.Series | None) -> float:
+    """Return the share of people whose value nobody else has; who has several values counts once for each."""
+    holders = _count_holders(cells, people)
+    return float((holders == 1).sum() / holders.sum()) if len(holders) else 0.0
+
+
+def _is_measured(cells: pd.Series, alone: float) -> bool:
+    """Say whether values repeat by chance alone: at least as many have a neighbour, and there are gaps."""
+    try:
+        numbers = {int(re.sub(r"\.0$|[:./-]", "", value)) for value in cells.unique()}
+    except ValueError:
+        return False
+    beside = sum(number - 1 in numbers or number + 1 in numbers for number in numbers) / (len(numbers) or 1)
+    return 1 - alone <= beside < _GAPLESS
+
+
+def _is_of_one_form(cells: pd.Series) -> bool:
+    """Say whether all values are as long as each other and have digits, as numbers of people have."""
+    values = [value.removesuffix(".0") for value in cells.unique()]
+    lengths = {
+        len(_plain(f"x{value}")) - 1 for value in values if " " not in value and re.search(r"\d", value)
+    }
+    return len({len(value) for value in values}) == 1 and min(lengths, default=0) >= _DIGITS
 
 
 def refuse_named(plan: Plan, design: Method, prepared: Mapping[str, PreparedTable]) -> None:
@@ -167,8 +231,9 @@ def refuse_unchanged(
     sign) is declared as a change; what it leaves is seen in the rows alone. So is a mask that gives a person
     another one's value, or one for a group (swaps, the most frequent value): most of what then stands in the
     column is to the letter what names somebody. So does a label for each value, whoever has it then: there
-    are more than half as many as values. Of a column that is recognised as an identifier a label, range or
-    set with a value in it is no better. Asked of the rows that were made, before they are written.
+    are more than half as many as values, or a tenth of the people stand alone by one. Of a column that is
+    recognised as an identifier a label, range or set with a value in it is no better, with zeros before it
+    or signs within it either. Asked of the rows that were made, before they are written.
 
     Raises
     ------
@@ -177,12 +242,14 @@ def refuse_unchanged(
     """
     if MAIN not in prepared or MAIN not in used or not is_asked(design, design.cost):
         return
-    rows = used[MAIN].rows()
+    rows, key = used[MAIN].rows(), design.schema.person_key
     for artefact in release.artefacts:
         if not isinstance(artefact, TableArtefact) or artefact.origins is None:
             continue
         theirs = artefact.origins >= 0  # the others were invented
         before, after = rows.iloc[artefact.origins[theirs]], artefact.frame[theirs]
+        people = before[key.name] if key is not None and key.name in before else None
+        people = None if people is None else people.set_axis(after.index)
         masked = [name for name in after.columns if name in rows.columns and name not in design.keeps]
         stands, within = set(), set()
         for name in masked:
@@ -193,7 +260,8 @@ def refuse_unchanged(
             )
             renamed = len(values) / len(_write(before[name]) or own) if is_text and own else 0.0
             shares = (_share_unchanged(before[name], after[name]), _share_of(values, own), renamed)
-            if max(shares) > STANDS:
+            labels = _fill(after[name], ()) if is_text and len(own) >= FEWEST else after[name][:0]
+            if max(shares) > STANDS or _share_alone(labels, people) > ALONE:
                 stands.add(name)
             elif is_text and _share_within(after[name], rows[name]) > STANDS:
                 within.add(name)
@@ -247,33 +315,36 @@ def _share_within(after: pd.Series, rows: pd.Series) -> float:
     """Return the share of different texts in which a value of the column stands, or of values that stand so.
 
     Whichever is larger. A value begins and ends where digits, capitals or small letters do: 12 is not in 120.
+    Zeros before a number and signs within it make no other one.
     """
     labels = [text[:_LONGEST] for text in after.dropna().astype("str").unique()]
-    own = set(rows.dropna().astype("str").unique())
-    lengths = sorted({len(value) for value in own})
+    own = {_plain(value.removesuffix(".0")) for value in rows.dropna().astype("str").unique()} - {""}
+    longest = max(map(len, own), default=0)
     inside, holding = set[str](), 0
     for label in labels:
-        kinds = [_kind(sign) for sign in label]
-        ends = [at for at in range(len(label) + 1) if at in (0, len(label)) or _parts_at(kinds, at)]
-        known, last = set(ends), len(label)
-        stand = {
-            label[start : start + length]
-            for start in ends
-            for length in lengths
-            if start + length <= last and start + length in known
-        } & own
+        words = ["".join(signs) for kind, signs in groupby(label, _kind) if kind]
+        stand = set[str]()
+        for start in range(len(words)):
+            joint = ""
+            for word in words[start:]:
+                joint += word
+                plain = _plain(joint)
+                if len(plain) > longest:
+                    break
+                if plain in own:
+                    stand.add(plain)
         inside |= stand
         holding += bool(stand)
     return max(holding / len(labels), len(inside) / len(own)) if labels and own else 0.0
 
 
+def _plain(text: str) -> str:
+    """Return a text without signs between its letters and digits, and without zeros before its numbers."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", "".join(sign for sign in text if _kind(sign)))
+
+
 def _kind(sign: str) -> str:
     return "0" if sign.isdigit() else "A" if sign.isupper() else "a" if sign.isalpha() else ""
-
-
-def _parts_at(kinds: Sequence[str], at: int) -> bool:
-    """Say whether one word ends and another begins, by the kinds of the two signs."""
-    return not kinds[at] or kinds[at] != kinds[at - 1]
 
 
 def _share_of(values: Iterable[str], own: set[str]) -> float:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import QPoint, QSize
+from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtGui import QFontMetrics, Qt, QTextDocument, QTextOption
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -203,3 +204,39 @@ def _path(part: QWidget, window: QWidget) -> str:
 
 def _short(text: Any) -> str:
     return " ".join(str(text).split())[:70]
+
+
+def wrong_steps_of_tab(qtbot: Any, page: QWidget) -> list[str]:
+    """Press Tab around the window, and return where it goes back in a page.
+
+    Back is what stands wholly above and not to the right, or left on the same line.
+    """
+    window = page.window()
+    qtbot.keyClick(window.focusWidget() or window, Qt.Key.Key_Tab)
+    first = window.focusWidget()
+    chain = [first]
+    for _ in range(300):
+        qtbot.keyClick(chain[-1], Qt.Key.Key_Tab)
+        now = window.focusWidget()
+        assert now is not chain[-1], f"Tab stays at {_said(now)}"
+        if now is first:
+            break
+        chain.append(now)
+    assert now is first, "Tab comes around"
+    first_on_page = next(place for place, one in enumerate(chain) if not page.isAncestorOf(one))
+    chain = [one for one in (*chain[first_on_page:], *chain[:first_on_page]) if page.isAncestorOf(one)]
+    assert chain
+    wrong = []
+    for before, after in pairwise(chain):
+        if before.isAncestorOf(after) or after.isAncestorOf(before):
+            continue
+        one, two = (QRect(part.mapTo(page, part.rect().topLeft()), part.size()) for part in (before, after))
+        goes_up = two.bottom() <= one.top() and two.left() <= one.left()
+        goes_left = two.right() <= one.left() and two.top() < one.bottom() and two.bottom() > one.top()
+        if goes_up or (goes_left and abs(two.center().y() - one.center().y()) < one.height() / 2):
+            wrong.append(f"{_said(before)} {one.getRect()} -> {_said(after)} {two.getRect()}")
+    return wrong
+
+
+def _said(part: QWidget) -> str:
+    return f"{type(part).__name__} {part.objectName()} “{part.accessibleName()[:30]}”"

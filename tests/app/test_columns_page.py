@@ -351,6 +351,26 @@ def test_one_letter_or_one_pill_answers_and_next_accepts_the_rest(
     assert not window.study.open_questions and hands.clicks == 5
 
 
+def test_letters_answer_one_column_after_the_other(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    rows = [f"{row % 7},{20 + row % 50},{row % 5},{'ab'[row % 2]}" for row in range(80)]
+    path.write_text("zq1,age,zq2,zr\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    open_table(qtbot, window, path)
+    window.go("columns")
+    settle(qtbot, window)
+    page, schema = window.page("columns"), lambda: window.study.plan.schema
+    page.every.click()
+    page.select("zq1")
+    for key in (Qt.Key.Key_S, Qt.Key.Key_I, Qt.Key.Key_O):
+        qtbot.keyClick(page.table, key)
+    roles = [schema().column(name).role for name in ("zq1", "zq2", "zr")]
+    assert roles == [Role.SENSITIVE, Role.IDENTIFYING, Role.OTHER]
+    assert page.table.selected() == ["zr"], "the last stays, and is not answered again by mistake"
+    page.select("age")
+    qtbot.keyClick(page.table, Qt.Key.Key_S)
+    assert page.table.selected() == ["age"], "what had a proposal is changed where one is"
+
+
 def test_a_accepts_all_and_a_pill_answers_all_that_are_selected(
     page: Any, qtbot: Any, window: Window
 ) -> None:
@@ -438,3 +458,26 @@ def test_what_names_people_stands_in_red(window: Window, qtbot: Any, tmp_path: P
         for y in range(place.top(), place.bottom())
     }
     assert ink in found
+
+
+def test_a_low_window_gives_its_lines_to_the_table(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    open_table(qtbot, window, write_people(tmp_path / "people.csv"))
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    page.every.click()
+    warned = page.outside.plain()
+
+    def in_view() -> int:
+        qtbot.wait(30)
+        table = page.table
+        bottom = page.viewport().mapTo(window, page.viewport().rect().bottomLeft()).y()
+        top = table.viewport().mapTo(window, QPoint(0, 0)).y()
+        room = min(bottom - top, table.viewport().height())
+        return room // table.verticalHeader().defaultSectionSize()
+
+    window.resize(911, 512)
+    assert in_view() >= 4
+    assert not warned or page.subtitle.plain() == warned, "what nobody was asked is still said"
+    window.resize(1366, 768)
+    assert in_view() == 6 and page.accept.isVisible() and page.outside.isVisible() == bool(warned)

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from app.frame.window import Window
 from app.state import flow
 from tests.app.conftest import STALL, Watchdog
+from tests.app.fitting import wrong_steps_of_tab
 from tests.app.walking import settle, walk_to, write_people
 from tests.ratios import slack
 
@@ -103,6 +104,11 @@ def test_every_control_is_reached_by_tab(step: str, window: Window, qtbot: Any) 
     ]
     assert missed == []
     assert len(reached) >= len({id(control) for control in wanted}) - 1
+
+
+def test_tab_goes_in_the_order_of_reading(step: str, window: Window, qtbot: Any) -> None:
+    qtbot.wait(50)
+    assert wrong_steps_of_tab(qtbot, window.page(step).widget()) == []
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["1366x768", "1024x700 at 150 %"])

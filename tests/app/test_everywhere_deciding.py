@@ -17,6 +17,7 @@ from tests.app.test_everywhere import (  # noqa: F401
     test_every_control_has_a_name,
     test_every_control_is_reached_by_tab,
     test_it_fits_and_no_text_is_cut,
+    test_tab_goes_in_the_order_of_reading,
 )
 from tests.app.walking import settle
 

@@ -36,3 +36,12 @@ def test_bars_are_as_high_as_their_numbers_say(qtbot: Any, below: int) -> None:
     room, top = (190 - TOP - BOTTOM) * scale, max(count for _, count in BARS)
     for height, (_, count) in zip(found, BARS, strict=True):
         assert abs(height - room * count / top) <= 2 * scale, (found, BARS)
+
+
+def test_the_number_of_the_last_bar_has_room(qtbot: Any) -> None:
+    histogram = GroupHistogram("People by group size")
+    qtbot.addWidget(histogram)
+    histogram.resize(190, 190)
+    histogram.show_bars((*BARS, ("50+", 34_670)), below=2, words="", then=(0, 0, 0, 0, 0, 1_042_590))
+    histogram.grab()
+    assert histogram._written.left() > 0 and histogram._written.right() <= histogram.width()

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from app.frame.window import Window
+from app.state.settings import Settings
 from app.theme import DARK, theme
 from tests.app.hands import Hands
 from tests.app.walking import settle
@@ -56,3 +62,38 @@ def test_a_hidden_screen_takes_the_look_too(warm_window: Window, qtbot: Any) -> 
     theme.choose("dark")  # in view
     qtbot.waitUntil(lambda: window.grab().toImage() == at_once)
     assert at_once.pixelColor(window.width() // 2, 4).name().upper() == DARK.background.upper()
+
+
+def test_everything_is_drawn_larger_when_the_window_is_opened_again(
+    make_window: Callable[[], Window], qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = make_window()
+    monkeypatch.setattr(window, "screen", lambda: SimpleNamespace(size=lambda: QSize(1366, 768)))
+    for _ in range(6):
+        qtbot.keyClick(window, Qt.Key.Key_Plus, Qt.KeyboardModifier.ControlModifier)
+    assert window.settings.get("zoom", 100) == 150, "the window has 660 × 440 at least: 175 % has no room"
+    assert "150" in window.notice.words()
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom app.application import make_application\n"
+        "from app.state.settings import Settings\n"
+        "print(make_application(['custos'], Settings(Path(sys.argv[1]))).devicePixelRatio())"
+    )
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    environment.pop("QT_SCALE_FACTOR", None)
+
+    def drawn_at() -> float:
+        folder = str(window.settings.path.parent)
+        done = subprocess.run(
+            [sys.executable, "-c", code, folder], env=environment, capture_output=True, text=True, check=True
+        )
+        return float(done.stdout)
+
+    assert drawn_at() == 1.5
+    qtbot.keyClick(window, Qt.Key.Key_Minus, Qt.KeyboardModifier.ControlModifier)
+    assert window.settings.get("zoom", 100) == 125
+    qtbot.keyClick(window, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
+    assert drawn_at() == 1.0
+    window.settings.path.write_text('{"zoom": 4000}', encoding="utf-8")
+    assert Settings(window.settings.path.parent).get("zoom", 100) == 100, (
+        "what nobody can choose is not taken"
+    )

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "resources" / "sample"
 LOOKS = ("light", "dark")
 SCALES = (1.0, 1.5)
-SIZE = (1366, 768)
+SIZE = (1366, 768)  # pixels of the screen: larger letters leave less room
 
 
 def there() -> list[str]:
@@ -299,7 +299,7 @@ def take(folder: Path, scale: float, look: str, home: Path) -> list[str]:
     make_application(["custos"], Settings(home), look=look)
     window = Window(settings=Settings(home), data=home)
     window.study.ledger_path = home / "ledger.sqlite"
-    window.resize(*SIZE)
+    window.resize(*(round(side / scale) for side in SIZE))
     window.show()
     settle(window)
     written: list[str] = []

@@ -83,3 +83,25 @@ def test_where_the_computer_wants_it_the_window_encrypts_at_once(
     made = make_release(plan, tmp_path / "two", watch=Watch(), ledger_path=path, sealing=WORDS)
     assert made.error is None and made.facts["internal"]
     assert sealing.is_sealed(made.bundle.folder)
+
+
+def test_a_release_whose_encrypting_fails_is_shown_and_says_so(
+    released: Outcome, window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    path, plan = window.study.ledger_path, window.study.plan
+    seal_what_stays(released.bundle.folder, WORDS, code=tmp_path / "code.txt", ledger_path=path)
+    monkeypatch.setattr(sealing, "_write", full)
+    made = make_release(plan, tmp_path / "two", watch=Watch(), ledger_path=path, sealing=WORDS)
+    assert made.state == "complete" and made.bundle.folder == tmp_path / "two" and made.facts["public"]
+    assert made.error is not None and made.error.code == "sealing.not_writable"
+    assert not sealing.is_sealed(made.bundle.folder)
+    page = window.page("release")
+    page._plan = plan
+    page._ended(made)
+    settle(qtbot, window)
+    said = f"{window.notice._what.text()} {window.notice._do.text()}"
+    assert "not encrypted yet" in said and "No space left" in said
+    assert window.study.result("bundle") is made

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
@@ -378,6 +379,7 @@ def test_locks_that_let_nothing_leave_name_the_one_to_open(
     for lock in view.locks:
         lock.click()
     assert view.impossible.isVisible() and view.best.isHidden()
+    assert window.footer.next.property("waiting") is True, "Next is pale"
     for _ in view.locks:
         if view.impossible.isHidden():
             break
@@ -388,7 +390,37 @@ def test_locks_that_let_nothing_leave_name_the_one_to_open(
         opened = set(shut) - {lock.column for lock in view.locks if lock.isChecked()}
         assert len(opened) == len(shut) or all(f"“{column}”" in named for column in opened)
     assert view.impossible.isHidden() and view.shown.candidates[view.place].holds
-    assert not view.is_barred
+    assert not view.is_barred and window.footer.next.property("waiting") is False
+
+
+def test_ten_rows_stand_as_they_are_and_as_they_would_leave(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    view = answer_of(at_trial(window, qtbot, KA, tmp_path))
+    names = [own.column for own in view.shown.ladders]
+    path = next(iter(window.study.plan.files.values())).path
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)[names].replace("?", "—")
+    combinations = {tuple(row) for row in frame.itertuples(index=False)}
+
+    def written(table: Any) -> list[tuple[str, ...]]:
+        model = table.model()
+        assert list(model.headings) == names
+        return [tuple(model.written(row, at) for at in range(len(names))) for row in range(model.rowCount())]
+
+    before = written(view.before)
+    assert len(before) == 10 and set(before) <= combinations and view.before.isVisible()
+    for place in range(0, len(view.shown.candidates), 5):
+        view.choose(place)
+        settle(qtbot, window)
+        one = view.shown.candidates[place]
+        assert written(view.before) == before
+        assert written(view.after) == [
+            tuple(
+                own.rows[step + 1][row] or "—"
+                for own, step in zip(view.shown.ladders, one.steps, strict=True)
+            )
+            for row in range(10)
+        ]
 
 
 def test_what_matters_is_taken_and_searched_again(window: Window, qtbot: Any, tmp_path: Path) -> None:

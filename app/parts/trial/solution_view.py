@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.parts.cards import row
+from app.parts.cards import pill, row
 from app.parts.making import (
     STRETCH,
     add,
@@ -61,6 +61,7 @@ from engine.numbers import shortest_json
 
 POINT, HEIGHT = 4.0, 280
 TICKS = 4
+ROW, MISSING = 26, "—"
 
 
 class SolutionPlot(PointPicture):
@@ -294,9 +295,10 @@ class LockButton(QAbstractButton):
 
 
 class SolutionView(QWidget):
-    """``taken`` tells the parameters of a combination that somebody chose."""
+    """``taken`` tells the parameters of a combination that was chosen, ``looked`` that one is looked at."""
 
     taken = Signal(object)
+    looked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -318,6 +320,51 @@ class SolutionView(QWidget):
         box.addLayout(self._sides)
         self._build_picture()
         self._build_words()
+        box.insertWidget(box.indexOf(self.impossible) + 1, self._build_rows())
+
+    def _build_rows(self) -> QWidget:
+        """Some rows as they are, and as they would read on the steps that are shown."""
+        self.rows_part = hidden(QWidget())
+        grid = make_grid(across=18, down=4)
+        grid.setContentsMargins(0, 8, 0, 8)
+        self.rows_part.setLayout(grid)
+        self.before, self.after = (
+            name_widget(DataTable(words.say(f"app.trying.map.{name}")), f"rows-{name}")
+            for name in ("before", "after")
+        )
+        for column, (name, table) in enumerate((("before", self.before), ("after", self.after))):
+            table.setProperty("look", "plain")
+            table.verticalHeader().setDefaultSectionSize(ROW)
+            table.setSelectionMode(DataTable.SelectionMode.NoSelection)
+            head = row(make_label(words.say(f"app.trying.map.{name}"), pixels=12, tone="quiet"))
+            if table is self.before:
+                head.insertWidget(1, pill(words.say("app.trying.map.stay")))
+            grid.addLayout(head, 0, column)
+            grid.addWidget(table, 1, column)
+            grid.setColumnStretch(column, 1)
+        self.before.verticalScrollBar().valueChanged.connect(self.after.verticalScrollBar().setValue)
+        self.after.verticalScrollBar().valueChanged.connect(self.before.verticalScrollBar().setValue)
+        self.rows_note = Prose(tone="quiet", pixels=12)
+        grid.addWidget(self.rows_note, 2, 0, 1, 2)
+        return self.rows_part
+
+    def _show_rows(self) -> None:
+        shown = self.shown
+        assert shown is not None
+        told = all(len(own.rows) > len(own.sizes) for own in shown.ladders)
+        self.rows_part.setVisible(told)
+        if not told:
+            return
+        one, headings = shown.candidates[self.place], [own.column for own in shown.ladders]
+        places = zip(shown.ladders, one.steps, strict=True)
+        columns = [(own.rows[0], own.rows[step + 1]) for own, step in places]
+        for side, table in enumerate((self.before, self.after)):
+            rows = list(zip(*([cell or MISSING for cell in column[side]] for column in columns), strict=True))
+            table.show_rows(headings, rows)
+            table.setFixedHeight(table.horizontalHeader().height() + ROW * len(rows) + 14)
+        self.rows_note.say(
+            words.say("app.trying.map.rows_note", left_out=one.left_out, count=len(columns[0][0]))
+        )
 
     def _build_figures(self) -> QGridLayout:
         line = make_grid(across=18, down=2)
@@ -496,6 +543,7 @@ class SolutionView(QWidget):
         self.what.say(f"**{steps_words(shown, one)}**")
         self.why.say(why(shown, place))
         self.why.set_tone("" if one.holds else "care")
+        self._show_rows()
         self._show_locks()
         self.barred.setVisible(not one.holds)
         self.barred_words.say("" if one.holds else why_barred(shown, place))
@@ -549,6 +597,7 @@ class SolutionView(QWidget):
             self.table.selectRow(self._order.index(place))
         if shown.candidates[place].holds:
             self._take(shown.candidates[place].changes)
+        self.looked.emit()
 
     @property
     def is_barred(self) -> bool:

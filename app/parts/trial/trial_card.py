@@ -187,10 +187,14 @@ VIEWS: dict[type, Callable[[], Any]] = {
 
 
 class TrialCard(Card):
-    """``taken`` tells parameters; ``wanted`` that figures are asked for, ``stopped`` that they are not."""
+    """``taken`` tells parameters; ``wanted`` that figures are asked for, ``stopped`` that they are not.
+
+    ``looked`` tells that something is looked at that is not taken.
+    """
 
     taken = Signal(object)
     ticked = Signal(str, object, object, bool)
+    looked = Signal()
     wanted = Signal()
     stopped = Signal()
 
@@ -219,6 +223,8 @@ class TrialCard(Card):
             for kind in kinds:
                 view = VIEWS[kind]()
                 view.taken.connect(self.taken)
+                if isinstance(view, SolutionView):
+                    view.looked.connect(self.looked)
                 if isinstance(view, ChoicesView):
                     view.ticked.connect(self.ticked)
                 self._views[kind] = view

@@ -289,6 +289,7 @@ class ColumnsTable(DataTable):
     accepted = Signal()
     all_accepted = Signal()
     answered = Signal(object)
+    answered_by_key = Signal(object)
     menu_wanted = Signal()
     unit_wanted = Signal()
     unfolded = Signal(str, bool)  # the group of a column: its members one by one, or together again
@@ -379,7 +380,7 @@ class ColumnsTable(DataTable):
         elif event.key() == Qt.Key.Key_M:
             self.menu_wanted.emit()
         elif event.key() in ANSWER_KEYS and not event.modifiers():
-            self.answered.emit(ANSWER_KEYS[Qt.Key(event.key())])
+            self.answered_by_key.emit(ANSWER_KEYS[Qt.Key(event.key())])
         elif event.key() in (Qt.Key.Key_Right, Qt.Key.Key_Left) and self.currentIndex().isValid():
             line = self.columns.lines[self.currentIndex().row()]
             self.unfolded.emit(line.name, event.key() == Qt.Key.Key_Right)

@@ -95,7 +95,7 @@ class CoarseningCard(Card):
 
 ALL, OPEN, UNKNOWN, SILENT = "all", "open", "unknown", "silent"
 NAMING = (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER)
-NARROW = 780  # width of the page under which its buttons take two lines
+LOW = 520  # height of the page under which what stands above the table makes room for it
 
 
 class ColumnsPage(Page):
@@ -104,7 +104,7 @@ class ColumnsPage(Page):
     id = "columns"
 
     def build(self) -> Pieces:
-        self._shown = OPEN
+        self._shown, self._is_low = OPEN, False
         self._sticky: frozenset[str] = frozenset()
         self._apart: frozenset[str] = frozenset()  # columns that look alike, but are shown one by one
         self._unknown_before: frozenset[str] = frozenset()
@@ -146,6 +146,7 @@ class ColumnsPage(Page):
         self._lines = QHBoxLayout()
         self._lines.setSpacing(10)
         chips = (self.unknown, self.open, self.silent, self.every)
+        self._buttons = (self.search, *chips, self.last, self.mark, self.accept)
         self._lines.addLayout(row(self.search, *chips, stretch=False))
         second = row(self.last)
         add(second, self.mark, self.accept)
@@ -157,6 +158,7 @@ class ColumnsPage(Page):
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selected())
         self.table.accepted.connect(self._accept_selected)
         self.table.answered.connect(self._set_role)
+        self.table.answered_by_key.connect(self._answer_by_key)
         self.table.menu_wanted.connect(self._menu)
         self.table.unit_wanted.connect(self.card.change.click)
         self.table.all_accepted.connect(lambda: self._accept_all())
@@ -190,10 +192,40 @@ class ColumnsPage(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # Two lines of buttons where one has not enough room.
-        turn(self._lines, self.width() >= NARROW)
+        low = self.viewport().height() < LOW
+        if low != self._is_low:
+            self._is_low = low
+            self._say_waiting()
+            self._name_accept()
+        self._turn_buttons()
         margins = self._column.contentsMargins()
         self.card.lay(self.viewport().width() - margins.left() - margins.right())
+
+    def _turn_buttons(self) -> None:
+        """Lay the buttons on two lines where one has not enough room."""
+        needed = [part.sizeHint().width() for part in self._buttons if not part.isHidden()]
+        margins = self._column.contentsMargins()
+        room = self.viewport().width() - margins.left() - margins.right()
+        turn(self._lines, sum(needed) + 10 * len(needed) <= room)
+
+    def _say_waiting(self) -> None:
+        """Say how many columns wait and what nobody was asked; in a low window the lines go to the table."""
+        columns, silent = self._columns(), self._silent()
+        waiting = sum(self._undecided(column) for column in columns)
+        in_title = self._is_low and bool(silent)
+        self.outside.setVisible(bool(silent) and not in_title)
+        self.outside.say(outside_words(silent))
+        self.subtitle.set_tone("care" if in_title else "quiet")
+        if in_title:
+            self.subtitle.say(outside_words(silent))
+            return
+        self.subtitle.say(
+            words.say(
+                f"app.columns.subtitle_{'done' if not waiting else 'one' if waiting == 1 else 'open'}",
+                columns=len(columns),
+                waiting=waiting,
+            )
+        )
 
     def _chip(self, name: str) -> QPushButton:
         return make_button(words.say(f"app.columns.{name}", count=0), f"filter_{name}", look="chip")
@@ -243,17 +275,9 @@ class ColumnsPage(Page):
         silent = self._silent()
         self.silent.setText(words.say("app.columns.silent", count=len(silent)))
         self.silent.setVisible(bool(silent) or self._shown == SILENT)
-        self.outside.setVisible(bool(silent))
-        self.outside.say(outside_words(silent))
         self.every.setText(words.say("app.columns.all", count=len(columns)))
         self.last.setVisible(marking.last_schema(folder=self.frame.data) is not None)
-        self.subtitle.say(
-            words.say(
-                f"app.columns.subtitle_{'done' if not waiting else 'one' if waiting == 1 else 'open'}",
-                columns=len(columns),
-                waiting=waiting,
-            )
-        )
+        self._say_waiting()
         self._name_accept()
         self.unit.show()
         self._show_editor()
@@ -344,16 +368,18 @@ class ColumnsPage(Page):
             self.accept.setText(words.say("app.columns.accept", count=len(selected)))
         else:
             self.accept.setText(words.say("app.columns.accept_all", count=len(every)))
-        self.accept.setVisible(bool(every))
+        self.accept.setVisible(bool(every) and not self._is_low)  # A accepts, and so does Next
         chosen = self.table.selected()
         self.mark.setEnabled(bool(chosen))
+        self.mark.setVisible(not self._is_low)  # M opens the same, and so does the right button
         self.answers_for.setText(words.say("app.columns.answer_for", count=len(chosen)))
         several = len(chosen) > 1 and self.steps.isHidden()  # one line has its own pills
         for part in (self.answers_for, *self.answers.values()):
             part.setVisible(several)
         unknown = self._unknown()
-        self.first_open.setVisible(bool(unknown))
+        self.first_open.setVisible(bool(unknown) and not self._is_low)  # Next leads there, too
         self.first_open.setText(words.say("app.columns.waits", count=len(unknown)))
+        self._turn_buttons()
 
     # --- going on ----------------------------------------------------------------------------------
 
@@ -560,6 +586,16 @@ class ColumnsPage(Page):
             elif had_key is not None:
                 self.study.answer(ROWS_PER_PERSON)
                 self.study.ask(*(() if made.one_row_each else (UNIT,)))
+
+    def _answer_by_key(self, role: Role) -> None:
+        """Answer by a letter, and go on to the next column that nobody could guess."""
+        asked = set(self.table.selected()) & set(self._unknown())
+        self._set_role(role)
+        lines, waiting = [line.name for line in self.table.columns.lines], set(self._unknown())
+        if asked and not asked & waiting:
+            last = max(place for place, name in enumerate(lines) if name in self.table.selected())
+            following = [name for name in (*lines[last + 1 :], *lines[:last]) if name in waiting]
+            self.select(*(following[:1] or self.table.selected()))
 
     def _set_kind(self, kind: Kind) -> None:
         schema = self.study.plan.schema

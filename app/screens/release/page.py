@@ -531,6 +531,11 @@ class ReleasePage(Page):
         self.frame.update_frame()
         self.enter()
         self.refresh_explanation("")
+        if outcome.bundle is not None and outcome.error is not None:
+            said = " ".join(words.explain(outcome.error))
+            self.notify(
+                words.say("app.sealing.stays_open"), words.say("app.sealing.stays_open_do", said=said)
+            )
         first = next(iter(self.figures.cards), self.left)
         (first if outcome.bundle is not None else self.ended).setFocus()
 

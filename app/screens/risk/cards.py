@@ -266,6 +266,7 @@ class GroupHistogram(Painted):
         self.bars: tuple[tuple[str, int], ...] = ()
         self.then: tuple[int, ...] = ()
         self.below, self.words, self.names = 0, "", ("", "")
+        self._written = QRectF()  # the number drawn last
 
     def sizeHint(self) -> QSize:
         return QSize(380, 210)
@@ -313,16 +314,15 @@ class GroupHistogram(Painted):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(tokens.colour("care_soft"))
             painter.drawRect(QRectF(0, 18, self.below * slot, floor - 18))
-        series = 2 if self.then else 1
+        series, self._written = 2 if self.then else 1, QRectF()
         for place, (label, count) in enumerate(self.bars):
             both = (count, self.then[place]) if self.then else (count,)
             width = (slot - GAP) / series - (series - 1)
             for at, people in enumerate(both):
                 now = "care" if place < self.below or self.then else "accent"
                 left = place * slot + GAP / 2 + at * (width + 2)
-                self._bar(
-                    painter, QRectF(left, floor, width, room * people / top), people, "accent" if at else now
-                )
+                bar = QRectF(left, floor, width, room * people / top)
+                self._bar(painter, bar, people, "accent" if at else now, pulled=series > 1 and not at)
             painter.setPen(tokens.colour("quiet"))
             below = QRectF(place * slot, floor + 4, slot, 16)
             painter.drawText(below, Qt.AlignmentFlag.AlignCenter, label)
@@ -335,15 +335,24 @@ class GroupHistogram(Painted):
         if self.then:
             self._legend(painter, floor + BOTTOM)
 
-    def _bar(self, painter: QPainter, place: QRectF, people: int, colour: str) -> None:
-        """Draw a bar up from the floor, with its number above."""
+    def _bar(self, painter: QPainter, place: QRectF, people: int, colour: str, *, pulled: bool) -> None:
+        """Draw a bar up from the floor, with its number above, ``pulled`` away from the bar at the right."""
         tall = max(2.0, place.height()) if people else 0.0
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.tokens().colour(colour))
         painter.drawRoundedRect(QRectF(place.left(), place.top() - tall, place.width(), tall), 2, 2)
         painter.setPen(theme.tokens().colour("text"))
-        above = QRectF(place.left() - GAP, place.top() - tall - 17, place.width() + 2 * GAP, 16)
-        painter.drawText(above, Qt.AlignmentFlag.AlignCenter, texts.number(people))
+        said = texts.number(people)
+        above = QRectF(0, place.top() - tall - 17, painter.fontMetrics().horizontalAdvance(said) + 2, 16)
+        above.moveLeft(place.center().x() - above.width() / 2)
+        if pulled and above.right() > place.right():
+            above.moveRight(place.right())
+        above.moveRight(min(above.right(), float(self.width())))
+        above.moveLeft(max(above.left(), 0.0))
+        if above.intersects(self._written):  # not over the number of the bar beside it
+            above.moveBottom(self._written.top())
+        painter.drawText(above, Qt.AlignmentFlag.AlignCenter, said)
+        self._written = above
 
     def _legend(self, painter: QPainter, top: float) -> None:
         left = 0.0

@@ -46,6 +46,7 @@ class TermsPage(Page):
         self.naming = name_widget(Prose(tone="wrong"), "names-people")
         tried = TrialCard()
         self.topic(tried, "trial")
+        tried.looked.connect(self.frame.update_frame)
         self.trial = MethodTrial(tried, self.id, self.study, self.runner)
         add(self.body, self.thresholds, self.problem, self.naming, tried)
         self._grid = make_grid(across=14, down=14)
@@ -170,6 +171,9 @@ class TermsPage(Page):
             self.frame.go_next()
         else:
             self.hold_back(found)
+
+    def waits(self) -> Text | None:
+        return Text("app.trying.map.barred") if self.trial.why_not() is not None else None
 
     def leave(self) -> None:
         self.trial.look_at_taken()

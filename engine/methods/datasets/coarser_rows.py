@@ -318,6 +318,7 @@ def _inside(made: Made, grouping: Grouping, asked: Sequence[Condition]) -> Insid
 
 
 MOST_DRAWN = 10_000  # combinations up to which all are looked at
+MOST_SHOWN = 10  # rows beside it, as they read on each step
 MOST_BESIDE = 2_000  # of more, so many around the best one
 
 
@@ -379,11 +380,16 @@ def solution_map(
         if not place % 16:
             progress.step(place / len(chosen), "datasets.search")
         candidates.append(_candidate(lattice, steps, names))
+    shown = np.unique(np.linspace(0, len(lattice.codes) - 1, MOST_SHOWN).astype(np.int64))
     ladders = tuple(
         MapLadder(
-            name, tuple(int(groups.max()) + 1 for groups in ladder.groups), ladder.reads, float(ladder.weight)
+            name,
+            tuple(int(groups.max()) + 1 for groups in ladder.groups),
+            ladder.reads,
+            float(ladder.weight),
+            tuple(tuple(read[code] for code in codes) for read in (ladder.values, *ladder.texts)),
         )
-        for name, ladder in zip(names, lattice.ladders, strict=True)
+        for name, ladder, codes in zip(names, lattice.ladders, lattice.codes[shown].T, strict=True)
     )
     return SolutionMap(
         ladders,

@@ -55,6 +55,8 @@ class Ladder:
         is known.
     reads
         How the column reads on each step, for the custodian's eyes: its values where they are few, else one.
+    texts
+        Every value as it reads on each step; empty where the steps have no words.
     """
 
     values: tuple[str, ...]
@@ -63,6 +65,7 @@ class Ladder:
     weight: float = 1.0
     at: npt.NDArray[np.float64] | None = None
     reads: tuple[str, ...] = ()
+    texts: tuple[tuple[str, ...], ...] = ()
 
     @staticmethod
     def of(values: Sequence[str], hierarchy: Hierarchy, *, weight: float = 1.0) -> Ladder:
@@ -75,8 +78,9 @@ class Ladder:
         counts = [Counter(hierarchy.at(listed, step)) for step in steps]
         alike = [[count[text] for text in read] for count, read in zip(counts, reads, strict=True)]
         losses = (np.array(alike, dtype=np.float64) - 1) / max(1, len(listed) - 1)
-        told = tuple(_tell(read) for read in reads)
-        return Ladder(tuple(reads[0]), groups, losses.reshape(len(reads), -1), weight, reads=told)
+        told, texts = tuple(_tell(read) for read in reads), tuple(tuple(read) for read in reads)
+        losses = losses.reshape(len(reads), -1)
+        return Ladder(texts[0], groups, losses, weight, reads=told, texts=texts)
 
     @staticmethod
     def in_order(
@@ -133,7 +137,8 @@ class Ladder:
         """
         steps = np.maximum(np.arange(len(self.groups)), least)
         reads = tuple(self.reads[step] for step in steps) if self.reads else ()
-        return replace(self, groups=self.groups[steps], losses=self.losses[steps], reads=reads)
+        texts = tuple(self.texts[step] for step in steps) if self.texts else ()
+        return replace(self, groups=self.groups[steps], losses=self.losses[steps], reads=reads, texts=texts)
 
     def place(self, values: Sequence[str]) -> Codes:
         """Return where values stand in `values`."""

@@ -27,6 +27,9 @@ _SHORTEST = 4
 _LONGEST_NAME = 500
 """Letters of a name that are looked at: taking words apart takes the square of their length."""
 
+_QUESTION = re.compile(r"[qv]\d+([a-z]{2,})")
+"""A word behind the number of its question: ``q7income``."""
+
 _LETTERS = str.maketrans({"ß": "ss", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "đ": "d"})
 
 
@@ -151,11 +154,15 @@ def _wholes(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8192)
 def _parts(name: str) -> tuple[str, ...]:
-    """Return the strings to look up: neighbours written together, words, words without their number."""
+    """Return the strings to look up: neighbours written together, words, words without their number.
+
+    A number stands behind a word, or before it as that of a question.
+    """
     parts = words(name)
     together = tuple(first + second for first, second in pairwise(parts))
     bare = tuple(part.rstrip("0123456789") for part in parts)
-    return tuple(dict.fromkeys(part for part in (*_wholes(name), *together, *parts, *bare) if part))
+    asked = tuple(found[1] for part in parts if (found := _QUESTION.fullmatch(part)))
+    return tuple(dict.fromkeys(part for part in (*_wholes(name), *together, *parts, *bare, *asked) if part))
 
 
 @cache

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
@@ -468,3 +470,123 @@ def test_a_number_in_two_parts_names_as_the_whole_does(kept: tuple[str, ...], tm
         made(plan, tmp_path)
     assert refused.value.values["count"] == 2
     made(with_reasons(plan, {decision_about(name): "asked for" for name in kept}), tmp_path)
+
+
+def own_or_shared(percent: int) -> Callable[[int], str]:
+    """Return numbers that so many of a hundred rows have alone; the others stand in threes."""
+    return lambda place: number_of(place) if place % 100 < percent else str(9_000_000 + place // 3)
+
+
+@pytest.mark.parametrize("percent", [50, 80])
+@pytest.mark.parametrize("asked", KEPT_NUMBERS, ids=lambda one: one.id)
+def test_a_number_that_most_people_have_alone_is_asked_of(
+    asked: Method, percent: int, tmp_path: Path
+) -> None:
+    """Values that few share hide nobody else: it is people who are counted."""
+    plan = plan_with(asked, tmp_path, own_or_shared(percent), name="v7")
+    with pytest.raises(InputRefused) as refused:
+        made(plan, tmp_path)
+    assert refused.value.code == "run.names_people_most_people"
+    assert refused.value.values["column"] == "v7" and not (tmp_path / "out").exists()
+
+
+def test_what_is_measured_finely_repeats_by_chance_and_leaves(tmp_path: Path) -> None:
+    """Most people have a count of their own; as many have one beside another's as have the same."""
+    draws = random.Random(5)
+    counts = [str(int(draws.lognormvariate(8.2, 0.8))) for _ in range(10_000)]
+    plan = plan_with(method("datasets.pseudonyms"), tmp_path, lambda place: counts[place], name="v7")
+    made(plan, tmp_path)
+    left = Counter(row["v7"] for row in csv.DictReader((tmp_path / "out/release/table.csv").open()))
+    assert sum(count == 1 for count in left.values()) > left.total() / 2
+
+
+@pytest.mark.parametrize("percent", [20, 47])
+def test_labels_of_their_own_for_some_name_those(percent: int, tmp_path: Path) -> None:
+    """One label for all others makes the labels few, and the people who have their own no fewer."""
+    plan = labelled(
+        lambda number: f"x_{int(number) * 7}" if int(number) * 13 % 100 < percent else "other",
+        tmp_path,
+        {"step": "generalise", "level": 1},
+    )
+    with pytest.raises(InputRefused, match=r"run\.names_people"):
+        made(plan, tmp_path)
+
+
+WRITINGS: dict[str, Callable[[str], str]] = {
+    "as it stands": str,
+    "zeros": lambda number: f"000{number}",
+    "thousands": lambda number: f"{number[:3]}'{number[3:]}",
+    "dots": lambda number: f"{number[:3]}.{number[3:]}",
+    "spaces": lambda number: f"{number[:3]} {number[3:]}",
+    "both": lambda number: f"N0{number[:3]},{number[3:]}",
+}
+
+
+@pytest.mark.parametrize("write", WRITINGS)
+def test_a_set_of_numbers_names_however_they_are_written(write: str, tmp_path: Path) -> None:
+    plan = declared_number(method("datasets.masking"), tmp_path, Kind.CATEGORY)
+    domain = plan.schema.column("case_no").domain
+    assert domain is not None and domain.values is not None
+    numbers = domain.values
+    sets = {
+        number: "; ".join(map(WRITINGS[write], numbers[place // 3 * 3 :][:3]))
+        for place, number in enumerate(numbers)
+    }
+    tree = {number: [label, number[:1]] for number, label in sets.items()}
+    columns = tuple(
+        replace(one, hierarchy=Hierarchy(tree=tree)) if one.name == "case_no" else one
+        for one in plan.schema.columns
+    )
+    steps = [{"step": "generalise", "level": 1, "column": "case_no"}]
+    plan = replace(
+        plan,
+        schemas={MAIN: replace(plan.schema, columns=columns)},
+        parameters={**plan.parameters, "steps": steps},
+    )
+    with pytest.raises(InputRefused, match=r"run\.names_people_recognised"):
+        made(plan, tmp_path)
+
+
+def without_key(plan: Plan) -> Plan:
+    """Return a plan in which no column tells whose a row is."""
+    key = plan.schema.person_key
+    assert key is not None
+    columns = tuple(replace(one, role=Role.OTHER) if one is key else one for one in plan.schema.columns)
+    kept = [name for name in plan.parameters["columns"] if name != key.name]
+    schema = replace(plan.schema, columns=columns, rows_per_person=None)
+    return replace(plan, schemas={MAIN: schema}, parameters={**plan.parameters, "columns": kept})
+
+
+@pytest.mark.parametrize(
+    ("way", "rows"),
+    [
+        ("datasets.masking", 2),
+        ("datasets.masking", 8),
+        ("datasets.k_anonymity", 3),
+        ("datasets.microaggregation", 3),
+        ("datasets.partition", 3),
+    ],
+)
+def test_a_number_that_repeats_is_noticed_where_no_key_was_declared(
+    way: str, rows: int, tmp_path: Path
+) -> None:
+    plan = plan_with(method(way), tmp_path, lambda place: number_of(place // rows), name="v7")
+    plan = without_key(plan)
+    with pytest.raises(InputRefused) as refused:
+        made(plan, tmp_path)
+    assert refused.value.code == "run.names_people_repeats" and refused.value.values["column"] == "v7"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("values", ["ward", "time", "level"])
+def test_other_columns_that_repeat_leave_without_a_key(values: str, tmp_path: Path) -> None:
+    """Codes of few wards, times of the day and levels are no numbers of people."""
+    draws = random.Random(7)
+    ways: dict[str, Callable[[int], str]] = {
+        "ward": lambda place: str(70_000 + place % 50 * 37),
+        "time": lambda place: f"{place * 7 % 13 + 7:02}:{place * 11 % 60:02}",
+        "level": lambda place: str(int(draws.gauss(600, 150))),
+    }
+    kind = Kind.CATEGORY if values == "time" else Kind.INTEGER
+    plan = plan_with(method("datasets.masking"), tmp_path, ways[values], name="v7", kind=kind)
+    assert made(without_key(plan), tmp_path).folder.is_dir()

@@ -421,6 +421,38 @@ def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:
         set_up(ledger, WORDS, lambda code: None)
 
 
+def test_a_release_whose_encrypting_fails_is_told_of_all_the_same(
+    plan: Plan,
+    ledger: Ledger,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    (folder / "plan.json").write_text(replace(plan).dumps())
+    (folder / "words").write_text(f"{WORDS}\n")
+    set_up(ledger, WORDS, lambda code: None)
+    seals = [
+        "--without-reason",
+        "--seal-passphrase-file",
+        str(folder / "words"),
+        "--ledger",
+        str(ledger.path),
+    ]
+    release = ["run", str(folder / "plan.json"), "--out", str(folder / "out"), *seals]
+    with monkeypatch.context() as disk:
+        disk.setattr(sealing, "_write", full)
+        assert main(release) == 2
+    said = capsys.readouterr().out
+    assert "Released into" in said and "not encrypted yet" in said and "No space left" in said
+    assert [entry.state for entry in ledger.entries()] == ["complete"]
+    assert not sealing.is_sealed(folder / "out") and verify(folder / "out", ledger=ledger).passed
+    opens = ["--passphrase-file", str(folder / "words"), "--ledger", str(ledger.path)]
+    assert main(["seal", str(folder / "out"), *opens]) == 0 and sealing.is_sealed(folder / "out")
+
+
 def test_a_rule_of_the_computer_wants_it_and_the_command_line_does_it(
     plan: Plan, ledger: Ledger, run: Runner, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

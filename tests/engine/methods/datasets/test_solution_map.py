@@ -51,6 +51,19 @@ def test_every_combination_says_what_the_rows_say(seed: int, loss: Loss) -> None
     assert shown.taken == shown.best and best.changes == {"steps": dict(zip(NAMES, best.steps, strict=True))}
 
 
+@pytest.mark.parametrize("least", [(0, 0, 0), (1, 0, 1)])
+def test_rows_stand_as_they_are_and_as_they_read_on_each_step(least: tuple[int, ...]) -> None:
+    by_hand, shown = mapped(3, Loss.CERTAINTY, least=least)
+    cells = list(zip(*(own.rows[0] for own in shown.ladders), strict=True))
+    known = {tuple(text) for text in by_hand.groups((0, 0, 0))[0]}
+    assert 1 < len(cells) <= 10 and set(cells) <= known
+    for one in shown.candidates:
+        read = zip(
+            *(own.rows[step + 1] for own, step in zip(shown.ladders, one.steps, strict=True)), strict=True
+        )
+        assert set(read) <= {tuple(text) for text in by_hand.groups(one.steps)[0]}
+
+
 def test_steps_that_may_not_be_taken_are_not_in_the_map() -> None:
     _, shown = mapped(1, Loss.CERTAINTY, least=(1, 0, 1))
     assert {one.steps[0] for one in shown.candidates} == {1, 2, 3}

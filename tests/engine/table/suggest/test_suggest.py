@@ -89,7 +89,9 @@ def test_nothing_suggested_from_rows_counts_as_declared(sample):
         *((name, Role.SENSITIVE) for name in ("Liegezeit", "glucosa", "pressao", "cisnienie", "rookt")),
         *((name, Role.SENSITIVE) for name in ("huswage", "dayslink", "daysInHospital")),
         *((name, Role.PLACE) for name in ("comarca", "NUTS2", "cbsa")),
-        *((name, Role.NOT_RECOGNISED) for name in ("x1", "qqv", "flag")),
+        *((name, Role.IDENTIFYING) for name in ("q2age", "Q14sex", "v7kids", "q12educ")),
+        *((name, Role.SENSITIVE) for name in ("q3income", "VWD", "sévérité", "Wiederaufn.", "retour_30j")),
+        *((name, Role.NOT_RECOGNISED) for name in ("x1", "qqv", "flag", "q3", "q7zz", "v2")),
     ],
 )
 def test_names_in_six_languages(name, role):

@@ -1,0 +1,71 @@
+"""Tab goes in the order of reading: as the layouts lie, whatever was made last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QAbstractSpinBox,
+    QComboBox,
+    QGridLayout,
+    QLayout,
+    QLineEdit,
+    QWidget,
+)
+
+from app.parts.making import READ_NEXT
+
+WHOLE = (QComboBox, QLineEdit, QAbstractSpinBox)  # their inner parts are no stops of their own
+
+
+def read_stops(part: QWidget) -> Iterator[QWidget]:
+    """Yield what Tab stops at within a part, itself first, in the order of reading."""
+    if not part.isVisible():
+        return
+    if part.isEnabled() and part.focusPolicy() & Qt.FocusPolicy.TabFocus and part.focusProxy() is None:
+        yield part
+    beside = part.property(READ_NEXT)
+    if isinstance(beside, QWidget):
+        yield from read_stops(beside)
+    if isinstance(part, WHOLE):
+        return
+    if isinstance(part, QAbstractScrollArea):
+        part = part.viewport()
+    layout = part.layout()
+    laid = list(_widgets_of(layout)) if layout is not None else []
+    others = [one for one in part.children() if isinstance(one, QWidget) and not one.isWindow()]
+    taken = [*laid, *(one.property(READ_NEXT) for one in part.findChildren(QLineEdit))]
+    free = [one for one in others if one not in taken]
+    for one in (*laid, *sorted(free, key=lambda one: (one.y(), one.x()))):
+        yield from read_stops(one)
+
+
+def _widgets_of(layout: QLayout) -> Iterator[QWidget]:
+    """Yield the widgets of a layout and of those within it: a grid line by line."""
+    items = [item for place in range(layout.count()) if (item := layout.itemAt(place)) is not None]
+    if isinstance(layout, QGridLayout):
+        lines: list[Any] = [layout.getItemPosition(place) for place in range(len(items))]
+        items = [items[place] for place in sorted(range(len(items)), key=lines.__getitem__)]
+    for item in items:
+        widget, inner = item.widget(), item.layout()
+        if widget is not None:
+            yield widget
+        elif inner is not None:
+            yield from _widgets_of(inner)
+
+
+def step_focus(window: QWidget, *, forward: bool) -> bool:
+    """Move the focus to the next stop or the one before, around the ends; False where there is none."""
+    stops = list(read_stops(window))
+    now: QWidget | None = window.focusWidget()
+    if not stops:
+        return False
+    while now is not None and now not in stops:  # within a part that stops as a whole
+        now = now.parentWidget()
+    place = stops.index(now) if now is not None else -1 if forward else 0
+    reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
+    stops[(place + (1 if forward else -1)) % len(stops)].setFocus(reason)
+    return True
