@@ -95,19 +95,21 @@ def prepare_release(
     return _write(file, content)
 
 
-def show_request(file: Path, *, language: str = "en") -> dict[str, Any]:
-    """Return what a request asks for."""
-    from engine.release import seconded
-
-    asked = seconded.read_request(seconded.read_carried(file), file=file.name)
-    return asked.told(language=language) | {"holding": asked.tree["holding"]}
-
-
-def approve_request(file: Path, *, ledger_path: Path | None = None, language: str = "en") -> Path:
-    """Approve a request with the key of whoever is signed in; return where the approval is."""
+def show_request(
+    file: Path, *, ledger_path: Path | None = None, language: str = "en"
+) -> tuple[bytes, dict[str, Any]]:
+    """Return a request, and what it asks for."""
     from engine.release import seconded
 
     content = seconded.read_carried(file)
+    asked = seconded.read_request(content, file=file.name)
+    return content, asked.told(Ledger(ledger_path, read_only=True), language=language)
+
+
+def approve_request(file: Path, content: bytes, *, ledger_path: Path | None = None) -> Path:
+    """Approve the request that was shown, with the key of whoever is signed in; return where that is."""
+    from engine.release import seconded
+
     asked = seconded.read_request(content, file=file.name)
     there = staff.present(Ledger(ledger_path, read_only=True).path).get(str(asked.tree["holding"]), ())
     if not there:

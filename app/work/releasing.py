@@ -278,15 +278,7 @@ def seal_what_stays(
     if code is None:
         sealer = sealing.opened(ledger, secret)
     else:
-
-        def write(found: str) -> None:
-            try:
-                code.write_text(sealing.sheet(found), encoding="utf-8")
-            except OSError as error:
-                reason = error.strerror or ""
-                raise InputRefused("commands.not_writable", file=code.name, reason=reason) from error
-
-        sealer = sealing.set_up(ledger, secret, write)
+        sealer = sealing.set_up(ledger, secret, lambda found: sealing.write_code(code, found))
     sealing.seal(folder, sealer)
 
 

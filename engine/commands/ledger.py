@@ -215,7 +215,7 @@ def seal_command(options: argparse.Namespace) -> Answer:
     ledger, secret = Ledger(ledger_path(options)), first_line(Path(options.passphrase_file))
     if options.set_up:
         place = Path(options.set_up)
-        sealer = sealing.set_up(ledger, secret, lambda code: write_text(place, sealing.sheet(code)))
+        sealer = sealing.set_up(ledger, secret, lambda code: sealing.write_code(place, code))
     else:
         sealer = sealing.opened(ledger, secret)
     if options.folder:

@@ -203,13 +203,13 @@ def approve_command(options: argparse.Namespace) -> Answer:
     path = Path(options.request)
     content = seconded.read_carried(path)
     asked = seconded.read_request(content, file=path.name)
-    answer = asked.told() | {"approval": ""}
+    ledger = existing_ledger(options)
+    answer = asked.told(ledger) | {"approval": ""}
     if options.out is None:
         return answer, 0
     if options.person_key:
         signer, _ = seconded.open_file(Path(options.person_key), _passphrase(options))
     else:
-        ledger = existing_ledger(options)
         if ledger is None or options.person is None:
             raise InputRefused("staff.nobody_acts")
         holding = ledger.holding(str(asked.tree["holding"]))

@@ -95,7 +95,7 @@ class Ledger(Recognition):
         state_hash: str | None = None,
         questions: Sequence[str] = (),
         folder: str = "",
-        money: Fraction = Fraction(0),
+        money: Fraction | None = None,
         is_prepared: bool = False,
     ) -> str:
         """Enter a release before its first noise, if the budget of the holding bears it.
@@ -132,7 +132,8 @@ class Ledger(Recognition):
         folder
             Working folder of this run, see `leftovers`.
         money
-            What the release would cost in compensation, for the rule about a second person.
+            What the release would cost in compensation, for the rule about a second person; None where
+            nothing was said of it, which under a rule about money needs one.
         is_prepared
             Reserve for a second person to approve: nothing can be spent before `approve`.
 
@@ -188,10 +189,10 @@ class Ledger(Recognition):
             identity = f"r{secrets.token_hex(8)}"
             number = journal.head(db).sequence + 1
             row |= {"holding": payer.id, "number": number, "parent": parent}
-            kind, details = (
-                row["state"],
-                {"money": write_fraction(money)} if db.staff.persons(payer.id) else {},
-            )
+            kind, details = row["state"], {}
+            is_ruled = db.staff.persons(payer.id) or db.staff.rule(payer.id) != persons.Rule()
+            if money is not None and is_ruled:
+                details = {"money": write_fraction(money)}
             if not is_prepared:
                 _refuse_alone(db, payer, asked, money, parent)
             journal.change(db, kind, "entry", identity, row, **details)
@@ -203,7 +204,7 @@ class Ledger(Recognition):
         *,
         loss: str,
         epsilon: Fraction | None,
-        money: Fraction = Fraction(0),
+        money: Fraction | None = None,
         parent: str | None = None,
     ) -> str:
         """Say by which part of the rules a release needs a second person; empty where it needs none."""
@@ -217,17 +218,27 @@ class Ledger(Recognition):
                 policy=persons.rule_of_computer(),
             )
 
-    def approve(self, entry: str, approval: Mapping[str, Any], *, folder: str = "") -> None:
+    def approve(
+        self, entry: str, approval: Mapping[str, Any], *, folder: str = "", state_hash: str | None = None
+    ) -> None:
         """Turn a prepared release into a reserved one, held by this process, with a second person's approval.
+
+        ``state_hash`` is of the state that a visit begins from, as for `reserve`: it has to be the one in
+        which the service is now.
 
         Raises
         ------
         InputRefused
-            What `engine.ledger.staff.Staff.refuse_approval` says.
+            What `engine.ledger.staff.Staff.refuse_approval` says; ``ledger.other_state``,
+            ``ledger.paid_already``.
         """
         with self._transaction(write=True) as db:
             found = entries.one(db, entry)
             db.staff.refuse_approval(approval, entry, found.holding)
+            if found.parent is not None:
+                visited = services.service(db, found.parent)
+                services.refuse_other_state(visited, state_hash)
+                services.refuse_paid(visited, found.questions)
             process = entries.process_text(this_process())
             changes = {"state": "reserved", "process": process, "folder": words(folder, "folder")}
             journal.change(db, persons.APPROVED, "entry", entry, changes, approval=dict(approval))
@@ -448,7 +459,7 @@ def _keep(db: sqlite3.Connection, entry: str, told: bytes | None) -> dict[str, s
 
 
 def _refuse_alone(
-    db: journal.Connection, payer: Holding, asked: entries.Asked, money: Fraction, parent: str | None
+    db: journal.Connection, payer: Holding, asked: entries.Asked, money: Fraction | None, parent: str | None
 ) -> None:
     """Refuse what the rules of the register or of this computer leave to two persons."""
     part = db.staff.needs_second(

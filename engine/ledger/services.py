@@ -2,7 +2,7 @@
 
 The state that a visit leaves (what was answered so far) stays in the bundle; its hash goes into the entry and
 so into the journal. A visit begins from that very state and no other, and no two visits are underway at once,
-so a restored old state is noticed and every question is paid for once.
+prepared ones included, so a restored old state is noticed and every question is paid for once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def service(db: sqlite3.Connection, opening: str, compose: Compose | None = None
         state_hash=left[-1] if left else None,
         epsilon_spent=epsilon,
         delta_spent=delta,
-        underway=next((one for one in visits if one.state in ("reserved", "spent")), None),
+        underway=next((one for one in visits if one.state in ("prepared", "reserved", "spent")), None),
     )
 
 
@@ -57,8 +57,10 @@ def weigh(
         return InputRefused("ledger.not_open", **named, state=opening.state)
     if found.underway is not None:
         return InputRefused("ledger.visit_underway", **named, visit=found.underway.id)
-    if state_hash != found.state_hash:
-        return InputRefused("ledger.other_state", **named)
+    try:
+        refuse_other_state(found, state_hash)
+    except InputRefused as refusal:
+        return refusal
     return _over(found, holding, request, compose)
 
 
@@ -85,6 +87,12 @@ def _over(found: Service, holding: Holding, request: Asked, compose: Compose) ->
                 budget=at_most(whole),
             )
     return None
+
+
+def refuse_other_state(found: Service, state_hash: str | None) -> None:
+    """Refuse a visit that begins from another state than the one that the last visit left."""
+    if state_hash != found.state_hash:
+        raise InputRefused("ledger.other_state", title=found.opening.title, entry=found.opening.id)
 
 
 def refuse_paid(found: Service, questions: Sequence[str]) -> None:

@@ -6,14 +6,18 @@ is opened. A register for which nobody is named is as it was without any of this
 * every row about the register is signed by one of its persons, over the row and the hash of the row before;
 * beyond the register's rule a release is *prepared*, and goes on only with the approval of another person's
   key, which stands in the journal;
-* another person is named, withdrawn, or the rule loosened by two, as soon as there are two to ask.
+* another person is named, withdrawn, or the rule loosened by two, as soon as there are two to ask;
+* a register that is made later needs a second person beyond the strictest rule of those that have persons.
 
-What it cannot show: a whole file put back or written anew. That shows beside a counter sheet (`sheet`).
+What it cannot show: that two keys are of two people, which is why the first of a register, who names the
+second, has to be believed; and a whole file put back or written anew. Both show beside a counter sheet.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -25,6 +29,7 @@ from typing import Any
 from engine import ed25519
 from engine.errors import InputRefused
 from engine.ledger.fields import canonical
+from engine.ledger.values import LOSSES
 from engine.policy import policy
 
 ROLES = PREPARE, APPROVE, AUDIT = ("prepare", "approve", "audit")
@@ -226,12 +231,13 @@ class Prepared:
     plan: str
     loss: str
     epsilon: Fraction
-    money: Fraction
+    money: Fraction | None
     parent: str | None
     preparer: str
     sequence: int
     hash: str
     alone: bool
+    leaves_state: bool = False
 
     @property
     def counts(self) -> bool:
@@ -248,14 +254,24 @@ class Staff:
         self._rules: dict[str, Rule] = {}
         self._entries: dict[str, Prepared] = {}
         self._attached: dict[str, str] = {}
+        self._later: set[str] = set()  # registers that were made when another had persons
 
     def persons(self, holding: str) -> list[Person]:
         """Return the persons of a register in the order in which they were named, those withdrawn too."""
         return list(self._persons.get(holding, {}).values())
 
-    def rule(self, holding: str) -> Rule:
-        """Return the rule of a register; that nothing needs two where there is none."""
-        return self._rules.get(holding, Rule())
+    def rule(self, holding: str | None) -> Rule:
+        """Return the rule of a register, None of one that is not made yet; nothing needs two without one.
+
+        One that is made beside a register with persons has its rules too: else another name for the same
+        people would be enough to be without any.
+        """
+        if holding is not None and holding not in self._later:
+            return self._rules.get(holding, Rule())
+        found = Rule()
+        for rule in self._rules.values():
+            found = found.tightened(rule)
+        return found
 
     def prepared(self, entry: str) -> Prepared | None:
         """Return an entry as it was entered."""
@@ -263,33 +279,42 @@ class Staff:
 
     def needs_second(
         self,
-        holding: str,
+        holding: str | None,
         *,
         loss: str,
         epsilon: Fraction | None,
-        money: Fraction,
+        money: Fraction | None,
         parent: str | None,
         policy: Rule | None = None,
     ) -> str:
         """Say by which part of the rule a release needs a second person; empty where it needs none.
 
-        A visit that draws from what its opening reserved needs none: the opening had it.
+        A visit that draws from what its opening reserved needs none: the opening had it. A release of which
+        nothing was said in money could cost anything.
         """
         rule = self.rule(holding).tightened(policy or Rule())
         if loss == "unbounded":
             return "unbounded" if rule.unbounded else ""
-        if loss != "bounded" or self._is_drawn(loss, parent):
+        if loss != "bounded" or self._is_drawn(holding, parent, epsilon):
             return ""
         alone = [one for one in self._entries.values() if one.holding == holding and one.counts]
         if rule.epsilon is not None and sum(one.epsilon for one in alone) + (epsilon or 0) > rule.epsilon:
             return "epsilon"
-        if rule.money is not None and sum(one.money for one in alone) + money > rule.money:
-            return "money"
-        return ""
+        if rule.money is None:
+            return ""
+        is_said = money is not None and money > 0
+        paid = sum(one.money for one in alone if one.money is not None)
+        return "" if is_said and paid + (money or 0) <= rule.money else "money"
 
-    def _is_drawn(self, loss: str, parent: str | None) -> bool:
+    def _is_drawn(self, holding: str | None, parent: str | None, epsilon: Fraction | None) -> bool:
+        """Say whether a visit takes no more than what is left of what its opening reserved."""
         opening = self._entries.get(parent or "")
-        return loss == "bounded" and opening is not None and opening.loss == "bounded"
+        if opening is None or opening.holding != holding or opening.loss != "bounded" or opening.parent:
+            return False
+        if opening.state != "complete" or not opening.leaves_state:
+            return False
+        visits = (one for one in self._entries.values() if one.parent == parent and one.state != "freed")
+        return sum(one.epsilon for one in visits) + (epsilon or 0) <= opening.epsilon
 
     def signed(self, event: dict[str, Any], previous: str, signers: Present) -> dict[str, Any]:
         """Return a new row with the signature of who is there; as it was for a register without persons."""
@@ -319,7 +344,11 @@ class Staff:
         if not known and kind in (WITHDRAWN, RULED, PREPARED, APPROVED):
             raise InputRefused("staff.not_allowed", kind=kind)
         if not known and kind != NAMED:
-            self._enter(event, hash_, alone=False)
+            if event.get("table") == "holding" and kind == "holding_made" and self._persons:
+                self._later.add(str(event["row"]))
+            if event.get("table") == "entry" and str(event["row"]) not in self._entries:
+                self._refuse_beyond(event, holding)
+            self._enter(event, hash_, alone=holding in self._later)
             return
         if kind == "swept" and event.get("table") == "entry" and event.get("changes") == {"folder": ""}:
             return  # a working folder that a killed process left; nobody has to be there
@@ -350,11 +379,15 @@ class Staff:
         InputRefused
             ``staff.other_ledger``, ``staff.other_register``, ``staff.other_release``, ``staff.other_plan``,
             ``staff.older_approval``, ``staff.other_preparer``, ``staff.unknown``, ``staff.withdrawn``,
-            ``staff.role``, ``staff.same_person``, ``staff.not_genuine``.
+            ``staff.role``, ``staff.same_person``, ``staff.not_genuine``; ``staff.service_over``: a visit of
+            a service that was withdrawn.
         """
         found = self._entries.get(entry)
         if found is None or found.state != PREPARED:
             raise InputRefused("staff.not_prepared")
+        opening = self._entries.get(found.parent or "")
+        if found.parent is not None and (opening is None or opening.state != "complete"):
+            raise InputRefused("staff.service_over")
         for name, expected, code in (
             ("chain", self.chain, "staff.other_ledger"),
             ("holding", found.holding, "staff.other_register"),
@@ -442,12 +475,13 @@ class Staff:
         new = _person(details, str(event["time"]))
         if new.id in known or any(one.key == new.key for one in known.values()):
             raise InputRefused("staff.key_taken")
-        if any(one.is_active and one.name.casefold() == new.name.casefold() for one in known.values()):
+        if not _is_plain(new.name):
+            raise InputRefused("staff.odd_name")
+        if any(one.is_active and _seen(one.name) == _seen(new.name) for one in known.values()):
             raise InputRefused("staff.name_taken", name=new.name)
         if not ed25519.is_signed(new.key, details["proof"], proof_message(self.chain, holding, new)):
             raise InputRefused("staff.not_genuine", name=new.name)
-        if known:
-            _refuse_one(known, {signer.id}, second)
+        _refuse_one(known, signer, second)
         self._persons[holding] = {**known, new.id: new}
 
     def _withdraw(
@@ -462,9 +496,7 @@ class Staff:
         rest = [one for one in known.values() if one.is_active and one.id != gone.id]
         if not any(one.role == APPROVE for one in rest):
             raise InputRefused("staff.last_approver", name=gone.name)
-        if second is not None and second.id == gone.id:
-            second = None
-        _refuse_one(known, {signer.id, gone.id}, second)
+        _refuse_one(known, signer, second, gone)
         self._persons[holding] = {**known, gone.id: replace(gone, withdrawn=str(event["time"]))}
 
     def _set_rule(
@@ -477,7 +509,7 @@ class Staff:
     ) -> None:
         rule, before = Rule.from_json(event["details"]["rule"]), self.rule(holding)
         if rule.tightened(before) != rule:
-            _refuse_one(known, {signer.id}, second)
+            _refuse_one(known, signer, second)
         self._rules[holding] = rule
 
     def _refuse_change(self, event: Mapping[str, Any], kind: str, holding: str) -> None:
@@ -494,12 +526,13 @@ class Staff:
         if (state == "prepared") != (kind == PREPARED) or (was == "prepared" and state is None):
             raise InputRefused("staff.not_allowed", kind=kind)
         if before is None:
-            new = _entered(event, holding, "", alone=True)
-            needs = kind != PREPARED and self.needs_second(
-                holding, loss=new.loss, epsilon=new.epsilon, money=new.money, parent=new.parent
-            )
-            if needs or state is None:
+            if state is None:
                 raise InputRefused("staff.needs_second")
+            parent = changes.get("parent")
+            visits = (one for one in self._entries.values() if parent and one.parent == parent)
+            if any(one.state in ("prepared", "reserved", "spent") for one in visits):
+                raise InputRefused("staff.not_allowed", kind=kind)
+            self._refuse_beyond(event, holding)
             return
         if _FIXED & changes.keys():
             raise InputRefused("staff.not_allowed", kind=kind)
@@ -507,6 +540,14 @@ class Staff:
             raise InputRefused("staff.not_allowed", kind=kind)
         if kind == APPROVED:
             self.refuse_approval(event["details"]["approval"], entry, holding)
+
+    def _refuse_beyond(self, event: Mapping[str, Any], holding: str) -> None:
+        """Refuse a new entry that one person may not make alone."""
+        new = _entered(event, holding, "", alone=True)
+        if new.state != PREPARED and self.needs_second(
+            holding, loss=new.loss, epsilon=new.epsilon, money=new.money, parent=new.parent
+        ):
+            raise InputRefused("staff.needs_second")
 
     def _enter(self, event: Mapping[str, Any], hash_: str, *, alone: bool) -> None:
         changes = event.get("changes") or {}
@@ -517,22 +558,29 @@ class Staff:
         entry = str(event["row"])
         before = self._entries.get(entry)
         if before is not None:
-            self._entries[entry] = replace(before, state=str(changes.get("state", before.state)))
+            state = str(changes.get("state", before.state))
+            leaves = before.leaves_state or bool(changes.get("state_hash"))
+            self._entries[entry] = replace(before, state=state, leaves_state=leaves)
         elif "holding" in changes:
             new = _entered(event, str(changes["holding"]), hash_, alone=alone)
-            self._entries[entry] = replace(new, alone=alone and not self._is_drawn(new.loss, new.parent))
+            is_drawn = new.loss == "bounded" and self._is_drawn(new.holding, new.parent, new.epsilon)
+            self._entries[entry] = replace(new, alone=alone and not is_drawn)
 
 
 def _entered(event: Mapping[str, Any], holding: str, hash_: str, *, alone: bool) -> Prepared:
     changes, details = event["changes"], event.get("details") or {}
-    loss = "unbounded" if changes.get("epsilon") is None else "bounded"
+    is_bounded = changes.get("epsilon") is not None
+    loss = changes.get("loss", "bounded" if is_bounded else "unbounded")
+    epsilon, money = Fraction(changes.get("epsilon") or 0), details.get("money")
+    if loss not in LOSSES or (loss == "bounded") != is_bounded or epsilon < 0:
+        raise ValueError("no loss of this form")
     return Prepared(
         holding=holding,
         state=str(changes.get("state")),
         plan=str(changes.get("plan")),
-        loss=str(changes.get("loss", loss)),
-        epsilon=Fraction(changes.get("epsilon") or 0),
-        money=Fraction(details.get("money") or 0),
+        loss=str(loss),
+        epsilon=epsilon,
+        money=None if money is None or Fraction(money) <= 0 else Fraction(money),
         parent=changes.get("parent"),
         preparer=str(event.get("by", "")),
         sequence=int(event["sequence"]) if "sequence" in event else -1,
@@ -574,7 +622,47 @@ def _refuse_unsigned(
     _verified.add((hash_, person.key))
 
 
-def _refuse_one(known: Mapping[str, Person], concerned: set[str], second: Person | None) -> None:
-    """Refuse what one person decides alone while there is another to ask."""
-    if second is None and any(one.is_active and one.id not in concerned for one in known.values()):
+def _refuse_one(
+    known: Mapping[str, Person], signer: Person, second: Person | None, gone: Person | None = None
+) -> None:
+    """Refuse what one person decides alone while there is another to ask.
+
+    Those who can prepare or approve are asked first, and who is to be withdrawn only where nobody else of
+    them stays; who audits only where nobody else is there at all.
+    """
+    others = [one for one in known.values() if one.is_active and one.id != signer.id]
+    workers = [one for one in others if one.role != AUDIT]
+    staying = [one for one in workers if gone is None or one.id != gone.id]
+    asked = staying or workers or others
+    if asked and (second is None or second not in asked):
         raise InputRefused("staff.two_decide")
+
+
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+_ALIKE = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d"
+    "\u0432\u043c\u043d\u043a\u0442\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd"
+    "\u03bf\u03c1\u03c4\u03c5\u03c7\u2019\u02bc\u2018",
+    "aeopcyxijshdqwbmhktabezhikmnoptyx\u0027\u0027\u0027",
+)
+_IN_ONE_TEXT = ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC")
+
+
+def _is_plain(name: str) -> bool:
+    """Say whether a name shows all that it is: nothing invisible, one direction, letters of one script."""
+    if name != unicodedata.normalize("NFKC", name) or _INVISIBLE.search(name):
+        return False
+    if any(sign != " " and unicodedata.category(sign)[0] not in "LMNP" for sign in name):
+        return False
+    directions = {unicodedata.bidirectional(sign) for sign in name}
+    letters = (unicodedata.name(sign, "?") for sign in name if unicodedata.category(sign)[0] == "L")
+    scripts = {letter.split()[0] for letter in letters} - {"MODIFIER"}
+    scripts = {"CJK" if one in _IN_ONE_TEXT else one for one in scripts}
+    return len(scripts) == 1 and not ("L" in directions and directions & {"R", "AL"})
+
+
+def _seen(name: str) -> str:
+    """Return a name by how it looks: capitals, blanks and letters of another script alike."""
+    return " ".join(name.casefold().translate(_ALIKE).split())

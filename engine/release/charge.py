@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,9 +12,9 @@ from typing import Any
 from engine import policy
 from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
-from engine.ledger.fields import at_least, at_most, day, exact, words
+from engine.ledger.fields import at_least, at_most, canonical, day, exact, words
 from engine.ledger.people import NONE, Digests
-from engine.ledger.staff import Staff, rule_of_computer
+from engine.ledger.staff import rule_of_computer
 from engine.methods.protocol import Method, Service
 from engine.privacy import accounting
 from engine.privacy.promise import Neighbours, Promise
@@ -290,7 +291,7 @@ def reserve(
     holding: Holding,
     fingerprints: tuple[str, ...],
     folder: Path | None,
-    money: Fraction,
+    money: Fraction | None,
 ) -> str:
     """Reserve what the promise costs and return the id of the entry, which names the working folder.
 
@@ -320,24 +321,48 @@ def reserve(
         raise _as_planned(refusal, design, holding) from None
 
 
-def second_person(plan: Plan, ledger: Ledger, design: Method, money: Fraction) -> str:
+def second_person(plan: Plan, ledger: Ledger, design: Method, money: Fraction | None) -> str:
     """Say by which part of the rules the release needs a second person; empty where it needs none.
 
-    Of a register that does not exist yet the rules of the computer say it.
+    Of a register that does not exist yet the rules of the computer and of the other registers say it.
     """
     holding = known_holding(plan, ledger)
-    loss = design.cost.loss if pays(design) else None
-    is_unbounded = bool(design.request.private) and design.cost.loss is None
-    said = "bounded" if loss is not None else "unbounded" if is_unbounded else "none"
-    epsilon = None if loss is None else loss.epsilon
+    said, epsilon = _asked(design, holding)
     if holding is not None:
-        if loss is not None:
-            epsilon = _terms(design, holding)["epsilon"]
         parent = plan.continues or None
         return ledger.needs_second(holding.id, loss=said, epsilon=epsilon, money=money, parent=parent)
-    return Staff().needs_second(
-        "", loss=said, epsilon=epsilon, money=money, parent=None, policy=rule_of_computer()
+    return ledger.staff().needs_second(
+        None, loss=said, epsilon=epsilon, money=money, parent=None, policy=rule_of_computer()
     )
+
+
+def _asked(design: Method, holding: Holding | None) -> tuple[str, Fraction | None]:
+    """Return the kind of loss and ε as a register counts it; as planned where there is none yet."""
+    if holding is not None:
+        terms = _terms(design, holding)
+        return terms["loss"], terms["epsilon"]
+    loss = design.cost.loss if pays(design) else None
+    is_unbounded = bool(design.request.private) and design.cost.loss is None
+    return ("bounded", loss.epsilon) if loss is not None else ("unbounded" if is_unbounded else "none", None)
+
+
+def refuse_changed(plan: Plan, ledger: Ledger, design: Method, entry: Entry) -> str | None:
+    """Refuse to go on with an entry that is not what the plan costs; return the state that it begins from.
+
+    Raises
+    ------
+    InputRefused
+        ``staff.other_cost``.
+    """
+    visit = _visit(plan, design)
+    terms = _terms(design, ledger.holding(entry.holding)) | {
+        "parent": visit.get("parent"),
+        "questions": tuple(sorted(set(design.questions))) if isinstance(design, Service) else (),
+    }
+    guarantee = json.loads(canonical(terms.pop("guarantee_json")))
+    if guarantee != entry.guarantee or any(getattr(entry, name) != value for name, value in terms.items()):
+        raise InputRefused("staff.other_cost", title=entry.title)
+    return visit.get("state_hash")
 
 
 def _composer(plan: Plan, ledger: Ledger, holding: Holding) -> Compose:

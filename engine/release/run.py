@@ -167,7 +167,7 @@ def run_through(
     if approved is None:
         entry = charge.reserve(plan, ledger, design, holding, fingerprints, folder, money)
     else:
-        entry = seconded.go_on(approved, ledger, fingerprints, folder)
+        entry = seconded.go_on(approved, plan, ledger, design, fingerprints, folder)
     give_back()
     has_name = False
     try:
@@ -246,7 +246,7 @@ def prepare(
     money = seconded.money_of(foreseen.price)
     entry = charge.reserve(plan, ledger, design, holding, fingerprints, None, money)
     remembered.keep(ledger)
-    return seconded.request(plan, ledger, entry, person, foreseen.statement)
+    return seconded.request(plan, ledger, entry, person)
 
 
 def _read(

@@ -3,19 +3,21 @@
 One random data key for a ledger, beside it in its folder of keys, locked twice: with a passphrase and with a
 recovery code on paper. Each sealed file carries both locks, so that it opens wherever it lies. The content is
 a tar in pieces of AES-256-GCM, each bound to the file's head, its place and whether it is the last, so that
-none can be changed, moved or cut off. Nothing is removed before its other form is whole on the disk and was
-read back; what a killed process leaves is finished by the next call.
+none can be changed, moved or cut off. Nothing is removed before its other form is whole in its place and was
+read back; what a killed process leaves is finished by the next call. One process at a time works on a bundle.
 """
 
 from __future__ import annotations
 
 import base64
+import errno
 import hashlib
 import json
 import os
 import secrets
 import shutil
 import struct
+import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -35,7 +37,7 @@ from engine.release.signing import write_key
 VERSION = 1
 LEAST_PASSPHRASE = 8
 PIECE = 1 << 20
-_OPENING, _CLOSING = ".custos-opening-", ".custos-closing-"
+_OPENING, _CLOSING, _LOCK = ".custos-opening-", ".custos-closing-", ".custos-lock"
 _MAGIC = b"custos sealed 1\n"
 _TAG = 16
 _LARGEST_HEAD = 1 << 14
@@ -85,6 +87,22 @@ def sheet(code: str, *, language: str = "en") -> str:
     return f"{code}\n\n{use}\n\n{texts.text('signing.sealing.limits', language=language)}\n"
 
 
+def write_code(path: Path, code: str) -> None:
+    """Write the text with the recovery code, for its owner alone and over no file that is there.
+
+    Raises
+    ------
+    InputRefused
+        ``sealing.code_there``, ``commands.not_writable``.
+    """
+    try:
+        _put(path, sheet(code).encode())
+    except FileExistsError as error:
+        raise InputRefused("sealing.code_there", file=path.name) from error
+    except OSError as error:
+        raise InputRefused("commands.not_writable", file=path.name, reason=error.strerror or "") from error
+
+
 def opened(ledger: Ledger, secret: str) -> Sealer:
     """Return the open data key of a ledger; ``secret`` is the passphrase or the recovery code.
 
@@ -106,6 +124,8 @@ def opened(ledger: Ledger, secret: str) -> Sealer:
 def _open(tree: Any, secret: str, file: str) -> Sealer:
     try:
         locks = {name: dict(tree[name]) for name in ("passphrase", "code")}
+        if any(lock["locked"] is not True for lock in locks.values()):
+            raise ValueError("a key that anybody can read")
     except (KeyError, TypeError, ValueError) as error:
         raise InputRefused("sealing.damaged", file=file) from error
     code = "".join(sign for sign in secret.upper() if sign.isalnum())
@@ -123,7 +143,7 @@ def _open(tree: Any, secret: str, file: str) -> Sealer:
 
 def is_sealed(folder: Path) -> bool:
     """Say whether what stays of a bundle is encrypted and nothing of it lies open."""
-    return (folder / SEALED).is_file() and not (folder / INTERNAL).exists()
+    return (folder / SEALED).is_file() and not _lies_open(folder) and not _leftovers(folder)
 
 
 def seal(folder: Path, sealer: Sealer) -> Path:
@@ -133,27 +153,29 @@ def seal(folder: Path, sealer: Sealer) -> Path:
     ------
     InputRefused
         ``sealing.nothing``: there is no folder *internal*. ``sealing.both``: a sealed file is there whose
-        content is not that of the folders. ``sealing.not_writable``, ``sealing.damaged``, ``sealing.secret``.
+        content is not that of the folders. ``sealing.busy``: another process works on the bundle.
+        ``sealing.not_writable``, ``sealing.damaged``, ``sealing.secret``.
+    VerificationFailed
+        ``bundle.not_a_file``: a folder or a file in it is a link, which would leave all of it readable.
     """
     target = folder / SEALED
-    with _in_words(folder):
+    with _in_words(folder), _alone(folder):
         _sweep(folder)
-        if not (folder / INTERNAL).is_dir():
-            if target.is_file():
-                return target
-            raise InputRefused("sealing.nothing", folder=folder.name)
-        if target.is_file():  # killed before all was removed, or opened and not closed again
-            if not _holds(_read_all(target, sealer.key), folder):
-                raise InputRefused("sealing.both", folder=folder.name)
-        else:
+        _refuse_links(folder)
+        if not target.is_file():
+            if not (folder / INTERNAL).is_dir():
+                raise InputRefused("sealing.nothing", folder=folder.name)
             aside = folder / f"{_CLOSING}{secrets.token_hex(4)}"
             _write(aside, folder, sealer)
             if not _holds(_read_all(aside, sealer.key), folder, whole=True):
                 raise InputRefused("sealing.both", folder=folder.name)
             aside.replace(target)
             _flush(folder)
-        for name in (KEY, INTERNAL):
-            _remove(folder, name)
+        if _lies_open(folder):  # just written, or a process was killed before all was removed
+            if not _holds(_read_all(target, sealer.key), folder):
+                raise InputRefused("sealing.both", folder=folder.name)
+            for name in (KEY, INTERNAL):
+                _remove(folder, name)
     return target
 
 
@@ -163,14 +185,19 @@ def unseal(folder: Path, secret: str) -> Path:
     Raises
     ------
     InputRefused
-        ``sealing.nothing``, ``sealing.secret``, ``sealing.damaged``, ``sealing.both``,
+        ``sealing.nothing``, ``sealing.secret``, ``sealing.damaged``, ``sealing.both``, ``sealing.busy``,
         ``sealing.not_writable``.
+    VerificationFailed
+        ``bundle.not_a_file``, as `seal`.
     """
     source = folder / SEALED
     if not source.is_file() or source.is_symlink():
         raise InputRefused("sealing.nothing", folder=folder.name)
-    with _in_words(folder):
+    with _in_words(folder), _alone(folder):
+        if not source.is_file():  # opened while this process came to the lock
+            raise InputRefused("sealing.nothing", folder=folder.name)
         _sweep(folder)
+        _refuse_links(folder)
         key = _open(_head(source)[0], secret, SEALED).key
         if not _holds(_read_all(source, key), folder):
             raise InputRefused("sealing.both", folder=folder.name)
@@ -184,9 +211,55 @@ def unseal(folder: Path, secret: str) -> Path:
             if (aside / name).is_dir():
                 (aside / name).rename(folder / name)
         _flush(folder)
+        if not _holds(_read_all(source, key), folder, whole=True):  # the only other form goes next
+            raise InputRefused("sealing.both", folder=folder.name)
         source.unlink()
         shutil.rmtree(aside, ignore_errors=True)
     return folder / INTERNAL
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep every other process, and thread, from the same bundle; the system ends it with the process.
+
+    Raises
+    ------
+    InputRefused
+        ``sealing.busy``.
+    """
+    path = folder / _LOCK
+    try:
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE)) as file:
+            _take(file.fileno(), folder)
+            # Whoever had it before removed the file with it: then this one has no name, and keeps nobody out.
+            if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                raise InputRefused("sealing.busy", folder=folder.name)
+            try:
+                yield
+            finally:
+                if sys.platform != "win32":
+                    path.unlink(missing_ok=True)  # while it is locked still
+    finally:
+        if sys.platform == "win32":
+            with suppress(OSError):  # nobody removes there what another has open
+                path.unlink()
+
+
+def _take(number: int, folder: Path) -> None:
+    """Lock an open file, or refuse where another has it locked."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+            raise
+        raise InputRefused("sealing.busy", folder=folder.name) from error
 
 
 @contextmanager
@@ -197,6 +270,19 @@ def _in_words(folder: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or ""
         raise InputRefused("sealing.not_writable", folder=folder.name, reason=reason) from error
+
+
+def _lies_open(folder: Path) -> bool:
+    return any(os.path.lexists(folder / name) for name in (KEY, INTERNAL))
+
+
+def _refuse_links(folder: Path) -> None:
+    """Refuse folders that lie elsewhere: what they hold would stay readable there, or be overwritten."""
+    for name in (KEY, INTERNAL, SEALED):
+        path = folder / name
+        is_kind = path.is_file() if name == SEALED else path.is_dir()
+        if os.path.lexists(path) and (not is_kind or path.resolve() != folder.resolve() / name):
+            raise VerificationFailed("bundle.not_a_file", file=name)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -215,9 +301,16 @@ def _remove(folder: Path, name: str) -> None:
         shutil.rmtree(gone)
 
 
+def _leftovers(folder: Path) -> list[Path]:
+    return [*folder.glob(f"{_CLOSING}*"), *folder.glob(f"{_OPENING}*")]
+
+
 def _sweep(folder: Path) -> None:
-    """Take away what a killed process left aside; none of it is the only form of anything."""
-    for left in [*folder.glob(f"{_CLOSING}*"), *folder.glob(f"{_OPENING}*")]:
+    """Take away what a killed process left aside; none of it is the only form of anything.
+
+    With the lock of the bundle alone: no living process works in it then.
+    """
+    for left in _leftovers(folder):
         if left.is_dir() and not left.is_symlink():
             shutil.rmtree(left, ignore_errors=True)
         else:

@@ -1,7 +1,8 @@
 """Releases that two persons make: keys of persons, requests that are carried, approvals, and their checks.
 
-A request is a file without rows: the plan, where it stands in the ledger as prepared, and who prepared it.
-The approver needs nothing but it and their own key; the ledger compares what comes back with what it holds.
+A request is a file without rows: the plan, where it stands in the ledger as prepared, and the key of whoever
+prepared it. What it costs and says is worked out by the approver's own program, from the plan that is
+approved, and compared with the ledger where it is at hand; the ledger compares what comes back with it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import secrets
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +20,7 @@ from typing import Any
 from engine import ed25519, strict_json, texts
 from engine.bounded import EVIDENCE, SUMS, read_bytes
 from engine.errors import InputRefused
-from engine.ledger import Holding, Ledger
+from engine.ledger import Entry, Holding, Ledger
 from engine.ledger import journal as journals
 from engine.ledger.staff import (
     APPROVAL,
@@ -34,18 +36,22 @@ from engine.ledger.staff import (
 )
 from engine.methods.protocol import Method
 from engine.numbers import exact
+from engine.pricing.statement import privacy_statement
 from engine.privacy.keys import lock_key, new_key, unlock_key
+from engine.privacy.promise import Promise
 from engine.release import charge, signing
+from engine.release.check import check, ready
 from engine.release.foreseen import price_plan
 from engine.release.plan import Plan
-from engine.release.signature import dumps, fingerprint_of
+from engine.release.signature import dumps, fingerprint_of, in_groups
 
 LEAST_PASSPHRASE = 8
 VERSION = 1
 _REQUEST = (
-    *("version", "register", "chain", "holding", "entry", "sequence", "hash", "preparer", "person"),
-    *("plan_fingerprint", "plan", "statement", "key", "signature"),
+    *("version", "chain", "holding", "entry", "sequence", "hash", "preparer"),
+    *("plan_fingerprint", "plan", "key", "signature"),
 )
+_REQUEST_TEXTS = frozenset(_REQUEST) - {"version", "sequence", "plan"}
 _APPROVED = ("version", *APPROVAL, "signature")
 
 # --- Keys of persons ------------------------------------------------------------------------------------
@@ -73,7 +79,11 @@ def name_person(
         raise InputRefused("staff.no_passphrase", least=LEAST_PASSPHRASE)
     private = new_key()
     person = Person(
-        f"p{secrets.token_hex(6)}", name.strip(), role, ed25519.public_key(private), journals.now()
+        f"p{secrets.token_hex(6)}",
+        unicodedata.normalize("NFC", name.strip()),
+        role,
+        ed25519.public_key(private),
+        journals.now(),
     )
     path = place(ledger, holding, person) if file is None else file
     tree = {
@@ -205,27 +215,27 @@ def rule_words(rule: Mapping[str, Any], *, language: str = "en") -> list[str]:
 # --- Preparing and approving ----------------------------------------------------------------------------
 
 
-def money_of(price: Mapping[str, Any]) -> Fraction:
-    """Return what a release would cost in compensation; 0 where nothing was said of money."""
+def money_of(price: Mapping[str, Any]) -> Fraction | None:
+    """Return what a release would cost in compensation; None where nothing was said of money."""
     amount = price.get("budget")
     if not isinstance(amount, int | float) or isinstance(amount, bool) or not math.isfinite(amount):
-        return Fraction(0)
+        return None
     return Fraction(str(amount))
 
 
 def needs_second(plan: Plan, ledger: Ledger | None, design: Method) -> bool:
     """Say whether the release would need a second person now; nothing is priced where nobody asks for one."""
     holding = None if ledger is None else charge.known_holding(plan, ledger)
-    rule = rule_of_computer()
-    if ledger is not None and holding is not None:
-        rule = rule.tightened(ledger.staff().rule(holding.id))
-    if ledger is None or rule == Rule():
+    if ledger is None:
         return False
-    money = money_of(price_plan(plan, design.priced)) if rule.money is not None else Fraction(0)
+    rule = rule_of_computer().tightened(ledger.staff().rule(None if holding is None else holding.id))
+    if rule == Rule():
+        return False
+    money = money_of(price_plan(plan, design.priced)) if rule.money is not None else None
     return bool(charge.second_person(plan, ledger, design, money))
 
 
-def refuse_alone(plan: Plan, ledger: Ledger, design: Method, money: Fraction) -> None:
+def refuse_alone(plan: Plan, ledger: Ledger, design: Method, money: Fraction | None) -> None:
     """Refuse a release that needs a second person, before a row is read; the ledger refuses it again.
 
     Raises
@@ -251,7 +261,7 @@ def who_prepares(plan: Plan, ledger: Ledger) -> Signer:
     return there[0]
 
 
-def request(plan: Plan, ledger: Ledger, entry: str, signer: Signer, statement: Mapping[str, Any]) -> bytes:
+def request(plan: Plan, ledger: Ledger, entry: str, signer: Signer) -> bytes:
     """Return the request for a release that was prepared, signed by whoever prepared it."""
     state = ledger.staff()
     found = state.prepared(entry)
@@ -260,17 +270,14 @@ def request(plan: Plan, ledger: Ledger, entry: str, signer: Signer, statement: M
     known = {one.id: one for one in state.persons(found.holding)}
     tree = {
         "version": VERSION,
-        "register": ledger.holding(found.holding).name,
         "chain": state.chain,
         "holding": found.holding,
         "entry": entry,
         "sequence": found.sequence,
         "hash": found.hash,
         "preparer": found.preparer,
-        "person": known[found.preparer].name,
         "plan_fingerprint": found.plan,
         "plan": plan.to_json(),
-        "statement": dict(statement),
         "key": known[found.preparer].key,
     }
     return _dumps(tree | {"signature": signer.sign(_request_message(tree))})
@@ -278,35 +285,85 @@ def request(plan: Plan, ledger: Ledger, entry: str, signer: Signer, statement: M
 
 @dataclass(frozen=True)
 class Request:
-    """A request that is whole: what would be released, from which register, prepared by whom."""
+    """A request that is whole: what would be released, and where it was prepared with which key."""
 
     tree: Mapping[str, Any]
     plan: Plan
 
-    @property
-    def register(self) -> str:
-        """The name of the register."""
-        return str(self.tree["register"])
+    def told(self, ledger: Ledger | None = None, *, language: str = "en") -> dict[str, Any]:
+        """Return what an approver has to know of it; nothing of it is what the preparer says of the plan.
 
-    @property
-    def preparer(self) -> str:
-        """The name of whoever prepared it."""
-        return str(self.tree["person"])
+        Parameters
+        ----------
+        ledger
+            Where it knows the register, it names the preparer, and what is reserved there has to be what the
+            plan costs. Else the preparer is told by the fingerprint of the key.
 
-    def told(self, *, language: str = "en") -> dict[str, Any]:
-        """Return what an approver has to know of it, with the sentence about the loss."""
-        sentence = self.tree["statement"]["sentence"]
-        with texts.speaking(self.plan.schema.words):
-            says = texts.text(sentence["id"], language=language, **sentence["values"])
-        return {
-            "register": self.register,
-            "title": self.plan.purpose.title,
-            "recipient": self.plan.purpose.recipient,
-            "preparer": self.preparer,
-            "method": self.plan.method,
-            "plan_fingerprint": self.plan.fingerprint,
-            "says": says,
+        Raises
+        ------
+        InputRefused
+            ``staff.request_differs``, ``staff.other_cost``; ``staff.needs_ledger``: what a visit costs hangs
+            on a state that stays inside; and whatever stands against the plan.
+        """
+        plan, entry = self.plan, None
+        preparer = in_groups(fingerprint_of(self.tree["key"]))
+        if ledger is not None and any(one.id == self.tree["holding"] for one in ledger.holdings()):
+            preparer, entry = self._found(ledger)
+        if plan.state:
+            if entry is None:
+                raise InputRefused("staff.needs_ledger")
+            charge.refuse_unfit(plan)
+            stated = cost = Promise.from_json(dict(entry.guarantee))
+            money = None
+        else:
+            design = check(plan)
+            foreseen = ready(plan, design)
+            stated, cost, money = foreseen.promise, design.cost, money_of(foreseen.price)
+            if entry is not None and ledger is not None:
+                charge.refuse_changed(plan, ledger, design, entry)
+        sentence = privacy_statement(stated, readings=False)["sentence"]  # in no words of the plan's
+        says = [texts.text(sentence["id"], language=language, **sentence["values"])]
+        if cost.loss is not None:
+            spent = {"epsilon": texts.number(cost.loss.epsilon), "delta": texts.number(cost.loss.delta)}
+            says.append(texts.text("signing.request.costs", language=language, **spent))
+        if cost.loss is not None and not plan.state:
+            name = "unpriced" if money is None else "priced"
+            amount = {} if money is None else {"amount": texts.number(money), "currency": plan.price.currency}
+            says.append(texts.text(f"signing.request.{name}", language=language, **amount))
+        told = {
+            "register": plan.holding,
+            "title": plan.purpose.title,
+            "recipient": plan.purpose.recipient,
+            "preparer": preparer,
+            "method": plan.method,
+            "plan_fingerprint": plan.fingerprint,
+            "says": " ".join(says),
         }
+        return {name: _in_one_line(text) for name, text in told.items()}
+
+    def _found(self, ledger: Ledger) -> tuple[str, Entry | None]:
+        """Return the preparer's name and the entry, as the ledger has them; a copy may not have it yet."""
+        tree, staff = self.tree, ledger.staff()
+        known = {one.id: one for one in staff.persons(tree["holding"])}
+        person, found = known.get(tree["preparer"]), staff.prepared(tree["entry"])
+        written = {"holding": tree["holding"], "plan": self.plan.fingerprint}
+        written |= {name: tree[name] for name in ("sequence", "hash", "preparer")}
+        is_signed = person is not None and person.is_active and person.key == tree["key"]
+        if person is None or not is_signed or staff.chain != tree["chain"]:
+            raise InputRefused("staff.request_differs")
+        is_there = found is not None and all(getattr(found, name) == one for name, one in written.items())
+        is_later = found is None and tree["sequence"] > ledger.head().sequence
+        if not (is_there or is_later):
+            raise InputRefused("staff.request_differs")
+        holding = charge.known_holding(self.plan, ledger)
+        if holding is None or holding.id != tree["holding"]:
+            raise InputRefused("staff.other_register")
+        return person.name, None if found is None else ledger.entry(tree["entry"])
+
+
+def _in_one_line(text: str) -> str:
+    """Return a text without lines, directions, and signs that nobody sees, which could make it another."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def read_request(content: bytes, *, file: str = "request") -> Request:
@@ -321,11 +378,15 @@ def read_request(content: bytes, *, file: str = "request") -> Request:
         tree = strict_json.loads(content)
         if not isinstance(tree, dict) or tuple(tree) != _REQUEST or tree["version"] != VERSION:
             raise ValueError("no request of this form")
+        if any(type(tree[name]) is not str for name in _REQUEST_TEXTS):
+            raise ValueError("no request of this form")
+        if any(type(tree[name]) is not int for name in ("version", "sequence")):
+            raise ValueError("no request of this form")
         plan = Plan.loads(json.dumps(tree["plan"]), file=file)
         signed = {name: value for name, value in tree.items() if name != "signature"}
         if plan.fingerprint != tree["plan_fingerprint"]:
             raise ValueError("another plan")
-        if not ed25519.is_signed(str(tree["key"]), str(tree["signature"]), _request_message(signed)):
+        if not ed25519.is_signed(tree["key"], tree["signature"], _request_message(signed)):
             raise ValueError("not signed")
     except (ValueError, KeyError, TypeError, InputRefused) as error:
         raise InputRefused("staff.request_damaged", file=file) from error
@@ -338,13 +399,13 @@ def approve(content: bytes, signer: Signer, *, file: str = "request") -> bytes:
     Raises
     ------
     InputRefused
-        ``staff.request_damaged``; ``staff.other_register``; ``staff.same_person``: whoever prepared it.
+        ``staff.request_damaged``; ``staff.other_register``; ``staff.prepared_by_you``.
     """
     asked = read_request(content, file=file).tree
     if asked["holding"] != signer.holding:
         raise InputRefused("staff.other_register")
     if asked["preparer"] == signer.person or asked["key"] == ed25519.public_key(signer.private.key):
-        raise InputRefused("staff.same_person", name=asked["person"])
+        raise InputRefused("staff.prepared_by_you")
     told = {name: asked[name] for name in ("chain", "holding", "entry")}
     told |= {"plan": asked["plan_fingerprint"]} | {
         name: asked[name] for name in ("sequence", "hash", "preparer")
@@ -378,12 +439,20 @@ def approved(content: bytes, plan: Plan, ledger: Ledger, *, file: str = "approva
     return found
 
 
-def go_on(approval: Mapping[str, Any], ledger: Ledger, fingerprints: tuple[str, ...], folder: Path) -> str:
-    """Go on with a release that was prepared and approved, from the tables that it was prepared for."""
+def go_on(
+    approval: Mapping[str, Any],
+    plan: Plan,
+    ledger: Ledger,
+    design: Method,
+    fingerprints: tuple[str, ...],
+    folder: Path,
+) -> str:
+    """Go on with a release that was prepared and approved, from the tables and the state that it was for."""
     entry = ledger.entry(str(approval["entry"]))
     if set(entry.tables) != set(fingerprints):
         raise InputRefused("staff.other_tables")
-    ledger.approve(entry.id, approval, folder=str(folder))
+    state = charge.refuse_changed(plan, ledger, design, entry)
+    ledger.approve(entry.id, approval, folder=str(folder), state_hash=state)
     return entry.id
 
 

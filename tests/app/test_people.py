@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -112,11 +113,14 @@ def test_a_release_of_two_from_naming_to_the_bundle(
     settle(qtbot, window)
     box = page.findChild(QMessageBox, "approve-request")
     assert box is not None and "Bea" in box.text() and "Readmission" in box.text()
+    assert box.textFormat() is Qt.TextFormat.PlainText
+    shown = (tmp_path / "request.json").read_bytes()
+    (tmp_path / "request.json").write_bytes(b"another, put there meanwhile")
     approve = next(one for one in box.buttons() if one.text() == words.say("app.staff.approve_now"))
     approve.click()
     settle(qtbot, window)
     approval = tmp_path / "request-approved.json"
-    assert approval.is_file()
+    assert json.loads(approval.read_bytes())["plan"] == json.loads(shown)["plan_fingerprint"]
 
     sign_in(page, "Bea", window, qtbot)
     window.go("preview")

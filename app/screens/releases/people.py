@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
 from app import words
@@ -59,21 +60,24 @@ class PeopleWork:
         )
 
     def _show_request(self, file: str) -> None:
-        self._start(show_request, file, partial(self._ask_approval, file), language=words.language())
+        more = {"ledger_path": self.page.study.ledger_path, "language": words.language()}
+        self._start(show_request, file, partial(self._ask_approval, file), **more)
 
-    def _ask_approval(self, file: str, asked: dict[str, Any]) -> None:
+    def _ask_approval(self, file: str, found: tuple[bytes, dict[str, Any]]) -> None:
+        content, asked = found
         told = {name: asked[name] or "–" for name in ("title", "register", "recipient", "preparer")}
         box = QMessageBox(self.page)
         box.setObjectName("approve-request")
+        box.setTextFormat(Qt.TextFormat.PlainText)  # a title must not be able to hide the rest
         box.setText(words.say("app.staff.request", says=asked["says"], **told))
         approve = box.addButton(words.say("app.staff.approve_now"), QMessageBox.ButtonRole.AcceptRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
-        approve.clicked.connect(lambda checked=False: self._approve(file))
+        approve.clicked.connect(lambda checked=False: self._approve(file, content))
         box.open()
 
-    def _approve(self, file: str) -> None:
-        said = partial(self._notify, "app.staff.approved")
-        self._start(approve_request, file, said, ledger_path=self.page.study.ledger_path)
+    def _approve(self, file: str, content: bytes) -> None:
+        said, more = partial(self._notify, "app.staff.approved"), self.page.study.ledger_path
+        self._start(partial(approve_request, content=content), file, said, ledger_path=more)
 
     def _write_sheet(self, file: str) -> None:
         more = {"ledger_path": self.page.study.ledger_path, "language": words.language()}

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from engine import texts
+from engine import ed25519, texts
 from engine.errors import InputRefused
-from engine.ledger import STATES
+from engine.ledger import STATES, staff
 
 SUMS = {"release_sums_hash": "a" * 64, "internal_sums_hash": "B" * 64}
 
@@ -31,8 +31,19 @@ def refused(code):
     return Expecting()
 
 
+def name_somebody(ledger):
+    """Name and sign in one person of the only register: without persons nothing is prepared."""
+    holding, private = ledger.holdings()[0].id, bytes(32)
+    person = staff.Person("pada", "Ada", "approve", ed25519.public_key(private), "")
+    signer = staff.Signer(holding, person.id, staff.Private(private))
+    staff.sign_in(ledger.path, signer)
+    ledger.name_person(holding, person, signer.sign(staff.proof_message(ledger.chain(), holding, person)))
+
+
 def in_state(ledger, reserve, state):
-    entry = reserve("0.1")
+    if state == "prepared":
+        name_somebody(ledger)
+    entry = reserve("0.1", is_prepared=state == "prepared")
     if state == "freed":
         ledger.free(entry)
     if state in ("spent", "complete", "withdrawn", "failed"):
@@ -51,7 +62,7 @@ ALONE = [one for one in STATES if one != "prepared"]
 """The states of a ledger without persons; nobody prepares there, see ``test_staff.py``."""
 STEPS = {
     "spent": (lambda ledger, entry: ledger.spend(entry), {"reserved"}),
-    "freed": (lambda ledger, entry: ledger.free(entry), {"reserved"}),
+    "freed": (lambda ledger, entry: ledger.free(entry), {"prepared", "reserved"}),
     "complete": (lambda ledger, entry: ledger.complete(entry, **SUMS), {"spent"}),
     "failed": (lambda ledger, entry: ledger.fail(entry), {"spent"}),
     "withdrawn": (lambda ledger, entry: ledger.withdraw(entry, "Mistake"), {"complete"}),

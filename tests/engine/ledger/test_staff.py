@@ -64,6 +64,16 @@ class House:
 
 
 @pytest.fixture
+def reserve(reserve: Callable[..., str]) -> Callable[..., str]:
+    """Reserve a release that costs little, unless a test says what it costs."""
+
+    def call(epsilon: Any, delta: Any = "0", **others: Any) -> str:
+        return reserve(epsilon, delta, **({"money": Fraction(1, 1000)} | others))
+
+    return call
+
+
+@pytest.fixture
 def house(ledger: Ledger, holding: str) -> Iterator[House]:
     found = House(ledger, holding, {})
     found.name("Ada", "approve")
@@ -141,7 +151,7 @@ def test_a_large_release_cannot_be_cut_into_small_ones(
 ) -> None:
     house.act("Bea")
     each: dict[str, Any] = {"epsilon": "1/20"} if amount == "epsilon" else {"epsilon": "1/1000"}
-    money = Fraction(0) if amount == "epsilon" else Fraction(25)
+    money = Fraction(1) if amount == "epsilon" else Fraction(25)
     for _ in range(2):
         reserve(each["epsilon"], money=money)
     with pytest.raises(InputRefused, match=r"staff\.needs_second"):
@@ -149,6 +159,116 @@ def test_a_large_release_cannot_be_cut_into_small_ones(
     given_up = house.ledger.entries(house.holding)[-1].id
     house.ledger.free(given_up)
     reserve(each["epsilon"], money=money)
+
+
+@pytest.mark.parametrize("money", [None, Fraction(0), Fraction(-60)])
+def test_a_release_without_a_price_is_not_a_cheap_one(
+    house: House, reserve: Callable[..., str], money: Fraction | None
+) -> None:
+    house.act("Bea")
+    with pytest.raises(InputRefused, match=r"staff\.needs_second"):
+        reserve("1/1000", money=money)
+    waits = reserve("1/1000", money=money, is_prepared=True)
+    house.ledger.approve(waits, house.approval(waits, "Ada"))
+    house.act("Ada").set_rule(house.holding, Rule(Fraction(1, 10), Fraction(50), True), "as before")
+    with staff.countersigned(house.ledger.path, house.signers["Bea"]):
+        house.ledger.set_rule(house.holding, Rule(Fraction(1, 10), None, True), "no rule about money")
+    house.act("Bea")
+    reserve("1/1000", money=money)
+    house.ledger.verify_chain()
+
+
+DONE = {"release_sums_hash": "0" * 64, "internal_sums_hash": "1" * 64}
+
+
+@pytest.fixture
+def opening(house: House, reserve: Callable[..., str]) -> str:
+    """A service that two persons opened, in the state of all a."""
+    house.act("Bea")
+    entry = reserve("1/2", is_prepared=True)
+    house.ledger.approve(entry, house.approval(entry, "Ada"))
+    house.ledger.spend(entry)
+    house.ledger.complete(entry, state_hash="a" * 64, **DONE)
+    return entry
+
+
+def test_a_visit_that_waits_holds_its_place(house: House, reserve: Callable[..., str], opening: str) -> None:
+    from_it: dict[str, Any] = {"parent": opening, "state_hash": "a" * 64}
+    waits = reserve("1/10", is_prepared=True, questions=["q"], **from_it)
+    for is_prepared in (True, False):
+        with pytest.raises(InputRefused, match=r"ledger\.visit_underway"):
+            reserve("1/10", is_prepared=is_prepared, questions=["q"], **from_it)
+    approval = house.approval(waits, "Ada")
+    for state in (None, "b" * 64):
+        with pytest.raises(InputRefused, match=r"ledger\.other_state"):
+            house.ledger.approve(waits, approval, state_hash=state)
+    house.ledger.approve(waits, approval, state_hash="a" * 64)
+    house.ledger.spend(waits)
+    house.ledger.complete(waits, state_hash="b" * 64, **DONE)
+    assert house.ledger.service(opening).state_hash == "b" * 64
+    given_up = reserve("1/10", is_prepared=True, parent=opening, state_hash="b" * 64)
+    house.ledger.resolve(given_up, "not needed")
+    reserve("1/10", parent=opening, state_hash="b" * 64)
+
+
+def test_a_visit_of_a_service_that_is_over_is_not_approved(
+    house: House, reserve: Callable[..., str], opening: str
+) -> None:
+    waits = reserve("1/10", is_prepared=True, parent=opening, state_hash="a" * 64)
+    approval = house.approval(waits, "Ada")
+    house.ledger.withdraw(opening, "over")
+    with pytest.raises(InputRefused, match=r"staff\.service_over"):
+        house.ledger.approve(waits, approval, state_hash="a" * 64)
+
+
+def test_two_visits_from_one_state_are_refused_although_they_are_signed(
+    house: House, reserve: Callable[..., str], opening: str
+) -> None:
+    waits = reserve("1/10", is_prepared=True, parent=opening, state_hash="a" * 64)
+    forge(house, waits, "rforged", kind="prepared")
+    refuse(house)
+
+
+FORGED: dict[str, dict[str, str | None]] = {
+    "drawn from a release that opened nothing": {"parent": "paid", "epsilon": "1/20"},
+    "drawn from a service, and more than it reserved": {"parent": "opening", "epsilon": "3/4"},
+    "without a loss, and with one": {"loss": "none", "epsilon": "1/2"},
+    "of an unknown kind": {"loss": "odd", "epsilon": "1/2"},
+    "with less than no loss": {"epsilon": "-1/2"},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_row_that_calls_a_large_release_small_is_refused(
+    house: House, reserve: Callable[..., str], opening: str, paid: str, name: str
+) -> None:
+    reserve("1/20")
+    known = {"opening": opening, "paid": paid}
+    changes = {part: known.get(str(value), value) for part, value in FORGED[name].items()}
+    forge(house, paid, "rforged", **changes)
+    refuse(house)
+
+
+def forge(house: House, like: str, entry: str, *, kind: str = "reserved", **changes: Any) -> None:
+    """Write an entry like another past the program, in a row that Bea signed."""
+    with sqlite3.connect(house.ledger.path) as db:
+        db.row_factory = sqlite3.Row
+        row = dict(db.execute("SELECT * FROM entry WHERE id = ?", (like,)).fetchone())
+        row |= {"state": kind, **dict.fromkeys(("state_hash", "release_sums", "internal_sums"))}
+        row |= {"id": entry, "number": row["number"] + 100} | changes
+        marks = ", ".join("?" * len(row))
+        db.execute(f"INSERT INTO entry ({', '.join(row)}) VALUES ({marks})", list(row.values()))
+    db.close()
+    columns = {name: value for name, value in row.items() if name != "id" and value is not None}
+    event = changed("entry", entry, kind, **columns) | {"details": {"money": "1/1000"}}
+    append(house.ledger.path, event, by=house.signers["Bea"])
+
+
+def test_a_forged_entry_that_one_may_make_is_read(
+    house: House, reserve: Callable[..., str], paid: str
+) -> None:
+    forge(house, paid, "rforged", epsilon="1/100")
+    assert Ledger(house.ledger.path).entry("rforged").epsilon == Fraction(1, 100)
 
 
 def test_a_release_without_a_guarantee_needs_two(house: House, reserve: Callable[..., str]) -> None:
@@ -228,6 +348,114 @@ def test_who_is_withdrawn_does_not_countersign_and_does_not_act(house: House) ->
     house.act("Bea")
     with pytest.raises(InputRefused, match=r"staff\.withdrawn"):
         house.ledger.decide("something", "because", holding=house.holding)
+
+
+def test_of_two_persons_neither_gets_rid_of_the_other(ledger: Ledger, holding: str) -> None:
+    house = House(ledger, holding, {})
+    house.name("Ada", "approve")
+    house.name("Bea", "prepare")
+    for done in (
+        lambda: ledger.withdraw_person(holding, "pbea", "gone"),
+        lambda: house.name("Eve", "prepare"),
+    ):
+        with pytest.raises(InputRefused, match=r"staff\.two_decide"):
+            done()
+    with staff.countersigned(ledger.path, house.signers["Bea"]):
+        house.name("Cy", "audit")
+    for second in ("", "Cy"):
+        with (
+            staff.countersigned(ledger.path, house.signers.get(second)),
+            pytest.raises(InputRefused, match=r"staff\.two_decide"),
+        ):
+            ledger.withdraw_person(holding, "pbea", "gone")
+    with staff.countersigned(ledger.path, house.signers["Bea"]):
+        ledger.withdraw_person(holding, "pbea", "both agreed")
+    with pytest.raises(InputRefused, match=r"staff\.two_decide"):
+        house.name("Eve", "prepare")
+    with staff.countersigned(ledger.path, house.signers["Cy"]):  # nobody else is there to ask
+        house.name("Eve", "prepare")
+    ledger.verify_chain()
+    staff.sign_out(ledger.path, holding)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda house: house.name("Eve", "prepare"),
+        lambda house: house.ledger.withdraw_person(house.holding, "pbea", "gone"),
+        lambda house: house.ledger.set_rule(house.holding, Rule(), "none"),
+    ],
+)
+def test_who_audits_decides_nothing_while_others_are_there(
+    house: House, what: Callable[[House], Any]
+) -> None:
+    house.act("Ada")
+    with (
+        staff.countersigned(house.ledger.path, house.signers["Cy"]),
+        pytest.raises(InputRefused, match=r"staff\.two_decide"),
+    ):
+        what(house)
+
+
+def test_a_register_made_later_has_the_rules_of_the_others(
+    house: House, asked: Callable[..., dict[str, Any]]
+) -> None:
+    ledger = house.act("Bea")
+    other = House(
+        ledger, ledger.create_holding("B", unit="person", neighbours="add_remove", epsilon="9").id, {}
+    )
+    named = {"plan_fingerprint": "plan", "title": "t", "recipient": "r"}
+
+    def reserve(epsilon: str, **more: Any) -> str:
+        return ledger.reserve(other.holding, **(named | asked(epsilon, money=Fraction(1), **more)))
+
+    reserve("1/20")
+    with pytest.raises(InputRefused, match=r"staff\.nobody_named"):
+        reserve("1/10")  # together with the one before
+    other.name("Bea", "approve")
+    with pytest.raises(InputRefused, match=r"staff\.needs_second"):
+        reserve("1/10")
+    ledger.set_rule(other.holding, Rule(), "none of its own")
+    with pytest.raises(InputRefused, match=r"staff\.needs_second"):
+        reserve("1/10")
+    reserve("1/10", is_prepared=True)
+    ledger.verify_chain()
+    staff.sign_out(ledger.path, other.holding)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("A\u200bda", "odd_name"),
+        ("Ada\u202e", "odd_name"),
+        ("Ada\u3164", "odd_name"),
+        ("\u0410da", "odd_name"),
+        ("Ada \u05d0", "odd_name"),
+        ("A\u0301da", "odd_name"),
+        ("\uff21da", "odd_name"),
+        ("...", "odd_name"),
+        ("ADA", "name_taken"),
+        ("A da", ""),
+        ("Андрей", ""),
+        ("José Núñez-O’Brien 2", ""),
+        ("佐藤ひかり", ""),
+        ("דנה כהן", ""),
+    ],
+)
+def test_a_name_is_what_is_seen(house: House, name: str, code: str) -> None:
+    house.act("Ada")
+    if not code:
+        house.name(name, "prepare", second="Abe", number="x")
+        return
+    with pytest.raises(InputRefused, match=rf"staff\.{code}"):
+        house.name(name, "prepare", second="Abe", number="x")
+
+
+def test_a_name_in_another_script_that_looks_the_same_is_taken(house: House) -> None:
+    house.act("Ada")
+    house.name("Cop", "prepare", second="Abe")
+    with pytest.raises(InputRefused, match=r"staff\.name_taken"):
+        house.name("\u0421\u043e\u0440", "prepare", second="Abe", number="x")
 
 
 def test_a_stricter_rule_needs_one_and_the_computer_only_tightens(

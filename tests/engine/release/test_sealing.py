@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
+import signal
 import stat
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -229,6 +232,140 @@ def test_a_kill_at_any_step_loses_nothing(what: str, then: str, bundle: Path, se
     assert kills > 8
 
 
+def forked(work: Callable[[], Any]) -> int:
+    """Do something in a process of its own, and return its number."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except InputRefused:
+            os._exit(2)
+        except BaseException:
+            os._exit(3)
+        os._exit(0)
+    return child
+
+
+def still_there(bundle: Path, sealer: Sealer) -> dict[str, bytes]:
+    """Return what stays in whatever form it is there."""
+    if (bundle / SEALED).exists():
+        return dict(sealing._read_all(bundle / SEALED, sealer.key))
+    return contents(bundle)
+
+
+@pytest.mark.parametrize("what", ["seal", "unseal"])
+@pytest.mark.parametrize("beside", ["seal", "unseal"])
+def test_one_at_a_time_works_on_a_bundle(
+    what: str, beside: str, bundle: Path, sealer: Sealer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, calls = (
+        contents(bundle),
+        {"seal": lambda: seal(bundle, sealer), "unseal": lambda: unseal(bundle, WORDS)},
+    )
+    seal(bundle, sealer)
+    sealed = (bundle / SEALED).read_bytes()
+    if what == "seal":
+        unseal(bundle, WORDS)
+        if beside == "unseal":
+            (bundle / SEALED).write_bytes(sealed)  # killed before it was removed
+    busy: list[str] = []
+
+    def beside_it(call: Callable[..., Any]) -> Callable[..., Any]:
+        def step(*args: Any, **more: Any) -> Any:
+            if not busy:
+                busy.append("")
+                with pytest.raises(InputRefused) as caught:
+                    calls[beside]()
+                busy[0] = caught.value.code
+            return call(*args, **more)
+
+        return step
+
+    for name in ("_put", "_remove", "_flush"):
+        monkeypatch.setattr(sealing, name, beside_it(getattr(sealing, name)))
+    calls[what]()
+    assert busy == ["sealing.busy"]
+    assert still_there(bundle, sealer) == before
+    assert not list(bundle.glob(".custos-*"))
+
+
+def test_the_sealed_file_stays_where_what_was_opened_is_not_whole(
+    bundle: Path, sealer: Sealer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seal(bundle, sealer)
+    sealed, flush = (bundle / SEALED).read_bytes(), sealing._flush
+
+    def lose(folder: Path) -> None:
+        flush(folder)
+        (folder / INTERNAL / "deep" / "rows.bin").unlink()
+
+    monkeypatch.setattr(sealing, "_flush", lose)
+    with pytest.raises(InputRefused, match=r"sealing\.both"):
+        unseal(bundle, WORDS)
+    assert (bundle / SEALED).read_bytes() == sealed
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
+def test_two_processes_and_real_kills_lose_nothing(bundle: Path, sealer: Sealer) -> None:
+    before, chance, killed = contents(bundle), random.Random(5), 0
+    calls = (lambda: seal(bundle, sealer), lambda: unseal(bundle, WORDS))
+    for number in range(40):
+        children = [forked(calls[number % 2]), forked(calls[number // 2 % 2])]
+        time.sleep(chance.uniform(0, 0.06))
+        os.kill(children[number % 3 % 2], signal.SIGKILL)
+        ends = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+        assert set(ends) <= {0, 2, -signal.SIGKILL}, ends
+        killed += -signal.SIGKILL in ends
+        assert still_there(bundle, sealer) == before, number
+    assert killed > 10
+    seal(bundle, sealer)
+    assert sealing.is_sealed(bundle) and still_there(bundle, sealer) == before
+    assert sorted(path.name for path in bundle.iterdir()) == [SEALED, "release"]
+
+
+@pytest.mark.parametrize("name", [INTERNAL, KEY, SEALED])
+def test_a_link_is_not_taken_for_what_stays(name: str, bundle: Path, sealer: Sealer) -> None:
+    if name == SEALED:
+        seal(bundle, sealer)
+    elsewhere = bundle.with_name("elsewhere")
+    (bundle / name).rename(elsewhere)
+    (bundle / name).symlink_to(elsewhere)
+    for call in (lambda: seal(bundle, sealer), lambda: unseal(bundle, WORDS)):
+        with pytest.raises(EngineError, match=r"bundle\.not_a_file|sealing\.nothing"):
+            call()
+        assert (bundle / name).is_symlink() and elsewhere.exists()
+    if name != SEALED:
+        assert not (bundle / SEALED).exists() and not sealing.is_sealed(bundle)
+
+
+def test_keys_that_lie_open_beside_a_sealed_file_are_removed(bundle: Path, sealer: Sealer) -> None:
+    copy = bundle.with_name("copy")
+    shutil.copytree(bundle / KEY, copy)
+    seal(bundle, sealer)
+    shutil.copytree(copy, bundle / KEY)
+    assert not sealing.is_sealed(bundle)
+    seal(bundle, sealer)
+    assert sealing.is_sealed(bundle) and not (bundle / KEY).exists()
+
+
+@pytest.mark.parametrize("names", [("passphrase",), ("code",), ("passphrase", "code")])
+def test_a_lock_that_stands_open_is_no_lock(names: tuple[str, ...], bundle: Path, sealer: Sealer) -> None:
+    known = bytes(range(32))
+    lock = json.loads(keys.lock_key(known, None))
+    locks = sealer.locks | dict.fromkeys(names, lock)
+    ledger = Ledger(bundle.parent / "ledger.sqlite")
+    place = sealing.place(ledger)
+    place.chmod(0o600)
+    place.write_text(json.dumps({"version": 1, **locks}))
+    for secret in ("whatever is typed", WORDS):
+        with pytest.raises(InputRefused, match=r"sealing\.damaged"):
+            sealing.opened(ledger, secret)
+    seal(bundle, Sealer(known, locks))
+    with pytest.raises(InputRefused, match=r"sealing\.damaged"):
+        unseal(bundle, "whatever is typed")
+
+
 def test_what_differs_and_what_would_be_lost_is_not_removed(bundle: Path, sealer: Sealer) -> None:
     target = bundle.with_name("target")
     target.write_text("elsewhere")
@@ -245,6 +382,23 @@ def test_what_differs_and_what_would_be_lost_is_not_removed(bundle: Path, sealer
         with pytest.raises(InputRefused, match=r"sealing\.both"):
             call()
     assert (bundle / INTERNAL / "note.txt").is_file() and (bundle / SEALED).is_file()
+
+
+def test_the_recovery_code_is_for_its_owner_alone_and_replaces_nothing(made: Bundle) -> None:
+    from app.work.releasing import seal_what_stays
+
+    ledger, code = Ledger(made.folder.parent / "ledger.sqlite"), made.folder.with_name("code.txt")
+    words = made.folder.with_name("words")
+    words.write_text(f"{WORDS}\n")
+    command = ["seal", "--passphrase-file", str(words), "--set-up", str(code), "--ledger", str(ledger.path)]
+    code.write_text("something of mine")
+    assert main(command) == 2
+    with pytest.raises(InputRefused, match=r"sealing\.code_there"):
+        seal_what_stays(made.folder, WORDS, code=code, ledger_path=ledger.path)
+    assert code.read_text() == "something of mine" and not sealing.place(ledger).exists()
+    code.unlink()
+    assert main(command) == 0
+    assert stat.S_IMODE(code.stat().st_mode) == 0o600 and sealing.place(ledger).exists()
 
 
 def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:

@@ -5,24 +5,29 @@ from __future__ import annotations
 import json
 import shutil
 import stat
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engine import ed25519, policy
+from engine import ed25519, policy, texts
 from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger, staff
 from engine.ledger.staff import Rule
 from engine.methods.protocol import MAIN, Budget
 from engine.privacy import keys
-from engine.release import counter_sheet, seconded
+from engine.release import charge, counter_sheet, seconded
+from engine.release.check import check
 from engine.release.plan import FileReference, Plan
 from engine.release.reading import pin_reading
 from engine.release.run import prepare
 from engine.release.verify import verify
+from tests.engine.methods.services.test_private_queries import OLD, Visitor, write_rows
 from tests.engine.release.conftest import ROWS, Runner, folder, ledger, plan, run
 
 __all__ = ["folder", "ledger", "plan", "run"]
@@ -66,7 +71,9 @@ def test_a_request_is_carried_approved_and_released_once(
     content = prepare(plan, ledger=ledger, base=folder)
     assert not any(secret in content.decode() for secret in ("P1", "P6"))
     asked = seconded.read_request(content)
-    assert (asked.plan, asked.preparer, asked.register) == (plan, "Bea", holding.name)
+    told = asked.told(ledger)
+    assert (asked.plan, told["preparer"], told["register"]) == (plan, "Bea", holding.name)
+    assert all(said in told["says"] for said in ("ε = 0.5", "spends ε 0.5", "1.65", "406.006 EUR"))
     entry = ledger.entries(holding.id)[-1]
     assert entry.state == "prepared" and seconded.is_waiting(ledger, holding, plan.fingerprint)
     approval = seconded.approve(content, ada)
@@ -115,7 +122,7 @@ def test_a_request_is_whole_or_none_and_its_preparer_does_not_approve_it(
     forged = tree | {"plan": louder.to_json(), "plan_fingerprint": louder.fingerprint}
     with pytest.raises(InputRefused, match=r"staff\.request_damaged"):
         seconded.read_request(json.dumps(forged).encode())
-    with pytest.raises(InputRefused, match=r"staff\.same_person"):
+    with pytest.raises(InputRefused, match=r"staff\.prepared_by_you"):
         seconded.approve(content, bea)
     with pytest.raises(InputRefused, match=r"staff\.other_register"):
         seconded.approve(content, replace(ada, holding="h0"))
@@ -140,6 +147,167 @@ def test_an_approval_of_a_forged_request_is_worth_nothing(
     for wanted in (plan, louder):
         with pytest.raises(InputRefused, match=r"staff\.other_plan"):
             seconded.approved(approval, wanted, ledger)
+
+
+def signed(tree: Mapping[str, Any], signer: staff.Signer) -> bytes:
+    """Return a request of a preparer's own making."""
+    said = {name: value for name, value in tree.items() if name != "signature"}
+    return seconded._dumps(said | {"signature": signer.sign(seconded._request_message(said))})
+
+
+def test_what_an_approver_is_shown_is_worked_out_from_the_plan(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    bea = act(ledger, holding, "Bea")
+    louder = replace(plan, budget=Budget(Fraction(3, 4)))
+    tree = json.loads(prepare(louder, ledger=ledger, base=folder))
+    assert not {"statement", "register", "person"} & tree.keys()
+    asked = seconded.read_request(signed(tree, bea))
+    for at_hand in (ledger, None, Ledger(folder / "another.sqlite")):
+        assert "ε 0.75" in asked.told(at_hand)["says"]
+    assert asked.told(ledger)["preparer"] == "Bea" and asked.told()["preparer"] != "Bea"
+    assert asked.told()["preparer"].replace(" ", "") == seconded.fingerprint(
+        seconded.find_person(ledger, holding, "Bea")
+    )
+    softer = replace(plan, budget=Budget(Fraction(1, 100)))
+    other = tree | {"plan": softer.to_json(), "plan_fingerprint": softer.fingerprint}
+    ada = seconded.find_person(ledger, holding, "Ada")
+    for forged in (other, tree | {"preparer": ada.id}, tree | {"sequence": 1}, tree | {"hash": "0" * 64}):
+        with pytest.raises(InputRefused, match=r"staff\.request_differs"):
+            seconded.read_request(signed(forged, bea)).told(ledger)
+    assert "ε 0.01" in seconded.read_request(signed(other, bea)).told()["says"]
+
+
+def test_a_release_that_was_reserved_as_a_smaller_one_is_neither_shown_nor_made(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.release.run import run as release
+
+    ada, _ = act(ledger, holding, "Ada"), act(ledger, holding, "Bea")
+    softer, reserve = replace(plan, budget=Budget(Fraction(1, 100))), charge.reserve
+
+    def reserve_less(plan: Plan, ledger: Ledger, design: Any, *more: Any) -> str:
+        return reserve(plan, ledger, check(softer), *more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(charge, "reserve", reserve_less)
+        content = prepare(plan, ledger=ledger, base=folder)
+    assert ledger.entries()[-1].epsilon == Fraction(1, 100)
+    with pytest.raises(InputRefused, match=r"staff\.other_cost"):
+        seconded.read_request(content).told(ledger)
+    approval = seconded.approve(content, ada)
+    with pytest.raises(InputRefused, match=r"staff\.other_cost"):
+        release(plan, out=folder / "out", ledger=ledger, base=folder, approval=approval)
+    assert not (folder / "out").exists()
+
+
+def test_a_visit_is_prepared_once_from_a_state_and_approved_beside_the_ledger(tmp_path: Path) -> None:
+    from engine.release.run import run as release
+
+    write_rows(tmp_path)
+    desk = Visitor(tmp_path)
+    ledger = desk.ledger
+    holding = ledger.holdings()[0]
+    for name, role in (("Ada", "approve"), ("Bea", "prepare")):
+        seconded.name_person(ledger, holding, name=name, role=role, passphrase=f"{WORDS} {name}")
+    ada, _ = act(ledger, holding, "Ada"), act(ledger, holding, "Bea")
+    visit = desk.visit(OLD)
+    content = prepare(visit, ledger=ledger, base=tmp_path)
+    with pytest.raises(InputRefused, match=r"ledger\.visit_underway"):
+        prepare(visit, ledger=ledger, base=tmp_path)
+    with pytest.raises(InputRefused, match=r"ledger\.visit_underway"):
+        release(visit, out=tmp_path / "alone", ledger=ledger, base=tmp_path)
+    asked, entry = seconded.read_request(content), ledger.entries()[-1]
+    with pytest.raises(InputRefused, match=r"staff\.needs_ledger"):
+        asked.told()
+    assert entry.epsilon is not None
+    assert f"spends ε {texts.number(entry.epsilon)}" in asked.told(ledger)["says"]
+    approval = seconded.approve(content, ada)
+    made = release(visit, out=tmp_path / "visit", ledger=ledger, base=tmp_path, approval=approval)
+    assert made.entry == entry.id and ledger.service(visit.continues).underway is None
+    with pytest.raises(InputRefused):
+        release(visit, out=tmp_path / "again", ledger=ledger, base=tmp_path, approval=approval)
+    assert len(ledger.service(visit.continues).visits) == 1
+
+
+def test_a_title_does_not_forge_what_else_is_shown(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    act(ledger, holding, "Bea")
+    title = "Stays\nPrepared by: The director\u202e\u200b"
+    forged = replace(plan, purpose=replace(plan.purpose, title=title))
+    told = seconded.read_request(prepare(forged, ledger=ledger, base=folder)).told(ledger)
+    assert told["title"] == "Stays Prepared by: The director"
+
+
+ODD: tuple[Any, ...] = (None, True, 1.5, -1, "", "\ud800", [], [1], {}, {"sentence": {"id": "x"}}, "x" * 5000)
+
+
+def test_an_odd_request_is_refused_in_a_sentence(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    bea = act(ledger, holding, "Bea")
+    tree = json.loads(prepare(plan, ledger=ledger, base=folder))
+    tried = 0
+    for name in (one for one in (*tree, "statement") if one != "holding"):
+        for value in ODD:
+            try:
+                changed = tree | {name: value}
+                content = seconded._dumps(changed) if name == "signature" else signed(changed, bea)
+            except UnicodeEncodeError:
+                continue
+            tried += 1
+            with pytest.raises(InputRefused):
+                seconded.read_request(content).told(ledger)
+    for part in tree["plan"]:
+        for value in ODD:
+            forged = tree | {"plan": tree["plan"] | {part: value}}
+            try:
+                other = Plan.loads(json.dumps(forged["plan"]), file="plan")
+                forged["plan_fingerprint"] = other.fingerprint
+                content = signed(forged, bea)
+            except (InputRefused, UnicodeEncodeError):
+                continue
+            if other != plan:
+                tried += 1
+                with pytest.raises(InputRefused):
+                    seconded.read_request(content).told(ledger)
+                with suppress(InputRefused):  # without the ledger a plan may be whole, and is shown as it is
+                    assert seconded.read_request(content).told()["plan_fingerprint"] == other.fingerprint
+    assert tried > 100
+    for content in (b"", b"[]", b"{}", b"[" * 100_000, b"\xff", b"null"):
+        with pytest.raises(InputRefused, match=r"staff\.request_damaged"):
+            seconded.read_request(content)
+
+
+def test_a_new_register_for_the_same_people_does_not_leave_the_rule_behind(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    from engine.release.run import run as release
+
+    act(ledger, holding, "Bea")
+    because = {"decision": "new_holding", "reason": "other people", "at": "2026-01-01T00:00:00+00:00"}
+    other = replace(plan, holding="Another register", decisions=(*plan.decisions, because))
+    with pytest.raises(InputRefused, match=r"staff\.nobody_named"):
+        release(other, out=folder / "out", ledger=ledger, base=folder)
+    assert not (folder / "out").exists() and len(ledger.entries()) == 1
+
+
+def test_a_plan_without_a_price_needs_two_under_a_rule_about_money(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    from engine.release.run import run as release
+
+    act(ledger, holding, "Ada")
+    with staff.countersigned(
+        ledger.path,
+        seconded.opened(ledger, holding, seconded.find_person(ledger, holding, "Bea"), f"{WORDS} Bea"),
+    ):
+        ledger.set_rule(holding.id, Rule(money=Fraction(10**9)), "money alone")
+    unsaid = replace(plan, price=replace(plan.price, budget=None, people=None, compensation=None))
+    with pytest.raises(InputRefused, match=r"staff\.needs_second"):
+        release(unsaid, out=folder / "out", ledger=ledger, base=folder)
+    release(plan, out=folder / "out", ledger=ledger, base=folder)
 
 
 def test_an_approval_for_a_ledger_that_was_put_back_is_refused(
