@@ -27,7 +27,8 @@ MAY = {
     "engine/methods/exchanges/kit_page.py", "engine/methods/exchanges/paper.py",
     "engine/methods/exchanges/recipients.py", "engine/analyses/catalogue.py", "engine/table/code_lists.py",
     "engine/table/suggest/column_words.py", "engine/table/code_systems.py", "engine/pricing/anchors.py",
-    "engine/report/fonts.py", "app/theme.py", "engine/release/sheets.py", "engine/release/package.py",  # what comes with the program
+    "engine/report/fonts.py", "engine/release/package.py",
+    "app/theme.py", "engine/release/sheets.py",  # what comes with the program
     "engine/computer/checks.py",  # and what it wrote a moment before
     "engine/table/reading/excel.py",  # openpyxl's reader, once the parts were counted
 }  # fmt: skip

@@ -69,7 +69,8 @@ SPEAK_OF_OTHERS = (
     *("report.units.local", "report.neighbours.local", "app.columns.unit.words."),
     *("errors.ledger.bad_unit.", "errors.schema.protected.", "errors.price.people_and_compensation."),
     *("app.staff.", "errors.staff.", "signing.rule.", "policy.names.second_", "app.releases.help.people."),
-    *("app.releases.state.prepared", "commands.prepare", "commands.heads.person", "errors.ledger.not_signed."),
+    *("app.releases.state.prepared", "commands.prepare", "commands.heads.person"),
+    "errors.ledger.not_signed.",
 )
 """Of those who answer, of invented people, of what a file may say, and of who works with a register.
 

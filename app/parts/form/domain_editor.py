@@ -147,7 +147,7 @@ class DomainFields(QWidget):
             return not any(field.text().strip() for field in self.bounds.values())
         return not self.lists.currentData() and not self.values.toPlainText().strip()
 
-    def read(self) -> Domain | str:
+    def domain(self) -> Domain | str:
         """Return what was declared, or the id of what is wrong with it."""
         return self._read_bounds() if self.bounds else self._read_list()
 
@@ -239,7 +239,7 @@ class DomainEditor(DomainFields):
         if self._from_rows and not self.known.isChecked():
             self._refuse("app.columns.domain.not_vouched")
             return
-        domain = self.read()
+        domain = self.domain()
         if isinstance(domain, str):
             self._refuse(domain)
         else:

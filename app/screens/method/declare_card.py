@@ -89,9 +89,9 @@ class DeclareCell(QFrame):
             self.fields.fill(self.found)
             self.from_rows = True
 
-    def read(self) -> Domain | None:
+    def domain(self) -> Domain | None:
         """Return what was declared, or None, and say then what is wrong with it."""
-        domain = self.fields.read()
+        domain = self.fields.domain()
         self.wrong.setVisible(isinstance(domain, str))
         if isinstance(domain, str):
             self.wrong.say(words.say(domain))
@@ -100,7 +100,7 @@ class DeclareCell(QFrame):
 
     def show_count(self) -> None:
         """Say how many values there are by now."""
-        domain = self.fields.read()
+        domain = self.fields.domain()
         number = None
         if isinstance(domain, Domain) and domain.code_list:
             number = len(self._lists[domain.code_list].codes)
@@ -221,12 +221,12 @@ class DeclareCard(QWidget):
     @property
     def is_ready(self) -> bool:
         """Whether all was said, with the statement."""
-        read = (isinstance(one.fields.read(), Domain) for one in self.cells.values())
+        read = (isinstance(one.fields.domain(), Domain) for one in self.cells.values())
         return self.known.isChecked() and all(read)
 
     def declare(self) -> bool:
         """Declare all of them, or say what is missing and lead there."""
-        read = {name: cell.read() for name, cell in self.cells.items()}
+        read = {name: cell.domain() for name, cell in self.cells.items()}
         missing = next((name for name, domain in read.items() if domain is None), None)
         self.wrong.setVisible(missing is None and not self.known.isChecked())
         for part in (self.wrong, *(cell.wrong for cell in self.cells.values())):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from pyarrow.compute import index_in, is_in
+import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.methods import option
@@ -418,7 +418,7 @@ class ProtectedTable(Method):
         if known.places is None or known.people is None or key is None:
             return lambda _: np.ones(count, dtype=bool)
         people = people_of(table, key)
-        at = index_in(people.distinct, value_set=known.people.cast(people.distinct.type))
+        at = pc.index_in(people.distinct, value_set=known.people.cast(people.distinct.type))
         groups = known.places[at.to_numpy(zero_copy_only=False).astype(np.int64)]
         codes = cells.codes(table.rows())
         counted = (codes >= 0) & (people.places >= 0)
@@ -494,7 +494,7 @@ class ProtectedTable(Method):
         if one.strangers is None or key is None:
             return np.zeros(table.n_rows, dtype=bool)
         people = people_of(table, key)
-        is_stranger = is_in(people.distinct, value_set=one.strangers.cast(people.distinct.type))
+        is_stranger = pc.is_in(people.distinct, value_set=one.strangers.cast(people.distinct.type))
         return np.append(is_stranger.to_numpy(zero_copy_only=False), False).astype(bool)[people.places]
 
     def _counted(self, table: Table, rows: Mask) -> Callable[[Iterable[tuple[str, str]]], int]:
