@@ -135,7 +135,7 @@ def test_columns_are_found_one_by_one():
     counts = np.zeros((2, 101))
     counts[0, 7], counts[1, 20], counts[:, 100] = 300, 300, 10_000  # what is missing has a cell already
     tables = {place: Measured((0,), (np.arange(101),), counts[place], 5.0) for place in (0, 1)}
-    found = with_frequent((cells, NAMES, other), {0: tables[0], 2: tables[1]}, {0: 20, 2: 20})
+    found = with_frequent((cells, NAMES, other), {0: tables[0], 2: tables[1]}, {0: 20, 2: 20}, rows=10_600)
     assert (found[0].found, found[2].found) == ((7,), (30,)) and isinstance(found[1], Named)
     assert found[2].codes(pd.Series([30, 31, 29])).tolist() == [1, 0, 0]
 
