@@ -27,7 +27,7 @@ def written(evidence: PublicEvidence) -> dict[str, bytes]:
     """Return the files by their names; the scripts only where there are tables to load."""
     package = data_package(evidence)
     found = {PACKAGE: (json.dumps(package, indent=2, ensure_ascii=False) + "\n").encode()}
-    tables = [one for one in package["resources"] if "schema" in one]
+    tables = [one for one in package.get("resources", ()) if "schema" in one]
     if not tables:
         return found
     script = files("resources").joinpath("readers", "read.R.txt").read_text(encoding="utf-8")

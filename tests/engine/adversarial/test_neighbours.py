@@ -60,6 +60,8 @@ def paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FlipChoice, "choose", choice)
     monkeypatch.setattr(write, "datetime", _Noon)
     monkeypatch.setattr("secrets.token_hex", lambda size: "0" * 2 * size)
+    monkeypatch.setattr("engine.release.signing.new_key", lambda: bytes(range(32)))
+    monkeypatch.setattr("engine.release.signing._now", lambda: "2026-01-01T12:00:00Z")
     monkeypatch.setattr(Ledger, "input_name", lambda *_, **__: "name")
     monkeypatch.setattr(Ledger, "chain", lambda self: "0" * 64)  # random, made with the ledger
     monkeypatch.setattr(Ledger, "continues", lambda *_: True)  # as heads are fixed

@@ -707,12 +707,14 @@ needs_forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
 
 
 @needs_forks
+@pytest.mark.with_reports
 def test_a_visit_that_is_killed_at_some_touch_of_the_disk(killer):
     found = [killer.kill(touch) for touch in (1, 45, 10_000)]
     assert found[0] == "nothing" and found[-1] == "whole" and "spent" in found
 
 
 @needs_forks
+@pytest.mark.with_reports
 @pytest.mark.slow
 def test_a_visit_that_is_killed_at_every_touch_of_the_disk(killer):
     found = []
