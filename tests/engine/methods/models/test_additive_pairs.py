@@ -260,9 +260,13 @@ def not_accounted(monkeypatch):
         return real(design.but(values={**design.values, "pairs": ()}))
 
     def fewer(self):
-        found, less = replace(real(self)), alone(self)
-        found.__dict__.update(sum_scale=less.sum_scale, count_scale=less.count_scale)
-        return found
+        less = alone(self)
+        for name in (
+            "sum_scale",
+            "count_scale",
+        ):  # of the class: what was found of cells makes another schedule
+            monkeypatch.setattr(Schedule, name, getattr(less, name))
+        return real(self)
 
     monkeypatch.setattr(way, "schedule", property(fewer))
     monkeypatch.setattr(way, "fit_events", property(lambda self: alone(self).events))

@@ -431,7 +431,7 @@ def test_refuses_on_declarations_only():
         "models.linear.too_many": asked("ward", schema=SCHEMA.with_column(many)),
         "parameters.domain_copied": asked("x", schema=SCHEMA.with_column(copied)),
         "budget.delta_needed": asked("x", noise="gaussian"),
-        "budget.delta_unused": asked("x", delta="1/10"),
+        "budget.delta_unused": asked("x", noise="laplace", delta="1/10"),
     }
     assert {code: LINEAR(request).problems[0].code for code, request in codes.items()} == {
         code: code for code in codes
