@@ -25,6 +25,7 @@ from tests.paper import empty_page
 
 RUN = pytest.StashKey[str]()
 NOW = pytest.StashKey[dict[str, str]]()
+FOUND_OUT = ("changed", "costs")  # options that are found out where workers are started, and told to them
 LEFT_OUT = "left_out"  # what a worker tells of the tests that it did not choose: their number and seconds
 
 # Examples are the same in every run: what fails, fails again. Tests say how many with `tests.examples.many`.
@@ -50,12 +51,15 @@ def pytest_configure(config: pytest.Config) -> None:
     home = TemporaryDirectory(prefix="custos-state-", ignore_cleanup_errors=True)
     config.add_cleanup(home.cleanup)
     os.environ["XDG_STATE_HOME"] = home.name
-    if config.option.tier and config.option.changed is None and not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):  # workers get the words of the command line, not what became of them
+        for name in FOUND_OUT:
+            setattr(config.option, name, config.workerinput[name])
+        return
+    if config.option.tier and config.option.changed is None:
         config.stash[NOW] = {part: tiers.digest_of(part) for part in tiers.PARTS}
         config.option.changed = ",".join(tiers.changed_parts(config.stash[NOW]))
     # A commit makes fewer examples: what its tests take is not what they take elsewhere.
-    measures = config.option.tier in ("all", "release") and config.option.costs is None and is_whole(config)
-    if measures and not hasattr(config, "workerinput"):
+    if config.option.tier in ("all", "release") and config.option.costs is None and is_whole(config):
         tiers.TOOK.parent.mkdir(exist_ok=True)
         tiers.TOOK.write_text("", encoding="utf-8")
         config.option.costs = str(tiers.TOOK)
@@ -189,8 +193,9 @@ def spent() -> float:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Remember the name of a run that has workers; called where they are started only."""
+    """Remember the name of a run that has workers, and tell each what was found out where it is started."""
     node.config.stash[RUN] = node.workerinput["testrunuid"]
+    node.workerinput.update({name: getattr(node.config.option, name) for name in FOUND_OUT})
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

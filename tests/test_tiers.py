@@ -74,6 +74,20 @@ def test_a_whole_run_writes_down_what_its_tests_took(
     assert asked.costs == (str(tiers.TOOK) if is_kept else None) and tiers.TOOK.exists() == is_kept
 
 
+def test_workers_are_told_what_was_found_out_where_they_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else none would run the longer tests of a part that has changed, nor write down what they took."""
+    monkeypatch.setenv("XDG_STATE_HOME", "")  # is set anew, and put back afterwards
+    started = SimpleNamespace(
+        option=SimpleNamespace(tier="all", changed="engine/ledger", costs="took.tsv"), stash={}
+    )
+    node = SimpleNamespace(config=started, workerinput={"testrunuid": "run"})
+    conftest.pytest_configure_node(node)
+    asked = SimpleNamespace(tier="all", changed=None, costs=None)  # what the command line of a worker says
+    worker = SimpleNamespace(option=asked, workerinput=node.workerinput, add_cleanup=lambda _: None)
+    conftest.pytest_configure(worker)  # type: ignore[arg-type]
+    assert (asked.changed, asked.costs) == ("engine/ledger", "took.tsv")
+
+
 def test_a_class_of_guarantees_that_is_missing_is_named() -> None:
     every = [place for places in tiers.CLASSES.values() for place in places]
     assert tiers.missing_classes(every) == []
