@@ -245,6 +245,30 @@ class Prepared:
         return self.alone and self.state != "freed"
 
 
+@dataclass(frozen=True)
+class _Act:
+    """A row about persons or the rule: whom its register had before it, and who signed it."""
+
+    event: Mapping[str, Any]
+    holding: str
+    known: Mapping[str, Person]
+    signer: Person
+    second: Person | None
+
+    def refuse_one(self, gone: Person | None = None) -> None:
+        """Refuse what one person decides alone while there is another to ask.
+
+        Those who can prepare or approve are asked first, and who is to be withdrawn only where nobody else of
+        them stays; who audits only where nobody else is there at all.
+        """
+        others = [one for one in self.known.values() if one.is_active and one.id != self.signer.id]
+        workers = [one for one in others if one.role != AUDIT]
+        staying = [one for one in workers if gone is None or one.id != gone.id]
+        asked = staying or workers or others
+        if asked and (self.second is None or self.second not in asked):
+            raise InputRefused("staff.two_decide")
+
+
 class Staff:
     """Persons, rules and entries of a ledger as its journal tells them, up to a row."""
 
@@ -352,21 +376,21 @@ class Staff:
             return
         if kind == "swept" and event.get("table") == "entry" and event.get("changes") == {"folder": ""}:
             return  # a working folder that a killed process left; nobody has to be there
-        signer = self._signer(event, previous, hash_, known)
+        signer = _signer(event, previous, hash_, known)
         if not known and signer.role != APPROVE:
             raise InputRefused("staff.first_approves")
         of_approvers = kind in _OF_APPROVERS or event.get("table") == "holding"
         if (signer.role == AUDIT and kind != SHEET) or (of_approvers and signer.role != APPROVE):
             raise InputRefused("staff.role", name=signer.name, role=signer.role)
-        seconds = self._second(event, previous, hash_, known, signer)
+        act = _Act(event, holding, known, signer, _second(event, previous, hash_, known, signer))
         if kind in (NAMED, WITHDRAWN, RULED, SHEET) and "table" in event:
             raise InputRefused("staff.not_allowed", kind=kind)
         if kind == NAMED:
-            self._name(event, holding, known, signer, seconds)
+            self._name(act)
         elif kind == WITHDRAWN:
-            self._withdraw(event, holding, known, signer, seconds)
+            self._withdraw(act)
         elif kind == RULED:
-            self._set_rule(event, holding, known, signer, seconds)
+            self._set_rule(act)
         else:
             self._refuse_change(event, kind, holding)
             self._enter(event, hash_, alone=kind != PREPARED)
@@ -434,83 +458,34 @@ class Staff:
         found = self._entries.get(entry)
         return None if found is None else found.holding
 
-    def _signer(
-        self, event: Mapping[str, Any], previous: str, hash_: str, known: Mapping[str, Person]
-    ) -> Person:
-        who = event.get("by")
-        if who is None:
-            raise InputRefused("staff.nobody_acts")
-        first = not known and event.get("kind") == NAMED
-        signer = _person(event["details"], str(event.get("time"))) if first else _active(known, who)
-        if signer.id != who:
-            raise InputRefused("staff.unknown")
-        _refuse_unsigned(signer, event.get(SIGNED_OVER[0]), previous, event, hash_)
-        return signer
-
-    def _second(
-        self,
-        event: Mapping[str, Any],
-        previous: str,
-        hash_: str,
-        known: Mapping[str, Person],
-        signer: Person,
-    ) -> Person | None:
-        if "second" not in event:
-            return None
-        second = _active(known, event["second"])
-        if second.id == signer.id or second.key == signer.key:
-            raise InputRefused("staff.same_person", name=second.name)
-        _refuse_unsigned(second, event.get(SIGNED_OVER[1]), previous, event, hash_)
-        return second
-
-    def _name(
-        self,
-        event: Mapping[str, Any],
-        holding: str,
-        known: Mapping[str, Person],
-        signer: Person,
-        second: Person | None,
-    ) -> None:
-        details = event["details"]
-        new = _person(details, str(event["time"]))
+    def _name(self, act: _Act) -> None:
+        details, known = act.event["details"], act.known
+        new = _person(details, str(act.event["time"]))
         if new.id in known or any(one.key == new.key for one in known.values()):
             raise InputRefused("staff.key_taken")
         if not _is_plain(new.name):
             raise InputRefused("staff.odd_name")
         if any(one.is_active and _seen(one.name) == _seen(new.name) for one in known.values()):
             raise InputRefused("staff.name_taken", name=new.name)
-        if not ed25519.is_signed(new.key, details["proof"], proof_message(self.chain, holding, new)):
+        if not ed25519.is_signed(new.key, details["proof"], proof_message(self.chain, act.holding, new)):
             raise InputRefused("staff.not_genuine", name=new.name)
-        _refuse_one(known, signer, second)
-        self._persons[holding] = {**known, new.id: new}
+        act.refuse_one()
+        self._persons[act.holding] = {**known, new.id: new}
 
-    def _withdraw(
-        self,
-        event: Mapping[str, Any],
-        holding: str,
-        known: Mapping[str, Person],
-        signer: Person,
-        second: Person | None,
-    ) -> None:
-        gone = _active(known, event["details"]["person"])
-        rest = [one for one in known.values() if one.is_active and one.id != gone.id]
+    def _withdraw(self, act: _Act) -> None:
+        gone = _active(act.known, act.event["details"]["person"])
+        rest = [one for one in act.known.values() if one.is_active and one.id != gone.id]
         if not any(one.role == APPROVE for one in rest):
             raise InputRefused("staff.last_approver", name=gone.name)
-        _refuse_one(known, signer, second, gone)
-        self._persons[holding] = {**known, gone.id: replace(gone, withdrawn=str(event["time"]))}
+        act.refuse_one(gone)
+        withdrawn = replace(gone, withdrawn=str(act.event["time"]))
+        self._persons[act.holding] = {**act.known, gone.id: withdrawn}
 
-    def _set_rule(
-        self,
-        event: Mapping[str, Any],
-        holding: str,
-        known: Mapping[str, Person],
-        signer: Person,
-        second: Person | None,
-    ) -> None:
-        rule, before = Rule.from_json(event["details"]["rule"]), self.rule(holding)
+    def _set_rule(self, act: _Act) -> None:
+        rule, before = Rule.from_json(act.event["details"]["rule"]), self.rule(act.holding)
         if rule.tightened(before) != rule:
-            _refuse_one(known, signer, second)
-        self._rules[holding] = rule
+            act.refuse_one()
+        self._rules[act.holding] = rule
 
     def _refuse_change(self, event: Mapping[str, Any], kind: str, holding: str) -> None:
         """Refuse a row about an entry that skips a state, changes what was weighed, or wants two persons."""
@@ -608,6 +583,30 @@ def _active(known: Mapping[str, Person], who: object) -> Person:
     return found
 
 
+def _signer(event: Mapping[str, Any], previous: str, hash_: str, known: Mapping[str, Person]) -> Person:
+    who = event.get("by")
+    if who is None:
+        raise InputRefused("staff.nobody_acts")
+    first = not known and event.get("kind") == NAMED
+    signer = _person(event["details"], str(event.get("time"))) if first else _active(known, who)
+    if signer.id != who:
+        raise InputRefused("staff.unknown")
+    _refuse_unsigned(signer, event.get(SIGNED_OVER[0]), previous, event, hash_)
+    return signer
+
+
+def _second(
+    event: Mapping[str, Any], previous: str, hash_: str, known: Mapping[str, Person], signer: Person
+) -> Person | None:
+    if "second" not in event:
+        return None
+    second = _active(known, event["second"])
+    if second.id == signer.id or second.key == signer.key:
+        raise InputRefused("staff.same_person", name=second.name)
+    _refuse_unsigned(second, event.get(SIGNED_OVER[1]), previous, event, hash_)
+    return second
+
+
 def _refuse_unsigned(
     person: Person, signature: object, previous: str, event: Mapping[str, Any], hash_: str
 ) -> None:
@@ -620,22 +619,6 @@ def _refuse_unsigned(
     if len(_verified) >= _MOST_VERIFIED:
         _verified.clear()
     _verified.add((hash_, person.key))
-
-
-def _refuse_one(
-    known: Mapping[str, Person], signer: Person, second: Person | None, gone: Person | None = None
-) -> None:
-    """Refuse what one person decides alone while there is another to ask.
-
-    Those who can prepare or approve are asked first, and who is to be withdrawn only where nobody else of
-    them stays; who audits only where nobody else is there at all.
-    """
-    others = [one for one in known.values() if one.is_active and one.id != signer.id]
-    workers = [one for one in others if one.role != AUDIT]
-    staying = [one for one in workers if gone is None or one.id != gone.id]
-    asked = staying or workers or others
-    if asked and (second is None or second not in asked):
-        raise InputRefused("staff.two_decide")
 
 
 _INVISIBLE = re.compile(
