@@ -319,7 +319,9 @@ class Staff:
         rule = self.rule(holding).tightened(policy or Rule())
         if loss == "unbounded":
             return "unbounded" if rule.unbounded else ""
-        if loss != "bounded" or self._is_drawn(holding, parent, epsilon):
+        if loss != "bounded" or (rule.epsilon is None and rule.money is None):
+            return ""
+        if self._is_drawn(holding, parent, epsilon):
             return ""
         alone = [one for one in self._entries.values() if one.holding == holding and one.counts]
         if rule.epsilon is not None and sum(one.epsilon for one in alone) + (epsilon or 0) > rule.epsilon:
@@ -337,8 +339,12 @@ class Staff:
             return False
         if opening.state != "complete" or not opening.leaves_state:
             return False
-        visits = (one for one in self._entries.values() if one.parent == parent and one.state != "freed")
-        return sum(one.epsilon for one in visits) + (epsilon or 0) <= opening.epsilon
+        drawn = sum(one.epsilon for one in self._visits(parent) if one.state != "freed")
+        return drawn + (epsilon or 0) <= opening.epsilon
+
+    def _visits(self, parent: str | None) -> list[Prepared]:
+        """Return the visits of an opening; none of what is no visit."""
+        return [one for one in self._entries.values() if one.parent == parent] if parent else []
 
     def signed(self, event: dict[str, Any], previous: str, signers: Present) -> dict[str, Any]:
         """Return a new row with the signature of who is there; as it was for a register without persons."""
@@ -503,8 +509,7 @@ class Staff:
         if before is None:
             if state is None:
                 raise InputRefused("staff.needs_second")
-            parent = changes.get("parent")
-            visits = (one for one in self._entries.values() if parent and one.parent == parent)
+            visits = self._visits(changes.get("parent"))
             if any(one.state in ("prepared", "reserved", "spent") for one in visits):
                 raise InputRefused("staff.not_allowed", kind=kind)
             self._refuse_beyond(event, holding)
