@@ -410,7 +410,7 @@ def plan_of(folder: Path) -> Plan:
     InputRefused
         ``bundle.no_bundle``: the internal evidence is not there.
     """
-    plan, _ = _keep(folder)
+    plan, _ = _read_kept(folder)
     return replace(plan, decisions=())
 
 
@@ -426,7 +426,7 @@ def reopen(folder: Path) -> tuple[Plan, Outcome]:
     from engine.evidence import read_internal, read_public
     from engine.release.bundle import Bundle
 
-    plan, tree = _keep(folder)
+    plan, tree = _read_kept(folder)
     try:
         public, inside = read_public(tree), read_internal(tree)
         made = Bundle(folder, str(public.ledger["entry"]), "", "", public.views, inside.views)
@@ -435,7 +435,7 @@ def reopen(folder: Path) -> tuple[Plan, Outcome]:
         raise InputRefused("bundle.no_bundle", folder=folder.name, file="release/evidence.json") from error
 
 
-def _keep(folder: Path) -> tuple[Plan, dict[str, Any]]:
+def _read_kept(folder: Path) -> tuple[Plan, dict[str, Any]]:
     """Return the plan of a bundle without its file, and the internal evidence that holds it."""
     import json
 
