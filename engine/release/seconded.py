@@ -33,6 +33,8 @@ from engine.ledger.staff import (
     present,
     proof_message,
     rule_of_computer,
+    sign_in,
+    sign_out,
 )
 from engine.methods.protocol import Method
 from engine.numbers import exact
@@ -101,14 +103,12 @@ def name_person(
     is_first = not ledger.staff().persons(holding.id)
     try:
         if is_first:
-            from engine.ledger import staff
-
-            staff.sign_in(ledger.path, signer)
+            sign_in(ledger.path, signer)
         ledger.name_person(holding.id, person, proof)
     except BaseException:
         path.unlink(missing_ok=True)
         if is_first:
-            staff.sign_out(ledger.path, holding.id)
+            sign_out(ledger.path, holding.id)
         raise
     return person
 
@@ -225,9 +225,9 @@ def money_of(price: Mapping[str, Any]) -> Fraction | None:
 
 def needs_second(plan: Plan, ledger: Ledger | None, design: Method) -> bool:
     """Say whether the release would need a second person now; nothing is priced where nobody asks for one."""
-    holding = None if ledger is None else charge.known_holding(plan, ledger)
     if ledger is None:
         return False
+    holding = charge.known_holding(plan, ledger)
     rule = rule_of_computer().tightened(ledger.staff().rule(None if holding is None else holding.id))
     if rule == Rule():
         return False
@@ -406,11 +406,8 @@ def approve(content: bytes, signer: Signer, *, file: str = "request") -> bytes:
         raise InputRefused("staff.other_register")
     if asked["preparer"] == signer.person or asked["key"] == ed25519.public_key(signer.private.key):
         raise InputRefused("staff.prepared_by_you")
-    told = {name: asked[name] for name in ("chain", "holding", "entry")}
-    told |= {"plan": asked["plan_fingerprint"]} | {
-        name: asked[name] for name in ("sequence", "hash", "preparer")
-    }
-    told |= {"person": signer.person, "time": journals.now()}
+    own = {"plan": asked["plan_fingerprint"], "person": signer.person, "time": journals.now()}
+    told = {name: own[name] if name in own else asked[name] for name in APPROVAL}
     return _dumps({"version": VERSION, **told, "signature": signer.sign(approval_message(told))})
 
 
