@@ -82,7 +82,7 @@ def name_person(
     private = new_key()
     person = Person(
         f"p{secrets.token_hex(6)}",
-        unicodedata.normalize("NFC", name.strip()),
+        _written_alike(name),
         role,
         ed25519.public_key(private),
         journals.now(),
@@ -121,10 +121,16 @@ def find_person(ledger: Ledger, holding: Holding, name: str) -> Person:
     InputRefused
         ``staff.unknown``.
     """
+    asked = _written_alike(name).casefold()
     for one in ledger.staff().persons(holding.id):
-        if one.is_active and name.strip().casefold() in (one.name.casefold(), one.id):
+        if one.is_active and asked in (one.name.casefold(), one.id):
             return one
     raise InputRefused("staff.unknown")
+
+
+def _written_alike(name: str) -> str:
+    """Return a name as it is kept, whichever way a keyboard or a file system writes its accents."""
+    return unicodedata.normalize("NFC", name.strip())
 
 
 def opened(

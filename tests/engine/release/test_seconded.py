@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import stat
+import unicodedata
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -349,6 +350,17 @@ def test_a_key_of_a_person_is_locked_and_theirs_alone(
         seconded.opened(ledger, holding, person, f"{WORDS} Ada")
     signer = seconded.opened(ledger, holding, person, f"{WORDS} Ada", carried)
     assert ed25519.public_key(signer.private.key) == person.key
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_person_is_found_whichever_way_accents_are_written(
+    form: Literal["NFC", "NFD"], ledger: Ledger, holding: Holding
+) -> None:
+    signs = act(ledger, holding, "Bea")
+    act(ledger, holding, "Ada")
+    with staff.countersigned(ledger.path, signs):
+        named = seconded.name_person(ledger, holding, name="Zoë Müller", role="audit", passphrase=WORDS)
+    assert seconded.find_person(ledger, holding, unicodedata.normalize(form, " zoë Müller ")) == named
 
 
 def test_a_person_who_could_not_be_named_leaves_no_key(ledger: Ledger, holding: Holding) -> None:
