@@ -258,7 +258,7 @@ def seals_known(ledger_path: Path | None = None) -> bool:
     from engine.release import sealing
 
     place = ledger_path if ledger_path is not None else default_path()
-    return place.exists() and sealing.place(Ledger(place, read_only=True)).is_file()
+    return place.exists() and sealing.place(place).is_file()
 
 
 def is_sealed(folder: Path) -> bool:

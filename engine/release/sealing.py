@@ -52,9 +52,9 @@ class Sealer:
     locks: dict[str, Any]
 
 
-def place(ledger: Ledger) -> Path:
+def place(ledger: Path) -> Path:
     """Return where the locks of the data key of a ledger lie."""
-    return ledger.path.with_name(f"{ledger.path.name}-keys") / "sealing.json"
+    return ledger.with_name(f"{ledger.name}-keys") / "sealing.json"
 
 
 def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -> Sealer:
@@ -65,7 +65,7 @@ def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -
     InputRefused
         ``sealing.exists``, ``sealing.short``; ``signing.not_writable``.
     """
-    path = place(ledger)
+    path = place(ledger.path)
     if path.exists():
         raise InputRefused("sealing.exists", file=path.name, folder=str(path.parent))
     if len(passphrase) < LEAST_PASSPHRASE:
@@ -111,7 +111,7 @@ def opened(ledger: Ledger, secret: str) -> Sealer:
     InputRefused
         ``sealing.not_set_up``, ``sealing.damaged``, ``sealing.secret``.
     """
-    path = place(ledger)
+    path = place(ledger.path)
     if not path.is_file():
         raise InputRefused("sealing.not_set_up")
     try:
