@@ -29,13 +29,12 @@ from engine import strict_json, texts
 from engine.bounded import SUMS, read_bytes, sha256
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger
-from engine.privacy.keys import lock_key, new_key, unlock_key
+from engine.privacy.keys import LEAST_PASSPHRASE, lock_key, new_key, unlock_key
 from engine.release.bundle import INTERNAL, KEY, PRIVATE, SEALED
 from engine.release.signature import dumps
 from engine.release.signing import write_key
 
 VERSION = 1
-LEAST_PASSPHRASE = 8
 PIECE = 1 << 20
 _OPENING, _CLOSING, _LOCK = ".custos-opening-", ".custos-closing-", ".custos-lock"
 _MAGIC = b"custos sealed 1\n"

@@ -39,7 +39,7 @@ from engine.ledger.staff import (
 from engine.methods.protocol import Method
 from engine.numbers import exact
 from engine.pricing.statement import privacy_statement
-from engine.privacy.keys import lock_key, new_key, unlock_key
+from engine.privacy.keys import LEAST_PASSPHRASE, lock_key, new_key, unlock_key
 from engine.privacy.promise import Promise
 from engine.release import charge, signing
 from engine.release.check import check, ready
@@ -47,7 +47,6 @@ from engine.release.foreseen import price_plan
 from engine.release.plan import Plan
 from engine.release.signature import dumps, fingerprint_of, in_groups
 
-LEAST_PASSPHRASE = 8
 VERSION = 1
 _REQUEST = (
     *("version", "chain", "holding", "entry", "sequence", "hash", "preparer"),
