@@ -237,7 +237,7 @@ class Ledger(Recognition):
         """
         with self._transaction(write=True) as db:
             found = entries.one(db, entry)
-            db.staff.refuse_approval(approval, entry, found.holding)
+            db.staff.refuse_approval(approval, entry)
             if found.parent is not None:
                 visited = services.service(db, found.parent)
                 services.refuse_other_state(visited, state_hash)

@@ -401,7 +401,7 @@ class Staff:
             self._refuse_change(event, kind, holding)
             self._enter(event, hash_, alone=kind != PREPARED)
 
-    def refuse_approval(self, approval: Mapping[str, Any], entry: str, holding: str) -> None:
+    def refuse_approval(self, approval: Mapping[str, Any], entry: str) -> None:
         """Refuse what is no approval of a prepared release as it stands.
 
         Raises
@@ -435,10 +435,7 @@ class Staff:
             raise InputRefused("staff.same_person", name=approver.name)
         if approver.role != APPROVE:
             raise InputRefused("staff.role", name=approver.name, role=approver.role)
-        signature = approval.get("signature")
-        if not isinstance(signature, str) or not ed25519.is_signed(
-            approver.key, signature, approval_message(approval)
-        ):
+        if not ed25519.is_signed(approver.key, approval.get("signature"), approval_message(approval)):
             raise InputRefused("staff.not_genuine", name=approver.name)
 
     # --- one row -----------------------------------------------------------------------------------
@@ -519,7 +516,7 @@ class Staff:
         if (kind == APPROVED) != (was == "prepared" and state == "reserved"):
             raise InputRefused("staff.not_allowed", kind=kind)
         if kind == APPROVED:
-            self.refuse_approval(event["details"]["approval"], entry, holding)
+            self.refuse_approval(event["details"]["approval"], entry)
 
     def _refuse_beyond(self, event: Mapping[str, Any], holding: str) -> None:
         """Refuse a new entry that one person may not make alone."""
@@ -617,9 +614,7 @@ def _refuse_unsigned(
 ) -> None:
     if (hash_, person.key) in _verified:
         return
-    if not isinstance(signature, str) or not ed25519.is_signed(
-        person.key, signature, row_message(previous, event)
-    ):
+    if not ed25519.is_signed(person.key, signature, row_message(previous, event)):
         raise InputRefused("staff.not_genuine", name=person.name)
     if len(_verified) >= _MOST_VERIFIED:
         _verified.clear()

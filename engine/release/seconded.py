@@ -437,7 +437,7 @@ def approved(content: bytes, plan: Plan, ledger: Ledger, *, file: str = "approva
         raise InputRefused("staff.other_plan")
     if holding is None or tree["holding"] != holding.id:
         raise InputRefused("staff.other_register")
-    ledger.staff().refuse_approval(found, str(tree["entry"]), holding.id)
+    ledger.staff().refuse_approval(found, str(tree["entry"]))
     return found
 
 
