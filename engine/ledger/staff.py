@@ -20,7 +20,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from threading import Lock
@@ -140,18 +140,11 @@ class Signer:
 
     holding: str
     person: str
-    private: Private
+    private: bytes = field(repr=False)
 
     def sign(self, message: bytes) -> str:
         """Return the signature of a message."""
-        return ed25519.sign(self.private.key, message)
-
-
-class Private:
-    """A private key that no log and no picture of an object shows."""
-
-    def __init__(self, key: bytes) -> None:
-        self.key = key
+        return ed25519.sign(self.private, message)
 
 
 Present = Mapping[str, tuple[Signer, ...]]

@@ -21,7 +21,7 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -45,9 +45,9 @@ _CODE_BYTES = 20
 
 @dataclass(frozen=True)
 class Sealer:
-    """An open data key with its two locks."""
+    """An open data key, which is not printed, with its two locks."""
 
-    key: bytes
+    key: bytes = field(repr=False)
     locks: dict[str, Any]
 
 

@@ -26,7 +26,6 @@ from engine.ledger.staff import (
     APPROVAL,
     PREPARED,
     Person,
-    Private,
     Rule,
     Signer,
     approval_message,
@@ -96,7 +95,7 @@ def name_person(
         "name": person.name,
         "key": strict_json.loads(lock_key(private, passphrase)),
     }
-    signer = Signer(holding.id, person.id, Private(private))
+    signer = Signer(holding.id, person.id, private)
     proof = signer.sign(proof_message(ledger.chain(), holding.id, person))
     signing.write_key(path, dumps(tree), replaces=False)
     is_first = not ledger.staff().persons(holding.id)
@@ -147,7 +146,7 @@ def opened(
         raise InputRefused("staff.no_key", name=person.name, file=path.name, folder=str(path.parent))
     signer, _ = open_file(path, passphrase)
     if (signer.holding, signer.person) != (holding.id, person.id) or (
-        ed25519.public_key(signer.private.key) != person.key
+        ed25519.public_key(signer.private) != person.key
     ):
         raise InputRefused("staff.key_damaged", file=path.name)
     return signer
@@ -169,7 +168,7 @@ def open_file(path: Path, passphrase: str) -> tuple[Signer, dict[str, Any]]:
         if error.code == "keys.damaged":
             raise InputRefused("staff.key_damaged", file=path.name) from error
         raise InputRefused("staff.passphrase", name=names[3]) from error
-    return Signer(names[1], names[2], Private(private)), tree
+    return Signer(names[1], names[2], private), tree
 
 
 def fingerprint(person: Person) -> str:
@@ -409,7 +408,7 @@ def approve(content: bytes, signer: Signer, *, file: str = "request") -> bytes:
     asked = read_request(content, file=file).tree
     if asked["holding"] != signer.holding:
         raise InputRefused("staff.other_register")
-    if asked["preparer"] == signer.person or asked["key"] == ed25519.public_key(signer.private.key):
+    if asked["preparer"] == signer.person or asked["key"] == ed25519.public_key(signer.private):
         raise InputRefused("staff.prepared_by_you")
     own = {"plan": asked["plan_fingerprint"], "person": signer.person, "time": journals.now()}
     told = {name: own[name] if name in own else asked[name] for name in APPROVAL}

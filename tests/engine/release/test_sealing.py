@@ -417,6 +417,7 @@ def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:
     made_now = set_up(ledger, WORDS, lambda code: None)
     assert sealing.opened(ledger, WORDS).key == made_now.key
     assert made_now.key.hex() not in sealing.place(ledger.path).read_text()
+    assert repr(made_now.key) not in repr(made_now)
     with pytest.raises(InputRefused, match=r"sealing\.exists"):
         set_up(ledger, WORDS, lambda code: None)
 
