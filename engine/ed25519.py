@@ -27,7 +27,7 @@ def sign(private: bytes, message: bytes) -> str:
     return Ed25519PrivateKey.from_private_bytes(private).sign(message).hex()
 
 
-def is_signed(key: str, signature: str, signed: bytes) -> bool:
+def is_signed(key: str, signature: object, signed: bytes) -> bool:
     """Say whether a signature is one of these bytes under a key.
 
     Keys of small order and those written another way than RFC 8032 writes them are none.
@@ -35,7 +35,7 @@ def is_signed(key: str, signature: str, signed: bytes) -> bool:
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    if not is_key(key) or not _SIGNATURE.fullmatch(signature):
+    if not is_key(key) or not isinstance(signature, str) or not _SIGNATURE.fullmatch(signature):
         return False
     try:
         public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key))

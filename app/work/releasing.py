@@ -258,7 +258,7 @@ def seals_known(ledger_path: Path | None = None) -> bool:
     from engine.release import sealing
 
     place = ledger_path if ledger_path is not None else default_path()
-    return place.exists() and sealing.place(Ledger(place, read_only=True)).is_file()
+    return place.exists() and sealing.place(place).is_file()
 
 
 def is_sealed(folder: Path) -> bool:
@@ -410,7 +410,7 @@ def plan_of(folder: Path) -> Plan:
     InputRefused
         ``bundle.no_bundle``: the internal evidence is not there.
     """
-    plan, _ = _keep(folder)
+    plan, _ = _read_kept(folder)
     return replace(plan, decisions=())
 
 
@@ -426,7 +426,7 @@ def reopen(folder: Path) -> tuple[Plan, Outcome]:
     from engine.evidence import read_internal, read_public
     from engine.release.bundle import Bundle
 
-    plan, tree = _keep(folder)
+    plan, tree = _read_kept(folder)
     try:
         public, inside = read_public(tree), read_internal(tree)
         made = Bundle(folder, str(public.ledger["entry"]), "", "", public.views, inside.views)
@@ -435,7 +435,7 @@ def reopen(folder: Path) -> tuple[Plan, Outcome]:
         raise InputRefused("bundle.no_bundle", folder=folder.name, file="release/evidence.json") from error
 
 
-def _keep(folder: Path) -> tuple[Plan, dict[str, Any]]:
+def _read_kept(folder: Path) -> tuple[Plan, dict[str, Any]]:
     """Return the plan of a bundle without its file, and the internal evidence that holds it."""
     import json
 

@@ -200,17 +200,20 @@ class Ledger(Recognition):
 
     def needs_second(
         self,
-        holding: str,
+        holding: str | None,
         *,
         loss: str,
         epsilon: Fraction | None,
         money: Fraction | None = None,
         parent: str | None = None,
     ) -> str:
-        """Say by which part of the rules a release needs a second person; empty where it needs none."""
+        """Say by which part of the rules a release needs a second person; empty where it needs none.
+
+        ``holding`` is None of a register that is not made yet.
+        """
         with self._transaction() as db:
             return db.staff.needs_second(
-                holdings.find(db, holding).id,
+                None if holding is None else holdings.find(db, holding).id,
                 loss=loss,
                 epsilon=epsilon,
                 money=money,
@@ -234,7 +237,7 @@ class Ledger(Recognition):
         """
         with self._transaction(write=True) as db:
             found = entries.one(db, entry)
-            db.staff.refuse_approval(approval, entry, found.holding)
+            db.staff.refuse_approval(approval, entry)
             if found.parent is not None:
                 visited = services.service(db, found.parent)
                 services.refuse_other_state(visited, state_hash)

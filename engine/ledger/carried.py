@@ -8,7 +8,6 @@ columns are dropped; what the new format has besides follows as ordinary events.
 from __future__ import annotations
 
 import os
-import sqlite3
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -60,7 +59,7 @@ def copy_carried(path: Path, *, timeout: float) -> tempfile.TemporaryDirectory[s
     return folder
 
 
-def _refuse_altered(db: sqlite3.Connection, path: Path) -> None:
+def _refuse_altered(db: journal.Connection, path: Path) -> None:
     """Refuse an older ledger whose chain, tables or triggers are not as its program left them."""
     found = store.structure(db)
     have = {name: {column[0] for column in columns} for name, columns in found.items()}
@@ -112,7 +111,7 @@ def _made(place: Path) -> Path:
     return place
 
 
-def _bring_over(db: sqlite3.Connection, found: int) -> None:
+def _bring_over(db: journal.Connection, found: int) -> None:
     """Give the tables the columns of this format, and journal what that changes."""
     rows: _Rows = {
         table: {str(row["id"]): dict(row) for row in db.execute(f"SELECT * FROM {table}").fetchall()}
@@ -152,7 +151,7 @@ def _bring_over(db: sqlite3.Connection, found: int) -> None:
     db.execute(f"PRAGMA user_version = {store.VERSION}")
 
 
-def _make_anew(db: sqlite3.Connection) -> None:
+def _make_anew(db: journal.Connection) -> None:
     """Drop all tables but key and journal, whose rows stay as they are, and make those of this format."""
     db.execute("PRAGMA defer_foreign_keys = ON")
     for name in ("trace", "told", "person", *reversed(journal.TABLES)):
@@ -175,6 +174,6 @@ def _news(table: str, row: Mapping[str, Any], added: Mapping[str, set[str]]) -> 
     return {name: value for name, value in filled[table].items() if name in added[table]}
 
 
-def _insert(db: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> None:
+def _insert(db: journal.Connection, table: str, values: Mapping[str, Any]) -> None:
     names, marks = ", ".join(values), ", ".join("?" * len(values))
     db.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))

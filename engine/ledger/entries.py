@@ -166,7 +166,7 @@ def status(db: sqlite3.Connection, holding: Holding, compose: Compose | None) ->
 
 
 def move(
-    db: sqlite3.Connection,
+    db: journal.Connection,
     entry_id: str,
     kind: str,
     to: str,

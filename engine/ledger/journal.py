@@ -57,13 +57,13 @@ def hash_row(previous: str, event: str) -> str:
     return hashlib.sha256(previous.encode() + event.encode()).hexdigest()
 
 
-def begin(db: sqlite3.Connection, key: bytes) -> None:
+def begin(db: Connection, key: bytes) -> None:
     """Write the first row: random, so that no two ledgers share a chain, and bound to the ledger's key."""
     _append(db, {"kind": "begun", "key": _key_hash(key)})
 
 
 def change(
-    db: sqlite3.Connection,
+    db: Connection,
     kind: str,
     table: str,
     row: str,
@@ -84,24 +84,24 @@ def change(
         db.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", (row, *changes.values()))
 
 
-def note(db: sqlite3.Connection, kind: str, **details: Any) -> None:
+def note(db: Connection, kind: str, **details: Any) -> None:
     """Journal something that changes no table, such as a decision."""
     _append(db, {"kind": kind, **_named("details", details)})
 
 
-def head(db: sqlite3.Connection) -> Head:
+def head(db: Connection) -> Head:
     """Return the last row's number and hash."""
     row = db.execute("SELECT sequence, hash FROM journal ORDER BY sequence DESC LIMIT 1").fetchone()
     return Head(row["sequence"], row["hash"])
 
 
-def events(db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+def events(db: Connection) -> Iterator[dict[str, Any]]:
     """Yield every event in order, each with its ``sequence``."""
     for row in db.execute("SELECT sequence, event FROM journal ORDER BY sequence"):
         yield {"sequence": row["sequence"], **json.loads(row["event"])}
 
 
-def check(db: sqlite3.Connection, path: Path) -> Head:
+def check(db: Connection, path: Path) -> Head:
     """Follow the chain from its first row and compare its replay with the tables and the key.
 
     Raises
@@ -129,8 +129,7 @@ def check(db: sqlite3.Connection, path: Path) -> Head:
     if expected == 0:
         raise VerificationFailed("ledger.chain_broken", file=path.name, row=0)
     _compare(db, state, path)
-    if isinstance(db, Connection):
-        db.staff = staff
+    db.staff = staff
     key = db.execute("SELECT key FROM secret").fetchone()
     if key is None or not isinstance(key[0], bytes) or _key_hash(key[0]) != key_hash:
         raise VerificationFailed("ledger.key_differs", file=path.name)
@@ -174,7 +173,7 @@ def _drop(event: Mapping[str, Any], state: State) -> bool:
     return True
 
 
-def _compare(db: sqlite3.Connection, state: State, path: Path) -> None:
+def _compare(db: Connection, state: State, path: Path) -> None:
     for table in TABLES:
         replayed = state[table]
         found = {row["id"]: dict(row) for row in db.execute(f"SELECT * FROM {table}")}
@@ -190,17 +189,15 @@ def _agree(found: Mapping[str, Any] | None, replayed: Mapping[str, Any] | None) 
     return replayed.keys() <= found.keys() and all(replayed.get(name) == found[name] for name in found)
 
 
-def _append(db: sqlite3.Connection, event: Mapping[str, Any]) -> None:
+def _append(db: Connection, event: Mapping[str, Any]) -> None:
     row = db.execute("SELECT sequence, hash FROM journal ORDER BY sequence DESC LIMIT 1").fetchone()
     sequence, previous = (0, BEFORE_FIRST) if row is None else (row["sequence"] + 1, row["hash"])
     # Bundles name the head outside: random bytes in every row keep anyone from trying out what it says.
     tree: dict[str, Any] = {**event, "sequence": sequence, "time": now(), "random": os.urandom(16).hex()}
-    if isinstance(db, Connection):
-        tree = db.staff.signed(tree, previous, db.present)
-    text = canonical(tree)
-    if isinstance(db, Connection):
-        db.staff.follow(json.loads(text), previous, hash_row(previous, text))
-    row = (sequence, previous, text, hash_row(previous, text))
+    text = canonical(db.staff.signed(tree, previous, db.present))
+    hash_ = hash_row(previous, text)
+    db.staff.follow(json.loads(text), previous, hash_)
+    row = (sequence, previous, text, hash_)
     db.execute("INSERT INTO journal (sequence, previous, event, hash) VALUES (?, ?, ?, ?)", row)
 
 

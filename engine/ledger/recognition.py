@@ -58,8 +58,7 @@ class Recognition(Register):
         VerificationFailed
             ``ledger.people_differ``: what was kept of the people of a register was changed.
         """
-        each = people.of_each(self._key(), people_keys)
-        table = traces.seen(self._key(), fingerprint, each, (), rows, people.NONE)
+        each, table = self._seen(fingerprint, people_keys, rows)
         with self._transaction() as db:
             one = entries.one(db, entry)
             tables = traces.known_tables(db, self.path).get(one.holding, [])
@@ -78,12 +77,17 @@ class Recognition(Register):
 
         Other parameters, order and refusals are those of `kin`.
         """
-        each = people.of_each(self._key(), people_keys)
-        table = traces.seen(self._key(), fingerprint, each, (), rows, people.NONE)
+        each, table = self._seen(fingerprint, people_keys, rows)
         with self._transaction() as db:
             found = [entries.one(db, one) for one in releases]
             tables = traces.known_tables(db, self.path).get(found[0].holding, [])
         return traces.shared(tables, [(one.tables, one.number) for one in found], table, each, key)
+
+    def _seen(self, fingerprint: str, people_keys: Any, rows: Digests) -> tuple[Digests, traces.Traces]:
+        """Return the digest of each person key in its order, and the traces of the table."""
+        key = self._key()
+        each = people.of_each(key, people_keys)
+        return each, traces.seen(key, fingerprint, each, (), rows, people.NONE)
 
     def match(
         self,

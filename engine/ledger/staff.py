@@ -20,7 +20,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from threading import Lock
@@ -140,18 +140,11 @@ class Signer:
 
     holding: str
     person: str
-    private: Private
+    private: bytes = field(repr=False)
 
     def sign(self, message: bytes) -> str:
         """Return the signature of a message."""
-        return ed25519.sign(self.private.key, message)
-
-
-class Private:
-    """A private key that no log and no picture of an object shows."""
-
-    def __init__(self, key: bytes) -> None:
-        self.key = key
+        return ed25519.sign(self.private, message)
 
 
 Present = Mapping[str, tuple[Signer, ...]]
@@ -245,6 +238,30 @@ class Prepared:
         return self.alone and self.state != "freed"
 
 
+@dataclass(frozen=True)
+class _Act:
+    """A row about persons or the rule: whom its register had before it, and who signed it."""
+
+    event: Mapping[str, Any]
+    holding: str
+    known: Mapping[str, Person]
+    signer: Person
+    second: Person | None
+
+    def refuse_one(self, gone: Person | None = None) -> None:
+        """Refuse what one person decides alone while there is another to ask.
+
+        Those who can prepare or approve are asked first, and who is to be withdrawn only where nobody else of
+        them stays; who audits only where nobody else is there at all.
+        """
+        others = [one for one in self.known.values() if one.is_active and one.id != self.signer.id]
+        workers = [one for one in others if one.role != AUDIT]
+        staying = [one for one in workers if gone is None or one.id != gone.id]
+        asked = staying or workers or others
+        if asked and (self.second is None or self.second not in asked):
+            raise InputRefused("staff.two_decide")
+
+
 class Staff:
     """Persons, rules and entries of a ledger as its journal tells them, up to a row."""
 
@@ -295,7 +312,9 @@ class Staff:
         rule = self.rule(holding).tightened(policy or Rule())
         if loss == "unbounded":
             return "unbounded" if rule.unbounded else ""
-        if loss != "bounded" or self._is_drawn(holding, parent, epsilon):
+        if loss != "bounded" or (rule.epsilon is None and rule.money is None):
+            return ""
+        if self._is_drawn(holding, parent, epsilon):
             return ""
         alone = [one for one in self._entries.values() if one.holding == holding and one.counts]
         if rule.epsilon is not None and sum(one.epsilon for one in alone) + (epsilon or 0) > rule.epsilon:
@@ -313,8 +332,12 @@ class Staff:
             return False
         if opening.state != "complete" or not opening.leaves_state:
             return False
-        visits = (one for one in self._entries.values() if one.parent == parent and one.state != "freed")
-        return sum(one.epsilon for one in visits) + (epsilon or 0) <= opening.epsilon
+        drawn = sum(one.epsilon for one in self._visits(parent) if one.state != "freed")
+        return drawn + (epsilon or 0) <= opening.epsilon
+
+    def _visits(self, parent: str | None) -> list[Prepared]:
+        """Return the visits of an opening; none of what is no visit."""
+        return [one for one in self._entries.values() if one.parent == parent] if parent else []
 
     def signed(self, event: dict[str, Any], previous: str, signers: Present) -> dict[str, Any]:
         """Return a new row with the signature of who is there; as it was for a register without persons."""
@@ -352,26 +375,26 @@ class Staff:
             return
         if kind == "swept" and event.get("table") == "entry" and event.get("changes") == {"folder": ""}:
             return  # a working folder that a killed process left; nobody has to be there
-        signer = self._signer(event, previous, hash_, known)
+        signer = _signer(event, previous, hash_, known)
         if not known and signer.role != APPROVE:
             raise InputRefused("staff.first_approves")
         of_approvers = kind in _OF_APPROVERS or event.get("table") == "holding"
         if (signer.role == AUDIT and kind != SHEET) or (of_approvers and signer.role != APPROVE):
             raise InputRefused("staff.role", name=signer.name, role=signer.role)
-        seconds = self._second(event, previous, hash_, known, signer)
+        act = _Act(event, holding, known, signer, _second(event, previous, hash_, known, signer))
         if kind in (NAMED, WITHDRAWN, RULED, SHEET) and "table" in event:
             raise InputRefused("staff.not_allowed", kind=kind)
         if kind == NAMED:
-            self._name(event, holding, known, signer, seconds)
+            self._name(act)
         elif kind == WITHDRAWN:
-            self._withdraw(event, holding, known, signer, seconds)
+            self._withdraw(act)
         elif kind == RULED:
-            self._set_rule(event, holding, known, signer, seconds)
+            self._set_rule(act)
         else:
             self._refuse_change(event, kind, holding)
             self._enter(event, hash_, alone=kind != PREPARED)
 
-    def refuse_approval(self, approval: Mapping[str, Any], entry: str, holding: str) -> None:
+    def refuse_approval(self, approval: Mapping[str, Any], entry: str) -> None:
         """Refuse what is no approval of a prepared release as it stands.
 
         Raises
@@ -405,10 +428,7 @@ class Staff:
             raise InputRefused("staff.same_person", name=approver.name)
         if approver.role != APPROVE:
             raise InputRefused("staff.role", name=approver.name, role=approver.role)
-        signature = approval.get("signature")
-        if not isinstance(signature, str) or not ed25519.is_signed(
-            approver.key, signature, approval_message(approval)
-        ):
+        if not ed25519.is_signed(approver.key, approval.get("signature"), approval_message(approval)):
             raise InputRefused("staff.not_genuine", name=approver.name)
 
     # --- one row -----------------------------------------------------------------------------------
@@ -434,83 +454,34 @@ class Staff:
         found = self._entries.get(entry)
         return None if found is None else found.holding
 
-    def _signer(
-        self, event: Mapping[str, Any], previous: str, hash_: str, known: Mapping[str, Person]
-    ) -> Person:
-        who = event.get("by")
-        if who is None:
-            raise InputRefused("staff.nobody_acts")
-        first = not known and event.get("kind") == NAMED
-        signer = _person(event["details"], str(event.get("time"))) if first else _active(known, who)
-        if signer.id != who:
-            raise InputRefused("staff.unknown")
-        _refuse_unsigned(signer, event.get(SIGNED_OVER[0]), previous, event, hash_)
-        return signer
-
-    def _second(
-        self,
-        event: Mapping[str, Any],
-        previous: str,
-        hash_: str,
-        known: Mapping[str, Person],
-        signer: Person,
-    ) -> Person | None:
-        if "second" not in event:
-            return None
-        second = _active(known, event["second"])
-        if second.id == signer.id or second.key == signer.key:
-            raise InputRefused("staff.same_person", name=second.name)
-        _refuse_unsigned(second, event.get(SIGNED_OVER[1]), previous, event, hash_)
-        return second
-
-    def _name(
-        self,
-        event: Mapping[str, Any],
-        holding: str,
-        known: Mapping[str, Person],
-        signer: Person,
-        second: Person | None,
-    ) -> None:
-        details = event["details"]
-        new = _person(details, str(event["time"]))
+    def _name(self, act: _Act) -> None:
+        details, known = act.event["details"], act.known
+        new = _person(details, str(act.event["time"]))
         if new.id in known or any(one.key == new.key for one in known.values()):
             raise InputRefused("staff.key_taken")
         if not _is_plain(new.name):
             raise InputRefused("staff.odd_name")
         if any(one.is_active and _seen(one.name) == _seen(new.name) for one in known.values()):
             raise InputRefused("staff.name_taken", name=new.name)
-        if not ed25519.is_signed(new.key, details["proof"], proof_message(self.chain, holding, new)):
+        if not ed25519.is_signed(new.key, details["proof"], proof_message(self.chain, act.holding, new)):
             raise InputRefused("staff.not_genuine", name=new.name)
-        _refuse_one(known, signer, second)
-        self._persons[holding] = {**known, new.id: new}
+        act.refuse_one()
+        self._persons[act.holding] = {**known, new.id: new}
 
-    def _withdraw(
-        self,
-        event: Mapping[str, Any],
-        holding: str,
-        known: Mapping[str, Person],
-        signer: Person,
-        second: Person | None,
-    ) -> None:
-        gone = _active(known, event["details"]["person"])
-        rest = [one for one in known.values() if one.is_active and one.id != gone.id]
+    def _withdraw(self, act: _Act) -> None:
+        gone = _active(act.known, act.event["details"]["person"])
+        rest = [one for one in act.known.values() if one.is_active and one.id != gone.id]
         if not any(one.role == APPROVE for one in rest):
             raise InputRefused("staff.last_approver", name=gone.name)
-        _refuse_one(known, signer, second, gone)
-        self._persons[holding] = {**known, gone.id: replace(gone, withdrawn=str(event["time"]))}
+        act.refuse_one(gone)
+        withdrawn = replace(gone, withdrawn=str(act.event["time"]))
+        self._persons[act.holding] = {**act.known, gone.id: withdrawn}
 
-    def _set_rule(
-        self,
-        event: Mapping[str, Any],
-        holding: str,
-        known: Mapping[str, Person],
-        signer: Person,
-        second: Person | None,
-    ) -> None:
-        rule, before = Rule.from_json(event["details"]["rule"]), self.rule(holding)
+    def _set_rule(self, act: _Act) -> None:
+        rule, before = Rule.from_json(act.event["details"]["rule"]), self.rule(act.holding)
         if rule.tightened(before) != rule:
-            _refuse_one(known, signer, second)
-        self._rules[holding] = rule
+            act.refuse_one()
+        self._rules[act.holding] = rule
 
     def _refuse_change(self, event: Mapping[str, Any], kind: str, holding: str) -> None:
         """Refuse a row about an entry that skips a state, changes what was weighed, or wants two persons."""
@@ -528,8 +499,7 @@ class Staff:
         if before is None:
             if state is None:
                 raise InputRefused("staff.needs_second")
-            parent = changes.get("parent")
-            visits = (one for one in self._entries.values() if parent and one.parent == parent)
+            visits = self._visits(changes.get("parent"))
             if any(one.state in ("prepared", "reserved", "spent") for one in visits):
                 raise InputRefused("staff.not_allowed", kind=kind)
             self._refuse_beyond(event, holding)
@@ -539,7 +509,7 @@ class Staff:
         if (kind == APPROVED) != (was == "prepared" and state == "reserved"):
             raise InputRefused("staff.not_allowed", kind=kind)
         if kind == APPROVED:
-            self.refuse_approval(event["details"]["approval"], entry, holding)
+            self.refuse_approval(event["details"]["approval"], entry)
 
     def _refuse_beyond(self, event: Mapping[str, Any], holding: str) -> None:
         """Refuse a new entry that one person may not make alone."""
@@ -608,34 +578,40 @@ def _active(known: Mapping[str, Person], who: object) -> Person:
     return found
 
 
+def _signer(event: Mapping[str, Any], previous: str, hash_: str, known: Mapping[str, Person]) -> Person:
+    who = event.get("by")
+    if who is None:
+        raise InputRefused("staff.nobody_acts")
+    first = not known and event.get("kind") == NAMED
+    signer = _person(event["details"], str(event.get("time"))) if first else _active(known, who)
+    if signer.id != who:
+        raise InputRefused("staff.unknown")
+    _refuse_unsigned(signer, event.get(SIGNED_OVER[0]), previous, event, hash_)
+    return signer
+
+
+def _second(
+    event: Mapping[str, Any], previous: str, hash_: str, known: Mapping[str, Person], signer: Person
+) -> Person | None:
+    if "second" not in event:
+        return None
+    second = _active(known, event["second"])
+    if second.id == signer.id or second.key == signer.key:
+        raise InputRefused("staff.same_person", name=second.name)
+    _refuse_unsigned(second, event.get(SIGNED_OVER[1]), previous, event, hash_)
+    return second
+
+
 def _refuse_unsigned(
     person: Person, signature: object, previous: str, event: Mapping[str, Any], hash_: str
 ) -> None:
     if (hash_, person.key) in _verified:
         return
-    if not isinstance(signature, str) or not ed25519.is_signed(
-        person.key, signature, row_message(previous, event)
-    ):
+    if not ed25519.is_signed(person.key, signature, row_message(previous, event)):
         raise InputRefused("staff.not_genuine", name=person.name)
     if len(_verified) >= _MOST_VERIFIED:
         _verified.clear()
     _verified.add((hash_, person.key))
-
-
-def _refuse_one(
-    known: Mapping[str, Person], signer: Person, second: Person | None, gone: Person | None = None
-) -> None:
-    """Refuse what one person decides alone while there is another to ask.
-
-    Those who can prepare or approve are asked first, and who is to be withdrawn only where nobody else of
-    them stays; who audits only where nobody else is there at all.
-    """
-    others = [one for one in known.values() if one.is_active and one.id != signer.id]
-    workers = [one for one in others if one.role != AUDIT]
-    staying = [one for one in workers if gone is None or one.id != gone.id]
-    asked = staying or workers or others
-    if asked and (second is None or second not in asked):
-        raise InputRefused("staff.two_decide")
 
 
 _INVISIBLE = re.compile(

@@ -16,6 +16,8 @@ from engine.errors import InputRefused
 KEY_BYTES = 32
 FEWEST = 12
 """Different bytes of a key: one that was drawn has fewer with a chance below 1e-20."""
+LEAST_PASSPHRASE = 8
+"""Signs of a passphrase that locks what no one else can open."""
 LETTERS = 20
 """Signs of a pseudonym, five bits each: among a million people two agree with a chance below 4e-19."""
 _SALT_BYTES, _NONCE_BYTES = 16, 12

@@ -14,7 +14,6 @@ from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
 from engine.ledger.fields import at_least, at_most, canonical, day, exact, words
 from engine.ledger.people import NONE, Digests
-from engine.ledger.staff import rule_of_computer
 from engine.methods.protocol import Method, Service
 from engine.privacy import accounting
 from engine.privacy.promise import Neighbours, Promise
@@ -327,23 +326,14 @@ def second_person(plan: Plan, ledger: Ledger, design: Method, money: Fraction | 
     Of a register that does not exist yet the rules of the computer and of the other registers say it.
     """
     holding = known_holding(plan, ledger)
-    said, epsilon = _asked(design, holding)
-    if holding is not None:
-        parent = plan.continues or None
-        return ledger.needs_second(holding.id, loss=said, epsilon=epsilon, money=money, parent=parent)
-    return ledger.staff().needs_second(
-        None, loss=said, epsilon=epsilon, money=money, parent=None, policy=rule_of_computer()
+    terms = _terms(design, holding)
+    return ledger.needs_second(
+        None if holding is None else holding.id,
+        loss=terms["loss"],
+        epsilon=terms["epsilon"],
+        money=money,
+        parent=plan.continues or None,
     )
-
-
-def _asked(design: Method, holding: Holding | None) -> tuple[str, Fraction | None]:
-    """Return the kind of loss and ε as a register counts it; as planned where there is none yet."""
-    if holding is not None:
-        terms = _terms(design, holding)
-        return terms["loss"], terms["epsilon"]
-    loss = design.cost.loss if pays(design) else None
-    is_unbounded = bool(design.request.private) and design.cost.loss is None
-    return ("bounded", loss.epsilon) if loss is not None else ("unbounded" if is_unbounded else "none", None)
 
 
 def refuse_changed(plan: Plan, ledger: Ledger, design: Method, entry: Entry) -> str | None:
@@ -382,11 +372,14 @@ def _visit(plan: Plan, design: Method) -> dict[str, Any]:
     }
 
 
-def _terms(design: Method, holding: Holding) -> dict[str, Any]:
-    """Return what the ledger enters: what a register pays, or that nothing is paid."""
+def _terms(design: Method, holding: Holding | None) -> dict[str, Any]:
+    """Return what the ledger enters: what a register pays, or that nothing is paid.
+
+    Where there is no register yet it is what the plan states.
+    """
     promise = design.cost
     reads, is_paid = bool(design.request.private), pays(design)
-    paid = charged_promise(promise, holding) if is_paid else promise
+    paid = promise if holding is None or not is_paid else charged_promise(promise, holding)
     loss = paid.loss if is_paid else None
     return {
         "loss": "bounded" if is_paid else "unbounded" if reads and promise.loss is None else "none",

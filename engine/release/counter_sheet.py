@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from engine import texts
 from engine.errors import InputRefused
-from engine.ledger import Ledger
+from engine.ledger import Ledger, journal
 from engine.release.seconded import fingerprint
 from engine.release.signature import in_groups
 
@@ -49,10 +49,9 @@ class Compared:
 def write(ledger: Ledger, *, language: str = "en") -> str:
     """Return the sheet of a ledger as it is now: a text to print, to sign by hand and to keep elsewhere."""
     head = ledger.verify_chain()
-    now = datetime.now(UTC).isoformat(timespec="seconds")
     lines = [
         FIRST_LINE,
-        f"date: {now}",
+        f"date: {journal.now()}",
         f"ledger: {in_groups(ledger.chain())}",
         f"row: {head.sequence}",
         f"hash: {in_groups(head.hash)}",
@@ -68,11 +67,8 @@ def write(ledger: Ledger, *, language: str = "en") -> str:
         for person in staff.persons(one.id):
             said = {"name": " ".join(person.name.split()), "fingerprint": in_groups(fingerprint(person))}
             role = texts.text(f"signing.roles.{person.role}", language=language)
-            lines.append(
-                "  " + texts.text("signing.counter.person", language=language, role=role, **said)
-                if person.is_active
-                else "  " + texts.text("signing.counter.withdrawn", language=language, role=role, **said)
-            )
+            sentence = f"signing.counter.{'person' if person.is_active else 'withdrawn'}"
+            lines.append("  " + texts.text(sentence, language=language, role=role, **said))
     lines += ["", texts.text("signing.counter.signature", language=language), ""]
     return "\n".join(lines)
 

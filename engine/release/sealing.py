@@ -21,7 +21,7 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,13 +29,12 @@ from engine import strict_json, texts
 from engine.bounded import SUMS, read_bytes, sha256
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger
-from engine.privacy.keys import lock_key, new_key, unlock_key
+from engine.privacy.keys import LEAST_PASSPHRASE, lock_key, new_key, unlock_key
 from engine.release.bundle import INTERNAL, KEY, PRIVATE, SEALED
 from engine.release.signature import dumps
 from engine.release.signing import write_key
 
 VERSION = 1
-LEAST_PASSPHRASE = 8
 PIECE = 1 << 20
 _OPENING, _CLOSING, _LOCK = ".custos-opening-", ".custos-closing-", ".custos-lock"
 _MAGIC = b"custos sealed 1\n"
@@ -46,15 +45,15 @@ _CODE_BYTES = 20
 
 @dataclass(frozen=True)
 class Sealer:
-    """An open data key with its two locks."""
+    """An open data key, which is not printed, with its two locks."""
 
-    key: bytes
+    key: bytes = field(repr=False)
     locks: dict[str, Any]
 
 
-def place(ledger: Ledger) -> Path:
+def place(ledger: Path) -> Path:
     """Return where the locks of the data key of a ledger lie."""
-    return ledger.path.with_name(f"{ledger.path.name}-keys") / "sealing.json"
+    return ledger.with_name(f"{ledger.name}-keys") / "sealing.json"
 
 
 def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -> Sealer:
@@ -65,7 +64,7 @@ def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -
     InputRefused
         ``sealing.exists``, ``sealing.short``; ``signing.not_writable``.
     """
-    path = place(ledger)
+    path = place(ledger.path)
     if path.exists():
         raise InputRefused("sealing.exists", file=path.name, folder=str(path.parent))
     if len(passphrase) < LEAST_PASSPHRASE:
@@ -111,7 +110,7 @@ def opened(ledger: Ledger, secret: str) -> Sealer:
     InputRefused
         ``sealing.not_set_up``, ``sealing.damaged``, ``sealing.secret``.
     """
-    path = place(ledger)
+    path = place(ledger.path)
     if not path.is_file():
         raise InputRefused("sealing.not_set_up")
     try:

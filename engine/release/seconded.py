@@ -26,18 +26,19 @@ from engine.ledger.staff import (
     APPROVAL,
     PREPARED,
     Person,
-    Private,
     Rule,
     Signer,
     approval_message,
     present,
     proof_message,
     rule_of_computer,
+    sign_in,
+    sign_out,
 )
 from engine.methods.protocol import Method
 from engine.numbers import exact
 from engine.pricing.statement import privacy_statement
-from engine.privacy.keys import lock_key, new_key, unlock_key
+from engine.privacy.keys import LEAST_PASSPHRASE, lock_key, new_key, unlock_key
 from engine.privacy.promise import Promise
 from engine.release import charge, signing
 from engine.release.check import check, ready
@@ -45,7 +46,6 @@ from engine.release.foreseen import price_plan
 from engine.release.plan import Plan
 from engine.release.signature import dumps, fingerprint_of, in_groups
 
-LEAST_PASSPHRASE = 8
 VERSION = 1
 _REQUEST = (
     *("version", "chain", "holding", "entry", "sequence", "hash", "preparer"),
@@ -80,7 +80,7 @@ def name_person(
     private = new_key()
     person = Person(
         f"p{secrets.token_hex(6)}",
-        unicodedata.normalize("NFC", name.strip()),
+        _written_alike(name),
         role,
         ed25519.public_key(private),
         journals.now(),
@@ -95,20 +95,18 @@ def name_person(
         "name": person.name,
         "key": strict_json.loads(lock_key(private, passphrase)),
     }
-    signer = Signer(holding.id, person.id, Private(private))
+    signer = Signer(holding.id, person.id, private)
     proof = signer.sign(proof_message(ledger.chain(), holding.id, person))
     signing.write_key(path, dumps(tree), replaces=False)
     is_first = not ledger.staff().persons(holding.id)
     try:
         if is_first:
-            from engine.ledger import staff
-
-            staff.sign_in(ledger.path, signer)
+            sign_in(ledger.path, signer)
         ledger.name_person(holding.id, person, proof)
     except BaseException:
         path.unlink(missing_ok=True)
         if is_first:
-            staff.sign_out(ledger.path, holding.id)
+            sign_out(ledger.path, holding.id)
         raise
     return person
 
@@ -121,10 +119,16 @@ def find_person(ledger: Ledger, holding: Holding, name: str) -> Person:
     InputRefused
         ``staff.unknown``.
     """
+    asked = _written_alike(name).casefold()
     for one in ledger.staff().persons(holding.id):
-        if one.is_active and name.strip().casefold() in (one.name.casefold(), one.id):
+        if one.is_active and asked in (one.name.casefold(), one.id):
             return one
     raise InputRefused("staff.unknown")
+
+
+def _written_alike(name: str) -> str:
+    """Return a name as it is kept, whichever way a keyboard or a file system writes its accents."""
+    return unicodedata.normalize("NFC", name.strip())
 
 
 def opened(
@@ -142,7 +146,7 @@ def opened(
         raise InputRefused("staff.no_key", name=person.name, file=path.name, folder=str(path.parent))
     signer, _ = open_file(path, passphrase)
     if (signer.holding, signer.person) != (holding.id, person.id) or (
-        ed25519.public_key(signer.private.key) != person.key
+        ed25519.public_key(signer.private) != person.key
     ):
         raise InputRefused("staff.key_damaged", file=path.name)
     return signer
@@ -164,7 +168,7 @@ def open_file(path: Path, passphrase: str) -> tuple[Signer, dict[str, Any]]:
         if error.code == "keys.damaged":
             raise InputRefused("staff.key_damaged", file=path.name) from error
         raise InputRefused("staff.passphrase", name=names[3]) from error
-    return Signer(names[1], names[2], Private(private)), tree
+    return Signer(names[1], names[2], private), tree
 
 
 def fingerprint(person: Person) -> str:
@@ -225,9 +229,9 @@ def money_of(price: Mapping[str, Any]) -> Fraction | None:
 
 def needs_second(plan: Plan, ledger: Ledger | None, design: Method) -> bool:
     """Say whether the release would need a second person now; nothing is priced where nobody asks for one."""
-    holding = None if ledger is None else charge.known_holding(plan, ledger)
     if ledger is None:
         return False
+    holding = charge.known_holding(plan, ledger)
     rule = rule_of_computer().tightened(ledger.staff().rule(None if holding is None else holding.id))
     if rule == Rule():
         return False
@@ -404,13 +408,10 @@ def approve(content: bytes, signer: Signer, *, file: str = "request") -> bytes:
     asked = read_request(content, file=file).tree
     if asked["holding"] != signer.holding:
         raise InputRefused("staff.other_register")
-    if asked["preparer"] == signer.person or asked["key"] == ed25519.public_key(signer.private.key):
+    if asked["preparer"] == signer.person or asked["key"] == ed25519.public_key(signer.private):
         raise InputRefused("staff.prepared_by_you")
-    told = {name: asked[name] for name in ("chain", "holding", "entry")}
-    told |= {"plan": asked["plan_fingerprint"]} | {
-        name: asked[name] for name in ("sequence", "hash", "preparer")
-    }
-    told |= {"person": signer.person, "time": journals.now()}
+    own = {"plan": asked["plan_fingerprint"], "person": signer.person, "time": journals.now()}
+    told = {name: own[name] if name in own else asked[name] for name in APPROVAL}
     return _dumps({"version": VERSION, **told, "signature": signer.sign(approval_message(told))})
 
 
@@ -435,7 +436,7 @@ def approved(content: bytes, plan: Plan, ledger: Ledger, *, file: str = "approva
         raise InputRefused("staff.other_plan")
     if holding is None or tree["holding"] != holding.id:
         raise InputRefused("staff.other_register")
-    ledger.staff().refuse_approval(found, str(tree["entry"]), holding.id)
+    ledger.staff().refuse_approval(found, str(tree["entry"]))
     return found
 
 

@@ -10,7 +10,7 @@ import os
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ class SigningKey:
     """A key that is open, and the earlier ones whose place it took."""
 
     register: str
-    private: bytes
+    private: bytes = field(repr=False)
     since: str
     earlier: tuple[Mapping[str, str], ...] = ()
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog
 
 from app.frame.window import Window
-from app.work.releasing import Outcome, Watch, seal_what_stays
+from app.work.releasing import Outcome, Watch, seal_what_stays, seals_known
 from app.work.releasing import release as make_release
 from engine import policy
 from engine.privacy import keys
@@ -23,6 +23,16 @@ WORDS = "a long passphrase"
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keys, "_ARGON2", {"iterations": 1, "lanes": 1, "memory_cost": 64})
+
+
+def test_whether_it_is_set_up_is_seen_without_reading_the_ledger(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    ledger.write_bytes(b"what no program reads as a ledger")
+    assert not seals_known(ledger)
+    place = sealing.place(ledger)
+    place.parent.mkdir()
+    place.write_bytes(b"{}")
+    assert seals_known(ledger)
 
 
 def test_what_stays_is_encrypted_and_opened_on_the_report(

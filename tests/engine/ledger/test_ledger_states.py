@@ -35,7 +35,7 @@ def name_somebody(ledger):
     """Name and sign in one person of the only register: without persons nothing is prepared."""
     holding, private = ledger.holdings()[0].id, bytes(32)
     person = staff.Person("pada", "Ada", "approve", ed25519.public_key(private), "")
-    signer = staff.Signer(holding, person.id, staff.Private(private))
+    signer = staff.Signer(holding, person.id, private)
     staff.sign_in(ledger.path, signer)
     ledger.name_person(holding, person, signer.sign(staff.proof_message(ledger.chain(), holding, person)))
 

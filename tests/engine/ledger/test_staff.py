@@ -18,7 +18,7 @@ from engine import ed25519, policy
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger, journal, staff
 from engine.ledger.fields import canonical
-from engine.ledger.staff import Person, Private, Rule, Signer
+from engine.ledger.staff import Person, Rule, Signer
 
 
 @dataclass
@@ -36,7 +36,7 @@ class House:
     def name(self, name: str, role: str, *, second: str = "", number: str = "") -> Signer:
         private = os.urandom(32)
         person = Person(f"p{name.lower()}{number}", name, role, ed25519.public_key(private), "")
-        signer = Signer(self.holding, person.id, Private(private))
+        signer = Signer(self.holding, person.id, private)
         if not self.signers:
             staff.sign_in(self.ledger.path, signer)
         proof = signer.sign(staff.proof_message(self.ledger.chain(), self.holding, person))
@@ -532,7 +532,7 @@ def noted(kind: str, house: House, **details: Any) -> dict[str, Any]:
 def intruder(house: House, *, role: str = "approve") -> tuple[Signer, dict[str, Any]]:
     private = os.urandom(32)
     person = Person("peve", "Eve", role, ed25519.public_key(private), "")
-    signer = Signer(house.holding, "peve", Private(private))
+    signer = Signer(house.holding, "peve", private)
     proof = signer.sign(staff.proof_message(house.ledger.chain(), house.holding, person))
     said = {"person": "peve", "name": "Eve", "role": role, "key": person.key, "proof": proof}
     return signer, noted(staff.NAMED, house, **said)

@@ -355,7 +355,7 @@ def test_a_lock_that_stands_open_is_no_lock(names: tuple[str, ...], bundle: Path
     lock = json.loads(keys.lock_key(known, None))
     locks = sealer.locks | dict.fromkeys(names, lock)
     ledger = Ledger(bundle.parent / "ledger.sqlite")
-    place = sealing.place(ledger)
+    place = sealing.place(ledger.path)
     place.chmod(0o600)
     place.write_text(json.dumps({"version": 1, **locks}))
     for secret in ("whatever is typed", WORDS):
@@ -395,10 +395,10 @@ def test_the_recovery_code_is_for_its_owner_alone_and_replaces_nothing(made: Bun
     assert main(command) == 2
     with pytest.raises(InputRefused, match=r"sealing\.code_there"):
         seal_what_stays(made.folder, WORDS, code=code, ledger_path=ledger.path)
-    assert code.read_text() == "something of mine" and not sealing.place(ledger).exists()
+    assert code.read_text() == "something of mine" and not sealing.place(ledger.path).exists()
     code.unlink()
     assert main(command) == 0
-    assert stat.S_IMODE(code.stat().st_mode) == 0o600 and sealing.place(ledger).exists()
+    assert stat.S_IMODE(code.stat().st_mode) == 0o600 and sealing.place(ledger.path).exists()
 
 
 def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:
@@ -413,10 +413,11 @@ def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:
 
     with pytest.raises(OSError, match="no room"):
         set_up(ledger, WORDS, full)
-    assert not sealing.place(ledger).exists()
+    assert not sealing.place(ledger.path).exists()
     made_now = set_up(ledger, WORDS, lambda code: None)
     assert sealing.opened(ledger, WORDS).key == made_now.key
-    assert made_now.key.hex() not in sealing.place(ledger).read_text()
+    assert made_now.key.hex() not in sealing.place(ledger.path).read_text()
+    assert repr(made_now.key) not in repr(made_now)
     with pytest.raises(InputRefused, match=r"sealing\.exists"):
         set_up(ledger, WORDS, lambda code: None)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import stat
+import unicodedata
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -329,8 +330,8 @@ def test_a_key_of_a_person_is_locked_and_theirs_alone(
     person = seconded.find_person(ledger, holding, "ada")
     path = seconded.place(ledger, holding, person)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert act(ledger, holding, "Ada").private.key.hex() not in path.read_text()
-    assert act(ledger, holding, "Ada").private.key.hex() not in repr(staff.present(ledger.path))
+    assert act(ledger, holding, "Ada").private.hex() not in path.read_text()
+    assert repr(act(ledger, holding, "Ada").private) not in repr(staff.present(ledger.path))
     with pytest.raises(InputRefused, match=r"staff\.passphrase"):
         seconded.opened(ledger, holding, person, "another passphrase")
     with pytest.raises(InputRefused, match=r"staff\.no_passphrase"):
@@ -348,7 +349,18 @@ def test_a_key_of_a_person_is_locked_and_theirs_alone(
     with pytest.raises(InputRefused, match=r"staff\.no_key"):
         seconded.opened(ledger, holding, person, f"{WORDS} Ada")
     signer = seconded.opened(ledger, holding, person, f"{WORDS} Ada", carried)
-    assert ed25519.public_key(signer.private.key) == person.key
+    assert ed25519.public_key(signer.private) == person.key
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_person_is_found_whichever_way_accents_are_written(
+    form: Literal["NFC", "NFD"], ledger: Ledger, holding: Holding
+) -> None:
+    signs = act(ledger, holding, "Bea")
+    act(ledger, holding, "Ada")
+    with staff.countersigned(ledger.path, signs):
+        named = seconded.name_person(ledger, holding, name="Zoë Müller", role="audit", passphrase=WORDS)
+    assert seconded.find_person(ledger, holding, unicodedata.normalize(form, " zoë Müller ")) == named
 
 
 def test_a_person_who_could_not_be_named_leaves_no_key(ledger: Ledger, holding: Holding) -> None:

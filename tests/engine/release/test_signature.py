@@ -362,6 +362,7 @@ def test_a_key_is_its_owner_s_alone_and_opens_with_its_passphrase(
         assert stat.S_IMODE(place.stat().st_mode) == 0o600
         assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
     key = signing.open_key(ledger, holding)
+    assert repr(key.private) not in repr(key)
     signing.lock(ledger, holding, passphrase=None, new="four words and more")
     assert key.private.hex() not in place.read_text()
     assert signing.state(ledger, holding) == {"fingerprint": key.fingerprint, "there": True, "locked": True}
