@@ -103,11 +103,17 @@ def make_field(
     placeholder: str = "",
     most: int | None = None,
     width: int | None = None,
+    secret: bool = False,
 ) -> QLineEdit:
-    """Return a field for one line; ``most`` letters, at most ``width`` pixels; ``edited`` once it is left."""
+    """Return a field for one line; ``most`` letters, at most ``width`` pixels; ``edited`` once it is left.
+
+    What is written in a ``secret`` field is not shown.
+    """
     made = QLineEdit()
     _name(made, name, spoken)
     made.setPlaceholderText(placeholder)
+    if secret:
+        made.setEchoMode(QLineEdit.EchoMode.Password)
     if most is not None:
         made.setMaxLength(most)
     if width is not None:

@@ -78,10 +78,7 @@ class RegisterPeople(QWidget):
 
     def _field(self, name: str) -> QLineEdit:
         said = words.say(f"app.staff.{name}")
-        field = make_field(f"people-{name}-field", said, placeholder=said, most=300)
-        if name in SECRETS:
-            field.setEchoMode(QLineEdit.EchoMode.Password)
-        return field
+        return make_field(f"people-{name}-field", said, placeholder=said, most=300, secret=name in SECRETS)
 
     def _build(self) -> None:
         inside = make_column(inside=self.form, spacing=6, margins=0)

@@ -45,8 +45,7 @@ class SealingFold(QWidget):
 
     def _field(self, name: str) -> QLineEdit:
         said = words.say(f"app.sealing.{name}")
-        field = make_field(f"sealing-{name}", said, placeholder=said, most=300)
-        field.setEchoMode(QLineEdit.EchoMode.Password)
+        field = make_field(f"sealing-{name}", said, placeholder=said, most=300, secret=True)
         field.textChanged.connect(lambda text: self._enable())
         return field
 

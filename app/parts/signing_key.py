@@ -23,7 +23,8 @@ from app.parts.making import (
 )
 from app.parts.prose import Prose
 
-FIELDS = ("opens", "locks", "reason")
+SECRETS = ("opens", "locks")
+FIELDS = (*SECRETS, "reason")
 
 
 class SigningSecret(QLineEdit):
@@ -77,11 +78,10 @@ class SigningKey(QWidget):
                 placeholder=words.say(f"app.signing.{name}"),
                 most=300,
                 width=480,
+                secret=name in SECRETS,
             )
             for name in FIELDS
         }
-        for name in ("opens", "locks"):
-            self.fields[name].setEchoMode(QLineEdit.EchoMode.Password)
         self.lost = QCheckBox(words.say("app.signing.lost"))
         self.lost.setObjectName("signing-lost")
         self.buttons = {
@@ -119,6 +119,6 @@ class SigningKey(QWidget):
 
     def _ask(self, name: str) -> None:
         said: dict[str, Any] = {field: one.text().strip() for field, one in self.fields.items()}
-        for secret in ("opens", "locks"):
+        for secret in SECRETS:
             self.fields[secret].clear()
         self.wanted.emit(name, said | {"is_lost": self.lost.isChecked()})

@@ -29,6 +29,7 @@ from app.parts.making import (
     empty,
     make_button,
     make_column,
+    make_field,
     make_row,
     name_widget,
     turn,
@@ -167,12 +168,8 @@ class ReleasePage(Page):
         self.secret.body.addWidget(Prose(words.say("app.release.secret.body"), tone="quiet"))
         self.passphrases: list[QLineEdit] = []
         for name in ("first", "again"):
-            field = QLineEdit()
-            field.setObjectName(f"passphrase-{name}")
-            field.setEchoMode(QLineEdit.EchoMode.Password)
-            field.setAccessibleName(words.say(f"app.release.secret.{name}"))
-            field.setPlaceholderText(words.say(f"app.release.secret.{name}"))
-            field.setMaximumWidth(360)
+            said = words.say(f"app.release.secret.{name}")
+            field = make_field(f"passphrase-{name}", said, placeholder=said, width=360, secret=True)
             self.topic(field, "secret")
             self.passphrases.append(field)
             self.secret.body.addWidget(field)

@@ -152,15 +152,12 @@ class PseudonymCard(Card):
         self.body.addWidget(Prose(words.say("app.releases.behind.body"), tone="quiet"))
         self.fields: dict[str, QLineEdit] = {}
         for name in FIELDS:
-            field = QLineEdit()
-            field.setObjectName(f"behind-{name}")
-            field.setAccessibleName(words.say(f"app.releases.behind.{name}"))
-            field.setPlaceholderText(words.say(f"app.releases.behind.{name}"))
-            field.setMaximumWidth(480)
+            said = words.say(f"app.releases.behind.{name}")
+            secret = name == "passphrase"
+            field = make_field(f"behind-{name}", said, placeholder=said, width=480, secret=secret)
             field.textChanged.connect(lambda text: self._enable())
             self.fields[name] = field
             self.body.addWidget(field)
-        self.fields["passphrase"].setEchoMode(QLineEdit.EchoMode.Password)
         self.button = make_button(words.say("app.releases.behind.button"), "behind", lambda: ask())
         self.answer = name_widget(Heading(size="side"), "behind-answer")
         add(self.body, align_left(self.button), self.answer)
