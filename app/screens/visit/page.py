@@ -38,6 +38,7 @@ from app.screens.base import Page
 from app.theme import polish
 from app.words.money import level, money
 from app.work.jobs import SHORT
+from app.work.registers import in_money
 from app.work.releasing import Outcome, Watch, release
 from app.work.visiting import (
     Further,
@@ -47,7 +48,6 @@ from app.work.visiting import (
     Taken,
     Visit,
     look,
-    modelled_claims,
     next_folder,
     opened_from,
     prices,
@@ -438,7 +438,7 @@ class VisitPage(Page):
         """Write the modelled claims between two levels; nothing where they are not known, or not yet."""
         if self._taken.reserved is None:
             return ""
-        ends = [modelled_claims(self._plan, one) for one in (epsilon, beyond)]
+        ends = [in_money(self._plan, one) for one in (epsilon, beyond)]
         if ends[0] is None or ends[1] is None:
             return ""
         return money(ends[0] - ends[1], self._plan.price.currency)
