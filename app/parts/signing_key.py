@@ -112,7 +112,8 @@ class SigningKey(Fold):
         self.buttons["renew"].setEnabled(bool(self.fields["reason"].text().strip()))
 
     def _ask(self, name: str) -> None:
-        said: dict[str, Any] = {field: one.text().strip() for field, one in self.fields.items()}
+        said: dict[str, Any] = {field: one.text() for field, one in self.fields.items()}
+        said["reason"] = said["reason"].strip()
         for secret in SECRETS:
             self.fields[secret].clear()
         self.wanted.emit(name, said | {"is_lost": self.lost.isChecked()})

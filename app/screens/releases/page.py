@@ -173,7 +173,8 @@ class PseudonymCard(Card):
 
     def asked(self) -> dict[str, str]:
         """Return what was said, and forget the passphrase."""
-        found = {name: field.text().strip() for name, field in self.fields.items()}
+        found = {name: self.fields[name].text().strip() for name in ("pseudonym", "reason")}
+        found["passphrase"] = self.fields["passphrase"].text()
         self.fields["passphrase"].clear()
         return found
 
