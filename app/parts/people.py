@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPushButton, QWidget
 
 from app import words
 from app.parts.cards import Fold
@@ -199,16 +198,3 @@ class SecondPerson(QWidget):
         )
         add(column, self.words, make_row(self.prepare, self.approval, STRETCH, spacing=8))
         self.hide()
-
-
-def ask_file(page: Any, name: str, act: Any, *, writes: str = "", area: str = "staff") -> None:
-    """Ask for a file that is there, or for a place to write one of this name."""
-    dialog = QFileDialog(page, words.say(f"app.{area}.{name}"))
-    if writes:
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(Path(writes).suffix)
-        dialog.selectFile(writes)
-    else:
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.fileSelected.connect(act)
-    dialog.open()

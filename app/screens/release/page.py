@@ -10,7 +10,6 @@ from typing import Any
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
@@ -26,6 +25,7 @@ from app.parts.lines import alike, weakest
 from app.parts.making import (
     STRETCH,
     add,
+    ask_file,
     empty,
     make_button,
     make_column,
@@ -35,7 +35,7 @@ from app.parts.making import (
     turn,
 )
 from app.parts.panel import Explanation, Part, three, three_parts
-from app.parts.people import SecondPerson, ask_file
+from app.parts.people import SecondPerson
 from app.parts.prose import Heading, Prose
 from app.parts.signing_key import SigningSecret
 from app.parts.table import DataTable
@@ -186,10 +186,7 @@ class ReleasePage(Page):
 
     def _ask_key(self) -> None:
         """Ask for the key of an earlier release, with which this one is to be joined."""
-        dialog = QFileDialog(self, words.say("app.release.secret.earlier"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(self._take_key)
-        dialog.open()
+        ask_file(self, words.say("app.release.secret.earlier"), self._take_key)
 
     def _take_key(self, file: str) -> None:
         self.earlier_key = Path(file)
@@ -417,9 +414,9 @@ class ReleasePage(Page):
     def _ask_second(self, what: str) -> None:
         """Ask where a request is written, or for the approval that came back."""
         if what == "prepare":
-            ask_file(self, "where_request", self._prepare, writes="request.json")
+            ask_file(self, words.say("app.staff.where_request"), self._prepare, writes="request.json")
         else:
-            ask_file(self, "which_approval", lambda file: self._begin(Path(file)))
+            ask_file(self, words.say("app.staff.which_approval"), lambda file: self._begin(Path(file)))
 
     def _prepare(self, file: str) -> None:
         self.work(

@@ -10,11 +10,20 @@ from typing import Any
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QHeaderView, QLineEdit, QPushButton, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QHeaderView, QLineEdit, QPushButton, QStyleOptionViewItem, QWidget
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import STRETCH, add, align_left, make_button, make_field, make_row, name_widget
+from app.parts.making import (
+    STRETCH,
+    add,
+    align_left,
+    ask_file,
+    make_button,
+    make_field,
+    make_row,
+    name_widget,
+)
 from app.parts.panel import Explanation, Part, three_parts
 from app.parts.plot import LEFTWARDS, Painted, cut
 from app.parts.prose import Heading, Prose
@@ -515,11 +524,8 @@ class ReleasesPage(Page):
         if what != "sheets":
             self._do_with_key(what, said, "")
             return
-        dialog = QFileDialog(self, words.say("app.signing.where"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(lambda folder: self._do_with_key(what, said, folder))
-        dialog.open()
+        title = words.say("app.signing.where")
+        ask_file(self, title, lambda folder: self._do_with_key(what, said, folder), folder=True)
 
     def _do_with_key(self, what: str, said: dict[str, Any], folder: str) -> None:
         holding = self.register.holding
@@ -578,11 +584,7 @@ class ReleasesPage(Page):
             self._ask(act)
 
     def _ask(self, act: Any) -> None:
-        dialog = QFileDialog(self, words.say("app.releases.which"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(act)
-        dialog.open()
+        ask_file(self, words.say("app.releases.which"), act, folder=True)
 
     def _go_on(self) -> None:
         """Go on with a service: from the folder of its last visit, asked for where nobody knows it."""
@@ -611,10 +613,8 @@ class ReleasesPage(Page):
 
     def _ask_table(self, folder: str) -> None:
         """Ask for the table in which the person behind a pseudonym is looked for."""
-        dialog = QFileDialog(self, words.say("app.releases.behind.which"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda table: self._look_behind(folder, table))
-        dialog.open()
+        title = words.say("app.releases.behind.which")
+        ask_file(self, title, lambda table: self._look_behind(folder, table))
 
     def _look_behind(self, folder: str, table: str) -> None:
         asked = self.behind.asked()
