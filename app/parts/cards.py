@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from app import words
-from app.parts.making import STRETCH, add, make_button, make_column, make_label, make_row
+from app.parts.making import STRETCH, add, align_left, hidden, make_button, make_column, make_label, make_row
 from app.parts.prose import Heading, Prose
 from app.theme import polish, text_font
 
@@ -78,6 +78,17 @@ class BehindLink(Card):
     def _show(self, shown: bool) -> None:
         self._inner.setVisible(shown)
         self.link.setText(words.say(f"app.window.{'fold' if shown else 'unfold'}", what=self._heading))
+
+
+class Fold(QWidget):
+    """A link, ``line``, and below it ``form``, hidden until somebody opens it."""
+
+    def __init__(self, heading: str, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.line = make_button(heading, name, look="link", checkable=True)
+        self.form = hidden(QWidget())
+        make_column(align_left(self.line), self.form, inside=self, spacing=6, margins=0)
+        self.line.toggled.connect(self.form.setVisible)
 
 
 class Rule(QFrame):

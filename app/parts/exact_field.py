@@ -99,8 +99,8 @@ class ExactField(QLineEdit):
 def write_exact(value: Fraction) -> str:
     """Return an exact number as it is written.
 
-    >>> write_exact(Fraction(1, 2)), shown(Fraction(1, 3)), shown(Fraction(400000)), shown(Fraction(1, 10**6))
-    ('0.5', '1/3', '400,000', '0.000001')
+    >>> [write_exact(one) for one in (Fraction(1, 2), Fraction(1, 3), Fraction(400000), Fraction(1, 10**6))]
+    ['0.5', '1/3', '400,000', '0.000001']
     """
     if value.denominator == 1:
         return texts.number(int(value))

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
+    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -103,11 +105,17 @@ def make_field(
     placeholder: str = "",
     most: int | None = None,
     width: int | None = None,
+    secret: bool = False,
 ) -> QLineEdit:
-    """Return a field for one line; ``most`` letters, at most ``width`` pixels; ``edited`` once it is left."""
+    """Return a field for one line; ``most`` letters, at most ``width`` pixels; ``edited`` once it is left.
+
+    What is written in a ``secret`` field is not shown.
+    """
     made = QLineEdit()
     _name(made, name, spoken)
     made.setPlaceholderText(placeholder)
+    if secret:
+        made.setEchoMode(QLineEdit.EchoMode.Password)
     if most is not None:
         made.setMaxLength(most)
     if width is not None:
@@ -160,6 +168,24 @@ def _name(widget: QWidget, name: str, spoken: str) -> None:
         widget.setObjectName(name)
     if spoken:
         widget.setAccessibleName(spoken)
+
+
+def ask_file(
+    page: QWidget, title: str, act: Callable[[str], object], *, writes: str = "", folder: bool = False
+) -> None:
+    """Ask for a file that is there, for a folder, or for a place to write a file of this name."""
+    dialog = QFileDialog(page, title)
+    if writes:
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(Path(writes).suffix)
+        dialog.selectFile(writes)
+    elif folder:
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
+    else:
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.fileSelected.connect(act)
+    dialog.open()
 
 
 # --- layouts --------------------------------------------------------------------------------------------

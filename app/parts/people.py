@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPushButton, QWidget
 
 from app import words
+from app.parts.cards import Fold
 from app.parts.making import (
     STRETCH,
     add,
     align_left,
-    hidden,
     make_button,
     make_choice,
     make_column,
@@ -31,7 +30,7 @@ SECRETS = ("passphrase", "new", "again", "second_passphrase")
 FIELDS = ("passphrase", "name", "new", "again", "epsilon", "money", "reason", "second_passphrase")
 
 
-class RegisterPeople(QWidget):
+class RegisterPeople(Fold):
     """Folded until somebody opens it. ``wanted`` tells what to do with what was said; see `app.work.people`.
 
     ``carried`` asks for a file: a request to approve, a counter sheet to write or to compare with.
@@ -41,13 +40,7 @@ class RegisterPeople(QWidget):
     carried = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        column = make_column(inside=self, spacing=6, margins=0)
-        self.line = make_button(
-            words.say("app.staff.heading"), "register-people", look="link", checkable=True
-        )
-        add(column, align_left(self.line))
-        self.form = hidden(QWidget())
+        super().__init__(words.say("app.staff.heading"), "register-people", parent)
         self.said = name_widget(Prose(), "people-said")
         self.fields: dict[str, QLineEdit] = {name: self._field(name) for name in FIELDS}
         self.choices: dict[str, QComboBox] = {
@@ -69,19 +62,13 @@ class RegisterPeople(QWidget):
                 words.say(f"app.staff.{name}_button"), f"people-{name}", partial(self.carried.emit, name)
             )
         self._build()
-        column.addWidget(self.form)
-        self.line.toggled.connect(self.form.setVisible)
         for field in self.fields.values():
             field.textChanged.connect(lambda text: self._enable())
-        self._known: dict[str, Any] = {"persons": [], "present": [], "rule": {}}
         self._enable()
 
     def _field(self, name: str) -> QLineEdit:
         said = words.say(f"app.staff.{name}")
-        field = make_field(f"people-{name}-field", said, placeholder=said, most=300)
-        if name in SECRETS:
-            field.setEchoMode(QLineEdit.EchoMode.Password)
-        return field
+        return make_field(f"people-{name}-field", said, placeholder=said, most=300, secret=name in SECRETS)
 
     def _build(self) -> None:
         inside = make_column(inside=self.form, spacing=6, margins=0)
@@ -116,7 +103,6 @@ class RegisterPeople(QWidget):
         self.setVisible(found is not None)
         if found is None:
             return
-        self._known = found
         active = [one for one in found["persons"] if not one["withdrawn"]]
         there = next((one for one in active if one["id"] in found["present"]), None)
         others = [one for one in active if there is None or one["id"] != there["id"]]
@@ -212,16 +198,3 @@ class SecondPerson(QWidget):
         )
         add(column, self.words, make_row(self.prepare, self.approval, STRETCH, spacing=8))
         self.hide()
-
-
-def ask_file(page: Any, name: str, act: Any, *, writes: str = "", area: str = "staff") -> None:
-    """Ask for a file that is there, or for a place to write one of this name."""
-    dialog = QFileDialog(page, words.say(f"app.{area}.{name}"))
-    if writes:
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(Path(writes).suffix)
-        dialog.selectFile(writes)
-    else:
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.fileSelected.connect(act)
-    dialog.open()

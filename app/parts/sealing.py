@@ -9,29 +9,18 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
 
 from app import words
-from app.parts.making import (
-    add,
-    align_left,
-    hidden,
-    make_button,
-    make_column,
-    make_field,
-    make_row,
-    name_widget,
-)
+from app.parts.cards import Fold
+from app.parts.making import add, make_button, make_column, make_field, make_row, name_widget
 from app.parts.prose import Prose
 
 
-class SealingFold(QWidget):
+class SealingFold(Fold):
     """Folded until somebody opens it. ``wanted`` tells whether to encrypt, and the passphrase or the code."""
 
     wanted = Signal(bool, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        column = make_column(inside=self, spacing=6, margins=0)
-        self.line = make_button(words.say("app.sealing.heading"), "sealing", look="link", checkable=True)
-        self.form = hidden(QWidget())
+        super().__init__(words.say("app.sealing.heading"), "sealing", parent)
         inside = make_column(inside=self.form, spacing=6, margins=0)
         self.said = name_widget(Prose(), "sealing-said")
         self.secret, self.again = (self._field(name) for name in ("secret", "again"))
@@ -39,14 +28,11 @@ class SealingFold(QWidget):
         row = make_row((self.secret, 1), (self.again, 1), self.button, spacing=8)
         limits = Prose(words.say("signing.sealing.limits"), tone="quiet", pixels=12)
         add(inside, self.said, row, limits)
-        add(column, align_left(self.line), self.form)
-        self.line.toggled.connect(self.form.setVisible)
         self._seals, self._sets_up = True, True
 
     def _field(self, name: str) -> QLineEdit:
         said = words.say(f"app.sealing.{name}")
-        field = make_field(f"sealing-{name}", said, placeholder=said, most=300)
-        field.setEchoMode(QLineEdit.EchoMode.Password)
+        field = make_field(f"sealing-{name}", said, placeholder=said, most=300, secret=True)
         field.textChanged.connect(lambda text: self._enable())
         return field
 

@@ -10,11 +10,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from app import words
+from app.parts.cards import Fold
 from app.parts.making import (
     STRETCH,
     add,
     align_left,
-    hidden,
     make_button,
     make_column,
     make_field,
@@ -23,7 +23,8 @@ from app.parts.making import (
 )
 from app.parts.prose import Prose
 
-FIELDS = ("opens", "locks", "reason")
+SECRETS = ("opens", "locks")
+FIELDS = (*SECRETS, "reason")
 
 
 class SigningSecret(QLineEdit):
@@ -57,17 +58,13 @@ class SigningSecret(QLineEdit):
             self.setFocus()
 
 
-class SigningKey(QWidget):
+class SigningKey(Fold):
     """Folded until somebody opens it. ``wanted`` tells what to do, and what was written in the fields."""
 
     wanted = Signal(str, object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        column = make_column(inside=self, spacing=6, margins=0)
-        self.line = make_button(words.say("app.signing.heading"), "signing-key", look="link", checkable=True)
-        add(column, align_left(self.line))
-        self.form = hidden(QWidget())
+        super().__init__(words.say("app.signing.heading"), "signing-key", parent)
         inside = make_column(inside=self.form, spacing=6, margins=0)
         self.said = name_widget(Prose(), "signing-said")
         self.fields: dict[str, QLineEdit] = {
@@ -77,11 +74,10 @@ class SigningKey(QWidget):
                 placeholder=words.say(f"app.signing.{name}"),
                 most=300,
                 width=480,
+                secret=name in SECRETS,
             )
             for name in FIELDS
         }
-        for name in ("opens", "locks"):
-            self.fields[name].setEchoMode(QLineEdit.EchoMode.Password)
         self.lost = QCheckBox(words.say("app.signing.lost"))
         self.lost.setObjectName("signing-lost")
         self.buttons = {
@@ -93,8 +89,6 @@ class SigningKey(QWidget):
         add(inside, self.said, fields["opens"], align_left(self.buttons["sheets"]))
         add(inside, make_row((fields["locks"], 1), self.buttons["lock"], STRETCH, spacing=8))
         add(inside, make_row((fields["reason"], 1), self.buttons["renew"], STRETCH, spacing=8), self.lost)
-        column.addWidget(self.form)
-        self.line.toggled.connect(self.form.setVisible)
         self._enable()
 
     def show_key(self, key: dict[str, Any] | None) -> None:
@@ -118,7 +112,8 @@ class SigningKey(QWidget):
         self.buttons["renew"].setEnabled(bool(self.fields["reason"].text().strip()))
 
     def _ask(self, name: str) -> None:
-        said: dict[str, Any] = {field: one.text().strip() for field, one in self.fields.items()}
-        for secret in ("opens", "locks"):
+        said: dict[str, Any] = {field: one.text() for field, one in self.fields.items()}
+        said["reason"] = said["reason"].strip()
+        for secret in SECRETS:
             self.fields[secret].clear()
         self.wanted.emit(name, said | {"is_lost": self.lost.isChecked()})

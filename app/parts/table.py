@@ -89,6 +89,34 @@ class RowsModel(QAbstractTableModel):
         return None
 
 
+class LinesModel(QAbstractTableModel):
+    """One line for each column of a table, in fixed fields; knows no row of the table."""
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        super().__init__()
+        self.fields = tuple(fields)
+        self.lines: list[Any] = []
+
+    def show_lines(self, lines: Sequence[Any]) -> None:
+        """Show other lines; the same columns are updated in place, so that the selection stays."""
+        if [line.name for line in lines] == [line.name for line in self.lines]:
+            changed = [place for place, line in enumerate(lines) if line != self.lines[place]]
+            self.lines = list(lines)
+            if changed:  # once for all of them: the table is laid out anew each time
+                last = self.index(changed[-1], len(self.fields) - 1)
+                self.dataChanged.emit(self.index(changed[0], 0), last)
+            return
+        self.beginResetModel()
+        self.lines = list(lines)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.lines)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.fields)
+
+
 class FrameModel(RowsModel):
     """The first rows of a frame; missing cells are a dash, cells that did not fit are marked."""
 

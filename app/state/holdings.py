@@ -28,6 +28,11 @@ class Holdings:
         """Names of all registers."""
         return frozenset(status.holding.name for status in self.statuses)
 
+    def paying(self, plan: Plan) -> Any:
+        """Return how the register stands from which a plan pays; None where the ledger does not know it."""
+        wanted = plan.holding.strip().casefold()
+        return next((one for one in self.statuses if one.holding.name.casefold() == wanted), None)
+
     def unanswered(self, plan: Plan) -> Any:
         """Return the match that is a question still: not taken, and no reason given for another register."""
         wanted = plan.holding.strip().casefold()
@@ -43,10 +48,9 @@ class Holdings:
 
     def other_key(self, plan: Plan) -> tuple[str, str] | None:
         """Return the column by which the register knew its people and the table's own, if they differ."""
-        wanted = plan.holding.strip().casefold()
-        paying = next((one.holding for one in self.statuses if one.holding.name.casefold() == wanted), None)
+        paying = self.paying(plan)
         key = plan.schema.person_key if plan.schemas else None
-        before = "" if paying is None else self.keys.get(paying.id, "")
+        before = "" if paying is None else self.keys.get(paying.holding.id, "")
         if not before or key is None or key.name.casefold() == before.casefold():
             return None
         return before, key.name

@@ -238,9 +238,8 @@ def _thing(held: Held, found: list[Offer], answers: Mapping[str, str], schema: S
     def fits(offer: Offer) -> bool:
         return not ruled_out_by(offer, answers) and missing[offer.method.id] is None
 
-    ways = sorted(
-        order_offers(found, answers), key=lambda one: (not fits(one), not one.method.usual)
-    )  # stable
+    ordered = order_offers(found, answers)
+    ways = sorted(ordered, key=lambda one: (not fits(one), not one.method.usual))  # stable
     usual = next((one for one in found if one.method.usual), ways[0])
     default = ways[0] if fits(ways[0]) else None
     if default is usual:
@@ -260,7 +259,7 @@ def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
     parts = wanted.casefold().split()
     if not parts:
         return list(found)
-    texts = {one.method.id: _search(one.method) for one in found}
+    texts = {one.method.id: _searched_text(one.method) for one in found}
     known = [part for part in parts if any(part in text for text in texts.values())]
     held = {name: sum(part in text for part in known) for name, text in texts.items()}
     most = max(held.values(), default=0)
@@ -285,7 +284,7 @@ def _names(method: type[Method]) -> str:
     return " ".join(parts).casefold()
 
 
-def _search(method: type[Method]) -> str:
+def _searched_text(method: type[Method]) -> str:
     base, held = f"methods.{method.id}", f"app.method.things.{method.in_hands()}"
     parts = [_names(method), method.id, method.published.document, words.say(f"{held}.title")]
     parts += [words.say(f"{base}.{name}") for name in ("summary", "keeps", "recipient_can")]

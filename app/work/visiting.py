@@ -239,14 +239,6 @@ def _takes(plan: Plan) -> tuple[Fraction, ...]:
         return ()
 
 
-def modelled_claims(plan: Plan, epsilon: Fraction) -> float | None:
-    """Return the modelled claims of everything up to a level; None while too little was said about money."""
-    from engine.pricing.statement import cost_of
-
-    cost = cost_of(plan.price)
-    return None if cost is None else cost.at(float(epsilon))
-
-
 @dataclass(frozen=True)
 class Taken:
     """What was reserved for a service and what its visits took, in their order."""
@@ -263,7 +255,7 @@ class Taken:
 
 def taken_by_service(opened: Opened, ledger_path: Path | None, *, progress: Progress = SILENT) -> Taken:
     """Ask the ledger what a service has taken until now."""
-    import engine.pricing.statement  # noqa: F401  - for `modelled_claims`, which the interface asks
+    import engine.pricing.statement  # noqa: F401  - for the money, which the interface asks
     from engine.ledger import Ledger, default_path
 
     place = ledger_path if ledger_path is not None else default_path()
@@ -288,7 +280,7 @@ def resume(folder: Path, *, ledger_path: Path | None = None, progress: Progress 
     from engine.ledger import Ledger, default_path
     from engine.release.reading import file_hash
 
-    plan, entry = _write(folder)
+    plan, entry = _read_plan(folder)
     state = folder / "internal" / "state"
     if not state.is_file():
         raise InputRefused("bundle.no_state", folder=folder.name)
@@ -312,7 +304,7 @@ def resume(folder: Path, *, ledger_path: Path | None = None, progress: Progress 
     return Opened(bare, opening, folder, {name: files[name] for name in files.keys() - found.keys()})
 
 
-def _write(folder: Path) -> tuple[Plan, str]:
+def _read_plan(folder: Path) -> tuple[Plan, str]:
     """Return the plan and the ledger entry of a bundle, as its evidence says them."""
     place = folder / "internal" / "evidence.json"
     if is_sealed(folder):

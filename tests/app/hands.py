@@ -18,7 +18,7 @@ PILLS = FIELDS.index("role")
 
 def place_of(view: PickList, column: str) -> QPoint:
     """Return where a column stands in a list, brought into view."""
-    place = next(at for at, one in enumerate(view.picks.picks) if one.name == column)
+    place = next(at for at, one in enumerate(view.picks.lines) if one.name == column)
     view.scrollTo(view.picks.index(place, 0))
     return view.visualRect(view.picks.index(place, 0)).center()
 

@@ -188,8 +188,8 @@ def tick_by_keys(hands: Hands, column: str) -> None:
     """Go down in the list, which has the focus when the form opens, and tick with Space."""
     view = hands.window.focusWidget()
     assert isinstance(view, PickList), view
-    for _ in view.picks.picks:
-        if view.picks.picks[view.currentIndex().row()].name == column:
+    for _ in view.picks.lines:
+        if view.picks.lines[view.currentIndex().row()].name == column:
             break
         hands.key(Qt.Key.Key_Down, view)
     hands.key(Qt.Key.Key_Space, view)

@@ -371,7 +371,7 @@ def without_race(folder: Path) -> dict[str, Any]:
 
 def states(page: Any, parameter: str = "columns") -> dict[str, str]:
     """Return how each column stands in the list of a parameter."""
-    return {one.name: one.state for one in page.form.pickers()[parameter].list.picks.picks}
+    return {one.name: one.state for one in page.form.pickers()[parameter].list.picks.lines}
 
 
 def test_a_column_without_declared_values_is_declared_in_place(
@@ -453,7 +453,7 @@ def test_columns_are_ticked_by_keys_and_enter_goes_on_only_with_the_statement(
     page = at("method", **bare(tmp_path))
     view = page.form.pickers()["columns"].list
     view.setFocus(Qt.FocusReason.TabFocusReason)
-    first = [one.name for one in view.picks.picks[:3]]
+    first = [one.name for one in view.picks.lines[:3]]
     for _ in range(2):
         qtbot.keyClick(view, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClick(view, Qt.Key.Key_Space)
@@ -506,7 +506,7 @@ def test_a_column_that_nothing_mends_cannot_be_chosen_and_says_why(
     assert states(page)["patient_nbr"] == "never"
     hands.tick("columns", "patient_nbr")
     assert window.study.plan.parameters["columns"] == ["gender"] and not page.declare.columns
-    pick = next(one for one in page.form.pickers()["columns"].list.picks.picks if one.name == "patient_nbr")
+    pick = next(one for one in page.form.pickers()["columns"].list.picks.lines if one.name == "patient_nbr")
     assert pick.why and pick.said == words.say("app.picker.state.never")
 
 

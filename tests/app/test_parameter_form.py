@@ -142,7 +142,7 @@ def test_fields_write_the_json_values_of_the_declaration(qtbot: Any) -> None:
 def test_columns_are_ordered_and_those_that_do_not_fit_say_why(qtbot: Any) -> None:
     made = Form(qtbot)
     picker = made.field("columns")
-    picks = {one.name: one for one in picker.list.picks.picks}
+    picks = {one.name: one for one in picker.list.picks.lines}
     assert {name: one.is_free for name, one in picks.items()} == {
         **dict.fromkeys(("sex", "ward"), True),
         **dict.fromkeys(("stay", "note"), False),
@@ -172,7 +172,7 @@ def test_a_guarded_column_is_no_part_of_all_that_may_leave(qtbot: Any) -> None:
     picker.show_seen({"ward": Seen()})
     picker.tick_all()
     assert made.values["columns"] == ["sex"]
-    pick = next(one for one in picker.list.picks.picks if one.name == "ward")
+    pick = next(one for one in picker.list.picks.lines if one.name == "ward")
     assert pick.guarded and pick.said == words.say("app.picker.state.guarded")
     picker.press(["ward"])
     assert made.values["columns"] == ["sex", "ward"]

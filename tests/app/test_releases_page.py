@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from app import words
 from app.frame.window import Window
@@ -126,7 +126,9 @@ def test_a_release_of_an_earlier_session_is_opened_from_the_start_page(
     assert [one.table for one in draft.drafts(folder=later.data)] == ["diabetes_encounters.csv"]
     later.go("release")
     settle(qtbot, later)
-    assert later.step == "release" and later.page("release").views.views
+    assert later.step == "release"
+    Hands(qtbot, later).click("further-tables")
+    assert later.page("release").views.views
     later.go("releases")
     settle(qtbot, later)
     releases = later.page("releases")
@@ -294,6 +296,35 @@ def test_a_budget_below_what_was_spent_is_refused_in_words(
     settle(qtbot, window)
     assert "cannot be lowered" in window.notice.words() and "0.5" in window.notice.words()
     assert Ledger(window.study.ledger_path).holding("Diabetes register (sample)").epsilon == 2
+
+
+def test_a_passphrase_is_handed_on_as_it_was_written_and_not_kept(window: Window, qtbot: Any) -> None:
+    """What locks here is asked for on other screens, which take every blank as it is written."""
+    window.go("releases")
+    settle(qtbot, window)
+    page, written, heard = window.page("releases"), " four words and more ", []
+    key, people, behind = page.register.key, page.register.people, page.behind
+    for fold in (key, people):
+        fold.wanted.disconnect()
+        fold.wanted.connect(lambda what, said: heard.append(said))
+        for field in fold.fields.values():
+            field.setText(written)
+    key.buttons["lock"].click()
+    people.buttons["sign_in"].click()
+    for field in behind.fields.values():
+        field.setText(written)
+    heard.append(behind.asked())
+    secrets = [
+        (name, said[name])
+        for said in heard
+        for name in ("opens", "locks", "passphrase", "new", "again")
+        if name in said
+    ]
+    assert len(heard) == 3 and len(secrets) == 6 and {said for _, said in secrets} == {written}
+    kept = [field for part in (key, people, behind) for field in part.fields.values()]
+    hidden = [field for field in kept if field.echoMode() is QLineEdit.EchoMode.Password]
+    assert len(hidden) == 7 and not any(field.text() for field in hidden)
+    assert {said["reason"] for said in heard} == {written.strip()}
 
 
 def test_a_signing_key_is_locked_changed_and_asked_for_where_it_is_needed(

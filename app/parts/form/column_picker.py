@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QFontMetrics,
@@ -38,13 +38,11 @@ from app.parts.making import (
     name_widget,
 )
 from app.parts.prose import Prose
-from app.parts.table import DataTable, LinesDelegate
+from app.parts.table import DataTable, Index, LinesDelegate, LinesModel
 from app.theme import mono_font, polish, text_font, theme
 from app.words.columns import names_people, values_words
 from engine.table.schema import Role, Schema
 
-Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
 FIELDS = ("name", "role", "values", "state")
 PICK = Qt.ItemDataRole.UserRole + 7
 LINE, MOST, MOST_OPTIONAL = 30, 14, 5  # height of a line, and how many are in view
@@ -83,34 +81,18 @@ class Pick:
         return self.state not in (UNFIT, OUT, NEVER)
 
 
-class PicksModel(QAbstractTableModel):
-    """Lines with ticks; knows no row of the table."""
+class PicksModel(LinesModel):
+    """Lines with ticks."""
+
+    lines: list[Pick]
 
     def __init__(self) -> None:
-        super().__init__()
-        self.picks: list[Pick] = []
-
-    def show_picks(self, picks: Sequence[Pick]) -> None:
-        """Show other lines; the same columns are updated in place, so that the selection stays."""
-        if [one.name for one in picks] == [one.name for one in self.picks]:
-            self.picks = list(picks)
-            if picks:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(picks) - 1, len(FIELDS) - 1))
-            return
-        self.beginResetModel()
-        self.picks = list(picks)
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.picks)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(FIELDS)
+        super().__init__(FIELDS)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        pick, field = self.picks[index.row()], FIELDS[index.column()]
+        pick, field = self.lines[index.row()], FIELDS[index.column()]
         if role == PICK:
             return pick
         written = {"name": pick.name, "role": pick.role, "values": pick.values, "state": pick.said}[field]
@@ -225,22 +207,22 @@ class PickList(DataTable):
     def names(self) -> list[str]:
         """Return the selected columns, in the order of the list."""
         places = sorted(index.row() for index in self.selectionModel().selectedRows())
-        return [self.picks.picks[place].name for place in places]
+        return [self.picks.lines[place].name for place in places]
 
     def current(self) -> str:
         """Return the column that the keyboard is at, or nothing."""
         place = self.currentIndex().row()
-        return self.picks.picks[place].name if 0 <= place < len(self.picks.picks) else ""
+        return self.picks.lines[place].name if 0 <= place < len(self.picks.lines) else ""
 
     def show_picks(self, picks: Sequence[Pick]) -> None:
         """Show lines, as high as they need up to a limit."""
-        self.picks.show_picks(picks)
+        self.picks.show_lines(picks)
         self.setFixedHeight(min(max(len(picks), 1), self._most) * LINE + 2)
         self.fit()
 
     def fit(self) -> None:
         """Share the width out: what narrows gives way from the middle."""
-        width, picks = self.viewport().width(), self.picks.picks
+        width, picks = self.viewport().width(), self.picks.lines
         if width < 50 or not picks:
             return
         names, bold = QFontMetrics(mono_font()), QFontMetrics(text_font(12, 600))
@@ -268,7 +250,7 @@ class PickList(DataTable):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        if not self.currentIndex().isValid() and self.picks.picks:
+        if not self.currentIndex().isValid() and self.picks.lines:
             self.setCurrentIndex(self.picks.index(0, 0))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -299,7 +281,6 @@ class ColumnPicker(Field):
         self.waiting: tuple[str, ...] = ()
         self.seen: Mapping[str, Any] = {}
         self._schema = Schema()
-        self._fits: list[str] = []
         self._others: list[Unfit] = []
         name = self.parameter.name
         self.search = make_field(
@@ -334,7 +315,7 @@ class ColumnPicker(Field):
 
     def set_schema(self, schema: Schema) -> None:
         self._schema = schema
-        self._fits, self._others = fitting(self.parameter, schema)
+        _, self._others = fitting(self.parameter, schema)
         self._show()
 
     def show_value(self, value: Any) -> None:

@@ -188,8 +188,8 @@ class DomainFields(QWidget):
                 if first >= last:
                     return "app.columns.domain.order"
                 return Domain(first.isoformat(), last.isoformat())
-            low, high = _bind(texts["minimum"]), _bind(texts["maximum"])
-            step = _bind(texts["step"]) if texts["step"] else None
+            low, high = _read_bound(texts["minimum"]), _read_bound(texts["maximum"])
+            step = _read_bound(texts["step"]) if texts["step"] else None
         except (ValueError, ZeroDivisionError):
             return "app.columns.domain.not_a_bound"
         if low >= high:
@@ -252,7 +252,7 @@ class DomainEditor(DomainFields):
         self.wrong.show()
 
 
-def _bind(text: str) -> Fraction:
+def _read_bound(text: str) -> Fraction:
     """Return a bound that means one number."""
     found = surely(text)
     if found is None:

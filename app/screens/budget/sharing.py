@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from PySide6.QtCore import Signal
 
@@ -63,9 +62,7 @@ class Shared:
 def shared(plan: Plan, registers: Holdings, wanted: Mapping[str, int]) -> Shared | None:
     """Return how the register of a plan is shared; None where it has no budget."""
     name = plan.holding.strip()
-    status: Any = next(
-        (one for one in registers.statuses if one.holding.name.casefold() == name.casefold()), None
-    )
+    status = registers.paying(plan)
     many = wanted.get(name.casefold())
     if status is not None:
         whole = status.holding.epsilon

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QModelIndex,
-    QPersistentModelIndex,
     QPoint,
     QPointF,
     QRect,
@@ -22,12 +20,10 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaint
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QWidget
 
 from app import words
-from app.parts.table import DataTable, LinesDelegate
+from app.parts.table import DataTable, Index, LinesDelegate, LinesModel
 from app.theme import mono_font, text_font, theme
 from engine.table.schema import Column, Role
 
-Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
 FIELDS = ("name", "role", "kind", "values", "why")
 ROLE = Qt.ItemDataRole.UserRole + 3
 OPEN = Qt.ItemDataRole.UserRole + 4
@@ -108,30 +104,13 @@ class Line:
         return words.say("app.columns.and_more", name=self.name, count=len(self.alike))
 
 
-class ColumnsModel(QAbstractTableModel):
-    """Lines of the schema; knows no row of the table."""
+class ColumnsModel(LinesModel):
+    """Lines of the schema."""
+
+    lines: list[Line]
 
     def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[Line] = []
-
-    def show_lines(self, lines: Sequence[Line]) -> None:
-        """Show other lines; the same columns are updated in place, so that the selection stays."""
-        if [line.name for line in lines] == [line.name for line in self.lines]:
-            changed = [place for place, line in enumerate(lines) if line != self.lines[place]]
-            self.lines = list(lines)
-            if changed:  # once for all of them: the table is laid out anew each time
-                self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], len(FIELDS) - 1))
-            return
-        self.beginResetModel()
-        self.lines = list(lines)
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.lines)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(FIELDS)
+        super().__init__(FIELDS)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():

@@ -63,13 +63,11 @@ class MethodVerdict:
         if method is None or method.spends is not Spends.CHOSEN or plan.budget is not None:
             return (plan, None) if method is not None else (None, None)
         budget = plan.holding_budget
-        known = (one for one in self.study.registers.statuses if one.holding.name == plan.holding)
-        left = next((one.epsilon_left for one in known), None)
-        if left:
+        status = self.study.registers.paying(plan)
+        if status is not None and status.epsilon_left:
             from engine.methods.protocol import Budget
 
-            status = next(one for one in self.study.registers.statuses if one.holding.name == plan.holding)
-            budget = Budget(left, status.holding.delta, status.holding.neighbours)
+            budget = Budget(status.epsilon_left, status.holding.delta, status.holding.neighbours)
         return (None, None) if budget is None else (replace(plan, budget=budget), budget.epsilon)
 
     def _judged(self, plan: Plan, epsilon: Fraction | None, about: Any, better: tuple[Any, ...]) -> None:

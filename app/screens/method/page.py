@@ -418,8 +418,8 @@ class MethodPage(Page):
     def _find_known(self) -> None:
         """Find what is known of level and money, where the engine may take its time."""
         plan = self.study.plan
-        registers = self.study.registers.statuses
-        left = next((one.epsilon_left for one in registers if one.holding.name == plan.holding), None)
+        status = self.study.registers.paying(plan)
+        left = None if status is None else status.epsilon_left
         if left is None and plan.holding_budget is not None:
             left = plan.holding_budget.epsilon
         asked = (plan.budget, plan.price, left)

@@ -330,10 +330,7 @@ class PurposePage(Page):
                 field.setText(reason_said(plan, decision))
 
     def _status(self) -> Any:
-        wanted = self.study.plan.holding.casefold()
-        return next(
-            (one for one in self.study.registers.statuses if one.holding.name.casefold() == wanted), None
-        )
+        return self.study.registers.paying(self.study.plan)
 
     def explain(self, topic: str) -> Explanation:
         status = self._status()

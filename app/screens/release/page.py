@@ -10,7 +10,6 @@ from typing import Any
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
@@ -26,15 +25,17 @@ from app.parts.lines import alike, weakest
 from app.parts.making import (
     STRETCH,
     add,
+    ask_file,
     empty,
     make_button,
     make_column,
+    make_field,
     make_row,
     name_widget,
     turn,
 )
 from app.parts.panel import Explanation, Part, three, three_parts
-from app.parts.people import SecondPerson, ask_file
+from app.parts.people import SecondPerson
 from app.parts.prose import Heading, Prose
 from app.parts.signing_key import SigningSecret
 from app.parts.table import DataTable
@@ -167,12 +168,8 @@ class ReleasePage(Page):
         self.secret.body.addWidget(Prose(words.say("app.release.secret.body"), tone="quiet"))
         self.passphrases: list[QLineEdit] = []
         for name in ("first", "again"):
-            field = QLineEdit()
-            field.setObjectName(f"passphrase-{name}")
-            field.setEchoMode(QLineEdit.EchoMode.Password)
-            field.setAccessibleName(words.say(f"app.release.secret.{name}"))
-            field.setPlaceholderText(words.say(f"app.release.secret.{name}"))
-            field.setMaximumWidth(360)
+            said = words.say(f"app.release.secret.{name}")
+            field = make_field(f"passphrase-{name}", said, placeholder=said, width=360, secret=True)
             self.topic(field, "secret")
             self.passphrases.append(field)
             self.secret.body.addWidget(field)
@@ -189,10 +186,7 @@ class ReleasePage(Page):
 
     def _ask_key(self) -> None:
         """Ask for the key of an earlier release, with which this one is to be joined."""
-        dialog = QFileDialog(self, words.say("app.release.secret.earlier"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(self._take_key)
-        dialog.open()
+        ask_file(self, words.say("app.release.secret.earlier"), self._take_key)
 
     def _take_key(self, file: str) -> None:
         self.earlier_key = Path(file)
@@ -420,9 +414,9 @@ class ReleasePage(Page):
     def _ask_second(self, what: str) -> None:
         """Ask where a request is written, or for the approval that came back."""
         if what == "prepare":
-            ask_file(self, "where_request", self._prepare, writes="request.json")
+            ask_file(self, words.say("app.staff.where_request"), self._prepare, writes="request.json")
         else:
-            ask_file(self, "which_approval", lambda file: self._begin(Path(file)))
+            ask_file(self, words.say("app.staff.which_approval"), lambda file: self._begin(Path(file)))
 
     def _prepare(self, file: str) -> None:
         self.work(

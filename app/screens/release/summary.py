@@ -35,19 +35,18 @@ class Readable:
 
 def readable(views: Sequence[View], came: Sequence[Came], before: Any) -> Readable | None:
     """Return how many of the numbers that left can be read; None where no number has a margin."""
-    found = weakest(views)
-    silent = next((one for one in came if one.what in ("effects", "cells")), None)
-    forecast = before.above if isinstance(before, Filling) else None
-    if silent is not None:
-        forecast = forecast if isinstance(before, Filling) and before.cells == silent.of else None
-        return Readable(silent.what, silent.of - silent.silent, silent.of, forecast)
-    if found is None:
-        return None
-    view, lines = found
-    is_effects = ends_with(view.title, EFFECTS)
-    can = sum(not one.is_silent for one in lines)
-    forecast = forecast if isinstance(before, Filling) and before.cells == len(lines) else None
-    return Readable("effects" if is_effects else "cells", can, len(lines), forecast)
+    counted = next((one for one in came if one.what in ("effects", "cells")), None)
+    if counted is not None:
+        what, can, of = counted.what, counted.of - counted.silent, counted.of
+    else:
+        found = weakest(views)
+        if found is None:
+            return None
+        view, lines = found
+        what = "effects" if ends_with(view.title, EFFECTS) else "cells"
+        can, of = sum(not one.is_silent for one in lines), len(lines)
+    was_foreseen = isinstance(before, Filling) and before.cells == of
+    return Readable(what, can, of, before.above if was_foreseen else None)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,20 @@ from typing import Any
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QHeaderView, QLineEdit, QPushButton, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QHeaderView, QLineEdit, QPushButton, QStyleOptionViewItem, QWidget
 
 from app import words
 from app.parts.cards import Card
-from app.parts.making import STRETCH, add, align_left, make_button, make_field, make_row, name_widget
+from app.parts.making import (
+    STRETCH,
+    add,
+    align_left,
+    ask_file,
+    make_button,
+    make_field,
+    make_row,
+    name_widget,
+)
 from app.parts.panel import Explanation, Part, three_parts
 from app.parts.plot import LEFTWARDS, Painted, cut
 from app.parts.prose import Heading, Prose
@@ -152,15 +161,12 @@ class PseudonymCard(Card):
         self.body.addWidget(Prose(words.say("app.releases.behind.body"), tone="quiet"))
         self.fields: dict[str, QLineEdit] = {}
         for name in FIELDS:
-            field = QLineEdit()
-            field.setObjectName(f"behind-{name}")
-            field.setAccessibleName(words.say(f"app.releases.behind.{name}"))
-            field.setPlaceholderText(words.say(f"app.releases.behind.{name}"))
-            field.setMaximumWidth(480)
+            said = words.say(f"app.releases.behind.{name}")
+            secret = name == "passphrase"
+            field = make_field(f"behind-{name}", said, placeholder=said, width=480, secret=secret)
             field.textChanged.connect(lambda text: self._enable())
             self.fields[name] = field
             self.body.addWidget(field)
-        self.fields["passphrase"].setEchoMode(QLineEdit.EchoMode.Password)
         self.button = make_button(words.say("app.releases.behind.button"), "behind", lambda: ask())
         self.answer = name_widget(Heading(size="side"), "behind-answer")
         add(self.body, align_left(self.button), self.answer)
@@ -176,7 +182,8 @@ class PseudonymCard(Card):
 
     def asked(self) -> dict[str, str]:
         """Return what was said, and forget the passphrase."""
-        found = {name: field.text().strip() for name, field in self.fields.items()}
+        found = {name: self.fields[name].text().strip() for name in ("pseudonym", "reason")}
+        found["passphrase"] = self.fields["passphrase"].text()
         self.fields["passphrase"].clear()
         return found
 
@@ -517,11 +524,8 @@ class ReleasesPage(Page):
         if what != "sheets":
             self._do_with_key(what, said, "")
             return
-        dialog = QFileDialog(self, words.say("app.signing.where"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(lambda folder: self._do_with_key(what, said, folder))
-        dialog.open()
+        title = words.say("app.signing.where")
+        ask_file(self, title, lambda folder: self._do_with_key(what, said, folder), folder=True)
 
     def _do_with_key(self, what: str, said: dict[str, Any], folder: str) -> None:
         holding = self.register.holding
@@ -580,11 +584,7 @@ class ReleasesPage(Page):
             self._ask(act)
 
     def _ask(self, act: Any) -> None:
-        dialog = QFileDialog(self, words.say("app.releases.which"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(act)
-        dialog.open()
+        ask_file(self, words.say("app.releases.which"), act, folder=True)
 
     def _go_on(self) -> None:
         """Go on with a service: from the folder of its last visit, asked for where nobody knows it."""
@@ -613,10 +613,8 @@ class ReleasesPage(Page):
 
     def _ask_table(self, folder: str) -> None:
         """Ask for the table in which the person behind a pseudonym is looked for."""
-        dialog = QFileDialog(self, words.say("app.releases.behind.which"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda table: self._look_behind(folder, table))
-        dialog.open()
+        title = words.say("app.releases.behind.which")
+        ask_file(self, title, lambda table: self._look_behind(folder, table))
 
     def _look_behind(self, folder: str, table: str) -> None:
         asked = self.behind.asked()

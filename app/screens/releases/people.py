@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
 from app import words
-from app.parts.people import ask_file
+from app.parts.making import ask_file
 from app.work.people import approve_request, compare_sheet, show_request, work_on_people, write_sheet
 
 
@@ -52,7 +52,8 @@ class PeopleWork:
         writes = what == "sheet"
         name = {"approve": "which_request", "sheet": "where_sheet", "compare": "which_sheet"}[what]
         act = {"approve": self._show_request, "sheet": self._write_sheet, "compare": self._compare}[what]
-        ask_file(self.page, name, act, writes="counter-sheet.txt" if writes else "")
+        title = words.say(f"app.staff.{name}")
+        ask_file(self.page, title, act, writes="counter-sheet.txt" if writes else "")
 
     def _start(self, function: Any, file: str, done: Any, **more: Any) -> None:
         self.page.work(

@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QPushButton, QVBoxLayou
 
 from app import words
 from app.parts.cards import BehindLink, Card
-from app.parts.making import STRETCH, add, empty, make_grid, name_widget
+from app.parts.making import STRETCH, add, ask_file, empty, make_grid, name_widget
 from app.parts.panel import Explanation, Part
-from app.parts.people import ask_file
 from app.parts.prose import Prose
 from app.parts.sealing import SealingFold
 from app.parts.verify_card import VerifyCard
@@ -190,7 +189,7 @@ class ReportPage(Page):
             self._work_on_seal(seal_what_stays, secret, None)
         else:
             where = partial(self._work_on_seal, seal_what_stays, secret)
-            ask_file(self, "where_code", where, writes="recovery-code.txt", area="sealing")
+            ask_file(self, words.say("app.sealing.where_code"), where, writes="recovery-code.txt")
 
     def _work_on_seal(self, function: Any, secret: str, code: str | None) -> None:
         name = "opened" if function is open_what_stays else "sealed" if code is None else "set_up"

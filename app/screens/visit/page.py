@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QButtonGroup, QLineEdit, QRadioButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
 from shiboken6 import isValid
 
 from app import words
@@ -17,7 +17,17 @@ from app.parts.cards import Card, row
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.form.parameter_records import RecordsField
 from app.parts.lines import weakest
-from app.parts.making import STRETCH, add, empty, make_button, make_column, make_label, make_row, name_widget
+from app.parts.making import (
+    STRETCH,
+    add,
+    empty,
+    make_button,
+    make_column,
+    make_field,
+    make_label,
+    make_row,
+    name_widget,
+)
 from app.parts.panel import Explanation, Part
 from app.parts.plot import LEFT, NEXT, Segment, SegmentBar
 from app.parts.prose import Heading, Prose
@@ -28,6 +38,7 @@ from app.screens.base import Page
 from app.theme import polish
 from app.words.money import level, money
 from app.work.jobs import SHORT
+from app.work.registers import in_money
 from app.work.releasing import Outcome, Watch, release
 from app.work.visiting import (
     Further,
@@ -37,7 +48,6 @@ from app.work.visiting import (
     Taken,
     Visit,
     look,
-    modelled_claims,
     next_folder,
     opened_from,
     prices,
@@ -186,12 +196,8 @@ class VisitPage(Page):
         self.form.changed.connect(self._filled)
         self.wrong = name_widget(Prose(tone="wrong"), "problem-visit")
         add(self.card.body, self.form, self.wrong)
-        self.secret = QLineEdit()
-        self.secret.setObjectName("passphrase")
-        self.secret.setEchoMode(QLineEdit.EchoMode.Password)
-        self.secret.setPlaceholderText(words.say("app.visit.passphrase"))
-        self.secret.setAccessibleName(words.say("app.visit.passphrase"))
-        self.secret.setMaximumWidth(360)
+        said = words.say("app.visit.passphrase")
+        self.secret = make_field("passphrase", said, placeholder=said, width=360, secret=True)
         self.takes = name_widget(Prose(), "takes")
         self.cheaper = CheaperWays()
         self.cheaper.taken.connect(self._take)
@@ -432,7 +438,7 @@ class VisitPage(Page):
         """Write the modelled claims between two levels; nothing where they are not known, or not yet."""
         if self._taken.reserved is None:
             return ""
-        ends = [modelled_claims(self._plan, one) for one in (epsilon, beyond)]
+        ends = [in_money(self._plan, one) for one in (epsilon, beyond)]
         if ends[0] is None or ends[1] is None:
             return ""
         return money(ends[0] - ends[1], self._plan.price.currency)
