@@ -140,8 +140,7 @@ def naming(table: Table, design: Method, columns: Sequence[str] | None = None) -
             found.append(Naming(name, Why.REPEATS))
     alone = {one.column for one in found}
     for names in _parts(design, frame.columns if columns is None else columns):
-        joint = frame[names].astype("str").agg("\0".join, axis=1)
-        if not alone & set(names) and _tells_apart(joint, (), people):
+        if not alone & set(names) and _tells_apart(_join(frame[names]), (), people):
             found += [Naming(name, Why.EACH_ROW) for name in names]
     return tuple(found)
 
@@ -157,6 +156,12 @@ def _parts(design: Method, columns: Iterable[str]) -> list[list[str]]:
         if name in set(columns):
             found.setdefault(source, []).append(name)
     return [names for names in found.values() if len(names) > 1]
+
+
+def _join(parts: pd.DataFrame) -> pd.Series:
+    """Return what stands in several columns as one text; a row in which all are empty is left out."""
+    first, *others = (parts[name].astype("str") for name in parts)
+    return first.str.cat(others, sep="\0", na_rep="")[parts.notna().any(axis=1)]
 
 
 def _tells_apart(cells: pd.Series, missing: Iterable[str], people: pd.Series | None) -> bool:
