@@ -175,8 +175,9 @@ def _parts(design: Method, columns: Iterable[str]) -> list[list[str]]:
 
 def _join(parts: pd.DataFrame) -> pd.Series:
     """Return what stands in several columns as one text; a row in which all are empty is left out."""
-    first, *others = (parts[name].astype("str") for name in parts)
-    return first.str.cat(others, sep="\0", na_rep="")[parts.notna().any(axis=1)]
+    texts = parts.astype("str")
+    joint = texts.iloc[:, 0].str.cat(texts.iloc[:, 1:], sep="\0", na_rep="")
+    return joint[parts.notna().any(axis=1)]
 
 
 def _tell_apart(holders: pd.Series) -> bool:
