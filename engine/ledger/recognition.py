@@ -10,7 +10,7 @@ from engine.ledger import entries, holdings, journal, people, traces
 from engine.ledger.fields import words
 from engine.ledger.people import Digests
 from engine.ledger.register import Register
-from engine.ledger.values import Match
+from engine.ledger.values import Entry, Match
 
 
 class Recognition(Register):
@@ -35,19 +35,19 @@ class Recognition(Register):
 
     def kin(
         self,
-        entry: str,
+        releases: Sequence[str],
         fingerprint: str,
         people_keys: Any,
         *,
         rows: Digests = people.NONE,
         key: str = "",
-    ) -> traces.Kin:
-        """Return how a table relates to those of an earlier release.
+    ) -> list[traces.Kin]:
+        """Return how a table relates to those of each of some earlier releases of one register.
 
         Parameters
         ----------
-        entry
-            Of the release.
+        releases
+            Their entries.
         fingerprint, rows, key
             Of the table, as for `attach`.
         people_keys
@@ -59,10 +59,8 @@ class Recognition(Register):
             ``ledger.people_differ``: what was kept of the people of a register was changed.
         """
         each, table = self._seen(fingerprint, people_keys, rows)
-        with self._transaction() as db:
-            one = entries.one(db, entry)
-            tables = traces.known_tables(db, self.path).get(one.holding, [])
-        return traces.kin(tables, one.tables, one.number, table, each, key)
+        found, tables = self._tables_of(releases)
+        return [traces.kin(tables, one.tables, one.number, table, each, key) for one in found]
 
     def shared(
         self,
@@ -73,15 +71,19 @@ class Recognition(Register):
         rows: Digests = people.NONE,
         key: str = "",
     ) -> list[traces.Groups]:
-        """Return who is in which of a table and all of these releases (their entries), see `traces.shared`.
+        """Return who is in which of a table and all of these releases, see `traces.shared`.
 
-        Other parameters, order and refusals are those of `kin`.
+        Parameters, order and refusals are those of `kin`.
         """
         each, table = self._seen(fingerprint, people_keys, rows)
+        found, tables = self._tables_of(releases)
+        return traces.shared(tables, [(one.tables, one.number) for one in found], table, each, key)
+
+    def _tables_of(self, releases: Sequence[str]) -> tuple[list[Entry], list[traces.Known]]:
+        """Return the entries of releases of one register, and all tables that were attached to it."""
         with self._transaction() as db:
             found = [entries.one(db, one) for one in releases]
-            tables = traces.known_tables(db, self.path).get(found[0].holding, [])
-        return traces.shared(tables, [(one.tables, one.number) for one in found], table, each, key)
+            return found, traces.known_tables(db, self.path).get(found[0].holding, []) if found else []
 
     def _seen(self, fingerprint: str, people_keys: Any, rows: Digests) -> tuple[Digests, traces.Traces]:
         """Return the digest of each person key in its order, and the traces of the table."""

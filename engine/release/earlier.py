@@ -98,9 +98,8 @@ def earlier(
     others = charge.reason_of(plan, OTHER_PEOPLE)
     if found and others:
         ledger.decide(OTHER_PEOPLE, others, holding=holding.id, entry=entry)
-    related = tuple(_related(one, ledger, identity, prepared) for identity, one in found.items())
+    related, shared = _beside(found, ledger, prepared)
     secret = ledger.register_key(holding.id)
-    shared = _shared(found, ledger, prepared)
     return Earlier(related, len(absent), secret, bool(reason), bool(others), shared)
 
 
@@ -149,33 +148,33 @@ def told_of(folder: Path) -> bytes | None:
         return None
 
 
-def _related(
-    one: EarlierRelease, ledger: Ledger, entry: str, prepared: PreparedTable | None
-) -> EarlierRelease:
-    """Return an earlier release with what the ledger knows of its people and rows beside those of a table."""
-    if prepared is None:
-        return one
-    key, known = prepared.schema.person_key, prepared.fingerprints
-    people = person_keys(prepared.table, prepared.schema)
-    name = "" if key is None else key.name
-    kin = ledger.kin(entry, known.fingerprint, people, rows=known.rows, key=name)
-    strangers = None if kin.strangers is None else people.combine_chunks().filter(pa.array(kin.strangers))
-    return replace(one, alike=kin.alike, strangers=strangers)
-
-
-def _shared(
+def _beside(
     found: Mapping[str, EarlierRelease], ledger: Ledger, prepared: PreparedTable | None
-) -> tuple[Shared, ...]:
-    """Return who is in which of all releases together; nothing where conditions on rows chose among them."""
-    if prepared is None or len(found) < 2 or prepared.filters or any(one.chosen for one in found.values()):
-        return ()
-    key, known = prepared.schema.person_key, prepared.fingerprints
+) -> tuple[tuple[EarlierRelease, ...], tuple[Shared, ...]]:
+    """Return earlier releases with what the ledger knows of their people and rows beside those of a table.
+
+    And who is in which of all together: nothing where conditions on rows chose among them.
+    """
+    releases = tuple(found.values())
+    if prepared is None or not releases:
+        return releases, ()
+    column, known = prepared.schema.person_key, prepared.fingerprints
     people = person_keys(prepared.table, prepared.schema)
-    name = "" if key is None else key.name
-    found_by = ledger.shared(tuple(found), known.fingerprint, people, rows=known.rows, key=name)
-    return tuple(
-        Shared(tables, sizes, places, None if places is None else people.combine_chunks())
-        for tables, sizes, places in found_by
+    keys, key = people.combine_chunks(), "" if column is None else column.name
+    kin = ledger.kin(tuple(found), known.fingerprint, people, rows=known.rows, key=key)
+    related = tuple(
+        replace(
+            one,
+            alike=its.alike,
+            strangers=None if its.strangers is None else keys.filter(pa.array(its.strangers)),
+        )
+        for one, its in zip(releases, kin, strict=True)
+    )
+    if len(found) < 2 or prepared.filters or any(one.chosen for one in releases):
+        return related, ()
+    groups = ledger.shared(tuple(found), known.fingerprint, people, rows=known.rows, key=key)
+    return related, tuple(
+        Shared(tables, sizes, places, None if places is None else keys) for tables, sizes, places in groups
     )
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from itertools import groupby
 
 import numpy as np
@@ -117,7 +118,11 @@ def naming(table: Table, design: Method, columns: Sequence[str] | None = None) -
     found = []
     frame, key = table.rows(), design.schema.person_key
     people = None if key is None or key.name not in table.names else frame[key.name]
-    keys = {one.column for one in counted_against(table)} if people is None else set()
+
+    @cache
+    def keys() -> frozenset[str]:  # looks at the whole table: only where a column is left to be judged by it
+        return frozenset(one.column for one in counted_against(table)) if people is None else frozenset()
+
     for name in design.keeps if columns is None else columns:
         if name not in table.names:
             continue
@@ -125,23 +130,32 @@ def naming(table: Table, design: Method, columns: Sequence[str] | None = None) -
         (suggested,) = suggest_from([looked])
         if suggested.role in (Role.DIRECT_IDENTIFIER, Role.PERSON_KEY):
             found.append(Naming(name, Why.RECOGNISED))
-        elif looked.unique or _tells_apart(frame[name], looked.missing, people):
+            continue
+        if looked.unique:
+            found.append(Naming(name, Why.EACH_ROW))
+            continue
+        cells = _fill(frame[name], looked.missing)
+        holders = _count_holders(cells, people)
+        if frame[name].nunique() >= FEWEST and _tell_apart(holders):
             found.append(Naming(name, Why.EACH_ROW))
         elif suggested.role is Role.NOT_RECOGNISED and suggested.kind in _NUMBERED:
-            cells = _fill(frame[name], looked.missing)
-            share = _share_alone(cells, people)
-            if cells.nunique() < FEWEST or _is_measured(cells, share):
+            share = _share_alone(holders)
+            if len(holders) < FEWEST or _is_measured(holders.index, share):
                 continue
             if share >= MOST:
                 found.append(Naming(name, Why.MOST_PEOPLE))
-            elif name in keys or (people is None and may_be_key(suggested) and _is_of_one_form(cells)):
+            elif name in keys() or (
+                people is None and may_be_key(suggested) and _are_of_one_form(holders.index)
+            ):
                 found.append(Naming(name, Why.REPEATS))
-        elif name in keys:
+        elif name in keys():
             found.append(Naming(name, Why.REPEATS))
     alone = {one.column for one in found}
     for names in _parts(design, frame.columns if columns is None else columns):
-        joint = frame[names].astype("str").agg("\0".join, axis=1)
-        if not alone & set(names) and _tells_apart(joint, (), people):
+        if alone & set(names):
+            continue
+        holders = _count_holders(_join(frame[names]), people)
+        if len(holders) >= FEWEST and _tell_apart(holders):
             found += [Naming(name, Why.EACH_ROW) for name in names]
     return tuple(found)
 
@@ -159,17 +173,22 @@ def _parts(design: Method, columns: Iterable[str]) -> list[list[str]]:
     return [names for names in found.values() if len(names) > 1]
 
 
-def _tells_apart(cells: pd.Series, missing: Iterable[str], people: pd.Series | None) -> bool:
-    """Say whether nearly all values of a column are one person's alone; of one row's where none is marked."""
-    if cells.nunique() < FEWEST:
-        return False
-    holders = _count_holders(_fill(cells, missing), people)
+def _join(parts: pd.DataFrame) -> pd.Series:
+    """Return what stands in several columns as one text; a row in which all are empty is left out."""
+    texts = parts.astype("str")
+    joint = texts.iloc[:, 0].str.cat(texts.iloc[:, 1:], sep="\0", na_rep="")
+    return joint[parts.notna().any(axis=1)]
+
+
+def _tell_apart(holders: pd.Series) -> bool:
+    """Say whether nearly all values are one person's alone; of one row's where none is marked."""
     return bool((holders == 1).sum() >= NEARLY_ALL * len(holders))
 
 
 def _fill(cells: pd.Series, missing: Iterable[str]) -> pd.Series:
     """Return the cells as text that are neither empty nor a missing code."""
-    return cells[cells.notna() & ~cells.astype("str").isin(list(missing))].astype("str")
+    texts = cells.dropna().astype("str")
+    return texts[~texts.isin(list(missing))]
 
 
 def _count_holders(cells: pd.Series, people: pd.Series | None) -> pd.Series:
@@ -178,29 +197,28 @@ def _count_holders(cells: pd.Series, people: pd.Series | None) -> pd.Series:
     return pd.DataFrame({"value": cells, "person": person}).drop_duplicates()["value"].value_counts()
 
 
-def _share_alone(cells: pd.Series, people: pd.Series | None) -> float:
+def _share_alone(holders: pd.Series) -> float:
     """Return the share of people whose value nobody else has; who has several values counts once for each."""
-    holders = _count_holders(cells, people)
     return float((holders == 1).sum() / holders.sum()) if len(holders) else 0.0
 
 
-def _is_measured(cells: pd.Series, alone: float) -> bool:
+def _is_measured(values: Iterable[str], alone: float) -> bool:
     """Say whether values repeat by chance alone: at least as many have a neighbour, and there are gaps."""
     try:
-        numbers = {int(re.sub(r"\.0$|[:./-]", "", value)) for value in cells.unique()}
+        numbers = {int(re.sub(r"\.0$|[:./-]", "", value)) for value in values}
     except ValueError:
         return False
     beside = sum(number - 1 in numbers or number + 1 in numbers for number in numbers) / (len(numbers) or 1)
     return 1 - alone <= beside < _GAPLESS
 
 
-def _is_of_one_form(cells: pd.Series) -> bool:
+def _are_of_one_form(values: Iterable[str]) -> bool:
     """Say whether all values are as long as each other and have digits, as numbers of people have."""
-    values = [value.removesuffix(".0") for value in cells.unique()]
-    lengths = {
-        len(_plain(f"x{value}")) - 1 for value in values if " " not in value and re.search(r"\d", value)
-    }
-    return len({len(value) for value in values}) == 1 and min(lengths, default=0) >= _DIGITS
+    whole = [value.removesuffix(".0") for value in values]
+    if len({len(value) for value in whole}) != 1:
+        return False
+    coded = (value for value in whole if " " not in value and re.search(r"\d", value))
+    return min((len(_plain(f"x{value}")) - 1 for value in coded), default=0) >= _DIGITS
 
 
 def refuse_named(plan: Plan, design: Method, prepared: Mapping[str, PreparedTable]) -> None:
@@ -261,7 +279,7 @@ def refuse_unchanged(
             renamed = len(values) / len(_write(before[name]) or own) if is_text and own else 0.0
             shares = (_share_unchanged(before[name], after[name]), _share_of(values, own), renamed)
             labels = _fill(after[name], ()) if is_text and len(own) >= FEWEST else after[name][:0]
-            if max(shares) > STANDS or _share_alone(labels, people) > ALONE:
+            if max(shares) > STANDS or _share_alone(_count_holders(labels, people)) > ALONE:
                 stands.add(name)
             elif is_text and _share_within(after[name], rows[name]) > STANDS:
                 within.add(name)

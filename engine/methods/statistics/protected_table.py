@@ -359,11 +359,13 @@ class ProtectedTable(Method):
         What cannot be compared is refused too, unless the custodian gave a reason. Returned are the releases
         that were compared; those of another quantity are none of them.
         """
+        from engine.methods.shared.suppression.differencing import Told
+
         earlier = context.earlier
-        compared = []
+        new, compared = Told(frame, self._totals, *self._told(self.values)), []
         for one in earlier.releases:
             try:
-                if self._refuse_beside(frame, table, one):
+                if self._refuse_beside(new, table, one):
                     compared.append(one)
             except (InputRefused, KeyError, ValueError, TypeError, StopIteration) as error:
                 if (
@@ -376,19 +378,18 @@ class ProtectedTable(Method):
                     raise
                 if not earlier.excused:
                     raise InputRefused(f"{ID}.not_compared", title=one.title) from error
-        self._refuse_together(frame, table, earlier)
+        self._refuse_together(new, table, earlier)
         return replace(earlier, releases=tuple(compared))
 
-    def _refuse_together(self, frame: pd.DataFrame, table: Table, earlier: Earlier) -> None:
+    def _refuse_together(self, new: Told, table: Table, earlier: Earlier) -> None:
         """Refuse a table that gives away small cells beside two that were released before, or more."""
-        from engine.methods.shared.suppression.differencing import Told
         from engine.methods.shared.suppression.several import derived_cells
 
-        tables, places = [Told(frame, self._totals, *self._told(self.values))], [0]
+        tables, places = [new], [0]
         for place, one in enumerate(earlier.releases, start=1):
             with suppress(KeyError, ValueError, TypeError, StopIteration):  # then there was a reason
                 told = self._told_by(one)
-                if one.parameters.get("of") == self.options.of and told.lines.keys() & tables[0].lines:
+                if one.parameters.get("of") == self.options.of and told.lines.keys() & new.lines:
                     tables, places = [*tables, told], [*places, place]
         if len(places) < 3:
             return
@@ -425,21 +426,17 @@ class ProtectedTable(Method):
         is_there = np.zeros((count, cells.size), dtype=bool)
         is_there[groups[people.places[counted]], codes[counted]] = True
         is_there = is_there.reshape(count, *cells.shape)
-        where = {(axis.name, text): place for axis in cells.axes for place, text in enumerate(axis.labels)}
-        names = cells.names
 
         def groups_in(cell: Iterable[tuple[str, str]]) -> Mask:
-            fixed = {names.index(pair[0]): where[pair] for pair in cell}
-            here = is_there[(slice(None), *(fixed.get(axis, slice(None)) for axis in range(len(names))))]
+            here = is_there[(slice(None), *self._part_of(cell))]
             return np.asarray(here.reshape(count, -1).any(axis=1))
 
         return groups_in
 
-    def _refuse_beside(self, frame: pd.DataFrame, table: Table, one: EarlierRelease) -> bool:
+    def _refuse_beside(self, new: Told, table: Table, one: EarlierRelease) -> bool:
         """Refuse a table beside one other; False where both are of quantities that are not compared."""
         from engine.methods.shared.suppression.differencing import (
             NotComparable,
-            Told,
             alike,
             exposed_cells,
             is_moved_by_few,
@@ -456,7 +453,6 @@ class ProtectedTable(Method):
         of, amount = one.parameters.get("of"), self.options.of
         if (of is None) != (amount is None):
             return False
-        new = Told(frame, self._totals, *self._told(self.values))
         old = self._told_by(one)
         if of != amount:
             if alike(new, old):
@@ -501,18 +497,31 @@ class ProtectedTable(Method):
         """Return how many people with these rows are in a cell at least, by columns and their values."""
         frame, cells = table.rows(), self.cells
         counts = cells.count(cells.codes(frame)[rows]).reshape(cells.shape)
-        at = {(axis.name, text): place for axis in cells.axes for place, text in enumerate(axis.labels)}
-        names, cap = cells.names, self.request.rows_per_person or 1
+        cap = self.request.rows_per_person or 1
 
         def people_in(cell: Iterable[tuple[str, str]]) -> int:
-            where: list[int | slice] = [slice(None)] * len(names)
-            for pair in cell:
-                if pair not in at:
-                    return 0  # a value or a column of the other table alone
-                where[names.index(pair[0])] = at[pair]
-            return int(counts[tuple(where)].sum()) // cap
+            try:
+                return int(counts[self._part_of(cell)].sum()) // cap
+            except KeyError:
+                return 0  # a value or a column of the other table alone
 
         return people_in
+
+    def _part_of(self, cell: Iterable[tuple[str, str]]) -> tuple[int | slice, ...]:
+        """Return where a cell, of columns and their values, is among all; `KeyError` where it is none."""
+        part: list[int | slice] = [slice(None)] * len(self.cells.axes)
+        for pair in cell:
+            axis, place = self._label_places[pair]
+            part[axis] = place
+        return tuple(part)
+
+    @once
+    def _label_places(self) -> dict[tuple[str, str], tuple[int, int]]:
+        return {
+            (axis.name, text): (number, place)
+            for number, axis in enumerate(self.cells.axes)
+            for place, text in enumerate(axis.labels)
+        }
 
     def _is_grouped_otherwise(self, table: Table, one: EarlierRelease) -> bool:
         """Say whether columns of two tables group the same values, or one groups those of the other.

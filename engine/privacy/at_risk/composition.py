@@ -387,7 +387,7 @@ def _together(
     while len(parts) > 1:
         parts.sort(key=lambda part: part.size)
         pairs = {(id(a), id(b)): (a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)}
-        made = {pair: _convolv(a, b) for pair, (a, b) in pairs.items()}  # of equal ones, once
+        made = {pair: _convolve(a, b) for pair, (a, b) in pairs.items()}  # of equal ones, once
         paired = [made[id(a), id(b)] for a, b in zip(parts[::2], parts[1::2], strict=False)]
         parts = paired + ([parts[-1]] if len(parts) % 2 else [])
     return parts[0]
@@ -402,7 +402,7 @@ def _content(composed: Any) -> tuple[int, Array]:
 # Python; the two below give the same numbers from arrays, fifty times faster.
 
 
-def _convolv(one: Any, two: Any) -> Any:
+def _convolve(one: Any, two: Any) -> Any:
     """Return two losses together: the lower tail is moved up, the upper one counts as an infinite loss."""
     from dp_accounting.pld.pld_pmf import DensePLDPmf
     from scipy.signal import fftconvolve

@@ -209,7 +209,7 @@ def test_what_is_worked_out_at_once_is_what_the_library_works_out_point_by_point
         two = DensePLDPmf(interval, -2, short / short.sum(), 0.0, True)
         theirs, ours = (
             one.compose(two, tail_mass_truncation=composition.TAIL),
-            composition._convolv(one, two),
+            composition._convolve(one, two),
         )
         assert np.array_equal(theirs._probs, ours._probs)
         assert (theirs._lower_loss, theirs._infinity_mass) == (ours._lower_loss, ours._infinity_mass)

@@ -446,18 +446,21 @@ def test_labels_of_groups_name_nobody(tmp_path: Path) -> None:
     made(plan, tmp_path)  # groups of ten and more, under numbers that nobody has
 
 
+@pytest.mark.parametrize("empty", [0, 1])
 @pytest.mark.parametrize("kept", [("series", "rest"), ("series",)], ids=len)
-def test_a_number_in_two_parts_names_as_the_whole_does(kept: tuple[str, ...], tmp_path: Path) -> None:
-    """Neither part is one person's alone, and both together are."""
+def test_a_number_in_two_parts_names_as_the_whole_does(
+    kept: tuple[str, ...], empty: int, tmp_path: Path
+) -> None:
+    """Neither part is one person's alone, and both together are, also where a part is empty."""
     plan = declared_number(method("datasets.masking"), tmp_path, Kind.CATEGORY)
     domain = plan.schema.column("case_no").domain
     assert domain is not None and domain.values is not None
     steps = [
-        {"step": "recode", "column": "case_no", "map": dict(zip(domain.values, parts, strict=True)),
-         "others": "missing", "to": name}
-        for name, parts in (
-            ("series", [f"s{place // 20}" for place in range(len(domain.values))]),
-            ("rest", [f"r{place % 20}" for place in range(len(domain.values))]),
+        {"step": "recode", "column": "case_no", "others": "missing", "to": name,
+         "map": dict(list(zip(domain.values, parts, strict=True))[without:])}
+        for name, parts, without in (
+            ("series", [f"s{place // 20}" for place in range(len(domain.values))], 2 * empty),
+            ("rest", [f"r{place % 20}" for place in range(len(domain.values))], empty),
         )
     ]  # fmt: skip
     others = [name for name in plan.parameters["columns"] if name != "case_no"]

@@ -13,6 +13,7 @@ import pandas as pd
 
 from engine import arrays
 from engine.errors import InputRefused
+from engine.methods.once import once
 from engine.methods.shared.suppression.audit import Published
 
 Floats = arrays.Floats
@@ -66,12 +67,12 @@ class Told:
         numbers = self.frame[self.frame.columns[-1]].to_numpy(dtype=np.float64)
         return np.maximum(numbers - self.off + 1, 0.0), numbers + self.off - 1
 
-    @property
+    @once
     def lines(self) -> dict[_Cell, float | None]:
         """What is printed of every cell, None where it is hidden."""
         return dict.fromkeys(_cells(self)) | self.numbers
 
-    @property
+    @once
     def numbers(self) -> dict[_Cell, float]:
         """The printed numbers by the cell that they stand for, as `_cells` names it."""
         numbers = self.frame[self.frame.columns[-1]]
