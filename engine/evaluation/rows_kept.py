@@ -47,7 +47,7 @@ class RowsKept(InternalMeasure):
             return InternalMeasured()
         table, origin = found
         schema, frame, rows = context.subject.request.schema, table.frame, context.used.rows()
-        columns = _share(frame, rows, schema)
+        columns = _shared_columns(frame, rows, schema)
         if not columns or not len(rows):
             return InternalMeasured()
         cells = {one.name: written_cells(rows[one.name], one) for one in columns}
@@ -76,7 +76,7 @@ class RowsKept(InternalMeasure):
         return InternalMeasured(tuple(view for view in views if view is not None), figures)
 
 
-def _share(frame: pd.DataFrame, rows: pd.DataFrame, schema: Schema) -> list[Column]:
+def _shared_columns(frame: pd.DataFrame, rows: pd.DataFrame, schema: Schema) -> list[Column]:
     names = [name for name in map(str, frame) if name in schema and name in rows]
     return [schema.column(name) for name in names]
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
 from typing import Any
 
 from engine.methods import option
+from engine.methods.once import once
 from engine.methods.parameters import Problem
-from engine.methods.protocol import Budget, Request
+from engine.methods.protocol import Budget, Method, Request
 from engine.privacy.gaussian import gaussian_level
 from engine.privacy.promise import Neighbours
 from engine.views import Text
@@ -106,6 +109,24 @@ def noise_taken(request: Request, sums: float) -> dict[str, str]:
     if request.values[NOISE.name] != FITTING or request.budget is None:
         return {}
     return {NOISE.name: GAUSSIAN if required_budget(paid(request, sums)).delta else LAPLACE}
+
+
+class ManySums(Method):
+    """A method with many noisy sums, for which `NOISE` is chosen."""
+
+    @property
+    @abstractmethod
+    def sums(self) -> float:
+        """How many sums a row moves by the same, about; see `times_less`."""
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return noise_taken(self.request, self.sums)
+
+    @once
+    def paid(self) -> Request:
+        """Return the request with the δ that the noise spends."""
+        return paid(self.request, self.sums)
 
 
 def noise_notes(request: Request, sums: float) -> tuple[Text, ...]:

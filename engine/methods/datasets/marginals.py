@@ -15,11 +15,11 @@ import pandas as pd
 from engine.methods import option
 from engine.methods.budget import (
     NOISE,
+    ManySums,
     budget_problems,
     is_replace_one,
     noise_notes,
     noise_taken,
-    paid,
     required_budget,
     takes_gaussian,
 )
@@ -48,7 +48,6 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
-    Method,
     Reference,
     Release,
     Request,
@@ -229,7 +228,7 @@ MOST_TIMES = 10
 """A table has at most so many times the rows that were stated, unless a number was asked for."""
 
 
-class Marginals(Method):
+class Marginals(ManySums):
     """A synthetic table from noisy tables of single columns and of the pairs that matter most.
 
     Notes
@@ -312,11 +311,6 @@ class Marginals(Method):
         if tables == CHOSEN:
             return columns + 3 * (columns - 1)
         return columns + len(named_columns(self.request))
-
-    @once
-    def paid(self) -> Request:
-        """Return the request with the δ that the noise spends."""
-        return paid(self.request, self.sums)
 
     @once
     def cells(self) -> tuple[ColumnCells, ...]:

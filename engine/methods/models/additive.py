@@ -54,7 +54,7 @@ from engine.methods.protocol import (
     Release,
 )
 from engine.methods.shared.blocks import read
-from engine.methods.shared.cell_search import CELLS, Grids, counted, search_notes, searched, with_edges
+from engine.methods.shared.cell_search import CELLS, SEARCH, Grids, search_cells, search_notes, searched
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (
     BINS,
@@ -69,8 +69,6 @@ from engine.methods.shared.column_cells import (
 )
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.events import Event
-from engine.privacy.mechanisms.integers import add_noise
-from engine.privacy.noise import Noise
 from engine.table.schema import Kind
 from engine.views import Text, View
 
@@ -212,14 +210,8 @@ class Additive(ScoredModel):
     @once
     def grids(self) -> Grids:
         """Return the fine grids of the predictors whose cells are searched."""
-        first = self._unsearched
-        return searched(
-            self.request,
-            self.cells,
-            rows=self.options.about_rows,
-            level=first.signal,
-            gaussian=first.is_gaussian,
-        )
+        budget, rows = fit_budget(self.paid), self.options.about_rows
+        return searched(self.request, self.cells, budget=budget, rows=rows)
 
     @once
     def fit_events(self) -> Event:
@@ -272,7 +264,15 @@ class Additive(ScoredModel):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
-        predictors = self._found(frame, context.noise)
+        predictors = search_cells(
+            frame,
+            self.cells,
+            self.grids,
+            self.schedule.search,
+            context.noise,
+            rows=self.options.about_rows,
+            bins=self.options.bins,
+        )
         pairs = pairs_of(self.request, predictors)
         schedule = replace(self.schedule, sizes=_sizes(predictors, pairs))
         described = self.target
@@ -301,21 +301,6 @@ class Additive(ScoredModel):
         )
         return self._released(self.with_score(model, predict, context))
 
-    def _found(self, frame: pd.DataFrame, noise: Noise) -> tuple[ColumnCells, ...]:
-        """Return the predictors with the cells that their noisy fine counts lead to."""
-        if not self.grids:
-            return self.cells
-        schedule, exact = self.schedule, counted(frame, self.grids)
-        scale = schedule.search_scale
-        return with_edges(
-            self.cells,
-            self.grids,
-            add_noise(exact, schedule.drawn(scale, exact.size, noise)),
-            rows=self.options.about_rows,
-            deviation=schedule.deviation(scale),
-            bins=self.options.bins,
-        )
-
     @once
     def target(self) -> Target:
         """Return what is predicted."""
@@ -333,7 +318,7 @@ class Additive(ScoredModel):
             "scale_of_counts": str(schedule.count_scale),
         }
         if schedule.searched:
-            noise["scale_of_cells"] = str(schedule.search_scale)
+            noise["scale_of_cells"] = str(schedule.search.scale(SEARCH))
         limit: dict[str, Any] = {"clipping": str(schedule.clipping)}
         if schedule.bought is not None:
             noise["scale_of_spread"] = str(schedule.spread_scale / FULL * WIDEST**2)

@@ -20,7 +20,7 @@ from engine.methods.models.limits import (
 from engine.methods.models.residuals import RESIDUAL_STEPS as RESIDUAL_STEPS
 from engine.methods.models.residuals import WHOLE
 from engine.methods.shared.cell_search import SEARCH_SHARE, search_query
-from engine.methods.shared.division import Query, borne_out, level_of, rounded_up
+from engine.methods.shared.division import Division, borne_out, level_of, rounded_up
 from engine.methods.shared.margins import MARGINS
 from engine.privacy.events import Event, Sequential
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, root_above
@@ -171,16 +171,10 @@ class Schedule:
         return rounded_up(query.ones / (query.share * self.level))
 
     @cached_property
-    def search_scale(self) -> Fraction:
-        """Scale of the noise of the fine counts."""
-        query = self._search
-        if self.is_gaussian:
-            return rounded_up(sqrt(query.squared / query.share) / self.level)
-        return rounded_up(query.ones / (query.share * self.level))
-
-    @property
-    def _search(self) -> Query:
-        return search_query(self.searched, rows=self.rows_per_person, replace_one=self.replace_one)
+    def search(self) -> Division:
+        """What the fine counts get of the budget."""
+        query = search_query(self.searched, rows=self.rows_per_person, replace_one=self.replace_one)
+        return Division((query,), self.epsilon, self.delta, self.replace_one, self.margin)
 
     @property
     def _sum_share(self) -> float:
@@ -244,15 +238,14 @@ class Schedule:
         sums, reach = self.rounds * len(self.sizes), self._moved * self.reach
         kind = DiscreteGaussian if self.is_gaussian else DiscreteLaplace
         once = root_above(self._count_squared) if self.is_gaussian else self._moved * len(self.sizes)
-        events = [
+        events: list[Event] = [
             kind(self.count_scale, Fraction(once)),
             kind(self.sum_scale, Fraction(reach), count=sums),
         ]
         if not self.is_classes:
             events.append(kind(self.spread_scale, Fraction(spread_query(self.rows_per_person).ones)))
         if self.searched:
-            once = root_above(self._search.squared) if self.is_gaussian else self._search.ones
-            events.append(kind(self.search_scale, Fraction(once)))
+            events += self.search.events.parts
         return Sequential(tuple(events))
 
     def drawn(self, scale: Fraction, size: int, noise: Noise) -> Integers:

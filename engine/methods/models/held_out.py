@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 
 from engine.methods import option
-from engine.methods.budget import is_replace_one, paid, required_budget
+from engine.methods.budget import ManySums, is_replace_one, required_budget
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.held_out_told import FULL, LIMIT, ROW, guess_of, score_as_json, score_errors
 from engine.methods.once import once
-from engine.methods.protocol import MAIN, Budget, Context, Expected, Method, Request
+from engine.methods.protocol import MAIN, Budget, Context, Expected, Request
 from engine.methods.shared.column_cells import is_listed
 from engine.methods.shared.division import Division, Query
 from engine.methods.shared.margins import MARGINS, smallest_margin
@@ -126,7 +126,7 @@ def _division(asked: Query, budget: Budget, fit_events: Event) -> Division:
     return replace(found, margin=1 - always / (sqrt(asked.share) * gaussian_level(epsilon, delta)))
 
 
-class ScoredModel(Method):
+class ScoredModel(ManySums):
     """A model with a target: its cost, and its score on held-out people where one was asked for.
 
     Notes
@@ -139,16 +139,6 @@ class ScoredModel(Method):
         held_out_percent: int
 
     options: Options
-
-    @property
-    @abstractmethod
-    def sums(self) -> float:
-        """How many sums a row moves by the same, about: `engine.methods.budget.times_less`."""
-
-    @once
-    def paid(self) -> Request:
-        """Return the request with the δ that the noise spends."""
-        return paid(self.request, self.sums)
 
     @once
     @abstractmethod

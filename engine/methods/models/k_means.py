@@ -11,11 +11,10 @@ import numpy as np
 from engine.methods import option
 from engine.methods.budget import (
     NOISE,
+    ManySums,
     budget_problems,
     is_replace_one,
     noise_notes,
-    noise_taken,
-    paid,
     required_budget,
     takes_gaussian,
 )
@@ -32,10 +31,8 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
-    Method,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.promise import cap_notes, promise
@@ -55,7 +52,7 @@ WORDS = f"methods.{ID}"
 FORMAT = "custos.k_means"
 
 
-class KMeans(Method):
+class KMeans(ManySums):
     """k-means: a noisy grid to start from, then noisy steps about published centres.
 
     Notes
@@ -98,19 +95,10 @@ class KMeans(Method):
             return [Problem(f"{ID}.nothing_left", {"rows": rows}, "budget")]
         return []
 
-    @once
-    def taken(self) -> Mapping[str, Any]:
-        return noise_taken(self.request, self.sums)
-
     @property
     def sums(self) -> float:
         """How many sums a row moves by the same, about."""
         return 1 + 3 * (1 + len(self.options.columns))
-
-    @once
-    def paid(self) -> Request:
-        """Return the request with the δ that the noise spends."""
-        return paid(self.request, self.sums)
 
     @once
     def plan(self) -> CentresPlan:

@@ -15,7 +15,6 @@ from engine.methods.budget import (
     budget_problems,
     is_replace_one,
     noise_notes,
-    noise_taken,
     required_budget,
     takes_gaussian,
 )
@@ -133,10 +132,6 @@ class Linear(ScoredModel):
         if self.options.penalty:
             return [Problem(f"{self.id}.no_penalty", parameter="penalty")]
         return weak_problems(self.plan, method=self.id)
-
-    @once
-    def taken(self) -> Mapping[str, Any]:
-        return noise_taken(self.request, self.sums)
 
     @property
     def sums(self) -> float:

@@ -7,7 +7,7 @@ from math import floor
 from typing import TYPE_CHECKING, Any
 
 from engine.methods import option
-from engine.methods.budget import NOISE, budget_problems, noise_notes, noise_taken, takes_gaussian
+from engine.methods.budget import NOISE, budget_problems, noise_notes, takes_gaussian
 from engine.methods.filling import Judged
 from engine.methods.models.descent import (
     DescentPlan,
@@ -105,10 +105,6 @@ class Logistic(ScoredModel):
             return [Problem(f"{ID}.too_many", values, "predictors")]
         found = budget_problems(self.request, uses_delta=takes_gaussian(self.request))
         return found or weak_problems(self.plan, method=ID)
-
-    @once
-    def taken(self) -> Mapping[str, Any]:
-        return noise_taken(self.request, self.sums)
 
     @property
     def sums(self) -> float:

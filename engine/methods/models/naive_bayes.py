@@ -43,13 +43,11 @@ from engine.methods.protocol import (
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.cell_search import (
     CELLS,
-    SEARCH,
     SEARCHED,
     Grids,
-    counted,
+    search_cells,
     search_notes,
     searched,
-    with_edges,
 )
 from engine.methods.shared.column_cells import (
     BINS,
@@ -60,10 +58,8 @@ from engine.methods.shared.column_cells import (
     columns_as_cells,
     is_listed,
 )
-from engine.methods.shared.division import Division
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.events import Event
-from engine.privacy.noise import Noise
 from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.views import Cell, TableView, Text, View
@@ -178,25 +174,8 @@ class NaiveBayes(ScoredModel):
     @once
     def grids(self) -> Grids:
         """Return the fine grids of the predictors whose cells are searched."""
-        budget, first = fit_budget(self.paid), self._unsearched
-        moved = first.rows_per_person * (2 if first.replace_one else 1)
-        level = Division((), budget.epsilon, budget.delta, first.replace_one).level / moved
-        rows = self.options.about_rows
-        return searched(self.request, self.cells, rows=rows, level=level, gaussian=budget.delta > 0)
-
-    def _found(self, frame: pd.DataFrame, noise: Noise) -> tuple[ColumnCells, ...]:
-        """Return the predictors with the cells that their noisy fine counts lead to."""
-        if not self.grids:
-            return self.cells
-        division = self.plan.division
-        return with_edges(
-            self.cells,
-            self.grids,
-            division.noisy(SEARCH, counted(frame, self.grids), noise),
-            rows=self.options.about_rows or 0,
-            deviation=division.deviation(SEARCH),
-            bins=self.options.bins,
-        )
+        budget, rows = fit_budget(self.paid), self.options.about_rows
+        return searched(self.request, self.cells, budget=budget, rows=rows)
 
     @once
     def fit_events(self) -> Event:
@@ -240,7 +219,15 @@ class NaiveBayes(ScoredModel):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
-        own = self._found(frame, context.noise)
+        own = search_cells(
+            frame,
+            self.cells,
+            self.grids,
+            self.plan.division,
+            context.noise,
+            rows=self.options.about_rows,
+            bins=self.options.bins,
+        )
         plan = replace(self.plan, sizes=tuple(cells.size for cells in own))
         parts = (self._read(frame.iloc[rows], own) for rows in blocks(len(frame), at_most=2**14))
         found = fit(parts, plan, noise=context.noise)

@@ -13,11 +13,10 @@ from engine import arrays
 from engine.methods import option
 from engine.methods.budget import (
     NOISE,
+    ManySums,
     budget_problems,
     is_replace_one,
     noise_notes,
-    noise_taken,
-    paid,
     required_budget,
     takes_gaussian,
 )
@@ -37,10 +36,8 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
-    Method,
     Reference,
     Release,
-    Request,
 )
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.cells import level_problems
@@ -96,7 +93,7 @@ class Components:
     noise: float
 
 
-class PrincipalComponents(Method):
+class PrincipalComponents(ManySums):
     """Principal components of columns between −1 and 1, from products that got noise once.
 
     Notes
@@ -173,19 +170,10 @@ class PrincipalComponents(Method):
         """Whether noisy power steps are taken, because there are too many coordinates for all products."""
         return sum(self.widths[1]) > MOST_COORDINATES
 
-    @once
-    def taken(self) -> Mapping[str, Any]:
-        return noise_taken(self.request, self.sums)
-
     @property
     def sums(self) -> float:
         """How many sums a row moves by the same, about."""
         return len(self.options.columns) ** 2 / 2
-
-    @once
-    def paid(self) -> Request:
-        """Return the request with the δ that the noise spends."""
-        return paid(self.request, self.sums)
 
     @once
     def plan(self) -> PowerPlan:

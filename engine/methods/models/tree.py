@@ -42,15 +42,13 @@ from engine.methods.protocol import (
 from engine.methods.shared.blocks import blocks, read, small
 from engine.methods.shared.cell_search import (
     CELLS,
-    SEARCH,
     SEARCH_SHARE,
     SEARCHED,
     Grids,
-    counted,
+    search_cells,
     search_notes,
     search_query,
     searched,
-    with_edges,
 )
 from engine.methods.shared.column_cells import (
     BINS,
@@ -166,27 +164,10 @@ class DecisionTree(ScoredModel):
     @once
     def grids(self) -> Grids:
         """Return the fine grids of the predictors whose cells are searched."""
-        budget, first = fit_budget(self.paid), self._unsearched
-        moved = first.rows_per_person * (2 if first.replace_one else 1)
-        level = Division((), budget.epsilon, budget.delta, first.replace_one).level / moved
-        rows = (
-            self.options.about_rows if budget.delta else None
-        )  # in pure noise nothing is left for questions
-        return searched(self.request, self.cells, rows=rows, level=level, gaussian=budget.delta > 0)
-
-    def _found(self, frame: pd.DataFrame, noise: Noise) -> tuple[ColumnCells, ...]:
-        """Return the predictors with the cells that their noisy fine counts lead to."""
-        if not self.grids:
-            return self.cells
-        division = self.plan.division
-        return with_edges(
-            self.cells,
-            self.grids,
-            division.noisy(SEARCH, counted(frame, self.grids), noise),
-            rows=self.options.about_rows or 0,
-            deviation=division.deviation(SEARCH),
-            bins=self.options.bins,
-        )
+        budget = fit_budget(self.paid)
+        # In pure noise nothing is left for questions
+        rows = self.options.about_rows if budget.delta else None
+        return searched(self.request, self.cells, budget=budget, rows=rows)
 
     @once
     def fit_events(self) -> Event:
@@ -226,7 +207,15 @@ class DecisionTree(ScoredModel):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
-        cells = self._found(frame, context.noise)
+        cells = search_cells(
+            frame,
+            self.cells,
+            self.grids,
+            self.plan.division,
+            context.noise,
+            rows=self.options.about_rows,
+            bins=self.options.bins,
+        )
         sizes, ordered = tuple(one.size for one in cells), tuple(one.ordered for one in cells)
         plan = replace(self.plan, sizes=sizes, ordered=ordered)
         target = self.schema.column(self.options.target)

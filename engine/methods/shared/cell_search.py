@@ -18,7 +18,8 @@ import pandas as pd
 
 from engine import arrays
 from engine.methods import option
-from engine.methods.protocol import Request
+from engine.methods.budget import is_replace_one
+from engine.methods.protocol import Budget, Request
 from engine.methods.shared.column_cells import (
     BINS,
     NUMBERS,
@@ -28,7 +29,8 @@ from engine.methods.shared.column_cells import (
     cells_of,
     small_codes,
 )
-from engine.methods.shared.division import Query
+from engine.methods.shared.division import Division, Query
+from engine.privacy.noise import Noise
 from engine.views import Text
 
 Floats = arrays.Floats
@@ -82,29 +84,26 @@ Grids = Mapping[int, Intervals]
 """The fine grid of every column whose cells are searched, by its place."""
 
 
-def searched(
-    request: Request, cells: Sequence[ColumnCells], *, rows: int | None, level: float, gaussian: bool
-) -> Grids:
+def searched(request: Request, cells: Sequence[ColumnCells], *, budget: Budget, rows: int | None) -> Grids:
     """Return the fine grids of the columns whose cells are searched: from declarations alone.
 
     Parameters
     ----------
     cells
         Of every column, as declared.
+    budget
+        Of the fit: in a small one nothing would be certain, and nothing is searched.
     rows
         Roughly how many there are; nothing is searched where that is not said.
-    level
-        μ for Gaussian noise, ε for Laplace noise, for one row that comes or goes: in a small one nothing
-        would be certain, and nothing is searched.
-    gaussian
-        Which of the two.
     """
     if request.values[CELLS.name] != SEARCHED or rows is None:
         return {}
+    whole = Division((), budget.epsilon, budget.delta, is_replace_one(request))
+    moved = request.rows_per_person * (2 if whole.replace_one else 1)
     own = request.values[OWN_EDGES.name] or {}
     fine = {place: grid for place, one in enumerate(cells) if (grid := fine_of(one, own)) is not None}
     for _ in range(2):  # fewer columns have less noise: once more with those that were worth it
-        deviation = _deviation(len(fine), level, gaussian)
+        deviation = _deviation(len(fine), whole.level / moved, whole.is_gaussian)
         kept = {}
         for place, grid in fine.items():
             width = ceil((grid.size - 1) / request.values[BINS.name])
@@ -141,6 +140,34 @@ def search_query(columns: int, *, rows: int, replace_one: bool) -> Query:
     """Return how far a person's rows move the fine counts: a row is in one cell of every column."""
     times = 2 if replace_one else 1
     return Query(SEARCH, times * rows * columns, times * rows**2 * columns, SEARCH_SHARE)
+
+
+def search_cells(
+    frame: pd.DataFrame,
+    cells: Sequence[ColumnCells],
+    grids: Grids,
+    division: Division,
+    noise: Noise,
+    *,
+    rows: int | None,
+    bins: int,
+) -> tuple[ColumnCells, ...]:
+    """Return the columns with the cells that one noisy count of their fine grids leads to.
+
+    Parameters
+    ----------
+    cells, grids
+        As declared; see `searched`.
+    division
+        It has the `search_query`.
+    rows, bins
+        See `with_edges`.
+    """
+    if not grids:
+        return tuple(cells)
+    assert rows is not None, "nothing is searched where rows are not said"
+    noisy = division.noisy(SEARCH, counted(frame, grids), noise)
+    return with_edges(cells, grids, noisy, rows=rows, deviation=division.deviation(SEARCH), bins=bins)
 
 
 def with_edges(

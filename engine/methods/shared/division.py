@@ -160,7 +160,7 @@ class Division:
         return add_noise(sums, noise.discrete_laplace(scale, sums.size))
 
     @property
-    def events(self) -> Event:
+    def events(self) -> Sequential:
         """What the ledger reserves."""
         return Sequential(tuple(self._event(query) for query in self.queries))
 

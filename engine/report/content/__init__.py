@@ -104,9 +104,7 @@ def _unsaid(sections: Iterable[Section], first: tuple[Part, ...]) -> Iterator[Se
             if isinstance(part, Bullets):
                 part = Bullets(tuple(text for text in part.items if word(text, "en") not in said))
             elif isinstance(part, KeyValues):
-                part = replace(
-                    part, rows=tuple(row for row in part.rows if cell(row.value, "en") not in said)
-                )
+                part = replace(part, rows=tuple(_rows_unsaid(part.rows, said)))
             if part not in drawn and getattr(part, "items", True) and getattr(part, "rows", True):
                 parts.append(part)
         if parts:

@@ -220,7 +220,9 @@ def _size(evidence: PublicEvidence) -> Iterator[Fact]:
         return
     tables = [one for one in evidence.artefacts if one.get("rows")]
     if facts.rows and tables:
-        kind = "real" if facts.personal and evidence.promise.kind != "none" else "invented"
+        kind = "real" if facts.personal else "invented"
+        if evidence.promise.kind == "none":
+            kind = "none"  # some or all values invented, or made alike: the dictionary says which
         names = [str(one["file"]) for one in tables]
         name = "several" if len(tables) > 1 else "rows"
         yield Fact(say(f"front.{name}"), int(tables[0]["rows"]), say(f"front.rows_{kind}", files=names))

@@ -61,6 +61,10 @@ CLAIMS: Mapping[str, tuple[str, Allowed]] = {
         r"\brows are invented\b|\binvented row\b|\bis invented\b",
         lambda facts, kind: facts.rows and (facts.bounded or kind == "none"),
     ),
+    "all invented": (
+        r"^invented, in\b|\brows are invented\b",
+        lambda facts, kind: facts.rows and facts.bounded,
+    ),
     "answers": (r"\bpeople answered\b|\bwho answers?\b", lambda facts, kind: facts.local),
     "groups": (
         r"\brows agree\b|\brow agrees\b|\bgroups have at least\b|\bgroup of at least\b",

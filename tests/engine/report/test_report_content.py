@@ -932,6 +932,21 @@ def test_the_first_page_gives_each_kind_of_number_the_margins_that_stand_beside_
     ]
 
 
+def test_margins_keep_their_name_where_page_one_has_said_the_first_of_them(sample):
+    views = (with_margins("total", (10, 32, 18)), with_margins("count", (6, 6)))
+    document = content.external(replace(sample.public, views=views, measures={}))
+    facts = next(part for part in document.cover if isinstance(part, Facts))
+    exact = next(part for part in document.sections[0].parts if isinstance(part, KeyValues))
+    said = [printed(fact.what, "en") for fact in facts.items]
+    assert "Count: 95 of 100 lie within ± 6 rows of the exact ones." in said
+    assert [(row.label, printed(row.value, "en")) for row in exact.rows] == [
+        (
+            Text("report.cover.accuracy"),
+            "Total: 95 of 100 lie within their margins, ± 10 to ± 32 rows, of the exact ones.",
+        )
+    ]
+
+
 def test_a_share_of_numbers_on_the_first_page_is_said_of_one_kind_where_there_are_several(sample):
     one = {"counts.count": {"cells": 33, "guesses": 12}}
     two = {**one, "totals.total": {"cells": 15, "guesses": 2}}
