@@ -46,11 +46,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Find out once, before workers start, what has changed since it last passed.
 
-    No test remembers a ledger in the folder of whoever runs the tests.
+    No test remembers a ledger in the folder of whoever runs the tests, or reads or writes one there.
     """
     home = TemporaryDirectory(prefix="custos-state-", ignore_cleanup_errors=True)
     config.add_cleanup(home.cleanup)
     os.environ["XDG_STATE_HOME"] = home.name
+    # Below a file no folder can be made: a test that enters anything in the ledger of whoever runs it fails.
+    nowhere = Path(home.name) / "no_folder"
+    nowhere.touch()
+    os.environ["XDG_DATA_HOME"] = str(nowhere)
     if hasattr(config, "workerinput"):  # workers get the words of the command line, not what became of them
         for name in FOUND_OUT:
             setattr(config.option, name, config.workerinput[name])
