@@ -1,0 +1,432 @@
+"""The files that go between sites: each signed, bound to its study, round and roster, named by what it is.
+
+A file is lines of text: what it is, its head (JSON, in base64), the signature of the head, and the numbers
+whose digest the head names. There is one way to write a file, so that one changed bit makes another file,
+which nobody signed. A key that comes with a file proves nothing by itself: the fingerprints of a study's
+roster are compared over another way, by telephone or from paper, before anybody takes part.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from engine import ed25519, strict_json
+from engine.errors import InputRefused
+from engine.methods.protocol import Budget
+from engine.numbers import shortest_json
+from engine.privacy.mechanisms.integers import Integers
+from engine.privacy.promise import Neighbours
+from engine.table.schema import Schema
+
+VERSION = 1
+CARD, STUDY, SHARE = "card", "study", "share"
+KINDS = (CARD, STUDY, SHARE)
+PIECE = 1 << 16
+"""Letters of a line of numbers."""
+MOST_SITES = 200
+MOST_LETTERS = 100
+LEAST_SITES = 2
+
+_FIRST = re.compile(r"custos-([a-z]{1,20})-([1-9]\d{0,3})")
+_SERIES, _SIGNATURE = re.compile(r"[0-9a-f]{16}"), re.compile(r"ed25519:[0-9a-f]{128}")
+
+
+@dataclass(frozen=True)
+class SiteFile:
+    """A file between sites whose signature is genuine under the key that it names.
+
+    Parameters
+    ----------
+    kind
+        What it is, one of `KINDS`.
+    head
+        What was signed.
+    numbers
+        What the digest in the head is of; empty for files without numbers.
+    file
+        How it is called, for messages.
+    """
+
+    kind: str
+    head: Mapping[str, Any]
+    numbers: bytes = field(default=b"", repr=False)
+    file: str = ""
+
+    @property
+    def id(self) -> str:
+        """SHA-256 of what was signed."""
+        return hashlib.sha256(_signed(self.kind, self.head)).hexdigest()
+
+
+@dataclass(frozen=True)
+class Member:
+    """Somebody who takes part: a name, and the public key of the register that signs."""
+
+    name: str
+    key: str
+
+    @property
+    def fingerprint(self) -> str:
+        """What is compared over another way before anybody takes part; see `fingerprint_of`."""
+        return fingerprint_of(self.key)
+
+    def to_json(self) -> dict[str, str]:
+        """Return it as JSON values."""
+        return {"name": self.name, "key": self.key}
+
+
+@dataclass(frozen=True)
+class Study:
+    """What all sites of a study do: public, the same for everybody, named by the digest of its file.
+
+    Parameters
+    ----------
+    title, coordinator
+        What it is called, and who puts the sums together.
+    roster
+        The sites, in their order.
+    method, method_version, parameters, budget, schemas, sizes
+        Of the release, as in a plan; the columns as they are after each site's own preparation.
+    cells
+        How many numbers each noisy sum of the method has.
+    series, attempt
+        The same for all attempts at one study, and which attempt this is: a new one is paid for anew.
+    rehearsal
+        Whether rows are invented everywhere: nothing of it may be put together with real shares.
+    """
+
+    title: str
+    coordinator: Member
+    roster: tuple[Member, ...]
+    method: str
+    method_version: int
+    parameters: Mapping[str, Any]
+    budget: Budget
+    schemas: Mapping[str, Schema]
+    sizes: tuple[int, ...]
+    cells: tuple[int, ...]
+    series: str
+    attempt: int = 1
+    rehearsal: bool = False
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """What the coordinator signs."""
+        budget = self.budget
+        return {
+            "title": self.title,
+            "key": self.coordinator.key,
+            "coordinator": self.coordinator.name,
+            "roster": [one.to_json() for one in self.roster],
+            "method": self.method,
+            "method_version": self.method_version,
+            "parameters": dict(self.parameters),
+            "budget": {
+                "epsilon": shortest_json(budget.epsilon),
+                "delta": shortest_json(budget.delta),
+                "neighbours": budget.neighbours.value,
+            },
+            "schemas": {name: one.to_json() for name, one in self.schemas.items()},
+            "sizes": list(self.sizes),
+            "cells": list(self.cells),
+            "rounds": 1,
+            "series": self.series,
+            "attempt": self.attempt,
+            "rehearsal": self.rehearsal,
+        }
+
+    @property
+    def id(self) -> str:
+        """What every share of it names: it changes with everything that was decided."""
+        return SiteFile(STUDY, self.head).id
+
+    @property
+    def roster_digest(self) -> str:
+        """What every share names of the roster."""
+        return hashlib.sha256(_canonical([one.to_json() for one in self.roster])).hexdigest()
+
+    @property
+    def short(self) -> str:
+        """Six letters and digits by which people tell studies apart."""
+        return base64.b32encode(bytes.fromhex(self.id)).decode()[:6]
+
+    def member(self, name: str) -> Member | None:
+        """Return a site by its name."""
+        return next((one for one in self.roster if one.name == name), None)
+
+    def share_of(self, member: Member, sums: Sequence[Integers]) -> tuple[dict[str, Any], bytes]:
+        """Return the head of a site's share, and its numbers."""
+        numbers = b"".join(np.asarray(one, dtype="<i8").tobytes() for one in sums)
+        return {
+            "study": self.id,
+            "series": self.series,
+            "attempt": self.attempt,
+            "round": 1,
+            "roster": self.roster_digest,
+            "name": member.name,
+            "key": member.key,
+            "numbers": hashlib.sha256(numbers).hexdigest(),
+        }, numbers
+
+
+def fingerprint_of(key: str) -> str:
+    """Return 24 letters and digits of a public key in groups of four, to be read out.
+
+    Examples
+    --------
+    >>> fingerprint_of("00" * 32)
+    'MZUH VLPY MK6X O3EP RSHN'
+    """
+    digits = base64.b32encode(hashlib.sha256(bytes.fromhex(key)).digest()).decode()[:24]
+    return " ".join(digits[at : at + 4] for at in range(0, len(digits), 4))
+
+
+# --- writing and reading -----------------------------------------------------------------------------------
+
+
+def written(kind: str, head: Mapping[str, Any], sign: Callable[[bytes], str], numbers: bytes = b"") -> bytes:
+    """Return a file as it is sent, signed."""
+    return _lines(kind, _canonical(head), sign(_signed(kind, head)), numbers)
+
+
+def _lines(kind: str, head: bytes, signature: str, numbers: bytes) -> bytes:
+    told = base64.b64encode(numbers).decode()
+    pieces = [told[at : at + PIECE] for at in range(0, len(told), PIECE)]
+    lines = [f"custos-{kind}-{VERSION}", base64.b64encode(head).decode(), f"ed25519:{signature}", *pieces]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def read(content: bytes, kind: str, file: str) -> SiteFile:
+    """Return what a file says, once it is known to be genuine and what was asked for.
+
+    Parameters
+    ----------
+    content
+        Of the file.
+    kind
+        What it should be.
+    file
+        How it is called, for messages.
+
+    Raises
+    ------
+    InputRefused
+        ``sites.no_file``: not a file of this form. ``sites.kind``: another kind of it. ``sites.newer``: of a
+        newer version. ``sites.changed``: not what was signed with the key that it names.
+    """
+    first, _, _ = content.partition(b"\n")
+    found = _FIRST.fullmatch(first.decode("ascii", "replace"))
+    if found is None or found[1] not in KINDS:
+        raise InputRefused("sites.no_file", file=file)
+    if int(found[2]) > VERSION:
+        raise InputRefused("sites.newer", file=file, found=int(found[2]), expected=VERSION)
+    if found[1] != kind:
+        raise InputRefused("sites.kind", file=file, found=found[1], expected=kind)
+    try:
+        _, head, signature, *pieces, end = content.decode("ascii").split("\n")
+        told, numbers = (
+            base64.b64decode(head, validate=True),
+            base64.b64decode("".join(pieces), validate=True),
+        )
+        tree = strict_json.loads(told)
+        signature = signature.removeprefix("ed25519:")  # a colon is in no other line
+        genuine = (
+            not end
+            and isinstance(tree, dict)
+            and _canonical(tree) == told
+            and _lines(kind, told, signature, numbers) == content
+            and isinstance(tree.get("key"), str)
+            and ed25519.is_signed(tree["key"], signature, _signed(kind, tree))
+            and tree.get("numbers", _EMPTY) == hashlib.sha256(numbers).hexdigest()
+        )
+    except (ValueError, binascii.Error) as error:
+        raise InputRefused("sites.changed", file=file) from error
+    if not genuine:
+        raise InputRefused("sites.changed", file=file)
+    return SiteFile(kind, tree, numbers, file)
+
+
+_EMPTY = hashlib.sha256(b"").hexdigest()
+
+
+def is_signature(line: str) -> bool:
+    """Say whether a line is a signature: no line of a head or of numbers has a colon."""
+    return _SIGNATURE.fullmatch(line) is not None
+
+
+def _canonical(tree: Any) -> bytes:
+    return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _signed(kind: str, head: Mapping[str, Any]) -> bytes:
+    return f"custos {kind} {VERSION}\n".encode() + _canonical(head)
+
+
+# --- what is in them ---------------------------------------------------------------------------------------
+
+
+def card(name: str, key: str) -> dict[str, Any]:
+    """Return the head of a card: how a site introduces itself before a study is made."""
+    return {"name": name, "key": key}
+
+
+def read_card(content: bytes, file: str) -> Member:
+    """Return who introduces themselves.
+
+    Raises
+    ------
+    InputRefused
+        As `read`; ``document.*``: something in it is missing or of the wrong kind.
+    """
+    head = read(content, CARD, file).head
+    return _told(lambda: _member(head, ""), file)
+
+
+def read_study(content: bytes, file: str = "study") -> Study:
+    """Return a study.
+
+    Raises
+    ------
+    InputRefused
+        As `read`; ``document.*``: something in it is missing or of the wrong kind. ``sites.roster``: somebody
+        stands in it twice, or there are too few or too many sites.
+    """
+    found = read(content, STUDY, file)
+    study = _told(lambda: _study(found.head), file)
+    refuse_roster(study.roster, file)
+    if study.head != dict(found.head):
+        raise InputRefused("sites.changed", file=file)
+    return study
+
+
+def refuse_roster(roster: Sequence[Member], file: str) -> None:
+    """Refuse a roster in which somebody stands twice, or that has too few or too many sites."""
+    names, keys = {one.name.strip().casefold() for one in roster}, {one.key for one in roster}
+    if not LEAST_SITES <= len(roster) <= MOST_SITES or len(names) < len(roster) or len(keys) < len(roster):
+        raise InputRefused("sites.roster", file=file, least=LEAST_SITES, most=MOST_SITES)
+
+
+def accept(
+    study: Study, shares: Sequence[SiteFile], without: Sequence[str] = ()
+) -> dict[str, list[Integers]]:
+    """Return the sums of every site of a study by its name, once all files are known to belong to it.
+
+    Parameters
+    ----------
+    study
+        What the shares should be of.
+    shares
+        As `read` returned them.
+    without
+        Names of sites that do not take part after all.
+
+    Raises
+    ------
+    InputRefused
+        Naming the file: ``sites.old`` (an earlier or later attempt at the study), ``sites.foreign`` (another
+        study), ``sites.other_roster``, ``sites.stranger`` (not signed with the key that the roster has for
+        the site), ``sites.doubled``, ``sites.other_cells``; ``sites.missing`` and ``sites.too_few``.
+    """
+    found: dict[str, SiteFile] = {}
+    for one in shares:
+        head = one.head
+        name = str(head.get("name", ""))
+        if head.get("study") != study.id:
+            is_attempt = head.get("series") == study.series and head.get("attempt") != study.attempt
+            raise InputRefused(
+                "sites.old" if is_attempt else "sites.foreign", file=one.file, name=name[:MOST_LETTERS]
+            )
+        member = study.member(name)
+        if member is None or member.key != head["key"]:
+            raise InputRefused("sites.stranger", file=one.file, name=name[:MOST_LETTERS])
+        if head.get("roster") != study.roster_digest or head.get("round") != 1:
+            raise InputRefused("sites.other_roster", file=one.file, name=name)
+        if name in found:
+            raise InputRefused("sites.doubled", file=one.file, first=found[name].file, name=name)
+        if name in without:
+            raise InputRefused("sites.left_out", file=one.file, name=name)
+        if len(one.numbers) != 8 * sum(study.cells):
+            raise InputRefused("sites.other_cells", file=one.file, name=name)
+        found[name] = one
+    unknown = [name for name in without if study.member(name) is None]
+    if unknown:
+        raise InputRefused("sites.unknown", name=unknown[0][:MOST_LETTERS])
+    missing = [one.name for one in study.roster if one.name not in found and one.name not in without]
+    if missing:
+        raise InputRefused("sites.missing", names=", ".join(missing))
+    if len(found) < LEAST_SITES:
+        raise InputRefused("sites.too_few", least=LEAST_SITES)
+    return {one.name: sums_of(study, found[one.name].numbers) for one in study.roster if one.name in found}
+
+
+def sums_of(study: Study, numbers: bytes) -> list[Integers]:
+    """Return the sums that numbers hold."""
+    told = np.frombuffer(numbers, dtype="<i8").astype(np.int64)
+    return np.split(told, np.cumsum(study.cells)[:-1])
+
+
+def _told(made: Callable[[], Any], file: str) -> Any:
+    """Return what is made of a head, or say in words which part of it is not as it should be."""
+    try:
+        return made()
+    except strict_json.Wrong as error:
+        raise error.refusal(file) from error
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InputRefused("sites.no_file", file=file) from error
+
+
+def _member(tree: Any, place: str) -> Member:
+    tree = strict_json.members(tree, place, must=("name", "key"))
+    name, key = strict_json.text(tree["name"], "name"), strict_json.text(tree["key"], "key")
+    if not name.strip() or len(name) > MOST_LETTERS or not name.isprintable() or not ed25519.is_key(key):
+        raise strict_json.Wrong("text", "name")
+    return Member(name, key)
+
+
+_PARTS = (
+    *("title", "key", "coordinator", "roster", "method", "method_version", "parameters", "budget"),
+    *("schemas", "sizes", "cells", "rounds", "series", "attempt", "rehearsal"),
+)
+
+
+def _study(head: Mapping[str, Any]) -> Study:
+    tree = strict_json.members(head, "", must=_PARTS)
+    budget = strict_json.members(tree["budget"], "budget", must=("epsilon", "delta", "neighbours"))
+    whole = lambda value, place: strict_json.whole(value, place, least=1)  # noqa: E731
+    if tree["rounds"] != 1:
+        raise strict_json.Wrong("whole", "rounds")
+    if not _SERIES.fullmatch(strict_json.text(tree["series"], "series")):
+        raise strict_json.Wrong("text", "series")
+    return Study(
+        strict_json.text(tree["title"], "title"),
+        _member({"name": tree["coordinator"], "key": tree["key"]}, "coordinator"),
+        strict_json.items(tree["roster"], "roster", _member),
+        strict_json.text(tree["method"], "method"),
+        whole(tree["method_version"], "method_version"),
+        strict_json.read_named(tree["parameters"], "parameters"),
+        Budget(
+            strict_json.number(budget["epsilon"], "budget.epsilon"),
+            strict_json.number(budget["delta"], "budget.delta"),
+            Neighbours(
+                strict_json.word(budget["neighbours"], "budget.neighbours", [one.value for one in Neighbours])
+            ),
+        ),
+        {
+            name: Schema.from_json(one, file="study")
+            for name, one in strict_json.read_named(tree["schemas"], "schemas").items()
+        },
+        strict_json.items(tree["sizes"], "sizes", whole),
+        strict_json.items(tree["cells"], "cells", whole),
+        tree["series"],
+        whole(tree["attempt"], "attempt"),
+        strict_json.truth(tree["rehearsal"], "rehearsal"),
+    )
