@@ -32,7 +32,7 @@ from engine.privacy.accuracy import noise_of
 from engine.privacy.mechanisms import Stated
 from engine.privacy.promise import Promise
 from engine.table.declared import as_declared
-from engine.table.schema import Role
+from engine.table.schema import Role, Schema
 from engine.table.table import Table as Rows
 from engine.views import TableView, Text
 
@@ -97,6 +97,8 @@ class Combine(Method):
         for name in self.options.without:
             if self.study.member(name) is None:
                 return [Problem("sites.unknown", {"name": name[:100]}, "without")]
+        if LINES not in self.request.schemas.get(SHARES, Schema()):
+            return [Problem(f"{self.id}.no_shares", {"heading": LINES})]
         if self.sites < site_files.LEAST_SITES:
             return [Problem("sites.too_few", {"least": site_files.LEAST_SITES}, "without")]
         return []
@@ -110,6 +112,10 @@ class Combine(Method):
         found = noise_promise(replace(paid, loss=replace(paid.loss, events=proved)), "noise_of_sites")
         drawn_here = ("exact_integer_noise",)
         return replace(found, assumptions=tuple(one for one in found.assumptions if one not in drawn_here))
+
+    @once
+    def uses(self) -> Mapping[str, tuple[str, ...]]:
+        return {SHARES: (LINES,)}
 
     @once
     def forecast(self) -> Forecast:
