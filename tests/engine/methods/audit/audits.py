@@ -8,8 +8,8 @@ What is audited follows from what is promised, never from a list of methods:
 * a bounded loss whose events have rows from seeds (``plausible_deniability``, and ``approximate_dp`` with
   them): **enumeration** (`seeds`). The learning is replayed, and of the row that leaves the probability of
   every row there can be is worked out on both neighbours by the definition of the test;
-* a bounded loss that others paid for before their numbers came (``RECEIVED`` and no people): nothing is drawn,
-  the same files always give the same, and no less is claimed than the study says;
+* a bounded loss that others paid for before their numbers came (no people are read): nothing is drawn, the
+  same files always give the same, and no less is claimed than the study says;
 * a service: what opens it draws nothing and is a function of declarations, and every visit among its
   examples is replayed with the state that the last one left;
 * a bounded loss that people bring about themselves (``local_dp``): the **channel** (`channel`) is enumerated
