@@ -21,7 +21,7 @@ from engine.ledger import Holding, Ledger
 from engine.methods.exchanges.combine import LINES, SHARES
 from engine.methods.exchanges.share import STUDY_FILE, SUMS, VALUE
 from engine.methods.exchanges.studies import design_of
-from engine.methods.protocol import MAIN, Context
+from engine.methods.protocol import MAIN, Context, TableArtefact
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import CARD, SHARE, STUDY, Member, SiteFile, Study
 from engine.methods.shared.sums import is_summable, tell_sums
@@ -31,6 +31,7 @@ from engine.privacy.noise import Noise
 from engine.release import signing
 from engine.release.bundle import RELEASE
 from engine.release.bundle import SUMS as DIGESTS
+from engine.release.check import check
 from engine.release.mock import invented_people
 from engine.release.plan import FileReference, Plan
 from engine.release.signing import SigningKey
@@ -145,6 +146,22 @@ def try_out(study: Study, sites: int) -> tuple[int, ...]:
     return found[0]
 
 
+def rehearse(plan: Plan, base: Path) -> int:
+    """Return how many numbers the share of a site has, made on the plan's own columns with invented rows.
+
+    Raises
+    ------
+    InputRefused
+        Whatever stands against the plan; ``exchanges.share.other_cells``.
+    """
+    design = check(plan, base=base)
+    source = next(one for one in design.sources_read if one.name == MAIN)
+    rows = invented_people(source, plan.prepared(MAIN), DRY_ROWS).table
+    with tempfile.TemporaryDirectory(prefix="custos-") as folder:
+        release = design.run({MAIN: rows}, Context(Noise(), None, Path(folder)))
+    return next(len(one.frame) for one in release.artefacts if isinstance(one, TableArtefact))
+
+
 def plan_of_site(study: bytes, site: str, plan: Plan) -> Plan:
     """Return the plan with which a site makes its share.
 
@@ -172,6 +189,29 @@ def plan_of_site(study: bytes, site: str, plan: Plan) -> Plan:
     )
 
 
+def refuse_other_key(study: bytes, site: str, ledger: Ledger, register: str, passphrase: str | None) -> None:
+    """Refuse before anything is spent that a register makes a share which it could not sign.
+
+    Raises
+    ------
+    InputRefused
+        ``sites.own_key``; ``signing.no_register``: its card cannot have been sent.
+    """
+    wanted = register.strip().casefold()
+    holding = next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
+    if holding is None:
+        raise InputRefused("signing.no_register", register=register[:100])
+    _signer(site_files.read_study(study), site, signing.open_key(ledger, holding, passphrase))
+
+
+def _signer(study: Study, site: str, key: SigningKey) -> Member:
+    member = study.member(site)
+    if member is None or member.key != key.public:
+        own = site_files.fingerprint_of(key.public)
+        raise InputRefused("sites.own_key", site=site[:100], fingerprint=own)
+    return member
+
+
 def sign_share(study: bytes, site: str, folder: Path, key: SigningKey) -> bytes:
     """Return the share of a site as it is sent: the sums of its bundle, signed with the key of its register.
 
@@ -186,9 +226,7 @@ def sign_share(study: bytes, site: str, folder: Path, key: SigningKey) -> bytes:
         ``sites.own_key``: the roster has another key for the site. ``sites.bundle``: no share lies there.
     """
     found = site_files.read_study(study)
-    member = found.member(site)
-    if member is None or member.key != key.public:
-        raise InputRefused("sites.own_key", site=site[:100], fingerprint=site_files.fingerprint_of(key.public))
+    member = _signer(found, site, key)
     try:
         digests = bounded.read_text(folder / RELEASE / DIGESTS)
         table, own = (

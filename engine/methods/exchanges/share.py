@@ -136,9 +136,10 @@ class Share(Method):
                 VALUE: np.concatenate(sums),
             }
         )
-        entries = tuple(DictionaryEntry(str(name), Text(f"{WORDS}.columns.{name}"), "integer") for name in frame)
-        label = Text(f"methods.{self.id}.numbers.cells.label")
-        view = NumberView(label, len(frame), Text(f"methods.{self.id}.numbers.cells"))
+        entries = tuple(
+            DictionaryEntry(name, Text(f"{WORDS}.columns.{name}"), "integer") for name in (PART, CELL, VALUE)
+        )
+        view = NumberView(Text(f"{WORDS}.numbers.cells.label"), len(frame), Text(f"{WORDS}.numbers.cells"))
         notes = (
             Text(f"{WORDS}.notes.study", {"title": self.study.title, "study": self.study.short}),
             Text(f"{WORDS}.notes.signed"),

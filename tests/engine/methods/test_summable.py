@@ -105,7 +105,6 @@ def is_told(design: Method) -> bool:
     return bool(pairs) and all(1.2 * one.limit < more.limit <= SITES * one.limit for one, more in pairs)
 
 
-
 @pytest.mark.parametrize("method", [one for one in methods() if one.summable], ids=lambda one: one.id)
 def test_a_summable_method_says_the_noise_of_all_sites(method: type[Method]) -> None:
     (plan, *_) = plans(method)

@@ -165,8 +165,7 @@ def _other_head(content: bytes, word: str) -> bytes:
 
 def _card(name: str, public: str) -> bytes:
     """Return a card under a key for which everything is signed, if anybody looked at signatures alone."""
-    made = site_files.written("card", site_files.card(name, public), lambda _: "00" * 64)
-    return made
+    return site_files.written("card", site_files.card(name, public), lambda _: "00" * 64)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
