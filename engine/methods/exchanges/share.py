@@ -139,7 +139,11 @@ class Share(Method):
         entries = tuple(
             DictionaryEntry(name, Text(f"{WORDS}.columns.{name}"), "integer") for name in (PART, CELL, VALUE)
         )
-        view = NumberView(Text(f"{WORDS}.numbers.cells.label"), len(frame), Text(f"{WORDS}.numbers.cells"))
+        view = NumberView(
+            Text("methods.exchanges.share.numbers.cells.label"),
+            len(frame),
+            Text("methods.exchanges.share.numbers.cells"),
+        )
         notes = (
             Text(f"{WORDS}.notes.study", {"title": self.study.title, "study": self.study.short}),
             Text(f"{WORDS}.notes.signed"),
