@@ -25,7 +25,8 @@ from engine.errors import InputRefused
 
 
 def add_commands(add: Commands) -> None:
-    """Add ``study card``, ``study new``, ``study show``, ``study share`` and ``study combine``."""
+    """Add ``study card``, ``study new``, ``study show``, ``study try``, ``study share``, ``study
+    roster``, ``study mask`` and ``study combine``."""
     words = texts.text("commands.study")
     actions = add.subparsers.add_parser("study", help=words, description=words).add_subparsers(
         title="actions", metavar="ACTION", required=True
@@ -53,6 +54,14 @@ def add_commands(add: Commands) -> None:
     new.add_argument("--out", required=True, metavar="STUDY")
     new.add_argument("--after", metavar="STUDY", help="the attempt that broke off: every site pays anew")
     new.add_argument(
+        "--holder",
+        metavar="CARD",
+        action="append",
+        default=[],
+        help="who adds up masks, up to three: one noise",
+    )
+    new.add_argument("--least", type=int, metavar="N", help="how many sites keep their noise to themselves")
+    new.add_argument(
         "--rehearsal", action="store_true", help="all rows are invented; never mixed with others"
     )
     show = action("show", show_command, _show_lines)
@@ -77,6 +86,24 @@ def add_commands(add: Commands) -> None:
         "--without", metavar="NAME", action="append", default=[], help="a site that sent no share"
     )
     _signs(share)
+    combine.add_argument(
+        "--mask",
+        metavar="MASK",
+        action="append",
+        default=[],
+        help="the answer of a holder, where there are some",
+    )
+    roster = action("roster", roster_command, _roster_lines)
+    roster.add_argument("study", metavar="STUDY")
+    roster.add_argument("shares", metavar="SHARE", nargs="+")
+    _of_register(roster, "--register", required=True)
+    roster.add_argument("--without", metavar="NAME", action="append", default=[])
+    roster.add_argument("--out", required=True, metavar="ROSTER")
+    mask = action("mask", mask_command, _mask_lines)
+    mask.add_argument("study", metavar="STUDY")
+    mask.add_argument("roster", metavar="ROSTER")
+    _of_register(mask, "--register", required=True)
+    mask.add_argument("--out", required=True, metavar="MASK")
     for parser in (share, combine):
         add_person(parser)
 
@@ -135,7 +162,17 @@ def new_command(options: argparse.Namespace) -> Answer:
         before = read_study(studies.content_of(Path(options.after)), Path(options.after).name)
     ledger = Ledger(ledger_path(options))
     key = signing.open_key(ledger, _coordination(ledger, options.register), _passphrase(options))
-    content = studies.make_study(plan, roster, options.name, key, before=before, rehearsal=options.rehearsal)
+    holders = [read_card(studies.content_of(Path(card)), Path(card).name) for card in options.holder]
+    content = studies.make_study(
+        plan,
+        roster,
+        options.name,
+        key,
+        before=before,
+        rehearsal=options.rehearsal,
+        holders=holders,
+        least=options.least,
+    )
     write_bytes(Path(options.out), content)
     return _study_json(read_study(content)) | {"file": options.out}, 0
 
@@ -211,7 +248,8 @@ def combine_command(options: argparse.Namespace) -> Answer:
     shares = {str(Path(one).absolute()): Path(one) for one in options.shares}
     if len(shares) < len(options.shares):
         raise InputRefused("sites.same_file")
-    plan = studies.plan_of_result(study, shares, options.without)
+    answers = {str(Path(one).absolute()): Path(one) for one in options.mask}
+    plan = studies.plan_of_result(study, shares, options.without, answers)
     ledger = Ledger(ledger_path(options))
     sign_in(options, ledger)
     register = _coordination(ledger, options.register)
@@ -226,13 +264,41 @@ def combine_command(options: argparse.Namespace) -> Answer:
     return {"bundle": str(bundle.folder), "entry": bundle.entry, "sites": len(shares)}, 0
 
 
+def roster_command(options: argparse.Namespace) -> Answer:
+    """Write what the coordinator sends to the holders once all shares are there."""
+    from engine.ledger import Ledger
+    from engine.release import signing, studies
+
+    ledger = Ledger(ledger_path(options))
+    key = signing.open_key(ledger, register_named(ledger, options.register), _passphrase(options))
+    study = studies.content_of(Path(options.study))
+    shares = [studies.read_share(Path(one)) for one in options.shares]
+    write_bytes(Path(options.out), studies.write_roster(study, shares, key, options.without))
+    return {"file": options.out, "sites": len(shares)}, 0
+
+
+def mask_command(options: argparse.Namespace) -> Answer:
+    """Write a holder's answer to a roster: once for each study."""
+    from engine.ledger import Ledger
+    from engine.release import studies
+
+    ledger = Ledger(ledger_path(options))
+    holding = register_named(ledger, options.register)
+    study, roster = (studies.content_of(Path(one)) for one in (options.study, options.roster))
+    name = Path(options.roster).name
+    content = studies.write_mask(study, roster, name, ledger, holding, _passphrase(options))
+    write_bytes(Path(options.out), content)
+    return {"file": options.out}, 0
+
+
 def _passphrase(options: argparse.Namespace) -> str | None:
     opens = options.signing_passphrase_file
     return first_line(Path(opens)) if opens else None
 
 
 def _study_json(study: Any) -> dict[str, Any]:
-    members = [study.coordinator, *study.roster]
+    members = [(study.coordinator, "coordinates"), *((one, "site") for one in study.roster)]
+    members += [(one, "holder") for one in study.holders]
     return {
         "study": study.short,
         "id": study.id,
@@ -244,10 +310,11 @@ def _study_json(study: Any) -> dict[str, Any]:
         "attempt": study.attempt,
         "rehearsal": study.rehearsal,
         "numbers": sum(study.cells),
+        "way": study.way,
+        "least": study.least,
         "coordinator": study.coordinator.name,
         "members": [
-            {"name": one.name, "fingerprint": one.fingerprint, "coordinates": place == 0}
-            for place, one in enumerate(members)
+            {"name": one.name, "fingerprint": one.fingerprint, "part": part} for one, part in members
         ],
     }
 
@@ -267,13 +334,7 @@ def _show_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     names = ("title", "study", "attempt", "method", "epsilon", "numbers")
     yield texts.text(f"commands.{said}", language=language, **{name: answer[name] for name in names})
     rows = [
-        (
-            one["name"],
-            one["fingerprint"],
-            texts.text(
-                f"commands.study_{'coordinates' if one['coordinates'] else 'site'}", language=language
-            ),
-        )
+        (one["name"], one["fingerprint"], texts.text(f"commands.study_{one['part']}", language=language))
         for one in answer["members"]
     ]
     yield from table_lines(heads("member fingerprint part", language), rows)
@@ -287,3 +348,11 @@ def _share_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 
 def _combine_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     yield texts.text("commands.run_done", language=language, folder=answer["bundle"])
+
+
+def _roster_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    yield texts.text("commands.study_roster_done", language=language, file=answer["file"])
+
+
+def _mask_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    yield texts.text("commands.study_mask_done", language=language, file=answer["file"])

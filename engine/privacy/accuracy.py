@@ -29,13 +29,16 @@ _WORKING_SPREAD = 512.0  # standard deviation of a sum, in the steps on which it
 _POINTS, _COARSE = 2**15, 2**14
 
 
-_sites: ContextVar[int] = ContextVar("sites", default=1)
+_sites: ContextVar[Fraction] = ContextVar("sites", default=Fraction(1))
 
 
 @contextmanager
-def noise_of(sites: int) -> Iterator[None]:
-    """Count the noise of so many sites in every sum while this lasts, in this thread: each adds its own."""
-    token = _sites.set(sites)
+def noise_of(sites: Fraction | int) -> Iterator[None]:
+    """Count so many times the noise in every sum while this lasts, in this thread: each site adds its own.
+
+    Of shares of one noise it may be a fraction: five of which four are one noise are 5/4 of it.
+    """
+    token = _sites.set(Fraction(sites))
     try:
         yield
     finally:
@@ -220,17 +223,17 @@ def laplace_accuracy(scale: Fraction, *, count: int = 1) -> Accuracy:
 
 
 @lru_cache(maxsize=512)
-def _laplace_accuracy(scale: Fraction, count: int) -> Accuracy:
+def _laplace_accuracy(scale: Fraction, count: Fraction) -> Accuracy:
     if count == 1:
         return Accuracy(laplace_error(scale, share=HALF), laplace_error(scale, share=MOST))
     q = math.exp(-1 / float(scale))
     variance = 2 * q / (1 - q) ** 2 if float(scale) < 1e6 else 2 * float(scale) ** 2
-    step = max(1.0, math.sqrt(variance * count) / _WORKING_SPREAD)
+    step = max(1.0, math.sqrt(variance * float(count)) / _WORKING_SPREAD)
     if step > 1:  # a coarser discrete Laplace of the same variance stands for the fine one
         coarse = variance / step**2
         q = (coarse + 1 - math.sqrt(2 * coarse + 1)) / coarse
     angle = 2 * np.pi * np.arange(_POINTS // 2 + 1) / _POINTS
-    transform = ((1 - q) ** 2 / (1 - 2 * q * np.cos(angle) + q * q)) ** count
+    transform = ((1 - q) ** 2 / (1 - 2 * q * np.cos(angle) + q * q)) ** float(count)
     return _from_transform(transform, step)
 
 
@@ -246,17 +249,17 @@ def gaussian_accuracy(variance: Fraction, *, count: int = 1) -> Accuracy:
 
 
 @lru_cache(maxsize=512)
-def _gaussian_accuracy(variance: Fraction, count: int) -> Accuracy:
+def _gaussian_accuracy(variance: Fraction, count: Fraction) -> Accuracy:
     if count == 1:
         return Accuracy(gaussian_error(variance, share=HALF), gaussian_error(variance, share=MOST))
-    spread = math.sqrt(float(variance) * count)
+    spread = math.sqrt(float(variance * count))
     if spread > _WORKING_SPREAD:  # a sum of discrete Gaussians this wide is a discrete Gaussian to 1e-8
-        return _gaussian_accuracy(variance * count, 1)
+        return _gaussian_accuracy(variance * count, Fraction(1))
     half = gaussian_probabilities(variance)
     ring = np.zeros(_POINTS)
     ring[: len(half)] = half
     ring[-(len(half) - 1) :] += half[:0:-1]
-    return _from_transform(np.fft.rfft(ring).real ** count, 1.0)
+    return _from_transform(np.fft.rfft(ring).real ** float(count), 1.0)
 
 
 def spread_of_sum(terms: tuple[tuple[float, int], ...]) -> tuple[float, float]:
@@ -278,11 +281,13 @@ def spread_of_sum(terms: tuple[tuple[float, int], ...]) -> tuple[float, float]:
     [0.69, 3.0]
     """
     sites = _sites.get()
-    return _spread_of_sum(terms if sites == 1 else tuple((scale, times * sites) for scale, times in terms))
+    return _spread_of_sum(
+        terms if sites == 1 else tuple((scale, float(times * sites)) for scale, times in terms)
+    )
 
 
 @lru_cache(maxsize=4096)
-def _spread_of_sum(terms: tuple[tuple[float, int], ...]) -> tuple[float, float]:
+def _spread_of_sum(terms: tuple[tuple[float, float], ...]) -> tuple[float, float]:
     spread = math.sqrt(sum(2 * scale**2 * times for scale, times in terms))
     step = spread / 256
     angles = 2 * np.pi * np.arange(_COARSE // 2 + 1) / _COARSE / step

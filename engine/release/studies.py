@@ -6,6 +6,7 @@ Every file is signed with the key of the register that it is about; see `engine.
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,16 +16,17 @@ from typing import Any
 
 import pandas as pd
 
-from engine import bounded
+from engine import bounded, strict_json
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
-from engine.methods.exchanges.combine import LINES, SHARES
-from engine.methods.exchanges.share import STUDY_FILE, SUMS, VALUE
+from engine.methods.exchanges.combine import LINES, MASK_LINES, MASKS, SHARES
+from engine.methods.exchanges.share import KEY_FILE, STUDY_FILE, SUMS, VALUE
 from engine.methods.exchanges.studies import design_of
 from engine.methods.protocol import MAIN, Context, TableArtefact
 from engine.methods.shared import site_files
-from engine.methods.shared.site_files import CARD, SHARE, STUDY, Member, SiteFile, Study
+from engine.methods.shared.site_files import CARD, MASK, ROSTER, SHARE, STUDY, Member, SiteFile, Study
 from engine.methods.shared.sums import is_summable, tell_sums
+from engine.privacy import masks
 from engine.privacy.accuracy import noise_of
 from engine.privacy.keys import new_key
 from engine.privacy.noise import Noise
@@ -42,6 +44,7 @@ DRY_ROWS = 200
 """How many people are invented to find out which sums a method asks for."""
 LARGEST = 1 << 28
 """Bytes of a share that is read: ten million numbers and more."""
+NONE: Mapping[str, Path] = {}
 READING = ReadOptions(
     format="text",
     delimiter=";",
@@ -63,9 +66,17 @@ READING = ReadOptions(
 def write_card(ledger: Ledger, holding: Holding, name: str, passphrase: str | None = None) -> bytes:
     """Return the card with which a site introduces itself, signed with the key of its register."""
     key = signing.open_key(ledger, holding, passphrase)
-    content = site_files.written(CARD, site_files.card(name.strip(), key.public), key.sign)
+    content = site_files.written(
+        CARD, site_files.card(name.strip(), key.public, _exchange_key(key)[1]), key.sign
+    )
     site_files.read_card(content, "card")  # a name that nobody would take is refused here
     return content
+
+
+def _exchange_key(key: SigningKey) -> tuple[bytes, str]:
+    """Return the private and the public key by which the register of a signing key agrees on masks."""
+    private = masks.exchange_private(key.private)
+    return private, masks.exchange_public(private)
 
 
 def make_study(
@@ -76,6 +87,8 @@ def make_study(
     *,
     before: Study | None = None,
     rehearsal: bool = False,
+    holders: Sequence[Member] = (),
+    least: int | None = None,
 ) -> bytes:
     """Return the file of a study that is made from a plan, signed by its coordinator.
 
@@ -91,12 +104,18 @@ def make_study(
         An attempt at the same study that broke off: this one is another study, which every site pays anew.
     rehearsal
         Whether rows are invented everywhere.
+    holders
+        Who adds up masks, each with their card: then every site adds a share of one noise. None: every site
+        adds noise of its own.
+    least
+        How many shares are one noise; one less than there are sites where nothing is said, as each site
+        knows its own.
 
     Raises
     ------
     InputRefused
         The first problem of the plan. ``sites.method``: sums of several sites cannot take the place of one's.
-        ``sites.roster``.
+        ``sites.roster``, ``sites.holders``, ``sites.no_shares``.
     """
     design = plan.design
     for problem in design.problems:
@@ -118,7 +137,11 @@ def make_study(
         new_key()[:8].hex() if before is None else before.series,
         1 if before is None else before.attempt + 1,
         rehearsal,
+        site_files.ONE if holders else site_files.OWN,
+        (least or len(roster) - 1) if holders else 1,
+        tuple(holders),
     )
+    site_files.refuse_holders(study, "study")
     study = replace(study, cells=try_out(study, len(roster)))
     content = site_files.written(STUDY, study.head, key.sign)
     site_files.read_study(content)
@@ -133,7 +156,7 @@ def try_out(study: Study, sites: int) -> tuple[int, ...]:
     InputRefused
         ``sites.method``: which sums it asks for hangs on its rows or on its noise.
     """
-    with noise_of(sites), tempfile.TemporaryDirectory(prefix="custos-") as folder:
+    with noise_of(study.noise_in(sites)), tempfile.TemporaryDirectory(prefix="custos-") as folder:
         design = design_of(study)
         source = next(one for one in design.sources_read if one.name == MAIN)
         found = []
@@ -229,18 +252,72 @@ def sign_share(study: bytes, site: str, folder: Path, key: SigningKey) -> bytes:
     member = _signer(found, site, key)
     try:
         digests = bounded.read_text(folder / RELEASE / DIGESTS)
-        table, own = (
-            bounded.read_bytes(folder / RELEASE / name, LARGEST) for name in (f"{SUMS}.csv", STUDY_FILE)
-        )
+        hides = found.way == site_files.ONE
+        names = (f"{SUMS}.csv", STUDY_FILE, *((KEY_FILE,) if hides else ()))
+        table, own, *key_of_masks = (bounded.read_bytes(folder / RELEASE / name, LARGEST) for name in names)
         numbers = pd.read_csv(BytesIO(table))[VALUE].to_numpy(dtype="int64")
     except (OSError, KeyError, ValueError, OverflowError) as error:
         raise InputRefused("sites.bundle", folder=folder.name) from error
     # the noise of one study must never stand in another, where other sites would be subtracted
     is_whole = own == study and numbers.size == sum(found.cells)
-    if not is_whole or any(hashlib.sha256(one).hexdigest() not in digests for one in (table, own)):
+    if not is_whole or any(
+        hashlib.sha256(one).hexdigest() not in digests for one in (table, own, *key_of_masks)
+    ):
         raise InputRefused("sites.bundle", folder=folder.name)
-    head, told = found.share_of(member, site_files.sums_of(found, numbers.astype("<i8").tobytes()))
+    ephemeral = key_of_masks[0].decode("ascii", "replace") if hides else ""
+    head, told = found.share_of(member, [numbers], ephemeral)
     return site_files.written(SHARE, head, key.sign, told)
+
+
+def write_roster(
+    study: bytes, shares: Sequence[SiteFile], key: SigningKey, without: Sequence[str] = ()
+) -> bytes:
+    """Return what the coordinator sends to the holders: who sent a share, signed by each, and no number.
+
+    Raises
+    ------
+    InputRefused
+        As `site_files.accept`. ``sites.own_key``: the study is another coordinator's.
+    """
+    found = site_files.read_study(study)
+    if key.public != found.coordinator.key:
+        own = site_files.fingerprint_of(key.public)
+        raise InputRefused("sites.own_key", site=found.coordinator.name, fingerprint=own)
+    site_files.accept(found, shares, without)
+    return site_files.written(ROSTER, site_files.roster_of(found, shares), key.sign)
+
+
+def write_mask(
+    study: bytes, roster: bytes, file: str, ledger: Ledger, holding: Holding, passphrase: str | None = None
+) -> bytes:
+    """Return a holder's answer to a roster: the sum of its masks with the sites of the roster.
+
+    Notes
+    -----
+    A holder answers one roster of a study, ever: the answers to two that differ by a site would show what
+    that site sent. Which one it was is kept beside the signing key before the answer exists.
+
+    Raises
+    ------
+    InputRefused
+        As `site_files.add_masks`; ``sites.opened``: another roster of the study was answered before.
+    """
+    found, key = site_files.read_study(study), signing.open_key(ledger, holding, passphrase)
+    read = site_files.read(roster, ROSTER, file)
+    private, public = _exchange_key(key)
+    named = next((one for one in found.holders if one.key == key.public), None)
+    holder = named or Member(holding.name, key.public, public)
+    total = site_files.add_masks(found, read, holder, private)
+    place = signing.place(ledger, holding).with_name(f"{holding.id}-opened.json")
+    try:
+        opened = dict(strict_json.loads(bounded.read_bytes(place))) if place.exists() else {}
+    except (OSError, ValueError) as error:
+        raise InputRefused("sites.opened_damaged", file=place.name, folder=str(place.parent)) from error
+    if opened.setdefault(found.id, read.id) != read.id:
+        raise InputRefused("sites.opened", file=file)
+    signing.write_key(place, json.dumps(opened, indent=2).encode(), replaces=True)
+    head, numbers = site_files.mask_of(found, read.id, holder, total)
+    return site_files.written(MASK, head, key.sign, numbers)
 
 
 def read_share(path: Path) -> SiteFile:
@@ -256,7 +333,9 @@ def content_of(path: Path) -> bytes:
         raise InputRefused("commands.not_readable", file=path.name) from error
 
 
-def plan_of_result(study: bytes, shares: Mapping[str, Path], without: Sequence[str] = ()) -> Plan:
+def plan_of_result(
+    study: bytes, shares: Mapping[str, Path], without: Sequence[str] = (), answers: Mapping[str, Path] = NONE
+) -> Plan:
     """Return the plan that puts shares together, once all of them are known to belong to the study.
 
     Parameters
@@ -265,24 +344,33 @@ def plan_of_result(study: bytes, shares: Mapping[str, Path], without: Sequence[s
         By the path as the plan should name it.
     without
         Sites that do not take part after all.
+    answers
+        Of the holders, where the study has some.
 
     Raises
     ------
     InputRefused
-        As `site_files.accept`, naming the file.
+        As `site_files.accept` and `site_files.unmask`, naming the file.
     """
     found = site_files.read_study(study)
-    site_files.accept(found, [read_share(path) for path in shares.values()], without)
+    read = [read_share(path) for path in shares.values()]
+    site_files.accept(found, read, without)
+    if found.way == site_files.ONE or answers:
+        told = [site_files.read(content_of(path), MASK, path.name) for path in answers.values()]
+        site_files.unmask(found, read, told)
     options: dict[str, Any] = READING.to_json()
-    names = [SHARES, *(f"{SHARES}.{place}" for place in range(2, len(shares) + 1))]
-    files = {name: FileReference(path, options) for name, path in zip(names, shares, strict=True)}
+    files, schemas = {}, {}
+    for source, heading, paths in ((SHARES, LINES, shares), (MASKS, MASK_LINES, answers)):
+        for place, path in enumerate(paths, start=1):
+            files[source if place == 1 else f"{source}.{place}"] = FileReference(path, options)
+            schemas[source] = Schema((Column(heading, kind=Kind.TEXT),))
     parameters: dict[str, Any] = {"study": study.decode()}
     if without:
         parameters["without"] = list(without)
     plan = Plan(
         "exchanges.combine",
         files=files,
-        schemas={SHARES: Schema((Column(LINES, kind=Kind.TEXT),))},
+        schemas=schemas,
         parameters=parameters,
         declared_sizes=found.sizes,
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from engine.methods import option
-from engine.methods.exchanges.studies import design_of, noise_promise, study_problems
+from engine.methods.exchanges.studies import design_of, promise_of, study_problems, trust_view
 from engine.methods.kinds import Held
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -26,7 +26,7 @@ from engine.methods.protocol import (
     Spends,
 )
 from engine.methods.shared import site_files
-from engine.methods.shared.site_files import SHARE, VERSION, SiteFile, Study, read_study
+from engine.methods.shared.site_files import MASK, OWN, SHARE, VERSION, SiteFile, Study, read_study
 from engine.methods.shared.sums import add_up, put_in_place
 from engine.privacy.accuracy import noise_of
 from engine.privacy.mechanisms import Stated
@@ -39,8 +39,8 @@ from engine.views import TableView, Text
 if TYPE_CHECKING:
     from engine.table.table import Table
 
-SHARES = "shares"
-LINES = f"custos-{SHARE}-{VERSION}"
+SHARES, MASKS = "shares", "masks"
+LINES, MASK_LINES = f"custos-{SHARE}-{VERSION}", f"custos-{MASK}-{VERSION}"
 """The first line of a share, which is the heading of its lines where it is read as a table."""
 WORDS = "methods.exchanges.combine"
 
@@ -51,7 +51,8 @@ class Combine(Method):
     Notes
     -----
     The method of the study runs on no rows, with the sums of all sites in place of its own: what leaves is
-    what it would have released from all rows together, but for the noise, of which every site added its own.
+    what it would have released from all rows together, but for the noise: every site added its own, or a
+    share of one noise, which masks hide until all are added up.
     Nothing is paid here: it has been, by the register of every site.
     """
 
@@ -60,7 +61,10 @@ class Combine(Method):
     held = Held.COUNTS
     promises = ("pure_dp", "approximate_dp")
     spends = Spends.FOLLOWS
-    sources = (Source(SHARES, Shape.RECEIVED, many=True),)
+    sources = (
+        Source(SHARES, Shape.RECEIVED, many=True),
+        Source(MASKS, Shape.RECEIVED, required=False, many=True),
+    )
     published = Reference(
         "Dwork, Kenthapadi, McSherry, Mironov, Naor: Our data, ourselves: privacy via distributed noise "
         "generation (2006)",
@@ -86,7 +90,7 @@ class Combine(Method):
 
     @once
     def inner(self) -> Method:
-        """The design of the release of the study, told of the noise of all sites."""
+        """The design of the release of the study."""
         return design_of(self.study)
 
     @once
@@ -109,30 +113,36 @@ class Combine(Method):
         paid = self.inner.cost
         assert paid.loss is not None  # `design_of` looked: its noise has a level
         proved = Stated("noise_of_sites", paid.loss.epsilon, paid.loss.delta)
-        found = noise_promise(replace(paid, loss=replace(paid.loss, events=proved)), "noise_of_sites")
+        found = promise_of(
+            self.study, replace(paid, loss=replace(paid.loss, events=proved)), "noise_of_sites"
+        )
         drawn_here = ("exact_integer_noise",)
         return replace(found, assumptions=tuple(one for one in found.assumptions if one not in drawn_here))
 
     @once
     def uses(self) -> Mapping[str, tuple[str, ...]]:
-        return {SHARES: (LINES,)}
+        masks = {MASKS: (MASK_LINES,)} if MASKS in self.request.schemas else {}
+        return {SHARES: (LINES,), **masks}
 
     @once
     def forecast(self) -> Forecast:
-        with noise_of(self.sites):
+        with noise_of(self.study.noise_in(self.sites)):
             return design_of(self.study).forecast
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
-        lines = [str(line) for line in tables[SHARES].rows()[LINES]]
-        told = site_files.accept(self.study, apart(lines), self.options.without)
-        with noise_of(len(told)):
-            inner = design_of(self.study)
-            released = put_in_place(inner, self._nobody, add_up(list(told.values())), context)
+        shares = apart(tables, SHARES)
+        told = site_files.accept(self.study, shares, self.options.without)
+        if self.study.way == OWN:
+            totals = add_up(list(told.values()))
+        else:
+            totals = tuple(site_files.unmask(self.study, shares, apart(tables, MASKS)))
+        with noise_of(self.study.noise_in(len(told))):
+            released = put_in_place(design_of(self.study), self._nobody, totals, context)
         return replace(
             released,
             promise=self.cost,
-            views=(*released.views, self._who(told)),
-            notes=(*released.notes, Text(f"{WORDS}.notes.noise", {"sites": len(told)})),
+            views=(*released.views, self._who(told), trust_view(self.study)),
+            notes=(*released.notes, Text(f"{WORDS}.notes.{self.study.way}", {"sites": len(told)})),
             inside=Inside(),
         )
 
@@ -155,17 +165,19 @@ class Combine(Method):
         )
 
 
-def apart(lines: Sequence[str]) -> list[SiteFile]:
-    """Return the shares whose lines, without the first of each, were read one after the other.
+def apart(tables: Mapping[str, Table], source: str) -> list[SiteFile]:
+    """Return the files whose lines, without the first of each, were read one after the other.
 
-    The signature is the third line of a share. One that is taken apart wrongly is not what was signed.
+    The signature is the third line of a file. One that is taken apart wrongly is not what was signed.
     """
+    kind, heading = (SHARE, LINES) if source == SHARES else (MASK, MASK_LINES)
+    lines = [str(line) for line in tables[source].rows()[heading]] if source in tables else []
     signatures = [at for at, line in enumerate(lines) if site_files.is_signature(line)]
     if not lines or (signatures and signatures[0] != 1):
         signatures = []
     found = []
     for place, at in enumerate(signatures):
         end = signatures[place + 1] - 1 if place + 1 < len(signatures) else len(lines)
-        content = "\n".join((LINES, *lines[at - 1 : end])) + "\n"
-        found.append(site_files.read(content.encode(), SHARE, f"{SHARES} {place + 1}"))
+        content = "\n".join((heading, *lines[at - 1 : end])) + "\n"
+        found.append(site_files.read(content.encode(), kind, f"{source} {place + 1}"))
     return found

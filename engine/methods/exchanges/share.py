@@ -11,7 +11,7 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.exchanges.studies import WORDS, design_of, noise_promise, study_problems
+from engine.methods.exchanges.studies import WORDS, design_of, promise_of, study_problems, trust_view
 from engine.methods.kinds import Held
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -28,16 +28,19 @@ from engine.methods.protocol import (
     Spends,
     TableArtefact,
 )
-from engine.methods.shared.site_files import Study, read_study
-from engine.methods.shared.sums import tell_sums
+from engine.methods.shared.site_files import OWN, Study, read_study
+from engine.methods.shared.sums import SharedDoor, tell_sums
+from engine.privacy import masks
+from engine.privacy.mechanisms.integers import Integers
+from engine.privacy.mechanisms.laplace_share import LaplaceShare, level_alone, shared
 from engine.privacy.promise import Promise
 from engine.table.schema import Role
-from engine.views import NumberView, Text
+from engine.views import NumberView, Text, View
 
 if TYPE_CHECKING:
     from engine.table.table import Table
 
-SUMS, STUDY_FILE = "sums", "study.txt"
+SUMS, STUDY_FILE, KEY_FILE = "sums", "study.txt", "key-of-masks.txt"
 PART, CELL, VALUE = "part", "cell", "value"
 
 
@@ -114,7 +117,19 @@ class Share(Method):
 
     @once
     def cost(self) -> Promise:
-        return noise_promise(self.inner.cost, "share_of_a_site")
+        found = promise_of(self.study, self.inner.cost, "share_of_a_site")
+        if self.study.way == OWN or found.loss is None:
+            return found
+        events = shared(found.loss.events, self.study.least)
+        assert events is not None  # `design_of` looked
+        return replace(found, loss=replace(found.loss, events=events))
+
+    @once
+    def alone(self) -> float:
+        """The level of this site's share, should coordinator and all holders work together."""
+        loss = self.cost.loss
+        assert loss is not None
+        return sum(level_alone(leaf) for leaf, _ in loss.events.leaves() if isinstance(leaf, LaplaceShare))
 
     @once
     def uses(self) -> Mapping[str, tuple[str, ...]]:
@@ -126,9 +141,19 @@ class Share(Method):
         return replace(self.inner.forecast, notes=(Text(f"{WORDS}.notes.alone"),))
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
-        sums, _ = tell_sums(self.inner, tables, context)
-        if tuple(one.size for one in sums) != self.study.cells:
+        study = self.study
+        door = context.noise if study.way == OWN else SharedDoor(context.noise, study.least)
+        sums, _ = tell_sums(self.inner, tables, replace(context, noise=door))
+        if tuple(one.size for one in sums) != study.cells:
             raise InputRefused(f"{self.id}.other_cells")
+        told = [
+            FileArtefact(STUDY_FILE, "text/plain", self.options.study.encode(), Text(f"{WORDS}.files.study"))
+        ]
+        if study.way != OWN:
+            sums, ephemeral = self._masked(sums, context.noise.random_keys(4).tobytes())
+            told.append(
+                FileArtefact(KEY_FILE, "text/plain", ephemeral.encode(), Text(f"{WORDS}.files.ephemeral"))
+            )
         frame = pd.DataFrame(
             {
                 PART: np.repeat(np.arange(1, len(sums) + 1), self.study.cells),
@@ -148,10 +173,24 @@ class Share(Method):
             Text(f"{WORDS}.notes.study", {"title": self.study.title, "study": self.study.short}),
             Text(f"{WORDS}.notes.signed"),
         )
-        told = FileArtefact(
-            STUDY_FILE, "text/plain", self.options.study.encode(), Text(f"{WORDS}.files.study")
-        )
-        return Release((TableArtefact(SUMS, (frame,), entries), told), self.cost, (view,), notes)
+        views: list[View] = [view, trust_view(study)]
+        if study.way != OWN:
+            number = Text("methods.exchanges.share.numbers.alone")
+            views.insert(
+                1, NumberView(Text("methods.exchanges.share.numbers.alone.label"), self.alone, number)
+            )
+        return Release((TableArtefact(SUMS, (frame,), entries), *told), self.cost, tuple(views), notes)
+
+    def _masked(self, sums: tuple[Integers, ...], private: bytes) -> tuple[tuple[Integers, ...], str]:
+        """Return the sums with the masks of all holders, and the public key by which these find theirs."""
+        study, ephemeral = self.study, masks.exchange_public(private)
+        bound = {"study": study.id, "ephemeral": ephemeral}
+        hiding = [
+            masks.mask(private, one.exchange, holder=one.exchange, size=sum(study.cells), **bound)
+            for one in study.holders
+        ]
+        hidden = masks.masked(np.concatenate(sums), hiding)
+        return tuple(np.split(hidden, np.cumsum(study.cells)[:-1])), ephemeral
 
 
 def _declared(column: object) -> tuple[object, ...]:

@@ -8,9 +8,11 @@ from engine.errors import EngineError, InputRefused
 from engine.methods.catalogue import method
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, Method, Spends
-from engine.methods.shared.site_files import Study, read_study
+from engine.methods.shared.site_files import ONE, Study, read_study
 from engine.methods.shared.sums import is_summable
+from engine.privacy.mechanisms.laplace_share import shared
 from engine.privacy.promise import Promise
+from engine.views import TableView, Text
 
 WORDS = "methods.exchanges.share"
 
@@ -34,6 +36,10 @@ def design_of(study: Study) -> Method:
         raise InputRefused("sites.method", method=study.method)
     if not design.problems and not is_summable(design):
         raise InputRefused("sites.method", method=study.method)
+    if not design.problems and study.way == ONE:
+        loss = design.cost.loss
+        if loss is None or shared(loss.events, study.least) is None:
+            raise InputRefused("sites.no_shares")
     return design
 
 
@@ -46,6 +52,20 @@ def study_problems(content: str) -> list[Problem]:
     return [replace(one, parameter="study") for one in design.problems]
 
 
-def noise_promise(inner: Promise, assumption: str) -> Promise:
+def promise_of(study: Study, inner: Promise, assumption: str) -> Promise:
     """Return the promise of a release of a study: that of its method, within one site."""
-    return replace(inner, assumptions=(*inner.assumptions, assumption))
+    further = ("least_honest", "holders_apart") if study.way == ONE else ()
+    return replace(inner, assumptions=(*inner.assumptions, assumption, *further))
+
+
+def trust_view(study: Study) -> TableView:
+    """Say who learns what, and what if they work together."""
+    who = ("recipient", "coordinator", "sites", "together", "malicious")
+    if study.way == ONE:
+        who = ("recipient", "coordinator", "holder", "sites", "together", "malicious")
+    rows = tuple((Text(f"{WORDS}.trust.{name}"), Text(f"{WORDS}.trust.{study.way}.{name}")) for name in who)
+    headings = (Text(f"{WORDS}.trust.who"), Text(f"{WORDS}.trust.learns"))
+    values = {"least": study.least, "holders": len(study.holders)}
+    return TableView(
+        Text(f"{WORDS}.trust.title"), headings, rows, Text(f"{WORDS}.trust.{study.way}.note", values)
+    )

@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,17 @@ from engine import ed25519, strict_json
 from engine.errors import InputRefused
 from engine.methods.protocol import Budget
 from engine.numbers import shortest_json
+from engine.privacy import masks
 from engine.privacy.mechanisms.integers import Integers
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Schema
 
 VERSION = 1
-CARD, STUDY, SHARE = "card", "study", "share"
-KINDS = (CARD, STUDY, SHARE)
+CARD, STUDY, SHARE, ROSTER, MASK = "card", "study", "share", "roster", "mask"
+KINDS = (CARD, STUDY, SHARE, ROSTER, MASK)
+OWN, ONE = "own", "one"
+"""Each site adds noise of its own, or all add shares of one noise, hidden by masks."""
+MOST_HOLDERS = 3
 PIECE = 1 << 16
 """Letters of a line of numbers."""
 MOST_SITES = 200
@@ -37,6 +42,7 @@ MOST_LETTERS = 100
 LEAST_SITES = 2
 
 _FIRST = re.compile(r"custos-([a-z]{1,20})-([1-9]\d{0,3})")
+_ID = re.compile(r"[0-9a-f]{64}")
 _SERIES, _SIGNATURE = re.compile(r"[0-9a-f]{16}"), re.compile(r"ed25519:[0-9a-f]{128}")
 
 
@@ -54,12 +60,15 @@ class SiteFile:
         What the digest in the head is of; empty for files without numbers.
     file
         How it is called, for messages.
+    signature
+        Of the head.
     """
 
     kind: str
     head: Mapping[str, Any]
     numbers: bytes = field(default=b"", repr=False)
     file: str = ""
+    signature: str = ""
 
     @property
     def id(self) -> str:
@@ -69,10 +78,14 @@ class SiteFile:
 
 @dataclass(frozen=True)
 class Member:
-    """Somebody who takes part: a name, and the public key of the register that signs."""
+    """Somebody who takes part: a name, and the public key of the register that signs.
+
+    ``exchange`` is the public key by which a site agrees with a key holder on masks.
+    """
 
     name: str
     key: str
+    exchange: str = field(default="", compare=False)
 
     @property
     def fingerprint(self) -> str:
@@ -82,6 +95,11 @@ class Member:
     def to_json(self) -> dict[str, str]:
         """Return it as JSON values."""
         return {"name": self.name, "key": self.key}
+
+    @property
+    def as_holder(self) -> dict[str, str]:
+        """It as JSON values, with the key for masks."""
+        return {**self.to_json(), "exchange": self.exchange}
 
 
 @dataclass(frozen=True)
@@ -102,6 +120,8 @@ class Study:
         The same for all attempts at one study, and which attempt this is: a new one is paid for anew.
     rehearsal
         Whether rows are invented everywhere: nothing of it may be put together with real shares.
+    way, least, holders
+        `OWN` or `ONE`; how many shares of noise are one noise, and who adds up masks, where it is `ONE`.
     """
 
     title: str
@@ -117,6 +137,9 @@ class Study:
     series: str
     attempt: int = 1
     rehearsal: bool = False
+    way: str = OWN
+    least: int = 1
+    holders: tuple[Member, ...] = ()
 
     @property
     def head(self) -> dict[str, Any]:
@@ -142,6 +165,9 @@ class Study:
             "series": self.series,
             "attempt": self.attempt,
             "rehearsal": self.rehearsal,
+            "way": self.way,
+            "least": self.least,
+            "holders": [one.as_holder for one in self.holders],
         }
 
     @property
@@ -163,7 +189,9 @@ class Study:
         """Return a site by its name."""
         return next((one for one in self.roster if one.name == name), None)
 
-    def share_of(self, member: Member, sums: Sequence[Integers]) -> tuple[dict[str, Any], bytes]:
+    def share_of(
+        self, member: Member, sums: Sequence[Integers], ephemeral: str = ""
+    ) -> tuple[dict[str, Any], bytes]:
         """Return the head of a site's share, and its numbers."""
         numbers = b"".join(np.asarray(one, dtype="<i8").tobytes() for one in sums)
         return {
@@ -174,8 +202,13 @@ class Study:
             "roster": self.roster_digest,
             "name": member.name,
             "key": member.key,
+            "ephemeral": ephemeral,
             "numbers": hashlib.sha256(numbers).hexdigest(),
         }, numbers
+
+    def noise_in(self, sites: int) -> Fraction:
+        """Return how many times the noise of the method lies in the sums of so many sites."""
+        return Fraction(sites, self.least)
 
 
 def fingerprint_of(key: str) -> str:
@@ -252,7 +285,7 @@ def read(content: bytes, kind: str, file: str) -> SiteFile:
         raise InputRefused("sites.changed", file=file) from error
     if not genuine:
         raise InputRefused("sites.changed", file=file)
-    return SiteFile(kind, tree, numbers, file)
+    return SiteFile(kind, tree, numbers, file, signature)
 
 
 _EMPTY = hashlib.sha256(b"").hexdigest()
@@ -274,9 +307,9 @@ def _signed(kind: str, head: Mapping[str, Any]) -> bytes:
 # --- what is in them ---------------------------------------------------------------------------------------
 
 
-def card(name: str, key: str) -> dict[str, Any]:
-    """Return the head of a card: how a site introduces itself before a study is made."""
-    return {"name": name, "key": key}
+def card(name: str, key: str, exchange: str) -> dict[str, Any]:
+    """Return the head of a card: how somebody introduces themselves before a study is made."""
+    return {"name": name, "key": key, "exchange": exchange}
 
 
 def read_card(content: bytes, file: str) -> Member:
@@ -288,7 +321,7 @@ def read_card(content: bytes, file: str) -> Member:
         As `read`; ``document.*``: something in it is missing or of the wrong kind.
     """
     head = read(content, CARD, file).head
-    return _told(lambda: _member(head, ""), file)
+    return _told(lambda: _holder(head, ""), file)
 
 
 def read_study(content: bytes, file: str = "study") -> Study:
@@ -303,6 +336,7 @@ def read_study(content: bytes, file: str = "study") -> Study:
     found = read(content, STUDY, file)
     study = _told(lambda: _study(found.head), file)
     refuse_roster(study.roster, file)
+    refuse_holders(study, file)
     if study.head != dict(found.head):
         raise InputRefused("sites.changed", file=file)
     return study
@@ -313,6 +347,21 @@ def refuse_roster(roster: Sequence[Member], file: str) -> None:
     names, keys = {one.name.strip().casefold() for one in roster}, {one.key for one in roster}
     if not LEAST_SITES <= len(roster) <= MOST_SITES or len(names) < len(roster) or len(keys) < len(roster):
         raise InputRefused("sites.roster", file=file, least=LEAST_SITES, most=MOST_SITES)
+
+
+def refuse_holders(study: Study, file: str) -> None:
+    """Refuse holders that keep nothing apart, and shares of which too few would be one noise.
+
+    With two sites every share would have to be a whole noise, as each of them knows its own.
+    """
+    sites, keys = len(study.roster), {one.key for one in study.holders}
+    if study.way == OWN:
+        fits = study.least == 1 and not study.holders
+    else:
+        fits = 2 <= study.least < sites and 1 <= len(study.holders) <= MOST_HOLDERS
+        fits = fits and len(keys) == len(study.holders) and study.coordinator.key not in keys
+    if not fits:
+        raise InputRefused("sites.holders", file=file, most=MOST_HOLDERS)
 
 
 def accept(
@@ -363,9 +412,105 @@ def accept(
     missing = [one.name for one in study.roster if one.name not in found and one.name not in without]
     if missing:
         raise InputRefused("sites.missing", names=", ".join(missing))
-    if len(found) < LEAST_SITES:
-        raise InputRefused("sites.too_few", least=LEAST_SITES)
+    least = LEAST_SITES if study.way == OWN else study.least + 1
+    if len(found) < least:
+        raise InputRefused("sites.too_few", least=least)
     return {one.name: sums_of(study, found[one.name].numbers) for one in study.roster if one.name in found}
+
+
+# --- masks -------------------------------------------------------------------------------------------------
+
+
+def roster_of(study: Study, shares: Sequence[SiteFile]) -> dict[str, Any]:
+    """Return the head of the roster that a coordinator sends to the holders: heads alone, no number."""
+    order = {one.name: place for place, one in enumerate(study.roster)}
+    heads = sorted(shares, key=lambda one: order[one.head["name"]])
+    told = [{"head": dict(one.head), "signature": one.signature} for one in heads]
+    return {"study": study.id, "key": study.coordinator.key, "heads": told}
+
+
+def add_masks(study: Study, roster: SiteFile, holder: Member, private: bytes) -> masks.Words:
+    """Return the sum of the masks of a holder with all sites of a roster.
+
+    Raises
+    ------
+    InputRefused
+        Naming the file: ``sites.foreign``, ``sites.impostor`` (not of the coordinator), ``sites.no_holder``;
+        ``sites.forged``: a head in it was not signed by the site that it names, or stands there twice, or
+        there are too few of them.
+    """
+    if roster.head.get("study") != study.id:
+        raise InputRefused("sites.foreign", file=roster.file, name=study.coordinator.name)
+    if roster.head["key"] != study.coordinator.key:
+        raise InputRefused("sites.stranger", file=roster.file, name=study.coordinator.name)
+    if holder not in study.holders:
+        raise InputRefused("sites.no_holder", name=holder.name)
+    total = np.zeros(sum(study.cells), dtype=np.uint64)
+    names = set()
+    entries = _told(
+        lambda: strict_json.items(
+            roster.head["heads"],
+            "heads",
+            lambda one, place: strict_json.members(one, place, must=("head", "signature")),
+        ),
+        roster.file,
+    )
+    for entry in entries:
+        head, signature = entry["head"], entry["signature"]
+        member = study.member(str(head.get("name", ""))) if isinstance(head, dict) else None
+        genuine = (
+            member is not None
+            and member.name not in names
+            and head.get("study") == study.id
+            and head.get("key") == member.key
+            and ed25519.is_signed(member.key, signature, _signed(SHARE, head))
+        )
+        if not genuine or member is None:
+            raise InputRefused("sites.forged", file=roster.file)
+        names.add(member.name)
+        bound = {"study": study.id, "ephemeral": head["ephemeral"], "holder": holder.exchange}
+        total += masks.mask(private, head["ephemeral"], size=total.size, **bound)
+    if len(names) <= study.least:
+        raise InputRefused("sites.too_few", least=study.least + 1)
+    return total
+
+
+def mask_of(study: Study, roster: str, holder: Member, total: masks.Words) -> tuple[dict[str, Any], bytes]:
+    """Return the head of a holder's answer to a roster, and its numbers."""
+    numbers = total.astype("<u8").tobytes()
+    digest = hashlib.sha256(numbers).hexdigest()
+    return {"study": study.id, "roster": roster, **holder.to_json(), "numbers": digest}, numbers
+
+
+def unmask(study: Study, shares: Sequence[SiteFile], answers: Sequence[SiteFile]) -> list[Integers]:
+    """Return the totals of masked shares, less the masks that every holder added up for these very shares.
+
+    Raises
+    ------
+    InputRefused
+        ``sites.foreign``, ``sites.stranger``, ``sites.doubled``, ``sites.other_masks`` (of other shares),
+        ``sites.missing``.
+    """
+    roster = SiteFile(ROSTER, roster_of(study, shares)).id
+    found: dict[str, SiteFile] = {}
+    for one in answers:
+        name = str(one.head.get("name", ""))
+        if one.head.get("study") != study.id:
+            raise InputRefused("sites.foreign", file=one.file, name=name[:MOST_LETTERS])
+        holder = next((each for each in study.holders if each.name == name), None)
+        if holder is None or holder.key != one.head["key"]:
+            raise InputRefused("sites.stranger", file=one.file, name=name[:MOST_LETTERS])
+        if name in found:
+            raise InputRefused("sites.doubled", file=one.file, first=found[name].file, name=name)
+        if one.head.get("roster") != roster or len(one.numbers) != 8 * sum(study.cells):
+            raise InputRefused("sites.other_masks", file=one.file, name=name)
+        found[name] = one
+    missing = [one.name for one in study.holders if one.name not in found]
+    if missing:
+        raise InputRefused("sites.missing", names=", ".join(missing))
+    sent = [np.frombuffer(one.numbers, dtype="<i8").astype(np.int64) for one in shares]
+    told = [np.frombuffer(one.numbers, dtype="<u8").astype(np.uint64) for one in found.values()]
+    return np.split(masks.unmasked(sent, told), np.cumsum(study.cells)[:-1])
 
 
 def sums_of(study: Study, numbers: bytes) -> list[Integers]:
@@ -392,9 +537,19 @@ def _member(tree: Any, place: str) -> Member:
     return Member(name, key)
 
 
+def _holder(tree: Any, place: str) -> Member:
+    tree = strict_json.members(tree, place, must=("name", "key", "exchange"))
+    exchange = strict_json.text(tree.pop("exchange"), "exchange")
+    if not _ID.fullmatch(exchange):
+        raise strict_json.Wrong("text", "exchange")
+    found = _member(tree, place)
+    return Member(found.name, found.key, exchange)
+
+
 _PARTS = (
     *("title", "key", "coordinator", "roster", "method", "method_version", "parameters", "budget"),
     *("schemas", "sizes", "cells", "rounds", "series", "attempt", "rehearsal"),
+    *("way", "least", "holders"),
 )
 
 
@@ -429,4 +584,7 @@ def _study(head: Mapping[str, Any]) -> Study:
         tree["series"],
         whole(tree["attempt"], "attempt"),
         strict_json.truth(tree["rehearsal"], "rehearsal"),
+        strict_json.word(tree["way"], "way", (OWN, ONE)),
+        whole(tree["least"], "least"),
+        strict_json.items(tree["holders"], "holders", _holder),
     )

@@ -82,6 +82,29 @@ def add_up(parts: Sequence[Sequence[Integers]]) -> tuple[Integers, ...]:
     return tuple(np.clip(one, -MOST, MOST).astype(np.int64) for one in added)
 
 
+class SharedDoor(Noise):
+    """The noise door of a site that adds a share of one noise: so many shares are the noise of one.
+
+    Whatever is no discrete Laplace noise has no shares here and is refused.
+    """
+
+    def __init__(self, door: Noise, parts: int) -> None:
+        super().__init__(door._bytes)
+        self._door, self._parts = door, parts
+
+    def discrete_laplace(self, scale: Fraction | int, size: int) -> Integers:
+        return self._door.laplace_share(scale, self._parts, size)
+
+    def discrete_gaussian(self, variance: Fraction | int, size: int) -> Integers:
+        raise InputRefused("sites.no_shares")
+
+    def staircase(self, sensitivity: int, plateau: int, *, epsilon: Fraction | int, size: int) -> Integers:
+        raise InputRefused("sites.no_shares")
+
+    def vector(self, squared_scale: Fraction | int, dimension: int, *, size: int) -> Integers:
+        raise InputRefused("sites.no_shares")
+
+
 class Unnoised(Noise):
     """The noise door for whoever puts totals in place, which have their noise: it draws none for sums.
 

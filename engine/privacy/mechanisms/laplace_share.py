@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from engine.privacy.draw import Draw
 from engine.privacy.events import Event, Sequential
@@ -49,6 +51,7 @@ def shared(event: Event, parts: int) -> Event | None:
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> shared(DiscreteLaplace(Fraction(2), Fraction(1)), 3).drawn()
     Counter({Draw(sampler='laplace_share', parameter=Fraction(2, 1), shape=(3,)): 1})
     """
@@ -58,3 +61,27 @@ def shared(event: Event, parts: int) -> Event | None:
     if type(event) is not DiscreteLaplace:
         return None
     return LaplaceShare(event.scale, event.sensitivity, event.grid, count=event.count, parts=parts)
+
+
+def level_alone(event: LaplaceShare) -> float:
+    """Return the ε of one share by itself: for a site whose share is all that stands before its sums.
+
+    Notes
+    -----
+    The largest logarithm of the ratio of two probabilities of a share that lie the sensitivity apart, read
+    off the law of a share: the characteristic function of one noise to the power of 1/parts.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> round(level_alone(LaplaceShare(Fraction(1), Fraction(1), parts=5)), 2)
+    2.6
+    """
+    q, moved = math.exp(-1 / float(event.scale)), int(event.sensitivity)
+    points = 1 << max(12, math.ceil(math.log2(64 * (float(event.scale) + moved + 1))))
+    angle = 2 * np.pi * np.arange(points // 2 + 1) / points
+    transform = ((1 - q) ** 2 / (1 - 2 * q * np.cos(angle) + q * q)) ** (1 / event.parts)
+    law = np.fft.irfft(transform, points)
+    seen = max(moved + 1, math.ceil(6 * float(event.scale)))
+    law = np.concatenate([law[-seen:], law[: seen + 1]])
+    return float(np.abs(np.log(law[moved:]) - np.log(law[:-moved])).max()) * event.count

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import nbinom
 
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
 from engine.methods.catalogue import method
 from engine.methods.shared import site_files
-from engine.methods.shared.site_files import SHARE, Member, Study
+from engine.methods.shared.site_files import SHARE, Member, SiteFile, Study
 from engine.privacy.noise import Noise
 from engine.progress import SILENT
 from engine.release import charge, signing, studies
@@ -165,7 +166,7 @@ def _other_head(content: bytes, word: str) -> bytes:
 
 def _card(name: str, public: str) -> bytes:
     """Return a card under a key for which everything is signed, if anybody looked at signatures alone."""
-    return site_files.written("card", site_files.card(name, public), lambda _: "00" * 64)
+    return site_files.written("card", site_files.card(name, public, 64 * "9"), lambda _: "00" * 64)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -176,10 +177,14 @@ def test_an_attack_is_refused_by_its_name(attack: str) -> None:
     assert refused.value.code == code
 
 
-@pytest.mark.parametrize("content", [HONEST["North"], STUDY], ids=["share", "study"])
-def test_one_flipped_bit_is_another_file_that_nobody_signed(content: bytes) -> None:
+CARD = site_files.written(
+    "card", site_files.card("North", KEYS["North"].public, 64 * "9"), KEYS["North"].sign
+)
+
+
+@pytest.mark.parametrize(("kind", "content"), [("share", HONEST["North"]), ("study", STUDY), ("card", CARD)])
+def test_one_flipped_bit_is_another_file_that_nobody_signed(kind: str, content: bytes) -> None:
     """Every byte in turn, and one of its bits."""
-    kind = SHARE if content == HONEST["North"] else site_files.STUDY
     lots = np.random.default_rng(1).integers(8, size=len(content))
     for place, bit in enumerate(lots.tolist()):
         changed = bytearray(content)
@@ -360,3 +365,179 @@ def test_columns_that_are_declared_in_another_way_are_named(
     with pytest.raises(InputRefused) as refused:
         check(studies.plan_of_site(study, "West", one.plan), base=one.folder)
     assert refused.value.code == "exchanges.share.no_such_site"
+
+
+# --- one noise, hidden by masks ------------------------------------------------------------------------
+
+
+@dataclass
+class Masked:
+    """A study with two holders: its file, the shares that were sent, and the registers beside the sites."""
+
+    study: bytes
+    shares: list[SiteFile]
+    centre: tuple[Ledger, Holding]
+    holders: list[tuple[Ledger, Holding]]
+    folder: Path
+
+    @property
+    def found(self) -> Study:
+        return site_files.read_study(self.study)
+
+    @property
+    def key(self) -> SigningKey:
+        return signing.open_key(*self.centre)
+
+    def answer(self, roster: bytes, place: int = 0) -> bytes:
+        return studies.write_mask(self.study, roster, "roster", *self.holders[place])
+
+
+@pytest.fixture(scope="module")
+def masked(sites: list[Site], tmp_path_factory: pytest.TempPathFactory) -> Masked:
+    folder = tmp_path_factory.mktemp("masked")
+    registers = []
+    for name in ("Centre", "Holder 1", "Holder 2"):
+        ledger = Ledger(folder / f"{name}.sqlite")
+        registers.append((ledger, ledger.create_holding(name, unit="person", neighbours="add_remove")))
+    cards = [studies.write_card(ledger, holding, holding.name) for ledger, holding in registers[1:]]
+    roster = [
+        site_files.read_card(studies.write_card(one.ledger, one.holding, one.name), "c") for one in sites
+    ]
+    study = studies.make_study(
+        PLAN,
+        roster,
+        "Centre",
+        signing.open_key(*registers[0]),
+        holders=[site_files.read_card(one, "card") for one in cards],
+    )
+    shares = [site_files.read(one.share(study, "masked"), SHARE, one.name) for one in sites]
+    return Masked(study, shares, registers[0], registers[1:], folder)
+
+
+def test_masked_shares_give_one_answer_and_a_second_roster_is_never_opened(
+    masked: Masked, sites: list[Site], tmp_path: Path
+) -> None:
+    roster = studies.write_roster(masked.study, masked.shares, masked.key)
+    answers = [masked.answer(roster, place) for place in (0, 1)]
+    assert masked.answer(roster) == answers[0]
+    paths, told = {}, {}
+    for place, one in enumerate(masked.shares):
+        path = tmp_path / f"{place}.txt"
+        path.write_bytes(_sent(one))
+        paths[str(path)] = path
+    for place, content in enumerate(answers):
+        path = tmp_path / f"mask {place}.txt"
+        path.write_bytes(content)
+        told[str(path)] = path
+    plan = replace(studies.plan_of_result(masked.study, paths, answers=told), holding="Studies")
+    bundle = run(plan, out=tmp_path / "result", ledger=Ledger(tmp_path / "ledger.sqlite"))
+    counted = pd.read_csv(bundle.folder / "release" / "counts.csv", keep_default_na=False)["count"]
+    rows = pd.concat([pd.read_csv(one.folder / "people.csv") for one in sites])
+    once = rows.groupby([place for place, one in enumerate(sites) for _ in range(200)])
+    exact = sum(one.drop_duplicates("patient_nbr")["gender"].eq("Female").sum() for _, one in once)
+    assert abs(counted[0] - exact) < 60  # one noise of scale 2, and half of one besides
+    smaller = site_files.written(
+        site_files.ROSTER,
+        {**site_files.roster_of(masked.found, masked.shares), "heads": []},
+        masked.key.sign,
+    )
+    other = site_files.roster_of(masked.found, masked.shares)
+    reversed_ = site_files.written(
+        site_files.ROSTER, {**other, "heads": list(reversed(other["heads"]))}, masked.key.sign
+    )
+    for content, code in ((smaller, "sites.too_few"), (reversed_, "sites.opened")):
+        with pytest.raises(InputRefused) as refused:
+            masked.answer(content)
+        assert refused.value.code == code
+    with pytest.raises(InputRefused) as refused:
+        studies.plan_of_result(masked.study, paths, answers=dict(list(told.items())[:1]))
+    assert refused.value.code == "sites.missing"
+    with pytest.raises(InputRefused) as refused:
+        studies.plan_of_result(masked.study, paths, answers={"a": told[str(tmp_path / "mask 0.txt")]} | told)
+    assert refused.value.code == "sites.doubled"
+
+
+def _sent(one: SiteFile) -> bytes:
+    return site_files.written(SHARE, one.head, lambda _: one.signature, one.numbers)
+
+
+def _forged(masked: Masked, **changes: Any) -> bytes:
+    """Return a roster in which the head of one site is another one than it signed."""
+    tree = site_files.roster_of(masked.found, masked.shares)
+    heads = [dict(one) for one in tree["heads"]]
+    heads[0] = {**heads[0], "head": {**heads[0]["head"], **changes}}
+    return site_files.written(site_files.ROSTER, {**tree, "heads": heads}, masked.key.sign)
+
+
+def test_a_roster_that_isolates_a_site_is_refused(masked: Masked) -> None:
+    """The coordinator puts in keys for masks of its own, or sites of its own, or one site three times."""
+    tree = site_files.roster_of(masked.found, masked.shares)
+    own = key(77)
+    replaced = [
+        {
+            "head": {**one["head"], "key": own.public},
+            "signature": own.sign(site_files._signed(SHARE, {**one["head"], "key": own.public})),
+        }
+        for one in tree["heads"][1:]
+    ]
+    cases = {
+        "own mask keys": _forged(masked, ephemeral="05" * 32),
+        "own sites": site_files.written(
+            site_files.ROSTER, {**tree, "heads": [tree["heads"][0], *replaced]}, masked.key.sign
+        ),
+        "one site three times": site_files.written(
+            site_files.ROSTER, {**tree, "heads": 3 * [tree["heads"][0]]}, masked.key.sign
+        ),
+    }
+    for content in cases.values():
+        with pytest.raises(InputRefused) as refused:
+            masked.answer(content, 1)
+        assert refused.value.code == "sites.forged"
+    with pytest.raises(InputRefused) as refused:
+        masked.answer(site_files.written(site_files.ROSTER, {**tree, "key": own.public}, own.sign), 1)
+    assert refused.value.code == "sites.stranger"
+    with pytest.raises(InputRefused) as refused:
+        studies.write_mask(
+            masked.study, site_files.written(site_files.ROSTER, tree, masked.key.sign), "r", *masked.centre
+        )
+    assert refused.value.code == "sites.no_holder"
+
+
+def test_what_a_site_sends_is_hidden_and_what_it_promises_is_the_noise_of_all(
+    masked: Masked, sites: list[Site]
+) -> None:
+    numbers = np.frombuffer(masked.shares[0].numbers, dtype="<i8")
+    assert (np.abs(numbers.astype(float)) > 2**40).all()  # less than one in ten million by chance
+    design = check(studies.plan_of_site(masked.study, "North", sites[0].plan), base=sites[0].folder)
+    loss = design.cost.loss
+    assert loss is not None and loss.epsilon == Fraction(1, 2)
+    assert [draw.sampler for draw in design.cost.drawn()] == ["laplace_share"]
+    assert {"least_honest", "holders_apart"} <= set(design.cost.assumptions)
+    side = nbinom.pmf(np.arange(400), 1 / 2, 1 - np.exp(-1 / 2))  # of half the noise of scale 2
+    law = np.convolve(side, side[::-1])[390:410]
+    worst = np.abs(np.diff(np.log(law))).max()
+    assert design.alone == pytest.approx(worst, rel=1e-6)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("sites_", "holders", "least"), [(2, 1, None), (3, 4, None), (3, 1, 3), (3, 1, 1), (3, 0, None)]
+)
+def test_masks_need_three_sites_and_holders_apart(sites_: int, holders: int, least: int | None) -> None:
+    cards = [Member(f"H{place}", key(40 + place).public, "09" + 31 * "00") for place in range(holders)]
+    cards = cards or [Member("Centre", CENTRE.public, "09" + 31 * "00")]
+    with pytest.raises(InputRefused) as refused:
+        studies.make_study(PLAN, ROSTER[:sites_], "Centre", CENTRE, holders=cards, least=least)
+    assert refused.value.code == "sites.holders"
+
+
+def test_a_share_alone_has_the_level_that_was_worked_out_before() -> None:
+    from engine.privacy.mechanisms.laplace_share import LaplaceShare, level_alone
+
+    for parts, level in ((2, 1.68), (3, 2.08), (5, 2.60), (10, 3.30), (20, 3.99)):
+        assert level_alone(LaplaceShare(Fraction(1), Fraction(1), parts=parts)) == pytest.approx(
+            level, abs=0.01
+        )
+    for parts, level in ((2, 0.61), (3, 1.04), (5, 1.60), (10, 2.34), (20, 3.07)):
+        assert level_alone(LaplaceShare(Fraction(10), Fraction(1), parts=parts)) == pytest.approx(
+            level, abs=0.01
+        )
