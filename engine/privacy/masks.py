@@ -12,9 +12,10 @@ import hashlib
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Words = npt.NDArray[np.uint64]
+from engine import arrays
+
+Integers, Words = arrays.Integers, arrays.Words
 KEY_BYTES = 32
 
 
@@ -61,7 +62,7 @@ def mask(private: bytes, public: str, *, study: str, ephemeral: str, holder: str
     return np.frombuffer(stream.update(bytes(8 * size)), dtype="<u8").astype(np.uint64)
 
 
-def masked(numbers: npt.NDArray[np.int64], masks: Sequence[Words]) -> npt.NDArray[np.int64]:
+def masked(numbers: Integers, masks: Sequence[Words]) -> Integers:
     """Return numbers with masks added modulo 2^64."""
     found = numbers.astype(np.int64).view(np.uint64).copy()
     for one in masks:
@@ -69,7 +70,7 @@ def masked(numbers: npt.NDArray[np.int64], masks: Sequence[Words]) -> npt.NDArra
     return found.view(np.int64)
 
 
-def unmasked(numbers: Sequence[npt.NDArray[np.int64]], masks: Sequence[Words]) -> npt.NDArray[np.int64]:
+def unmasked(numbers: Sequence[Integers], masks: Sequence[Words]) -> Integers:
     """Return the total of masked numbers less the sums of the masks of all holders."""
     found = np.zeros(numbers[0].size, dtype=np.uint64)
     for one in numbers:

@@ -60,9 +60,8 @@ def promise_of(study: Study, inner: Promise, assumption: str) -> Promise:
 
 def trust_view(study: Study) -> TableView:
     """Say who learns what, and what if they work together."""
-    who = ("recipient", "coordinator", "sites", "together", "malicious")
-    if study.way == ONE:
-        who = ("recipient", "coordinator", "holder", "sites", "together", "malicious")
+    holder = ("holder",) if study.way == ONE else ()
+    who = ("recipient", "coordinator", *holder, "sites", "together", "malicious")
     rows = tuple((Text(f"{WORDS}.trust.{name}"), Text(f"{WORDS}.trust.{study.way}.{name}")) for name in who)
     headings = (Text(f"{WORDS}.trust.who"), Text(f"{WORDS}.trust.learns"))
     values = {"least": study.least, "holders": len(study.holders)}

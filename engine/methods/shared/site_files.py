@@ -217,7 +217,7 @@ def fingerprint_of(key: str) -> str:
     Examples
     --------
     >>> fingerprint_of("00" * 32)
-    'MZUH VLPY MK6X O3EP RSHN'
+    'MZUH VLPY MK6X O3EP YGFY 5H4O'
     """
     digits = base64.b32encode(hashlib.sha256(bytes.fromhex(key)).digest()).decode()[:24]
     return " ".join(digits[at : at + 4] for at in range(0, len(digits), 4))

@@ -73,3 +73,38 @@ def test_a_site_whose_card_is_of_another_register_pays_nothing(
     capsys.readouterr()
     assert main(["ledger", "--ledger", str(tmp_path / "B.sqlite"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["holdings"][0]["spent"]["epsilon"] == "0/1"
+
+
+def test_three_sites_and_a_holder_of_masks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
+    tree = json.loads(ran.plan.dumps()) | {"holding_budget": None}
+    path, ledger = (
+        lambda name: str(tmp_path / name),
+        lambda name: ("--ledger", str(tmp_path / f"{name}.sqlite")),
+    )
+    for name in "ABCH":
+        said(capsys, "card", name, "--name", name, "--out", path(name), "--epsilon", "2", *ledger(name))
+    plan = str(tmp_path / "example" / "example.plan.json")
+    study = said(
+        capsys, "new", plan, path("A"), path("B"), path("C"), "--holder", path("H"), "--register", "Centre",
+        "--name", "Centre", "--out", path("study"), *ledger("centre"),
+    )  # fmt: skip
+    assert (study["way"], study["least"], study["members"][-1]["part"]) == ("one", 2, "holder")
+    shares = [path(f"{name}.share") for name in "ABC"]
+    for name in "ABC":
+        own = tmp_path / "example" / f"{name}.json"
+        own.write_text(json.dumps(tree | {"holding": name}), encoding="utf-8")
+        said(
+            capsys, "share", path("study"), "--plan", str(own), "--site", name, "--out", path(f"out{name}"),
+            "--send", path(f"{name}.share"), *ledger(name),
+        )  # fmt: skip
+    of_centre = ("--register", "Centre", *ledger("centre"))
+    said(capsys, "roster", path("study"), *shares, *of_centre, "--out", path("roster"))
+    said(
+        capsys, "mask", path("study"), path("roster"), "--register", "H", *ledger("H"), "--out", path("mask")
+    )
+    result = ("combine", path("study"), *shares, *of_centre, "--out", path("result"))
+    assert main(["study", *result]) == 2  # not without the masks
+    told = said(capsys, *result, "--mask", path("mask"))
+    counts = (tmp_path / "result" / "release" / "counts.csv").read_text(encoding="utf-8")
+    assert told["sites"] == 3 and "Female" in counts
