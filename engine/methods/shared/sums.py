@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SAMPLERS = frozenset(("discrete_laplace", "discrete_gaussian", "staircase", "vector"))
 """What noise for sums is drawn by; whatever else is drawn chooses by rows, and cannot be added up."""
 MOST = 2**62
-"""No sum of a site, and no total, is larger: what is beyond is cut off, which loses no privacy."""
+"""No total is larger: what is beyond is cut off, which loses no privacy."""
 
 
 def tell_sums(
@@ -38,7 +38,7 @@ def tell_sums(
     The sums are heard after their noise: exact ones are kept nowhere.
     """
     heard: list[Integers] = []
-    with overhearing(lambda answer: heard.append(np.clip(answer, -MOST, MOST).ravel())):
+    with overhearing(lambda answer: heard.append(np.array(answer).ravel())):
         release = design.run(tables, context)
     return tuple(heard), release
 
