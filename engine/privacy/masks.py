@@ -15,7 +15,8 @@ import numpy as np
 
 from engine import arrays
 
-Integers, Words = arrays.Integers, arrays.Words
+Integers = arrays.Integers
+Words = arrays.Words
 KEY_BYTES = 32
 
 
