@@ -16,7 +16,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 
-from engine.methods.protocol import FileArtefact, Method, Release, TableArtefact
+from engine.methods.protocol import FileArtefact, Method, Release, Request, TableArtefact
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.mechanisms.integers import listening
 from engine.privacy.noise import Noise
@@ -212,6 +212,14 @@ def twice_as_true(method: Method) -> Iterator[None]:
         return replace(release, artefacts=(replace(page, content=content), *release.artefacts[1:]))
 
     with wrapped(method, around):
+        yield
+
+
+@contextmanager
+def cap_forgotten(method: Method) -> Iterator[None]:
+    """Noise covers one row of a person, and all rows below the cap are counted."""
+    one = property(lambda self: 1)
+    with patch.object(Request, "rows_per_person", one), patch.object(Request, "units_moved", one):
         yield
 
 

@@ -30,9 +30,10 @@ from tests.engine.methods.audit.audits import (
     audited,
     choices_audited,
     choices_of,
+    moves_audited,
     other_choices,
 )
-from tests.engine.methods.audit.sabotage import RECOUNTED, Sabotage, sabotages
+from tests.engine.methods.audit.sabotage import RECOUNTED, Sabotage, cap_forgotten, sabotages
 from tests.engine.methods.audit.tables import bench, neighbours
 
 CHOOSES = pytest.mark.parametrize(
@@ -142,6 +143,22 @@ def test_losses_that_add_up_have_the_law_of_their_sum() -> None:
 def test_a_sabotaged_method_does_not(method: Method, sabotage: Sabotage) -> None:
     with sabotage(method):
         assert next(audited(method), None) is not None
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize(
+    "method",
+    [
+        one
+        for one in methods()
+        if any(audit_of(one, plan)[0] is replay.audit for plan in plans(one) if not plan.step)
+    ],
+    ids=lambda one: one.id,
+)
+def test_noise_covers_all_rows_of_a_person_and_an_exchange(method: Method) -> None:
+    assert list(moves_audited(method)) == []
+    with cap_forgotten(method):
+        assert next(moves_audited(method)).startswith("three rows a person: a person with twelve rows: ")
 
 
 NOISY = [
