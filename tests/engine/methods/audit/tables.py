@@ -13,6 +13,7 @@ import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,7 @@ def neighbours(bench: Bench, *, many: bool = False) -> Iterator[Neighbour]:
     is_exchange = budget is not None and budget.neighbours is Neighbours.REPLACE_ONE
     yield Neighbour(FURTHEST[1], (*without(bench, last[0]), other), 1 if is_exchange else 2)
     yield Neighbour("nobody", (), None)
+    yield Neighbour("a cell missing, each with somebody", (*bench.rows, *without_a_cell(bench)), None)
     yield Neighbour("other people", tuple(others(bench)), None)
 
 
@@ -247,6 +249,13 @@ def odd(bench: Bench, place: int) -> Row:
     names = [name for name in bench.rows[0] if name != bench.key]
     cells = {name: ODD[(place + 3 * at) % len(ODD)] for at, name in enumerate(names)}
     return changed(bench, bench.rows[0], cells, 2)
+
+
+def without_a_cell(bench: Bench) -> Iterator[Row]:
+    """Yield two new people for every column, who lack it alone: who lacks what is predicted has no part."""
+    names = [name for name in bench.rows[0] if name != bench.key]
+    for place, (name, cell) in enumerate(product(names, ("", "unheard of"))):
+        yield changed(bench, bench.rows[0], {name: cell}, 1000 + place)
 
 
 def others(bench: Bench) -> Iterator[Row]:

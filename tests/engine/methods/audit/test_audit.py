@@ -33,7 +33,7 @@ from tests.engine.methods.audit.audits import (
     moves_audited,
     other_choices,
 )
-from tests.engine.methods.audit.sabotage import RECOUNTED, Sabotage, cap_forgotten, sabotages
+from tests.engine.methods.audit.sabotage import RECOUNTED, Sabotage, cap_forgotten, last_exact, sabotages
 from tests.engine.methods.audit.tables import bench, neighbours
 
 CHOOSES = pytest.mark.parametrize(
@@ -41,6 +41,11 @@ CHOOSES = pytest.mark.parametrize(
     [one for one in methods() if any(plan.budget and not plan.step for plan in plans(one))],
     ids=lambda one: one.id,
 )
+LAST_OF_MISSING = [
+    "statistics.means",
+    *(f"models.{name}" for name in ("additive", "linear", "logistic", "naive_bayes")),
+]
+"""Methods whose example has its last number from those who lack a cell."""
 EVERY = pytest.mark.parametrize("method", methods(), ids=lambda one: one.id)
 SABOTAGED = pytest.mark.parametrize(
     ("method", "sabotage"),
@@ -159,6 +164,18 @@ def test_noise_covers_all_rows_of_a_person_and_an_exchange(method: Method) -> No
     assert list(moves_audited(method)) == []
     with cap_forgotten(method):
         assert next(moves_audited(method)).startswith("three rows a person: a person with twelve rows: ")
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize("name", LAST_OF_MISSING)
+def test_an_exact_number_of_those_who_lack_a_cell_is_caught(name: str, tmp_path: Path) -> None:
+    """Whoever has all cells moves none of these numbers, and who has none of them has no part at all."""
+    method = next(one for one in methods() if one.id == name)
+    made = bench(method, plans(method)[0], tmp_path / "people", people=PEOPLE)
+    lacking = next(one for one in neighbours(made) if one.name == "a cell missing, each with somebody")
+    replay.check_neighbour(made, lacking, *replay.recorded(made, made.rows))
+    with last_exact(method), pytest.raises(CheckFailed, match="other bytes leave"):
+        replay.check_neighbour(made, lacking, *replay.recorded(made, made.rows))
 
 
 NOISY = [
