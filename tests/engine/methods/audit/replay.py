@@ -43,6 +43,7 @@ from tests.engine.battery.distributions import CheckFailed
 from tests.engine.battery.replay import Call, Player, Recorder
 from tests.engine.flip import flip_probabilities
 from tests.engine.methods.audit.tables import (
+    FURTHEST,
     Bench,
     Neighbour,
     Rows,
@@ -485,6 +486,14 @@ def audit(bench: Bench, many: bool) -> None:
     for beside in neighbours(bench, many=many):
         check_neighbour(bench, beside, tape, leaves)
     check_evidence(bench, tape)
+
+
+def audit_moves(bench: Bench) -> None:
+    """Replay a release where one person has twelve rows, or is exchanged: the loss alone, whatever leaves."""
+    tape, leaves = recorded(bench, bench.rows)
+    for beside in neighbours(bench):
+        if beside.name in FURTHEST and beside.apart == 1:
+            check_neighbour(bench, beside, tape, leaves)
 
 
 # --- services -----------------------------------------------------------------------------------------
