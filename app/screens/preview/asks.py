@@ -86,7 +86,7 @@ def _unknown(
     from engine.release.earlier import EARLIER_MISSING, missing
     from engine.release.nearby import PUT_BACK, describe_forgotten, unexplained_bundles
     from engine.release.pseudonyms import KEY_ELSEWHERE, elsewhere
-    from engine.release.remembered import OLDER, older
+    from engine.ledger.remembered import OLDER, older
 
     found = {KEY_ELSEWHERE: elsewhere(plan, ledger, design, was_refused=KEY_ELSEWHERE in refused)}
     if ledger is not None:

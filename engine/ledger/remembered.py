@@ -1,8 +1,9 @@
 """What this computer remembers of each ledger, outside its folder: an older copy is noticed when put back.
 
 Kept is the hash of the first row of a ledger, which is random, and where its journal and its releases ended
-when a release was last made under it. No name, no path, no id of a release. The file is its owner's alone;
-where it is missing, cannot be read or cannot be written, nothing is remembered and nothing refused.
+when anything was last written into it: a release, a rule, a person, a budget. No name, no path, no id of a
+release. The file is its owner's alone; where it is missing, cannot be read or cannot be written, nothing is
+remembered and nothing refused.
 """
 
 from __future__ import annotations
@@ -10,22 +11,22 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import strict_json
 from engine.bounded import SUMS, read_text
-from engine.errors import EngineError, InputRefused
-from engine.ledger import Ledger
-from engine.release import charge
-from engine.release.plan import Plan
+from engine.ledger import journal
+
+if TYPE_CHECKING:
+    from engine.ledger.register import Register
 
 OLDER = "ledger_older"
 """The decision to release from a ledger that has less in it than is remembered; it needs a reason."""
-MOST_KEPT = 1_000
+MOST_KEPT = 200
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,33 @@ def place() -> Path:
     return user_state_path("custos-remembered", appauthor=False) / "ledgers.json"
 
 
-def keep(ledger: Ledger) -> None:
-    """Remember where a ledger ends now, in the place of what was remembered of it; nothing fails over it."""
-    with suppress(EngineError):
-        head, chain, found = ledger.head(), ledger.chain(), _read()
-        found.pop(chain, None)  # the latest stand last
-        found[chain] = asdict(Remembered(head.sequence, head.hash, len(ledger.entries())))
-        _write(dict(list(found.items())[-MOST_KEPT:]))
+def with_end(db: journal.Connection) -> dict[str, Any] | None:
+    """Return what is to be remembered with where a ledger ends, within the transaction that wrote into it.
+
+    None where nothing changes: it is remembered already, or the ledger lacks rows that are remembered and no
+    reason for it stands in its journal. What is remembered stays then, whatever is written there.
+    """
+    chain = str(db.execute("SELECT hash FROM journal WHERE sequence = 0").fetchone()[0])
+    head, releases = journal.head(db), db.execute("SELECT count(*) FROM entry").fetchone()[0]
+    found, ends = _read(), Remembered(head.sequence, head.hash, releases)
+    known = _known(found.pop(chain, None))
+    if known == ends or (known is not None and not _has(db, known)):
+        return None
+    return dict([*found.items(), (chain, asdict(ends))][-MOST_KEPT:])  # the latest stand last
 
 
-def older(ledger: Ledger) -> dict[str, Any]:
+def _has(db: journal.Connection, known: Remembered) -> bool:
+    """Say whether a ledger continues what is remembered, or has a reason why it does not."""
+    row = db.execute("SELECT hash FROM journal WHERE sequence = ?", (known.sequence,)).fetchone()
+    return (row is not None and row[0] == known.hash) or decision_about(known) in _reasons(journal.events(db))
+
+
+def of(ledger: Register) -> Remembered | None:
+    """Return what is remembered of a ledger."""
+    return _known(_read().get(ledger.chain()))
+
+
+def older(ledger: Register) -> dict[str, Any]:
     """Return what a ledger lacks of what is remembered of it, or nothing.
 
     Returns
@@ -63,8 +81,10 @@ def older(ledger: Ledger) -> dict[str, Any]:
         many releases were listed, and are. Empty where it continues what is remembered, where a reason for
         this very state stands in its journal, and where nothing is remembered of it.
     """
-    known = _known(_read().get(ledger.chain()))
-    if known is None or ledger.continues(known.sequence, known.hash) or _decide(known) in _reasons(ledger):
+    known = of(ledger)
+    if known is None or ledger.continues(known.sequence, known.hash):
+        return {}
+    if decision_about(known) in _reasons(ledger.journal()):
         return {}
     return {
         "row": known.sequence,
@@ -74,32 +94,14 @@ def older(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def refuse_older(plan: Plan, ledger: Ledger) -> None:
-    """Refuse to spend from a ledger in which rows are missing that this computer saw.
-
-    Raises
-    ------
-    InputRefused
-        ``run.ledger_older`` says what is missing. With a reason in the plan it is journalled instead.
-    """
-    lacks = older(ledger)
-    if not lacks:
-        return
-    reason = charge.reason_of(plan, OLDER)
-    if not reason:
-        raise InputRefused("run.ledger_older", file=ledger.path.name, **lacks, decision=OLDER)
-    known = _known(_read().get(ledger.chain()))
-    if known is not None:
-        ledger.decide(_decide(known), reason)
-
-
-def _decide(known: Remembered) -> str:
+def decision_about(known: Remembered) -> str:
+    """Return the decision to go on without the rows that are remembered, as it is journalled."""
     return f"{OLDER} {known.hash}"
 
 
-def _reasons(ledger: Ledger) -> set[str]:
-    events = (event for event in ledger.journal() if event["kind"] == "decision")
-    return {str(event.get("details", {}).get("decision")) for event in events}
+def _reasons(events: Iterable[Mapping[str, Any]]) -> set[str]:
+    decisions = (event for event in events if event["kind"] == "decision")
+    return {str(event.get("details", {}).get("decision")) for event in decisions}
 
 
 def _known(tree: Any) -> Remembered | None:
@@ -119,15 +121,15 @@ def _read() -> dict[str, Any]:
     return tree if isinstance(tree, dict) else {}
 
 
-def _write(tree: Mapping[str, Any]) -> None:
-    """Replace the file as a whole; let be what cannot be written."""
+def keep(tree: Mapping[str, Any]) -> None:
+    """Replace what is remembered; let be what cannot be written."""
     path = place()
     new = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                json.dump(tree, file)
+                file.write(json.dumps(tree))
             if not path.exists() or os.access(path, os.W_OK):  # a file that was made read-only stays
                 new.replace(path)
         finally:
