@@ -31,6 +31,7 @@ from engine.release import (
     promised,
     pseudonyms,
     reading,
+    sealing,
     seconded,
     signing,
     write,
@@ -144,6 +145,7 @@ def run_through(
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
     sweep(ledger)
+    sealing.sweep(out.absolute().parent)
     design = check(plan, base=base)
     foreseen = ready(plan, design)
     policy.refuse_open_key(is_locked=bool(passphrase) or not design.keeps_key)
