@@ -22,7 +22,7 @@ from engine.bounded import SUMS, read_text
 from engine.ledger import journal
 
 if TYPE_CHECKING:
-    from engine.ledger.register import Register
+    from engine.ledger.book import Ledger
 
 OLDER = "ledger_older"
 """The decision to release from a ledger that has less in it than is remembered; it needs a reason."""
@@ -66,12 +66,12 @@ def _has(db: journal.Connection, known: Remembered) -> bool:
     return (row is not None and row[0] == known.hash) or decision_about(known) in _reasons(journal.events(db))
 
 
-def of(ledger: Register) -> Remembered | None:
+def of(ledger: Ledger) -> Remembered | None:
     """Return what is remembered of a ledger."""
     return _known(_read().get(ledger.chain()))
 
 
-def older(ledger: Register) -> dict[str, Any]:
+def older(ledger: Ledger) -> dict[str, Any]:
     """Return what a ledger lacks of what is remembered of it, or nothing.
 
     Returns
