@@ -15,14 +15,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine import strict_json
 from engine.bounded import SUMS, read_text
 from engine.ledger import journal
-
-if TYPE_CHECKING:
-    from engine.ledger.book import Ledger
 
 OLDER = "ledger_older"
 """The decision to release from a ledger that has less in it than is remembered; it needs a reason."""
@@ -63,35 +60,12 @@ def with_end(db: journal.Connection) -> dict[str, Any] | None:
 def _has(db: journal.Connection, known: Remembered) -> bool:
     """Say whether a ledger continues what is remembered, or has a reason why it does not."""
     row = db.execute("SELECT hash FROM journal WHERE sequence = ?", (known.sequence,)).fetchone()
-    return (row is not None and row[0] == known.hash) or decision_about(known) in _reasons(journal.events(db))
+    return (row is not None and row[0] == known.hash) or decision_about(known) in reasons(journal.events(db))
 
 
-def of(ledger: Ledger) -> Remembered | None:
-    """Return what is remembered of a ledger."""
-    return _known(_read().get(ledger.chain()))
-
-
-def older(ledger: Ledger) -> dict[str, Any]:
-    """Return what a ledger lacks of what is remembered of it, or nothing.
-
-    Returns
-    -------
-    dict
-        ``row``, ``last``: the last row that is remembered, and that it has; ``releases``, ``listed``: how
-        many releases were listed, and are. Empty where it continues what is remembered, where a reason for
-        this very state stands in its journal, and where nothing is remembered of it.
-    """
-    known = of(ledger)
-    if known is None or ledger.continues(known.sequence, known.hash):
-        return {}
-    if decision_about(known) in _reasons(ledger.journal()):
-        return {}
-    return {
-        "row": known.sequence,
-        "last": ledger.head().sequence,
-        "releases": known.releases,
-        "listed": len(ledger.entries()),
-    }
+def of(chain: str) -> Remembered | None:
+    """Return what is remembered of a ledger, by its chain."""
+    return _known(_read().get(chain))
 
 
 def decision_about(known: Remembered) -> str:
@@ -99,7 +73,8 @@ def decision_about(known: Remembered) -> str:
     return f"{OLDER} {known.hash}"
 
 
-def _reasons(events: Iterable[Mapping[str, Any]]) -> set[str]:
+def reasons(events: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the decisions for which a reason stands in a journal."""
     decisions = (event for event in events if event["kind"] == "decision")
     return {str(event.get("details", {}).get("decision")) for event in decisions}
 

@@ -126,6 +126,29 @@ def refuse_put_back(plan: Plan, ledger: Ledger, places: Iterable[Path]) -> None:
         ledger.decide(f"{PUT_BACK} {one.entry}", reason, entry=one.entry)
 
 
+def older(ledger: Ledger) -> dict[str, Any]:
+    """Return what a ledger lacks of what this computer remembers of it, or nothing.
+
+    Returns
+    -------
+    dict
+        ``row``, ``last``: the last row that is remembered, and that it has; ``releases``, ``listed``: how
+        many releases were listed, and are. Empty where it continues what is remembered, where a reason for
+        this very state stands in its journal, and where nothing is remembered of it.
+    """
+    known = remembered.of(ledger.chain())
+    if known is None or ledger.continues(known.sequence, known.hash):
+        return {}
+    if remembered.decision_about(known) in remembered.reasons(ledger.journal()):
+        return {}
+    return {
+        "row": known.sequence,
+        "last": ledger.head().sequence,
+        "releases": known.releases,
+        "listed": len(ledger.entries()),
+    }
+
+
 def refuse_older(plan: Plan, ledger: Ledger) -> None:
     """Refuse to spend from a ledger in which rows are missing that this computer saw.
 
@@ -134,7 +157,7 @@ def refuse_older(plan: Plan, ledger: Ledger) -> None:
     InputRefused
         ``run.ledger_older`` says what is missing. With a reason in the plan it is journalled instead.
     """
-    lacks, known = remembered.older(ledger), remembered.of(ledger)
+    lacks, known = older(ledger), remembered.of(ledger.chain())
     if not lacks or known is None:
         return
     reason = charge.reason_of(plan, remembered.OLDER)

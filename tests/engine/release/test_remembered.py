@@ -17,7 +17,7 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger, remembered, staff
 from engine.privacy import keys
-from engine.release import seconded
+from engine.release import nearby, seconded
 from engine.release.plan import Plan
 from engine.release.reasons import with_reasons
 from tests.engine.release.conftest import SECRETS, Runner
@@ -133,9 +133,9 @@ def test_what_continues_and_what_is_another_ledger_is_not_asked_about(
 ) -> None:
     run("one")
     ledger.decide("something", "else")
-    assert remembered.older(ledger) == {}
+    assert nearby.older(ledger) == {}
     run("two")
-    assert remembered.older(Ledger(folder / "other.sqlite")) == {}
+    assert nearby.older(Ledger(folder / "other.sqlite")) == {}
 
 
 def test_what_is_remembered_names_nobody_and_nothing(
