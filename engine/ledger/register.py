@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from engine.errors import InputRefused, VerificationFailed
-from engine.ledger import holdings, journal, locks, store, told, traces
+from engine.ledger import holdings, journal, locks, remembered, store, told, traces
 from engine.ledger import staff as persons
 from engine.ledger.fields import exact, hexadecimal, words, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
@@ -83,6 +83,9 @@ class Register:
         path = self.path if self._copy is None else Path(self._copy.name) / self.path.name
         with store.transaction(path, write=write, read_only=self.read_only, timeout=self._timeout) as db:
             yield db
+            ends = remembered.with_end(db) if write else None
+        if ends is not None:
+            remembered.keep(ends)
 
     # Holdings
 

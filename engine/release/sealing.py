@@ -19,18 +19,19 @@ import shutil
 import struct
 import sys
 import tarfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from engine import strict_json, texts
-from engine.bounded import SUMS, read_bytes, sha256
+from engine.bounded import EVIDENCE, SUMS, read_bytes, sha256
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger
 from engine.privacy.keys import LEAST_PASSPHRASE, lock_key, new_key, unlock_key
-from engine.release.bundle import INTERNAL, KEY, PRIVATE, SEALED
+from engine.release.bundle import INTERNAL, KEY, PRIVATE, RELEASE, SEALED
+from engine.release.nearby import bundles
 from engine.release.signature import dumps
 from engine.release.signing import write_key
 
@@ -40,6 +41,7 @@ _OPENING, _CLOSING, _LOCK = ".custos-opening-", ".custos-closing-", ".custos-loc
 _MAGIC = b"custos sealed 1\n"
 _TAG = 16
 _LARGEST_HEAD = 1 << 14
+_PROOF = "evidence.json"
 _CODE_BYTES = 20
 
 
@@ -185,7 +187,7 @@ def unseal(folder: Path, secret: str) -> Path:
     ------
     InputRefused
         ``sealing.nothing``, ``sealing.secret``, ``sealing.damaged``, ``sealing.both``, ``sealing.busy``,
-        ``sealing.not_writable``.
+        ``sealing.not_writable``; ``sealing.other_bundle``: it was made of another bundle.
     VerificationFailed
         ``bundle.not_a_file``, as `seal`.
     """
@@ -198,6 +200,7 @@ def unseal(folder: Path, secret: str) -> Path:
         _sweep(folder)
         _refuse_links(folder)
         key = _open(_head(source)[0], secret, SEALED).key
+        _refuse_other(source, key)
         if not _holds(_read_all(source, key), folder):
             raise InputRefused("sealing.both", folder=folder.name)
         aside = folder / f"{_OPENING}{secrets.token_hex(4)}"
@@ -215,6 +218,32 @@ def unseal(folder: Path, secret: str) -> Path:
         source.unlink()
         shutil.rmtree(aside, ignore_errors=True)
     return folder / INTERNAL
+
+
+def sweep(place: Path) -> None:
+    """Take away what killed processes left in the bundles of a folder: it may lie open there."""
+    for folder, _ in bundles([place]):
+        if _leftovers(folder):
+            with suppress(OSError, InputRefused), _alone(folder):  # a living process tidies up itself
+                _sweep(folder)
+
+
+def _refuse_other(sealed: Path, key: bytes) -> None:
+    """Refuse a file whose content names another entry of a ledger than the release beside it.
+
+    Where no release lies beside it any more, or it names no entry, nothing contradicts.
+    """
+    beside = sealed.with_name(RELEASE) / _PROOF
+    with (
+        closing(_read_all(sealed, key)) as files,
+        suppress(OSError, ValueError, LookupError, TypeError, StopIteration),
+    ):
+        expected = strict_json.loads(read_bytes(beside, EVIDENCE))["ledger"]["entry"]
+        stays = next(content for name, content in files if name == f"{INTERNAL}/{_PROOF}")
+        found = strict_json.loads(stays)["ledger"]["entry"]
+        if found != expected:
+            named = {"folder": sealed.parent.name, "found": str(found)[:100], "expected": str(expected)[:100]}
+            raise InputRefused("sealing.other_bundle", file=sealed.name, **named)
 
 
 @contextmanager
@@ -431,7 +460,7 @@ class _Opened:
         return found
 
 
-def _read_all(path: Path, key: bytes) -> Iterator[tuple[str, bytes]]:
+def _read_all(path: Path, key: bytes) -> Generator[tuple[str, bytes]]:
     """Yield name and content of each file in a sealed one; refuse it where anything was changed."""
     from cryptography.exceptions import InvalidTag
 

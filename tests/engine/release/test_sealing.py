@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from engine import policy
+from engine import policy, texts
 from engine.__main__ import main
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
@@ -130,6 +130,45 @@ def _swap(content: bytes, at: int) -> bytes:
     begin = len(content) - 2 * piece - (len(content) - at) % piece
     first, second = content[begin : begin + piece], content[begin + piece : begin + 2 * piece]
     return content[:begin] + second + first + content[begin + 2 * piece :]
+
+
+@pytest.mark.parametrize("secret", ["passphrase", "code"])
+def test_what_stays_of_another_bundle_of_the_same_ledger_is_not_opened(
+    secret: str, folder: Path, run: Runner, made: Bundle, sealer: Sealer, codes: list[str]
+) -> None:
+    """Both open with the same secret: what they hold says whose it is."""
+    other, words = run("other").folder, WORDS if secret == "passphrase" else codes[0]
+    bundles = (made.folder, other)
+    before = [contents(bundle) for bundle in bundles]
+    for bundle in bundles:
+        seal(bundle, sealer)
+    sealed = [(bundle / SEALED).read_bytes() for bundle in bundles]
+    for bundle, content in zip(bundles, reversed(sealed), strict=True):
+        (bundle / SEALED).write_bytes(content)
+        with pytest.raises(InputRefused, match=r"sealing\.other_bundle") as refused:
+            unseal(bundle, words)
+        assert all(texts.explain(refused.value)) and contents(bundle) == {}
+        assert (bundle / SEALED).read_bytes() == content
+    shutil.rmtree(other / "release")  # handed over: nothing says then whose it is
+    unseal(other, words)
+    (made.folder / SEALED).write_bytes(sealed[0])
+    unseal(made.folder, words)
+    assert [contents(made.folder), contents(other)] == [before[0], before[0]]
+
+
+def test_what_a_killed_opening_left_readable_is_taken_away_with_the_next_release(
+    run: Runner, made: Bundle, sealer: Sealer
+) -> None:
+    seal(made.folder, sealer)
+    for name in (".custos-opening-1234", ".custos-closing-5678"):
+        (made.folder / name / INTERNAL).mkdir(parents=True)
+        (made.folder / name / INTERNAL / "evidence.json").write_text("open")
+    assert not sealing.is_sealed(made.folder)
+    with sealing._alone(made.folder):  # somebody works there
+        run("two")
+        assert not sealing.is_sealed(made.folder)
+    run("three")
+    assert sealing.is_sealed(made.folder) and unseal(made.folder, WORDS).is_dir()
 
 
 @pytest.mark.parametrize("change", [_cut, _flip, _swap], ids=["cut", "flipped", "swapped"])
