@@ -46,8 +46,10 @@ _PLAIN = re.compile(rf"[+-]|{_NUMBER}( to <?{_NUMBER})?")
 _BEHIND = re.compile(r"(?<=[;\r\n])[^;\r\n]+")
 RELEASE = "release"
 INTERNAL = "internal"
-KEY = "key"
+AUDITOR, AUDITOR_README, REGISTER = "auditor", "AUDITOR.txt", "register.json"
+"""Of an auditor's bundle: in place of what stays, and beside the folders; see `engine.release.auditor`."""
 SEALED = "internal.sealed"
+KEY = "key"
 """Kept apart from the two: what tells who is behind the pseudonyms (GDPR Art. 4(5))."""
 PRIVATE, PUBLIC = 0o600, 0o644  # nobody else may write either, whatever the umask
 STATE = "state"
