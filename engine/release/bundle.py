@@ -63,8 +63,10 @@ OWN_FILES = {
     "internal": frozenset((SUMS, EVIDENCE, "report-internal.pdf", "report-internal.html")),
 }
 PACKAGE, READ_PYTHON, READ_R = "datapackage.json", "read.py", "read.R"
-READERS = frozenset((PACKAGE, READ_PYTHON, READ_R))
-"""What programs read beside the tables: in no bundle of earlier versions, the scripts only beside tables."""
+MODEL_CARD = "MODEL_CARD.md"
+READERS = frozenset((PACKAGE, READ_PYTHON, READ_R, MODEL_CARD))
+"""What programs read beside the tables: in no bundle of earlier versions, the scripts only beside
+tables, the card only beside a model."""
 PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"] | READERS) - {SUMS, EVIDENCE}
 _LIMITS = {SUMS: bounded.SUMS, EVIDENCE: bounded.EVIDENCE, SIGNATURE: LARGEST}
 MOST_LISTED = 40

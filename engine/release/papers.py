@@ -6,6 +6,7 @@ and is given nothing else. What stays knows the internal evidence too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,8 @@ from engine.risk.thresholds import CONTROLS, MOTIVES
 from engine.texts import plainly
 from engine.views import NumberView, TableView, Text
 
+_MARKS = re.compile(r"[\\`*_{}\[\]<>#|~]")
+NOT_SCORED = "models.not_scored"
 STAYS, LEAVES = "stays", "leaves"
 Answer = object  # a Text, words, several of them, or None for nothing
 Answers = Mapping[str, str]
@@ -165,6 +168,20 @@ PAPERS = (
     ),
 )
 
+MODEL_CARD = Paper(
+    "model_card",
+    True,
+    (
+        ("what", "title organisation contact method source files made program"),
+        ("use", "use can cannot must_know status"),
+        ("data", "population period inclusion columns rows"),
+        ("quality", "score exactness"),
+        ("protection", "promise sentence levels terms singling_out linking inferring assumptions"),
+        ("conditions", "recipient agreement expires setting withdrawal verify"),
+    ),
+)
+"""Made of public evidence alone, as a file that leaves with each model."""
+
 
 @dataclass(frozen=True)
 class Written:
@@ -266,6 +283,13 @@ def _total(evidence: PublicEvidence, told: Answers) -> Answer:
     return total(evidence.register, evidence.statement.get("epsilon")) if evidence.register else None
 
 
+def _score(evidence: PublicEvidence, told: Answers) -> Answer:
+    """Say whether it is told how well a model predicts; nothing of a release that predicts nothing."""
+    found = [note for note in evidence.notes if note.id == NOT_SCORED]
+    scored = evidence.decided.get("parameters", {}).get("held_out_percent")
+    return found or (Text("papers.scored") if scored else None)
+
+
 def _others(evidence: PublicEvidence, told: Answers) -> Answer:
     return list(true_ones(("limits.other_releases",), facts_of(evidence)))
 
@@ -297,6 +321,7 @@ _OUTSIDE: Mapping[str, Outside] = {
     "exactness": lambda evidence, told: accuracy(evidence),
     "rows": lambda evidence, told: rows_used(evidence),
     "others": _others,
+    "score": _score,
     "verify": lambda evidence, told: Text("papers.check"),
     "made": lambda evidence, told: moment(evidence.made_at),
     "program": lambda evidence, told: f"{evidence.program['name']} {evidence.program['version']}",
@@ -309,7 +334,7 @@ _OUTSIDE: Mapping[str, Outside] = {
 }
 NOT_FOR_ALL = (
     *("levels", "terms", "nist", "assumptions", "exactness", "rows", "total", "others"),
-    *("people", "before", "after", "price", "keys", "keyholder"),
+    *("score", "people", "before", "after", "price", "keys", "keyholder"),
 )
 """Fields of some releases alone: where nothing holds they are left out, and nobody has to write there."""
 
@@ -484,6 +509,31 @@ def _write(answer: Answer, language: str) -> str:
     if isinstance(answer, Iterable) and not isinstance(answer, str | Text):
         return "\n".join(filter(None, (_write(one, language) for one in answer)))
     return cell(answer, language).strip() if answer != "" else ""
+
+
+def model_card(evidence: PublicEvidence, *, language: str = "en") -> bytes:
+    """Return the model card as Markdown, below the few fields that catalogues of models read.
+
+    What was not stated is left out: a card that leaves has nothing to fill in.
+    """
+    sheet = write_outside(MODEL_CARD, evidence, {}, language=language)
+    kind = evidence.promise.kind.replace("_", "-")
+    lines = ["---", "license: other", "library_name: custos", "tags:", "- tabular", f"- {kind}"]
+    lines += ["---", "", f"# {_plain(evidence.title) or sheet.title}", "", sheet.notes[0]]
+    for heading, found in sheet.sections[:-1]:
+        said = [line for line in found if line.answer]
+        if not said:
+            continue
+        lines += ["", f"## {heading}", ""]
+        for line in said:
+            answers = [_plain(one) for one in line.answer.splitlines()]
+            lines += [f"- **{line.label}**: {answers[0]}", *(f"  - {one}" for one in answers[1:])]
+    return ("\n".join(lines) + "\n").encode(errors="replace")
+
+
+def _plain(words: str) -> str:
+    """Return words as Markdown shows them: no sign of theirs begins anything."""
+    return _MARKS.sub(r"\\\g<0>", " ".join(words.split()))
 
 
 # --- a bundle's papers ------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,17 @@ import pytest
 from engine import strict_json, texts
 from engine.commands.parser import make_parser
 from engine.errors import InputRefused, VerificationFailed
+from engine.evidence import dumps, public_json
 from engine.ledger import Ledger
 from engine.ledger.register import QUESTIONS, TOLD_OUTSIDE
+from engine.methods.protocol import DocumentArtefact
 from engine.privacy.promise import Status, promise_kinds
 from engine.release import papers
 from engine.release.bundle import Bundle
+from engine.release.documents import document_html
+from engine.release.readme import describe_files
 from engine.report import docx, law
+from engine.views import TableView, Text
 from tests.engine.release.conftest import SECRETS
 
 WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -146,11 +152,22 @@ def test_types_keep_what_stays_from_what_leaves(made: Bundle) -> None:
 
 
 def test_every_field_and_section_has_words() -> None:
-    fields = {name for paper in papers.PAPERS for _, names in paper.sections for name in names.split()}
+    fields = {
+        name
+        for paper in (*papers.PAPERS, papers.MODEL_CARD)
+        for _, names in paper.sections
+        for name in names.split()
+    }
     assert fields <= papers._OUTSIDE.keys() | papers._INSIDE.keys()
     assert all(texts.has(f"papers.fields.{name}") for name in fields)
-    assert all(texts.has(f"papers.sections.{name}") for paper in papers.PAPERS for name, _ in paper.sections)
-    named = {f"{paper.id}.{part}" for paper in papers.PAPERS for part in ("title", "intro")}
+    assert all(
+        texts.has(f"papers.sections.{name}")
+        for paper in (*papers.PAPERS, papers.MODEL_CARD)
+        for name, _ in paper.sections
+    )
+    named = {
+        f"{paper.id}.{part}" for paper in (*papers.PAPERS, papers.MODEL_CARD) for part in ("title", "intro")
+    }
     named |= {f"questions.{name}.{part}" for name in QUESTIONS for part in ("label", "help")}
     assert all(texts.has(f"papers.{name}") for name in named)
 
@@ -204,6 +221,51 @@ def test_words_that_no_xml_may_hold_become_blanks() -> None:
         docx.Sheet(odd, (odd,), ((odd, (docx.Line(odd, odd), docx.Line(odd, ""))),), "open")
     )
     assert "<&>" in words_in(content)
+
+
+# --- the model card ---------------------------------------------------------------------------------------
+
+
+def of_model(made: Bundle, **changes: Any) -> Any:
+    """Return public evidence as a model would have it."""
+    evidence, _ = papers.read_evidence(made.folder)
+    return replace(evidence, method=dict(evidence.method) | {"family": "model"}, **changes)
+
+
+def test_a_model_has_its_card_from_public_evidence_alone(made: Bundle) -> None:
+    evidence = of_model(made, title="Stays <b> _of_ [all](x)")
+    files = describe_files(dumps(public_json(evidence)))
+    card = files["MODEL_CARD.md"].decode()
+    assert card == papers.model_card(evidence).decode()
+    head, body = card.removeprefix("---\n").split("---\n", 1)
+    assert set(head.splitlines()) >= {"license: other", "library_name: custos", "- pure-dp"}
+    assert r"# Stays \<b\> \_of\_ \[all\](x)" in body
+    assert texts.text("papers.open") not in card
+    assert "predicts" not in card  # nothing is told of a score, and none is missing
+    known = fixed_numbers() | set(numbers_in(strict_json.loads(dumps(public_json(evidence)))))
+    assert not set(NUMBER.findall(card.replace("\\", ""))) - known
+    tables, _ = papers.read_evidence(made.folder)
+    assert "MODEL_CARD.md" not in describe_files(dumps(public_json(tables)))
+
+
+def test_a_card_says_whether_a_score_is_told(made: Bundle) -> None:
+    unscored = of_model(made, notes=(Text(papers.NOT_SCORED),))
+    assert texts.text("models.not_scored") in papers.model_card(unscored).decode()
+    decided = dict(unscored.decided) | {"parameters": {"held_out_percent": 10}}
+    scored = papers.model_card(replace(unscored, notes=(), decided=decided)).decode()
+    assert texts.text("papers.scored") in scored.replace("\\", "")
+
+
+def test_a_document_follows_light_and_dark_and_fits_a_phone() -> None:
+    table = TableView("Effects", ("column", "effect"), (("age", 1.5), ("<i>", None)), None)
+    page = document_html(
+        DocumentArtefact("card", (Text("models.not_scored"), table), Text("models.not_scored"))
+    )
+    assert '<div class="scroll"><table>' in page.decode()
+    assert '<th scope="row">age</th><td class="number">1.5</td>' in page.decode()
+    assert '<th scope="row">&lt;i&gt;</th><td>–</td>' in page.decode()
+    assert "prefers-color-scheme:dark" in page.decode() and "max-width: 640px" in page.decode()
+    assert "width=device-width" in page.decode()
 
 
 # --- answers of a register --------------------------------------------------------------------------------
