@@ -149,7 +149,7 @@ def _describe(tree: dict[str, Any], written: bytes, language: str) -> dict[str, 
         }
         if evidence.method["family"] == Family.MODEL:
             from engine.release.bundle import MODEL_CARD  # on first use: it brings pandas along
-            from engine.release.papers import model_card
+            from engine.report.content.papers import model_card
 
             found[MODEL_CARD] = model_card(evidence, language=language)
     return found

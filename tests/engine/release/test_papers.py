@@ -24,11 +24,12 @@ from engine.ledger import Ledger
 from engine.ledger.register import QUESTIONS, TOLD_OUTSIDE
 from engine.methods.protocol import DocumentArtefact
 from engine.privacy.promise import Status, promise_kinds
-from engine.release import papers
 from engine.release.bundle import Bundle
 from engine.release.documents import document_html
+from engine.release.papers import read_evidence, write_papers
 from engine.release.readme import describe_files
 from engine.report import docx, law
+from engine.report.content import papers
 from engine.views import TableView, Text
 from tests.engine.release.conftest import SECRETS
 
@@ -74,7 +75,7 @@ def fixed_numbers() -> set[str]:
 
 
 def sheets(folder: Path, answers: dict[str, str]) -> dict[str, bytes]:
-    evidence, kept = papers.read_evidence(folder)
+    evidence, kept = read_evidence(folder)
     found = papers.papers_of(evidence, kept, answers)
     return {paper.id: docx.render(sheet) for paper, sheet in found if sheet is not None}
 
@@ -137,7 +138,7 @@ def test_what_may_be_handed_over_is_made_of_the_release_alone(made: Bundle, tmp_
 
 
 def test_types_keep_what_stays_from_what_leaves(made: Bundle) -> None:
-    evidence, kept = papers.read_evidence(made.folder)
+    evidence, kept = read_evidence(made.folder)
     assert kept is not None
     by_id = {paper.id: paper for paper in papers.PAPERS}
     with pytest.raises(TypeError):
@@ -177,7 +178,7 @@ def test_every_field_and_section_has_words() -> None:
 
 def test_papers_are_written_apart_and_never_over_others(made: Bundle, ledger: Ledger, tmp_path: Path) -> None:
     ledger.answer("Register of stays", {"security": "Two locks", "roles": "Controller alone"})
-    found = papers.write_papers(made.folder, tmp_path / "papers", ledger=ledger)
+    found = write_papers(made.folder, tmp_path / "papers", ledger=ledger)
     assert {one.paper: one.why_not for one in found if one.why_not} == {
         "pseudonymisation_record": "pseudonyms"
     }
@@ -189,16 +190,16 @@ def test_papers_are_written_apart_and_never_over_others(made: Bundle, ledger: Le
             assert ("Two locks" in words_in(place.read_bytes())) <= (not one.leaves)
     assert "Two locks" in words_in((tmp_path / "papers/internal/dpia-annex.docx").read_bytes())
     with pytest.raises(InputRefused, match=r"bundle\.exists"):
-        papers.write_papers(made.folder, tmp_path / "papers", ledger=ledger)
+        write_papers(made.folder, tmp_path / "papers", ledger=ledger)
     with pytest.raises(InputRefused, match=r"bundle\.inside"):
-        papers.write_papers(made.folder, made.folder / "internal" / "papers", ledger=ledger)
+        write_papers(made.folder, made.folder / "internal" / "papers", ledger=ledger)
 
 
 def test_a_bundle_that_was_changed_has_no_papers(made: Bundle, tmp_path: Path) -> None:
     with (made.folder / "internal" / "evidence.json").open("a") as file:
         file.write(" ")
     with pytest.raises(VerificationFailed):
-        papers.write_papers(made.folder, tmp_path / "papers")
+        write_papers(made.folder, tmp_path / "papers")
     assert not (tmp_path / "papers").exists()
 
 
@@ -228,7 +229,7 @@ def test_words_that_no_xml_may_hold_become_blanks() -> None:
 
 def of_model(made: Bundle, **changes: Any) -> Any:
     """Return public evidence as a model would have it."""
-    evidence, _ = papers.read_evidence(made.folder)
+    evidence, _ = read_evidence(made.folder)
     return replace(evidence, method=dict(evidence.method) | {"family": "model"}, **changes)
 
 
@@ -244,7 +245,7 @@ def test_a_model_has_its_card_from_public_evidence_alone(made: Bundle) -> None:
     assert "predicts" not in card  # nothing is told of a score, and none is missing
     known = fixed_numbers() | set(numbers_in(strict_json.loads(dumps(public_json(evidence)))))
     assert not set(NUMBER.findall(card.replace("\\", ""))) - known
-    tables, _ = papers.read_evidence(made.folder)
+    tables, _ = read_evidence(made.folder)
     assert "MODEL_CARD.md" not in describe_files(dumps(public_json(tables)))
 
 
