@@ -351,6 +351,8 @@ def sabotages(method: Method) -> list[Sabotage]:
         return [broken]
     if promise_kind(first.kind).local:
         return [twice_as_true, claimed_less]
+    if not any(source.shape.is_private for source in method.reads()):
+        return [claimed_less]
     leaves = [leaf for leaf, _ in first.loss.events.leaves()]
     rows = [told_beside, hidden_in_a_file]
     if any(isinstance(leaf, SeededRows) for leaf in leaves):

@@ -15,12 +15,16 @@ import pytest
 from engine.methods.catalogue import methods
 from engine.methods.parameters import value_of
 from engine.methods.protocol import Method
+from engine.methods.shared import site_files
 from engine.methods.statistics.mean_forms import VALUE, PlainSum
 from engine.privacy.mechanisms import SeededRows
+from engine.privacy.noise import Noise
 from engine.privacy.promise import promise_kinds
+from engine.release import studies
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.plan import Plan
+from engine.release.signing import SigningKey
 from tests.engine.battery.distributions import CheckFailed
 from tests.engine.battery.replay import Recorder
 from tests.engine.methods.audit import recount, replay, seeds
@@ -167,6 +171,33 @@ def test_a_smaller_claim_would_be_seen_by_what_is_drawn_alone(
     modest = replace(promise, loss=replace(promise.loss, epsilon=promise.loss.epsilon * Fraction(2, 3)))
     assert all(replay.within(one, promise, apart=1) for one in found)
     assert not all(replay.within(one, modest, apart=1) for one in found)
+
+
+def masked_share() -> Plan:
+    """Return the example of a share with one noise for all sites, and a holder of masks."""
+    share = next(one for one in methods() if one.id == "exchanges.share")
+    (plan,) = plans(share)
+    own = site_files.read_study(plan.parameters["study"].encode())
+    key = SigningKey("centre", bytes([9]) * 32, "")
+    holder = site_files.Member("Holder", SigningKey("h", bytes([8]) * 32, "").public, "09" + 31 * "00")
+    of_all = Plan(own.method, schemas=own.schemas, parameters=own.parameters, budget=own.budget)
+    study = studies.make_study(of_all, own.roster, "Centre", key, holders=[holder])
+    return replace(plan, parameters={**plan.parameters, "study": study.decode()})
+
+
+def test_a_share_of_one_noise_keeps_its_promise_with_those_of_the_others(tmp_path: Path) -> None:
+    """Masks hide nothing that is not paid for: what leaves follows from the noisy sums and from lots."""
+    plan = masked_share()
+    share = next(one for one in methods() if one.id == "exchanges.share")
+    made = bench(share, plan, tmp_path / "people", people=PEOPLE)
+    assert {draw.sampler for draw in made.design.cost.drawn()} == {"laplace_share"}
+    replay.audit(made, many=False)
+    whole = Noise.laplace_share
+    halved = lambda self, scale, parts, size: whole(self, scale, parts, size) // 2  # noqa: E731
+    replay._measured.cache_clear()
+    with patch.object(Noise, "laplace_share", halved), pytest.raises(CheckFailed):
+        replay.audit(made, many=False)
+    replay._measured.cache_clear()
 
 
 @pytest.mark.parametrize("ratio", [1, 2])
