@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +21,15 @@ from engine.policy import policy
 
 SIGNING_KEY, PSEUDONYM_KEY = "signing_key", "pseudonym_key"
 """The kind of an event that names the key of a holding."""
+
+ANSWERED = "answered"
+QUESTIONS = (
+    *("basis", "roles", "countries", "security", "officer"),
+    *("information", "place", "codings", "keyholder"),
+)
+"""What officers' papers ask of every register, and no plan says; answered once."""
+TOLD_OUTSIDE = ("basis", "roles", "countries", "officer", "codings")
+"""The answers that may stand in a paper that is handed over."""
 
 
 def default_path() -> Path:
@@ -271,6 +280,30 @@ class Register:
             owner = None if holding is None else holdings.find(db, holding).id
             journal.note(db, "decision", decision=what, reason=why, holding=owner, entry=entry)
 
+    def answer(self, holding: str, answers: Mapping[str, str]) -> None:
+        """Keep what was answered to some of `QUESTIONS` about a holding; an empty answer takes one away.
+
+        Raises
+        ------
+        InputRefused
+            ``ledger.unknown_question``, ``ledger.bad_text``.
+        """
+        for name in answers:
+            if name not in QUESTIONS:
+                raise InputRefused("ledger.unknown_question", given=name[:100], known=", ".join(QUESTIONS))
+        said = {name: words(value, name) for name, value in answers.items()}
+        with self._transaction(write=True) as db:
+            owner = holdings.find(db, holding).id
+            before = _answers(journal.events(db)).get(owner, {})
+            changed = {name: value for name, value in said.items() if value != before.get(name, "")}
+            if changed:
+                journal.note(db, ANSWERED, holding=owner, answers=changed)
+
+    def answers(self, holding: str) -> dict[str, str]:
+        """Return what was answered last to each of `QUESTIONS` about a holding."""
+        with self._transaction() as db:
+            return _answers(journal.events(db)).get(holdings.find(db, holding).id, {})
+
     def name_key(self, holding: str, fingerprint: str, reason: str) -> None:
         """Journal which key signs the releases of a holding from now on, and why."""
         why = words(reason, "reason", required=True)
@@ -374,6 +407,16 @@ class Register:
     def _key(self) -> bytes:
         with self._transaction() as db:
             return bytes(db.execute("SELECT key FROM secret").fetchone()[0])
+
+
+def _answers(events: Iterable[dict[str, Any]]) -> dict[str, dict[str, str]]:
+    """Return the last answers about each holding by its id."""
+    found: dict[str, dict[str, str]] = {}
+    for event in events:
+        if event["kind"] == ANSWERED:
+            details = event["details"]
+            found.setdefault(details["holding"], {}).update(details["answers"])
+    return {owner: {name: said for name, said in one.items() if said} for owner, one in found.items()}
 
 
 def _one_of(value: str, allowed: Sequence[str], code: str) -> str:

@@ -46,8 +46,10 @@ _PLAIN = re.compile(rf"[+-]|{_NUMBER}( to <?{_NUMBER})?")
 _BEHIND = re.compile(r"(?<=[;\r\n])[^;\r\n]+")
 RELEASE = "release"
 INTERNAL = "internal"
-KEY = "key"
+AUDITOR, AUDITOR_README, REGISTER = "auditor", "AUDITOR.txt", "register.json"
+"""Of an auditor's bundle: in place of what stays, and beside the folders; see `engine.release.auditor`."""
 SEALED = "internal.sealed"
+KEY = "key"
 """Kept apart from the two: what tells who is behind the pseudonyms (GDPR Art. 4(5))."""
 PRIVATE, PUBLIC = 0o600, 0o644  # nobody else may write either, whatever the umask
 STATE = "state"
@@ -61,8 +63,10 @@ OWN_FILES = {
     "internal": frozenset((SUMS, EVIDENCE, "report-internal.pdf", "report-internal.html")),
 }
 PACKAGE, READ_PYTHON, READ_R = "datapackage.json", "read.py", "read.R"
-READERS = frozenset((PACKAGE, READ_PYTHON, READ_R))
-"""What programs read beside the tables: in no bundle of earlier versions, the scripts only beside tables."""
+MODEL_CARD = "MODEL_CARD.md"
+READERS = frozenset((PACKAGE, READ_PYTHON, READ_R, MODEL_CARD))
+"""What programs read beside the tables: in no bundle of earlier versions, the scripts only beside
+tables, the card only beside a model."""
 PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"] | READERS) - {SUMS, EVIDENCE}
 _LIMITS = {SUMS: bounded.SUMS, EVIDENCE: bounded.EVIDENCE, SIGNATURE: LARGEST}
 MOST_LISTED = 40
