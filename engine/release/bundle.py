@@ -33,6 +33,7 @@ from engine.release.beside import Beside
 from engine.release.documents import document_html
 from engine.release.signature import LARGEST, SIGNATURE
 from engine.release.spread import Spread
+from engine.table.code_lists import code_list
 from engine.table.missing_words import missing_words
 from engine.table.schema import Kind
 from engine.views import Text, View, to_json
@@ -384,9 +385,17 @@ def _entry_json(
         "meaning": meaning,
         "unit": entry.unit or declared.get("unit", ""),
         "values": list(entry.values),
+        "labels": _labels(entry.values, declared),
         "not_missing": list(mistaken),
     }
     return {name: value for name, value in tree.items() if value}
+
+
+def _labels(values: Sequence[str], declared: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the values of a column mean: as the custodian says, else as the declared code list does."""
+    listed = str((declared.get("domain") or {}).get("code_list") or "")
+    said = {**(code_list(listed).labels if listed else {}), **declared.get("labels", {})}
+    return {value: said[value] for value in values if said.get(value, value) != value}
 
 
 def _mistaken(entry: DictionaryEntry, frames: Sequence[pandas.DataFrame]) -> tuple[str, ...]:

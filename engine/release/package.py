@@ -92,8 +92,9 @@ def _fields(columns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             "description": str(column.get("meaning", "")),
         }
         if column.get("values"):
+            labels = column.get("labels", {})
             field["categories"] = [
-                {"value": harmless(str(one)), "label": str(one)} for one in column["values"]
+                {"value": harmless(str(one)), "label": str(labels.get(one, one))} for one in column["values"]
             ]
             field["categoriesOrdered"] = kind == "ordinal"
         if column.get("unit"):
@@ -119,15 +120,28 @@ def _table_in_r(resource: Mapping[str, Any]) -> str:
         for one in fields
         if one.get("categories")
     )
-    margins = ", ".join(
-        f"{_in_r(one['name'])} = {_in_r(one[f'{OWN}:margin95'])}"
-        for one in fields
-        if f"{OWN}:margin95" in one
-    )
-    return (
-        f"  {_in_r(resource['path'])} = list(\n    kinds = list({kinds}),\n"
-        f"    levels = list({levels}),\n    margins = list({margins}))"
-    )
+    said = {
+        name: {one["name"]: _in_r(one[member]) for one in fields if one.get(member)}
+        for name, member in (("margins", f"{OWN}:margin95"), ("units", "unit"), ("meanings", "description"))
+    }
+    told = {one["name"]: _told(one.get("categories", ())) for one in fields}
+    said["labels"] = {
+        column: _listed({value: _in_r(label) for value, label in labels.items()}, "c")
+        for column, labels in told.items()
+        if labels
+    }
+    members = [f"kinds = list({kinds})", f"levels = list({levels})"]
+    members += [f"{name} = {_listed(inner)}" for name, inner in said.items()]
+    return f"  {_in_r(resource['path'])} = list(\n    " + ",\n    ".join(members) + ")"
+
+
+def _told(categories: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the labels of values that say more than the value."""
+    return {one["value"]: one["label"] for one in categories if one["label"] != one["value"]}
+
+
+def _listed(members: Mapping[str, str], of: str = "list") -> str:
+    return f"{of}({', '.join(f'{_in_r(name)} = {value}' for name, value in members.items())})"
 
 
 def _in_r(words: str) -> str:
