@@ -30,6 +30,7 @@ from engine.methods.protocol import (
 from engine.methods.shared.rows import in_order
 from engine.notebook import Shown
 from engine.release.beside import Beside
+from engine.release.copies import ENDINGS
 from engine.release.documents import document_html
 from engine.release.signature import LARGEST, SIGNATURE
 from engine.release.spread import Spread
@@ -62,8 +63,9 @@ OWN_FILES = {
     "internal": frozenset((SUMS, EVIDENCE, "report-internal.pdf", "report-internal.html")),
 }
 PACKAGE, READ_PYTHON, READ_R = "datapackage.json", "read.py", "read.R"
-READERS = frozenset((PACKAGE, READ_PYTHON, READ_R))
-"""What programs read beside the tables: in no bundle of earlier versions, the scripts only beside tables."""
+CRATE, HEALTH, CROISSANT = "ro-crate-metadata.json", "healthdcat.json", "croissant.json"
+READERS = frozenset((PACKAGE, READ_PYTHON, READ_R, CRATE, HEALTH, CROISSANT))
+"""What programs read beside the tables: some only on wish or beside tables, and not all in earlier versions."""
 PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"] | READERS) - {SUMS, EVIDENCE}
 _LIMITS = {SUMS: bounded.SUMS, EVIDENCE: bounded.EVIDENCE, SIGNATURE: LARGEST}
 MOST_LISTED = 40
@@ -232,6 +234,8 @@ def most_of(name: str) -> int | None:
     """Return how many bytes a file of a bundle has at most; None for data, whose sum alone is ever taken."""
     if name in _LIMITS:
         return _LIMITS[name]
+    if name.endswith(ENDINGS):
+        return bounded.DOCUMENT
     return bounded.PAPER if name in PAPERS or name.endswith(".pdf") else None
 
 
