@@ -65,7 +65,7 @@ OWN_FILES = {
 PACKAGE, READ_PYTHON, READ_R = "datapackage.json", "read.py", "read.R"
 CRATE, HEALTH, CROISSANT = "ro-crate-metadata.json", "healthdcat.json", "croissant.json"
 READERS = frozenset((PACKAGE, READ_PYTHON, READ_R, CRATE, HEALTH, CROISSANT))
-"""What programs read beside the tables: some only on wish or beside tables, and not all in earlier versions."""
+"""What programs read: some only on wish or beside tables, and not all in earlier versions."""
 PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"] | READERS) - {SUMS, EVIDENCE}
 _LIMITS = {SUMS: bounded.SUMS, EVIDENCE: bounded.EVIDENCE, SIGNATURE: LARGEST}
 MOST_LISTED = 40

@@ -32,7 +32,10 @@ _DTA_TIME = re.compile(rb"(<timestamp>\x11).{17}(</timestamp>)", re.DOTALL)
 MOST_BYTES, MOST_OF_LABEL, MOST_OF_NAME = {"sav": 250, "dta": 80}, 120, 32
 _CODE = re.compile(r"0|-?[1-9][0-9]{0,8}")
 RESERVED = frozenset(
-    "all and by eq ge gt le lt ne not or to with using byte double float if in int long".split()
+    (
+        *("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with", "using"),
+        *("byte", "double", "float", "if", "in", "int", "long"),
+    )
 )
 READ: Mapping[str, Callable[[str], Any]] = {"integer": int, "number": float, "date": date.fromisoformat}
 Fields = Sequence[Mapping[str, Any]]

@@ -137,7 +137,7 @@ def ro_crate(evidence: PublicEvidence) -> dict[str, Any]:
     }
     owner = {"@id": "#organisation", "@type": "Organization", "name": organisation or "not stated"}
     terms = {"@id": "#agreement", "@type": "CreativeWork", "name": agreement or "not stated"}
-    graph = [descriptor, root, *_files(evidence), release, program, owner, terms]
+    graph: list[dict[str, Any]] = [descriptor, root, *_files(evidence), release, program, owner, terms]
     graph += [table] if source else []
     return {
         "@context": [

@@ -65,7 +65,11 @@ def data_package(evidence: PublicEvidence) -> dict[str, Any]:
         f"{OWN}:promise": evidence.promise.kind,
         f"{OWN}:agreement": str(purpose.get("agreement", "")),
         f"{OWN}:evidence": "evidence.json",
-        "resources": [_resource(line, columns.get(str(line["file"]))) for line in evidence.artefacts],
+        "resources": [
+            _resource(line, columns.get(str(line["file"])))
+            for line in evidence.artefacts
+            if "copy_of" not in line  # the same again, which not every program reads
+        ],
     }
     return {name: value for name, value in tree.items() if value}
 
