@@ -79,7 +79,7 @@ def search(wanted: str, *, language: str = texts.FALLBACK) -> tuple[Entry, ...]:
     Examples
     --------
     >>> [entry.id for entry in search("k-anonymity")][:1]
-    ['promise.k_anonymity']
+    ['way.datasets.k_anonymity']
     """
     asked = wanted.casefold().split()
     found: list[tuple[int, int, Entry]] = []
