@@ -57,7 +57,6 @@ LABELLED = (
     ("statistics.counts", {"columns": ["sex", "ward"], "extra_cells": "separate"}),
     ("statistics.margins", {"columns": ["sex", "ward"]}),
     ("statistics.means", {"statistic": "mean", "value": "stay", "by": ["sex"]}),
-    ("statistics.protected_table", {"columns": ["sex", "ward"], "extra_cells": "left_out", "threshold": 3}),
     ("datasets.pseudonyms", {"columns": ["sex", "ward"]}),
 )
 
