@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QPushButton, QScrollArea,
 
 from app import words
 from app.parts.making import (
+    STRETCH,
     add,
     align_left,
     hidden,
@@ -223,6 +224,7 @@ class Side(QFrame):
 
     chosen = Signal(str)
     look_chosen = Signal(str)
+    help_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -258,7 +260,9 @@ class Side(QFrame):
         self._name_look()
         self.offline = Prose(words.say("app.window.offline"), tone="quiet", pixels=12)
         self.offline.setContentsMargins(8, 0, 0, 0)
-        add(column, align_left(self.look), 8, self.offline)
+        self.help = make_button(words.say("app.help.open"), "help-open", self.help_wanted.emit, look="link")
+        column.addLayout(make_row(self.look, self.help, STRETCH, spacing=14))
+        add(column, 8, self.offline)
 
     def _link(self, step: str) -> QPushButton:
         """What stands outside the numbered steps."""
@@ -297,7 +301,7 @@ class Side(QFrame):
         margin = NARROW_MARGIN if narrow else MARGIN
         self._column.setContentsMargins(margin, 26, margin, 20)
         self.steps.set_narrow(narrow)
-        for part in (self.name, self.look, self.offline):
+        for part in (self.name, self.look, self.help, self.offline):
             part.setVisible(not narrow)
         self._show_links()
 

@@ -339,6 +339,7 @@ class Window(QWidget):
         self.side = Side()
         self.side.chosen.connect(self.go)
         self.side.look_chosen.connect(self._choose_look)
+        self.side.help_wanted.connect(self.show_help)
         add(row, self.side, (self._build_middle(), 1))
         self.panel = Panel(self)
         row.addWidget(self.panel)
@@ -373,7 +374,7 @@ class Window(QWidget):
             ("Ctrl+Return", self._turn_page),
             (COMMIT_KEY, self._commit_by_key),
             ("Alt+Left", self.go_back),
-            ("F1", self._show_panel),
+            ("F1", self.show_help),
             ("Ctrl+S", self.save_draft),
             ("Ctrl+Z", self.undoing.undo),
             ("Ctrl+Shift+Z", self.undoing.redo),
@@ -498,10 +499,12 @@ class Window(QWidget):
     def _margin(self) -> int:
         return 32 if self.width() >= SIDE_BELOW else 20
 
-    def _show_panel(self) -> None:
-        if self.width() < PANEL_BELOW:
-            self.footer.why.toggle()
-        self.panel.verticalScrollBar().setValue(0)
+    def show_help(self) -> None:
+        """Open the program's help at the page in view."""
+        from app.frame.helping import HelpWindow
+
+        self.help = HelpWindow(f"page.{self.step}", self)
+        self.help.open()
 
     def _fold_panel(self, wanted: bool) -> None:
         self._panel_open = wanted

@@ -258,7 +258,7 @@ class Forecast:
 
 @dataclass(frozen=True)
 class DictionaryEntry:
-    """One column of a released table for its recipient: declared things only."""
+    """One column of a released table for its recipient, declared: ``values`` are what its cells read."""
 
     name: str
     meaning: Text

@@ -48,7 +48,8 @@ HELD_OUT = Fraction(1, 5)
 OWN_NAMES = frozenset(
     (
         *("sha256sums", "evidence.json", "data-dictionary.json", "readme.txt", "verify.html"),
-        *("datapackage.json", "read.py", "read.r"),
+        *("datapackage.json", "read.py", "read.r", "ro-crate-metadata.json", "healthdcat.json"),
+        "croissant.json",
     )
 )
 PLAIN = {onnx_file.MEDIA_TYPE: onnx_file.is_plain, workbook_file.MEDIA_TYPE: workbook_file.is_plain}

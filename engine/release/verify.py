@@ -152,6 +152,10 @@ def verify(
         checks.append(Check("evidence", tuple(found)))
         checks.append(Check("reports", tuple(_check_reports(name, part))))
         said |= {problem.values.get("file") for check in checks for problem in check.problems}
+        if copies := _copies(part):
+            unlike = _check_copies(name, part, copies)
+            checks.append(Check("copies", tuple(one for one in unlike if one.values["file"] not in said)))
+        said |= {problem.values.get("file") for check in checks for problem in check.problems}
         signed += (f"{name}/{file}" for file in _signed(part.path))
         again, from_here = _made_again(part), _is_from_here(part)
         differ = [file for file in _differing(part.path, again) if f"{name}/{file}" not in said]
@@ -390,6 +394,41 @@ def _check_evidence(name: str, of: _Part) -> list[EngineError]:
         elif file in listed and _sha256(part / file) != listed[file]:
             problems.append(VerificationFailed("bundle.changed", file=f"{name}/{file}"))
     return problems
+
+
+def _copies(part: _Part) -> list[Mapping[str, Any]]:
+    """Return the lines of the evidence about copies of tables; they lie in the folder that leaves."""
+    tree = part.evidence or {}
+    lines = tree["artefacts"] if tree.get("audience") == "public" else ()
+    return [line for line in lines if "copy_of" in line]
+
+
+def _check_copies(name: str, part: _Part, lines: Sequence[Mapping[str, Any]]) -> list[EngineError]:
+    """Read back the copies of tables in other formats, and compare them with their tables."""
+    problems: list[EngineError] = []
+    for line in lines:
+        try:
+            fits = not _copy_differs(part, line)
+        except Exception:  # a file from anywhere, in a format of somebody else
+            fits = False
+        if not fits:
+            said = {"file": f"{name}/{line['file'][:100]}", "of": str(line["copy_of"])[:100]}
+            problems.append(VerificationFailed("bundle.copy_differs", **said))
+    return problems
+
+
+def _copy_differs(part: _Part, line: Mapping[str, Any]) -> bool:
+    from engine.evidence import read_public
+    from engine.release.copies import differs
+    from engine.release.package import data_package
+
+    copy, table = str(line["file"]), str(line["copy_of"])
+    if not {copy, table} <= {path.name for path in part.path.iterdir()}:  # nothing else is opened
+        return True
+    resources = data_package(read_public(part.evidence or {}))["resources"]
+    (fields,) = (one["schema"]["fields"] for one in resources if one["path"] == table)
+    ending = copy.rpartition(".")[2]
+    return differs(read_bytes(part.path / copy), read_bytes(part.path / table), fields, ending)
 
 
 def _check_reports(name: str, part: _Part) -> list[EngineError]:

@@ -217,6 +217,41 @@ def test_meaning_and_unit_are_declared_beside_the_column(page: Any, window: Wind
     assert editor.meaning.text() == "" and editor.unit.isHidden(), "a category has no unit"
 
 
+def test_labels_are_declared_beside_a_category_and_kept_unless_they_are_changed(
+    page: Any, window: Window, qtbot: Any
+) -> None:
+    page.select("ward")
+    editor = page._editor
+    write(qtbot, editor.labels, "ward 0 = North; ward 1 = South")
+    assert window.study.plan.schema.column("ward").labels == {"ward 0": "North", "ward 1": "South"}
+    kept = replace(window.study.plan.schema.column("ward"), labels={"ward 0": "North; east: all"})
+    page._decide(window.study.plan.schema.with_column(kept))
+    editor.labels.editingFinished.emit()  # looked at, and left
+    assert window.study.plan.schema.column("ward").labels == kept.labels
+    write(qtbot, editor.labels, "nothing at all")
+    assert window.study.plan.schema.column("ward").labels == kept.labels
+    assert "no labels" in window.notice.words()
+    editor.labels.clear()
+    write(qtbot, editor.labels, "")
+    assert not window.study.plan.schema.column("ward").labels
+    page.select("stay")
+    assert editor.labels.isHidden(), "a number has no labels"
+
+
+def test_values_that_read_as_missing_elsewhere_are_warned_of(page: Any, window: Window) -> None:
+    page.select("ward")
+    assert page._editor.mistaken.isHidden()
+    column = window.study.plan.schema.column("ward")
+    odd = replace(column, domain=Domain(values=("None", "n/a", "North")), domain_origin=Origin.DECLARED)
+    page._decide(window.study.plan.schema.with_column(odd))
+    assert not page._editor.mistaken.isHidden()
+    assert page._editor.mistaken.accessibleName().startswith("“None”, “n/a” read as missing in R")
+    page._decide(window.study.plan.schema.with_column(replace(odd, missing=("None", "n/a"))))
+    assert page._editor.mistaken.isHidden(), "they are declared missing"
+    page._decide(window.study.plan.schema.with_column(replace(odd, role=Role.DROPPED)))
+    assert page._editor.mistaken.isHidden(), "it does not leave"
+
+
 def test_a_code_book_is_read_and_said(page: Any, window: Window, qtbot: Any, tmp_path: Path) -> None:
     book = tmp_path / "book.csv"
     book.write_text(

@@ -22,7 +22,7 @@ from engine.methods.datasets.seeds.learning import NOBODY, Learning
 from engine.methods.datasets.seeds.making import Made, make_rows
 from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_needed, most_rows, plan_test
 from engine.methods.datasets.synthesis.invented import invented_rows, invented_table
-from engine.methods.datasets.synthesis.related import describe_relations
+from engine.methods.datasets.synthesis.related import describe_relations, draw_relations
 from engine.methods.filling import Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -52,7 +52,7 @@ from engine.privacy.events import Event, Parallel
 from engine.privacy.mechanisms import GeometricThreshold, LaplaceThreshold, SeededRows
 from engine.privacy.promise import Promise
 from engine.table.table import Table
-from engine.views import Cell, TableView, Text
+from engine.views import Cell, TableView, Text, View
 
 ID = "datasets.seedbased"
 WORDS = f"methods.{ID}"
@@ -240,7 +240,9 @@ class SeedMethod(Method):
         inside = replace(_inside(found, test, codes, apart), untested=untested)
         alone = share_alone(model, found.rows, _seeds(self), test, context.noise)
         notes = (_alone_note(alone), *describe_relations(learnt.relations, self.options.columns))
-        return Release((artefact,), self.cost, (_plan_view(test, self),), notes, inside=inside)
+        drawn = draw_relations(learnt.relations, self.options.columns)
+        views: tuple[View, ...] = (_plan_view(test, self), *drawn)
+        return Release((artefact,), self.cost, views, notes, inside=inside)
 
 
 def _alone_note(share: float) -> Text:
