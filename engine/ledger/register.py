@@ -17,18 +17,10 @@ from engine.ledger import holdings, journal, locks, store, told, traces
 from engine.ledger import staff as persons
 from engine.ledger.fields import exact, hexadecimal, words, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
-from engine.policy import policy
+from engine.policy import default_path, policy
 
 SIGNING_KEY, PSEUDONYM_KEY = "signing_key", "pseudonym_key"
 """The kind of an event that names the key of a holding."""
-
-
-def default_path() -> Path:
-    """Return where the ledger lies unless one is named: in the user's folder, or where all have to."""
-    from platformdirs import user_data_dir
-
-    folder = policy().registers or Path(user_data_dir("custos", appauthor=False))
-    return folder / "ledger.sqlite"
 
 
 class Register:

@@ -21,7 +21,8 @@ from app.parts.views.table import TableBody
 from app.parts.wrapping import Wrapping
 from app.screens.base import Page
 from app.theme import mono_font
-from app.work.releasing import check_bundle, is_sealed, open_what_stays, seal_what_stays, seals_known
+from app.work.releasing import check_bundle, is_sealed, open_what_stays, seal_what_stays
+from app.work.sealing import seals_known
 from engine import texts
 from engine.bounded import PAPER, read_bytes, read_text
 from engine.bounded import SUMS as LARGEST_SUMS
