@@ -73,7 +73,7 @@ class StartPage(Page):
         self.sealing.wanted.connect(self._choose_passphrase)
         self.sealing.declined.connect(lambda: self._answer_offer())
         self.topic(self.sealing, "sealing")
-        add(self.body, grid, 4, self._asked(), 4, self.computer, self.sealing, STRETCH)
+        add(self.body, grid, self.sealing, 4, self._asked(), 4, self.computer, STRETCH)
 
     def _button(self, name: str, act: object, *, look: str = "") -> QPushButton:
         button = make_button(words.say(f"app.start.{name}"), name)
