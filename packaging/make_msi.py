@@ -2,10 +2,10 @@
 
 A per-user MSI, installed without an administrator and without questions (``msiexec /i FILE /qn``): the signed
 Python of python.org (its embeddable package), the wheels of everything, and the program itself. Each file is
-held to a hash of ``packaging/windows/*.lock``; none is compiled or changed here. Needs ``wixl`` (Debian) and the
-package index that pip uses, or with ``--wheels`` a folder that has everything already.
+held to a hash of ``packaging/windows/*.lock``; none is compiled or changed here. Needs ``wixl`` (Debian) and
+the package index that pip uses, or with ``--wheels`` a folder that has everything already.
 
-The MSI itself is not signed: whoever hands it out signs it. The same folder of wheels gives the same files.
+The MSI itself is not signed: whoever hands it out signs it. The same wheels give the same bytes.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ LEFT_OUT = (
     *("pyarrow/include/", "pyarrow/tests/", "pyarrow/_flight", "pyarrow/arrow_flight", "pyarrow/_s3fs"),
     *("pyarrow/_gcsfs", "pyarrow/_azurefs", "pyarrow/_hdfs", "pyarrow/src/"),
 )
+SUMMARY = bytes.fromhex("e0859ff2f94f6810ab9108002b27b3d9")  # what begins the summary of an MSI
 ENDINGS = (".pyi", ".pyx", ".pxd", ".lib", ".h", ".hpp", ".pdb", ".a")
 
 
@@ -192,8 +193,23 @@ def package(program: Path, target: Path) -> Path:
         said = Path(work) / "custos.wxs"
         said.write_text("\n".join(description(program)), encoding="utf-8")
         command = ["wixl", "--arch", "x64", "--output", str(target), str(said)]
-        subprocess.run(command, check=True, cwd=program, env=os.environ | {"SOURCE_DATE_EPOCH": build.WHEN})
+        subprocess.run(command, check=True, cwd=program)
+    target.write_bytes(settle(target.read_bytes(), digest(program)))
     return target
+
+
+def settle(content: bytes, told: str) -> bytes:
+    """Return an MSI whose code follows from what is packed, and whose times are not those of the clock."""
+    code = re.compile(rb"\{[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}\}")
+    begin = content.rindex(SUMMARY)
+    found = code.search(content, begin)
+    assert found is not None and found.end() < begin + 1024
+    whole = bytearray(content)
+    whole[found.start() : found.end()] = f"{{{str(uuid.uuid5(IDENTITY, told)).upper()}}}".encode()
+    since_1601 = (int(build.WHEN) + 11_644_473_600) * 10_000_000
+    for time in re.finditer(rb"\x40\0\0\0.{6}[\xdb-\xff]\x01", content[begin : begin + 1024], re.DOTALL):
+        whole[begin + time.start() + 4 : begin + time.end()] = since_1601.to_bytes(8, "little")
+    return bytes(whole)
 
 
 def description(program: Path) -> Iterator[str]:
@@ -202,8 +218,7 @@ def description(program: Path) -> Iterator[str]:
     yield '<Wix xmlns="http://schemas.microsoft.com/wix/2006/wi">'
     yield f'<Product Id="{uuid.uuid5(IDENTITY, number)}" UpgradeCode="{IDENTITY}" Version="{number}"'
     yield ' Name="Custos" Language="1033" Manufacturer="Custos">'
-    yield f'<Package Id="{{{str(uuid.uuid5(IDENTITY, digest(program))).upper()}}}" InstallerVersion="500"'
-    yield ' Compressed="yes" InstallScope="perUser" Description="Custos"/>'
+    yield '<Package InstallerVersion="500" Compressed="yes" InstallScope="perUser" Description="Custos"/>'
     yield '<MajorUpgrade DowngradeErrorMessage="A later version of Custos is installed."/>'
     yield '<Media Id="1" Cabinet="custos.cab" EmbedCab="yes"/>'
     yield '<Icon Id="custos.ico" SourceFile="custos.ico"/>'

@@ -219,6 +219,7 @@ class ReleasePage(Page):
         self.never.withdraw.clicked.connect(lambda checked=False: self._withdraw())
         for name, card in self._parts().items():
             card.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            card.setAccessibleName(words.say(f"app.release.part.{name}"))
             self.topic(card, name)
         self.topic(self.never.withdraw, "withdraw")
         self._sides = make_row(spacing=12)
