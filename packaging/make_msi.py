@@ -205,7 +205,7 @@ def settle(content: bytes, told: str) -> bytes:
     found = code.search(content, begin)
     assert found is not None and found.end() < begin + 1024
     whole = bytearray(content)
-    whole[found.start() : found.end()] = f"{{{str(uuid.uuid5(IDENTITY, told)).upper()}}}".encode()
+    whole[found.start() : found.end()] = f"{{{_code(told)}}}".encode()
     since_1601 = (int(build.WHEN) + 11_644_473_600) * 10_000_000
     for time in re.finditer(rb"\x40\0\0\0.{6}[\xdb-\xff]\x01", content[begin : begin + 1024], re.DOTALL):
         whole[begin + time.start() + 4 : begin + time.end()] = since_1601.to_bytes(8, "little")
@@ -216,7 +216,7 @@ def description(program: Path) -> Iterator[str]:
     """Yield what wixl reads: one component for each folder, named after its path in every version."""
     number = make_installers.version()
     yield '<Wix xmlns="http://schemas.microsoft.com/wix/2006/wi">'
-    yield f'<Product Id="{uuid.uuid5(IDENTITY, number)}" UpgradeCode="{IDENTITY}" Version="{number}"'
+    yield f'<Product Id="{_code(number)}" UpgradeCode="{str(IDENTITY).upper()}" Version="{number}"'
     yield ' Name="Custos" Language="1033" Manufacturer="Custos">'
     yield '<Package InstallerVersion="500" Compressed="yes" InstallScope="perUser" Description="Custos"/>'
     yield '<MajorUpgrade DowngradeErrorMessage="A later version of Custos is installed."/>'
@@ -240,7 +240,7 @@ def _folder(folder: Path, program: Path, components: list[str]) -> Iterator[str]
     here = "/".join(folder.relative_to(program).parts) or "."
     if files:
         components.append(_id("c", here))
-        yield f'<Component Id="{components[-1]}" Guid="{uuid.uuid5(IDENTITY, here)}" Win64="yes">'
+        yield f'<Component Id="{components[-1]}" Guid="{_code(here)}" Win64="yes">'
         for place, path in enumerate(files):
             name = "/".join(path.relative_to(program).parts)
             key = ' KeyPath="yes"' if place == 0 else ""
@@ -255,6 +255,11 @@ def _folder(folder: Path, program: Path, components: list[str]) -> Iterator[str]
             yield f'<Directory Id="{_id("d", name)}" Name={quoteattr(path.name)}>'
             yield from _folder(path, program, components)
             yield "</Directory>"
+
+
+def _code(name: str) -> str:
+    """Return the code of something by its name, in the letters in which Windows looks for it."""
+    return str(uuid.uuid5(IDENTITY, name)).upper()
 
 
 def _id(kind: str, name: str) -> str:

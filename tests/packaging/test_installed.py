@@ -32,13 +32,11 @@ import make_installers  # noqa: E402
 MIRROR = "http://deb.debian.org/debian"
 NEEDED = ("debootstrap", "unshare", "chroot", "dpkg-deb", "zstd", "strip", "Xvfb", "rpm", "rpmbuild")
 MISSING = [name for name in NEEDED if shutil.which(name) is None]
-pytestmark = [
-    pytest.mark.before_release,
-    pytest.mark.skipif(bool(MISSING), reason=f"not here: {', '.join(MISSING)}"),
-    pytest.mark.skipif(
-        sys.platform != "linux" or os.geteuid() != 0, reason="only an administrator can install"
-    ),
-]
+needs_systems = pytest.mark.skipif(
+    bool(MISSING) or sys.platform != "linux" or os.geteuid() != 0,
+    reason=f"only an administrator can install, and not here: {', '.join(MISSING) or 'nothing'}",
+)
+pytestmark = [pytest.mark.before_release, needs_systems]
 HOME = "/home/pat"
 SAMPLE = "/opt/custos/_internal/resources/sample/plan.json"
 BUNDLE = f"{HOME}/bundle"
@@ -61,22 +59,26 @@ def installers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=("bookworm", "trixie"))
 def system(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
-    """An empty Debian with nothing but what a Debian cannot be without, and one person."""
-    kept = Path(os.environ.get("CUSTOS_DEBIAN") or tmp_path / "kept") / request.param
-    if not kept.is_dir():
-        made = kept.with_name(f"{kept.name}.{os.getpid()}")
-        subprocess.run(
-            ["debootstrap", "--variant=minbase", request.param, str(made), MIRROR],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
-        made.rename(kept)
-    root = tmp_path / "system"
-    subprocess.run(["cp", "-a", str(kept), str(root)], check=True)
-    shutil.copyfile("/etc/resolv.conf", root / "etc" / "resolv.conf")
+    """An empty Debian with one person."""
+    root = empty_system(request.param, tmp_path)
     inside(root, "useradd --create-home pat")
     yield root
     shutil.rmtree(root)
+
+
+def empty_system(name: str, folder: Path) -> Path:
+    """Return a Debian with nothing but what a Debian cannot be without."""
+    kept = Path(os.environ.get("CUSTOS_DEBIAN") or folder / "kept") / name
+    if not kept.is_dir():
+        kept.parent.mkdir(exist_ok=True)
+        made = kept.with_name(f"{name}.{os.getpid()}")
+        making = ["debootstrap", "--variant=minbase", name, str(made), MIRROR]
+        subprocess.run(making, check=True, stdout=subprocess.DEVNULL)
+        made.rename(kept)
+    root = folder / "system"
+    subprocess.run(["cp", "-a", str(kept), str(root)], check=True)
+    shutil.copyfile("/etc/resolv.conf", root / "etc" / "resolv.conf")
+    return root
 
 
 def command(root: Path, script: str, *, user: str = "root") -> list[str]:
