@@ -225,10 +225,12 @@ def description(program: Path) -> Iterator[str]:
     yield '<Property Id="ARPPRODUCTICON" Value="custos.ico"/>'
     yield '<Directory Id="TARGETDIR" Name="SourceDir">'
     yield '<Directory Id="ProgramMenuFolder"/>'
-    yield '<Directory Id="LocalAppDataFolder"><Directory Id="INSTALLDIR" Name="Custos">'
+    # Not in LocalAppDataFolder itself: there "custos" is what people keep.
+    yield '<Directory Id="LocalAppDataFolder"><Directory Id="PROGRAMS" Name="Programs">'
+    yield '<Directory Id="INSTALLDIR" Name="Custos">'
     components: list[str] = []
     yield from _folder(program, program, components)
-    yield "</Directory></Directory></Directory>"
+    yield "</Directory></Directory></Directory></Directory>"
     yield '<Feature Id="All" Level="1">'
     yield from (f'<ComponentRef Id="{one}"/>' for one in components)
     yield "</Feature></Product></Wix>"

@@ -205,7 +205,7 @@ def test_it_is_installed_silently_and_its_engine_releases_the_sample(system: Pat
     wanted = "wine wine64 gcc-mingw-w64-x86-64-win32"
     test_installed.inside(system, f"{apt} update; {apt} install -y --no-install-recommends {wanted}")
     test_installed.inside(system, f"{wine}; wine msiexec /i /tmp/custos.msi /qn; wineserver -w")
-    program = "root/prefix/drive_c/users/root/AppData/Local/Custos"
+    program = "root/prefix/drive_c/users/root/AppData/Local/Programs/Custos"
     test_installed.inside(system, f"cd /{program} && sha256sum --check --quiet SHA256SUMS")
     assert list((system / "root/prefix/drive_c/users/root/AppData/Roaming").rglob("Custos.lnk"))
     size = sum(path.stat().st_size for path in (system / program).rglob("*") if path.is_file())
