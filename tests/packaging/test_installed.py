@@ -177,7 +177,7 @@ def start_window(root: Path, folder: Path) -> None:
             if kept := os.environ.get("CUSTOS_PICTURES"):
                 shutil.copyfile(picture, Path(kept) / f"{folder.parent.name}.xwd")
         finally:
-            window.terminate()
+            window.kill()  # and what it started, which ends with it
             said = window.communicate(timeout=30)[0].decode()
     assert ended is None and shown > 1000 and said == "", (ended, shown, said)
 
