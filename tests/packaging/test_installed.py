@@ -82,19 +82,21 @@ def empty_system(name: str, folder: Path) -> Path:
 
 
 def command(root: Path, script: str, *, user: str = "root") -> list[str]:
-    """Return what runs a script in a system that lies in a folder; what it mounts goes with it."""
+    """Return what runs a script in a system that lies in a folder; what it mounts goes with it.
+
+    Its first process stays the administrator's: it ends when what is returned is killed, and all others with it.
+    """
     mounts = f"""
         mount -t proc proc {shlex.quote(str(root / "proc"))}
         mount --bind /dev {shlex.quote(str(root / "dev"))}
         mkdir -p {shlex.quote(str(root / "tmp/.X11-unix"))}
         [ ! -d /tmp/.X11-unix ] || mount --bind /tmp/.X11-unix {shlex.quote(str(root / "tmp/.X11-unix"))}
     """
-    clean = f"env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 DISPLAY={os.environ.get('TRIED_ON', '')}"
-    home = "/root" if user == "root" else HOME
-    ran = (
-        f"chroot --userspec={user} {shlex.quote(str(root))} {clean} HOME={home} sh -euc {shlex.quote(script)}"
-    )
-    return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-euc", f"{mounts}\nexec {ran}"]
+    told = f"LANG=C.UTF-8 DISPLAY={os.environ.get('TRIED_ON', '')} HOME={'/root' if user == 'root' else HOME}"
+    clean = f"env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin {told}"
+    ran = f"chroot --userspec={user} {shlex.quote(str(root))} {clean} sh -euc {shlex.quote(script)}"
+    alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
+    return [*alone, "sh", "-euc", f"{mounts}\n{ran} || exit $?\nexit 0"]
 
 
 def inside(root: Path, script: str, *, user: str = "root") -> str:
