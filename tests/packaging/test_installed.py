@@ -84,7 +84,7 @@ def empty_system(name: str, folder: Path) -> Path:
 def command(root: Path, script: str, *, user: str = "root") -> list[str]:
     """Return what runs a script in a system that lies in a folder; what it mounts goes with it.
 
-    Its first process stays the administrator's: it ends when what is returned is killed, and all others with it.
+    Its first process stays the administrator's: it ends when that is killed, and all others with it.
     """
     mounts = f"""
         mount -t proc proc {shlex.quote(str(root / "proc"))}
