@@ -375,6 +375,7 @@ class Window(QWidget):
             (COMMIT_KEY, self._commit_by_key),
             ("Alt+Left", self.go_back),
             ("F1", self.show_help),
+            ("F6", self._to_next),
             ("Ctrl+S", self.save_draft),
             ("Ctrl+Z", self.undoing.undo),
             ("Ctrl+Shift+Z", self.undoing.redo),
@@ -419,6 +420,17 @@ class Window(QWidget):
             )
         else:
             page.go_next()
+
+    def _to_next(self) -> None:
+        """Take the keyboard to what goes on, or says why it does not; from there back to the page."""
+        footer, page = self.footer, self.page(self.step)
+        aims = [
+            one for one in (footer.next, footer.not_yet, footer.why) if one.isVisible() and one.isEnabled()
+        ]
+        back = not aims or self.focusWidget() in aims
+        target = page.first_focus() if back else aims[0]
+        if target is not None:
+            target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _press_next(self) -> None:
         """Do what Next says; before what cannot be undone, ask where the page wants it."""

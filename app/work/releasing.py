@@ -253,14 +253,6 @@ def example(
     return folder, files(folder)["release"]
 
 
-def seals_known(ledger_path: Path | None = None) -> bool:
-    """Say whether encryption of what stays was set up for a ledger."""
-    from engine.release import sealing
-
-    place = ledger_path if ledger_path is not None else default_path()
-    return place.exists() and sealing.place(place).is_file()
-
-
 def is_sealed(folder: Path) -> bool:
     """Say whether what stays of a bundle is encrypted."""
     from engine.release import sealing
@@ -288,7 +280,8 @@ def open_what_stays(
     """Open what stays of a bundle with the passphrase or the recovery code."""
     from engine.release import sealing
 
-    sealing.unseal(folder, secret)
+    place = ledger_path if ledger_path is not None else default_path()
+    sealing.unseal(folder, secret, ledger=Ledger(place, read_only=True) if place.is_file() else None)
 
 
 def check_bundle(

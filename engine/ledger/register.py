@@ -17,7 +17,7 @@ from engine.ledger import holdings, journal, locks, remembered, store, told, tra
 from engine.ledger import staff as persons
 from engine.ledger.fields import exact, hexadecimal, words, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
-from engine.policy import policy
+from engine.policy import default_path, policy
 
 SIGNING_KEY, PSEUDONYM_KEY = "signing_key", "pseudonym_key"
 """The kind of an event that names the key of a holding."""
@@ -30,14 +30,6 @@ QUESTIONS = (
 """What officers' papers ask of every register, and no plan says; answered once."""
 TOLD_OUTSIDE = ("basis", "roles", "countries", "officer", "codings")
 """The answers that may stand in a paper that is handed over."""
-
-
-def default_path() -> Path:
-    """Return where the ledger lies unless one is named: in the user's folder, or where all have to."""
-    from platformdirs import user_data_dir
-
-    folder = policy().registers or Path(user_data_dir("custos", appauthor=False))
-    return folder / "ledger.sqlite"
 
 
 class Register:

@@ -53,6 +53,7 @@ from app.theme import polish
 from app.words.money import level, money, percent, size, written_day
 from app.work.people import prepare_release
 from app.work.releasing import SPENT, Outcome, Watch, release
+from app.work.sealing import seals_known
 from engine import texts
 from engine.methods.keeping import KeyKeeper
 from engine.methods.protocol import unit_parts
@@ -179,7 +180,7 @@ class ReleasePage(Page):
         self.topic(self.choose_key, "secret")
         self.secret.body.addWidget(self.choose_key, 0, Qt.AlignmentFlag.AlignLeft)
         self.signing = SigningSecret()
-        self.sealing = SigningSecret("sealing-passphrase", "app.sealing.secret", SEALING_REFUSED)
+        self.sealing = SigningSecret("sealing-passphrase", "app.sealing.at_release", SEALING_REFUSED)
         self.second = SecondPerson()
         self.second.asked.connect(self._ask_second)
         add(self.body, self.secret, self.signing, self.sealing, self.second)
@@ -218,6 +219,7 @@ class ReleasePage(Page):
         self.never.withdraw.clicked.connect(lambda checked=False: self._withdraw())
         for name, card in self._parts().items():
             card.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            card.setAccessibleName(words.say(f"app.release.part.{name}"))
             self.topic(card, name)
         self.topic(self.never.withdraw, "withdraw")
         self._sides = make_row(spacing=12)
@@ -377,6 +379,8 @@ class ReleasePage(Page):
         waits = not running and outcome is None
         self.waiting.setVisible(waits and ended is None)
         self.secret.setVisible(waits and self._keeps_key)
+        if waits and seals_known(self.study.ledger_path):
+            self.sealing.show()
         self.choose_key.setVisible(self._uses_earlier_key)
         preview = self.study.result("ledger")
         self.second.setVisible(waits and preview is not None and preview.needs_second)

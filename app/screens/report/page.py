@@ -26,9 +26,9 @@ from app.work.releasing import (
     is_sealed,
     open_what_stays,
     seal_what_stays,
-    seals_known,
     write_beside,
 )
+from app.work.sealing import seals_known
 from engine import texts
 from engine.bounded import PAPER, read_bytes, read_text
 from engine.bounded import SUMS as LARGEST_SUMS

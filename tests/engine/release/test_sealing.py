@@ -461,6 +461,56 @@ def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:
         set_up(ledger, WORDS, lambda code: None)
 
 
+def test_another_passphrase_opens_what_was_sealed_before_and_after(
+    bundle: Path, sealer: Sealer, codes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    book, new = Ledger(bundle.parent / "ledger.sqlite"), "another, longer passphrase"
+    before = contents(bundle)
+    files = {name: bundle.with_name(name) for name in ("old", "new")}
+    for name, written in zip(files, (WORDS, new), strict=True):
+        files[name].write_text(f"{written}\n")
+    seal(bundle, sealer)
+    change = ["seal", "--ledger", str(book.path), "--passphrase-file", str(files["old"])]
+    assert main([*change, "--new-passphrase-file", str(files["new"])]) == 0
+    assert "until it is opened and encrypted again" in capsys.readouterr().out
+    with pytest.raises(InputRefused, match=r"sealing\.secret"):
+        sealing.opened(book, WORDS)
+    assert sealing.opened(book, new).key == sealing.opened(book, codes[0]).key == sealer.key
+
+    # What was sealed before carries the earlier lock; with the ledger the new one opens it.
+    with pytest.raises(InputRefused, match=r"sealing\.secret"):
+        unseal(bundle, new)
+    assert (
+        main(["unseal", str(bundle), "--passphrase-file", str(files["new"]), "--ledger", str(book.path)]) == 0
+    )
+    assert contents(bundle) == before
+    seal(bundle, sealing.opened(book, new))
+    with pytest.raises(InputRefused, match=r"sealing\.secret"):
+        unseal(bundle, WORDS, ledger=book)
+    unseal(bundle, new)
+    assert contents(bundle) == before
+
+
+def test_a_change_of_the_passphrase_that_breaks_off_leaves_the_earlier_one(
+    made: Bundle, sealer: Sealer, codes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = Ledger(made.folder.parent / "ledger.sqlite")
+    for secret, new, code in (
+        (WORDS, "short", r"sealing\.short"),
+        ("not it", "long enough", r"sealing\.secret"),
+    ):
+        with pytest.raises(InputRefused, match=code):
+            sealing.change(book, secret, new)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", lambda *named: (_ for _ in ()).throw(OSError("no room")))
+        with pytest.raises(InputRefused, match=r"signing\.not_writable"):
+            sealing.change(book, WORDS, "long enough")
+    assert sealing.opened(book, WORDS).key == sealer.key
+    sealing.change(book, codes[0], "long enough")  # forgotten, and the code at hand
+    assert sealing.opened(book, "long enough").key == sealing.opened(book, codes[0]).key == sealer.key
+    assert stat.S_IMODE(sealing.place(book.path).stat().st_mode) == 0o600
+
+
 def test_a_release_whose_encrypting_fails_is_told_of_all_the_same(
     plan: Plan,
     ledger: Ledger,
