@@ -28,6 +28,7 @@ from engine.methods.protocol import (
     TableArtefact,
 )
 from engine.methods.shared import onnx_file, workbook_file
+from engine.methods.shared.view import View
 from engine.privacy.draw import Draw
 from engine.privacy.mechanisms.integers import is_listened
 from engine.privacy.noise import Noise, ordinary_generator
@@ -186,7 +187,8 @@ def make(
         tried,
         _whole(design, prepared),
     )
-    release = _make(design, used, context)
+    shown = {name: View(one, design.needs) if name in private else one for name, one in used.items()}
+    release = _make(design, shown, context)
     drawn = noise.counted
     drawn.subtract(before)
     refuse_lies(design, release, +drawn)

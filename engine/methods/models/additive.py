@@ -265,7 +265,7 @@ class Additive(ScoredModel):
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
         predictors = search_cells(
-            frame,
+            tables[MAIN],
             self.cells,
             self.grids,
             self.schedule.search,
