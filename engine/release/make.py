@@ -187,8 +187,7 @@ def make(
         tried,
         _whole(design, prepared),
     )
-    shown = {name: View(one, design.needs) if name in private else one for name, one in used.items()}
-    release = _make(design, shown, context)
+    release = _make(design, used, context)
     drawn = noise.counted
     drawn.subtract(before)
     refuse_lies(design, release, +drawn)
@@ -209,9 +208,10 @@ def _whole(design: Method, prepared: Mapping[str, PreparedTable]) -> dict[str, T
 
 def _make(design: Method, used: Mapping[str, Table], context: Context) -> Release:
     request = design.request
+    shown = {name: View(one, design.needs) if name in request.private else one for name, one in used.items()}
     if isinstance(design, Service) and request.step:
-        return design.step(request.step, used, request.state or b"", context)
-    return design.run(used, context)
+        return design.step(request.step, shown, request.state or b"", context)
+    return design.run(shown, context)
 
 
 def refuse_lies(design: Method, release: Release, drawn: Counter[Draw]) -> None:

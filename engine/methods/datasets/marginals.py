@@ -524,7 +524,7 @@ def _search(
 
 def _fine_codes(view: View, cells: Coded | FrequentApart) -> Codes:
     """Return the cell of every row in the table of all values of a column."""
-    return view.coded(cells.column.name, cells.fine, cells.fine_codes).astype(np.int64)
+    return view.coded(cells.column.name, np.int64, cells.fine_codes).astype(np.int64)
 
 
 def _notes(

@@ -181,10 +181,10 @@ class KMeans(ManySums):
             return steps
 
         found = [
-            view.coded(name, none + 1, step_of(self.schema.column(name), bounds))
+            view.coded(name, np.int16, step_of(self.schema.column(name), bounds))
             for name, bounds in self._bounds
         ]
-        places = np.stack(found, axis=1).astype(np.int16)
+        places = np.stack(found, axis=1)
         return places[(places != none).all(axis=1)] - np.int16(PER_SIDE)
 
     @once

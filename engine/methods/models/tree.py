@@ -225,7 +225,7 @@ class DecisionTree(ScoredModel):
         plan = replace(self.plan, sizes=sizes, ordered=ordered)
         target = self.schema.column(self.options.target)
         classes = view.coded(
-            target.name, len(coding.cells(target)), lambda values: coding.codes(values, target)
+            target.name, small(len(coding.cells(target))), lambda values: coding.codes(values, target)
         )
         found = fit(classes, view.codes(cells), plan, noise=context.noise)
         context.progress.step(0.9, "run.writing")

@@ -120,15 +120,15 @@ class View(Table):
             sides.insert(0, own)
         return sides, counts
 
-    def coded(self, name: str, size: int, of: Callable[[pd.Series], Any]) -> arrays.Whole:
-        """Return a whole number below ``size`` for every row, by the cells of one column."""
+    def coded(self, name: str, kind: type[np.integer[Any]], of: Callable[[pd.Series], Any]) -> arrays.Whole:
+        """Return a whole number of some kind for every row, that follows from its cell of one column."""
         self._allow(Reads.CODED)
-        parts = [read(frame, small(size), lambda rows: of(rows[name])) for frame in self._pieces([name])]
-        return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, small(size)), *parts])
+        parts = [read(frame, kind, lambda rows: of(rows[name])) for frame in self._pieces([name])]
+        return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, kind), *parts])
 
     def codes(self, columns: Iterable[ColumnCells]) -> list[arrays.Whole]:
         """Return the cell of every row, for each column, as whole numbers of as few bits as it takes."""
-        return [self.coded(one.column.name, one.size, one.codes) for one in columns]
+        return [self.coded(one.column.name, small(one.size), one.codes) for one in columns]
 
     def _pieces(self, names: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Give the rows of some columns piece by piece; the only way to them."""
