@@ -29,7 +29,7 @@ from engine.table.table import Table
 EXACT_DIGITS = 15  # whole digits that a double keeps
 _PIECE = 1 << 20  # cells at a time: of texts their places only
 _NESTED_PIECE = 1 << 10
-_ROWS, _CELLS = 1 << 18, 1 << 23  # of a piece of the table at most
+_ROWS, _CELLS, _BYTES = 1 << 18, 1 << 23, 1 << 28  # of a piece of the table, about
 _TICK = {"s": Fraction(10**6), "ms": Fraction(1000), "us": Fraction(1), "ns": Fraction(1, 1000)}
 # Whole numbers stay whole beside empty cells.
 _NULLABLE = {
@@ -84,29 +84,36 @@ def parquet_pieces(path: Path, *, options: ReadOptions, progress: Progress = SIL
 
     with _explain_damage(path):
         begun = _begin(path, in_pieces=True)
+        most = max(1, min(_ROWS, _CELLS // len(begun.names)))
         nested = any(pa.types.is_nested(field.type) for field in begun.kinds)
-        size = max(1, min(_ROWS, _CELLS // len(begun.names), _NESTED_PIECE if nested else _ROWS))
+        held: list[list[pa.Array]] = [[] for _ in begun.names]
+        found, rows, read, room = begun.found, 0, 0, 0
+
+        def piece() -> Table:
+            columns: dict[str, pd.Series] = {}
+            findings = list(found)
+            for name, cells in zip(begun.names, held, strict=True):
+                stored = column_of(pa.chunked_array(cells), name, options=options, file=path.name)
+                cells.clear()
+                columns[name] = stored.values.reset_index(drop=True)
+                findings.extend(stored.findings)
+            frame = pd.DataFrame(columns, index=pd.RangeIndex(rows), copy=False)
+            return Table(frame, source=path.name, options=options, findings=findings)
+
         with parquet.ParquetFile(path, read_dictionary=_texts(begun.kinds)) as opened:
-            leaves = _leaves(begun.kinds)
-            long = {
-                place
-                for place, field in enumerate(begun.kinds)
-                if _is_long(opened, field.type, leaves[place])
-            }
-            findings, read = begun.found, 0
-            for batch in opened.iter_batches(size):
-                progress.step(read / begun.rows, "table.read")
-                columns: dict[str, pd.Series] = {}
-                for place, name in enumerate(begun.names):
-                    cells = _plain(batch.column(place), begun.room, in_pieces=True)
-                    if place in long:
-                        cells = cells.cast(pa.string())
-                    stored = column_of(pa.chunked_array([cells]), name, options=options, file=path.name)
-                    columns[name] = stored.values.reset_index(drop=True)
-                    findings = (*findings, *stored.findings)
-                frame = pd.DataFrame(columns, index=pd.RangeIndex(len(batch)), copy=False)
-                yield Table(frame, source=path.name, options=options, findings=findings)
-                findings, read = (), read + len(batch)
+            kinds, leaves = [field.type for field in begun.kinds], _leaves(begun.kinds)
+            long = [_is_long(opened, kind, own) for kind, own in zip(kinds, leaves, strict=True)]
+            for batch in opened.iter_batches(min(most, _NESTED_PIECE) if nested else most):
+                if rows and (rows + len(batch) > most or begun.room.taken - room > _BYTES):
+                    progress.step(read / begun.rows, "table.read")
+                    yield piece()
+                    found, rows, room = (), 0, begun.room.taken
+                for place, cells in enumerate(held):
+                    plain = _plain(batch.column(place), begun.room, in_pieces=True)
+                    cells.append(plain.cast(pa.string()) if long[place] else plain)
+                rows, read = rows + len(batch), read + len(batch)
+            if rows:
+                yield piece()
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ ODD = {
     "exact": pa.array([decimal.Decimal("1.50")] * 6 + [None], pa.decimal128(20, 2)),
     "bytes": pa.array([b"\xff", b"a", None, b"", b"b", b"c", b"d"]),
     "nothing": pa.nulls(7),
+    "nested": pa.array([[1], None, [], [2, 3], [None], [1], [4]]),
 }
 
 
@@ -79,6 +80,13 @@ def test_pieces_are_the_table(rows: int, tmp_path: Path, monkeypatch: pytest.Mon
     assert np.array_equal(held.fingerprints.contents, expected.contents)
     said = {(one.code, one.column): (one.count, one.rows) for one in held.table.findings}
     assert said == {(one.code, one.column): (one.count, one.rows) for one in whole.findings}
+
+
+def test_small_groups_of_rows_are_put_together(tmp_path: Path) -> None:
+    """A file that was written a few rows at a time, or with lists in it, does not come in as many pieces."""
+    path = tmp_path / "groups.parquet"
+    parquet.write_table(pa.table({"a": range(5000), "b": [[1]] * 5000}), path, row_group_size=7)
+    assert [len(piece) for piece in read_pieces(path)] == [5000]
 
 
 def test_what_is_long_in_one_piece_is_long_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
