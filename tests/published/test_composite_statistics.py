@@ -104,9 +104,7 @@ def test_differencing_two_exact_averages_reveals_a_grade_and_two_noisy_ones_do_n
 
     def attack(epsilon, noise):
         one = asked(shares=["3/4", "1/4"], epsilon=epsilon)
-        means = [
-            method("statistics.means")(one).numbers(each, noise)["value"][0] for each in (five, four)
-        ]
+        means = [method("statistics.means")(one).numbers(each, noise)["value"][0] for each in (five, four)]
         return 5 * means[0] - 4 * means[1]
 
     assert attack(LARGE, seeded_noise(1)) == pytest.approx(7.5)
