@@ -262,7 +262,9 @@ def _read(
     policy.refuse_place(ledger.path)
     nearby.refuse_put_back(plan, ledger, places)
     nearby.refuse_older(plan, ledger)
-    prepared = reading.read_all(plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3))
+    prepared = reading.read_all(
+        plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3), design=design
+    )
     reading.refuse_unseen(plan, prepared, seen or {})
     promised.refuse_other(plan, design, prepared)
     each_row.refuse_counted(plan, design, prepared)

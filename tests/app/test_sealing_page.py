@@ -32,7 +32,7 @@ def test_whether_it_is_set_up_is_seen_without_reading_the_ledger(tmp_path: Path)
     ledger = tmp_path / "ledger.sqlite"
     ledger.write_bytes(b"what no program reads as a ledger")
     assert not seals_known(ledger)
-    place = sealing.place(ledger)
+    place = policy.sealing_place(ledger)
     place.parent.mkdir()
     place.write_bytes(b"{}")
     assert seals_known(ledger)

@@ -27,6 +27,7 @@ from engine.methods.protocol import (
     Family,
     Forecast,
     Method,
+    Reads,
     Reference,
     Release,
     Rows,
@@ -43,6 +44,7 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
+from engine.methods.shared.view import view_of
 from engine.privacy.accuracy import LAPLACE_WITHIN, laplace_accuracy
 from engine.privacy.promise import Promise
 from engine.table.table import Table
@@ -159,12 +161,15 @@ class Network(Method):
 
     # --- release -----------------------------------------------------------------------------------
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.CODED
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         columns = self.cells
         context.progress.step(0.0, "run.reading")
-        rows = tables[MAIN].rows()
         learnt = learn(
-            np.array([cells.codes(rows[cells.column.name]) for cells in columns]),
+            np.array(view_of(tables[MAIN]).codes(columns), dtype=np.int64),
             self.shares,
             ordered=tuple(cells.ordered for cells in columns),
             noise=context.noise,

@@ -394,7 +394,7 @@ def test_a_lock_that_stands_open_is_no_lock(names: tuple[str, ...], bundle: Path
     lock = json.loads(keys.lock_key(known, None))
     locks = sealer.locks | dict.fromkeys(names, lock)
     ledger = Ledger(bundle.parent / "ledger.sqlite")
-    place = sealing.place(ledger.path)
+    place = policy.sealing_place(ledger.path)
     place.chmod(0o600)
     place.write_text(json.dumps({"version": 1, **locks}))
     for secret in ("whatever is typed", WORDS):
@@ -434,10 +434,10 @@ def test_the_recovery_code_is_for_its_owner_alone_and_replaces_nothing(made: Bun
     assert main(command) == 2
     with pytest.raises(InputRefused, match=r"sealing\.code_there"):
         seal_what_stays(made.folder, WORDS, code=code, ledger_path=ledger.path)
-    assert code.read_text() == "something of mine" and not sealing.place(ledger.path).exists()
+    assert code.read_text() == "something of mine" and not policy.sealing_place(ledger.path).exists()
     code.unlink()
     assert main(command) == 0
-    assert stat.S_IMODE(code.stat().st_mode) == 0o600 and sealing.place(ledger.path).exists()
+    assert stat.S_IMODE(code.stat().st_mode) == 0o600 and policy.sealing_place(ledger.path).exists()
 
 
 def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:
@@ -452,10 +452,10 @@ def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:
 
     with pytest.raises(OSError, match="no room"):
         set_up(ledger, WORDS, full)
-    assert not sealing.place(ledger.path).exists()
+    assert not policy.sealing_place(ledger.path).exists()
     made_now = set_up(ledger, WORDS, lambda code: None)
     assert sealing.opened(ledger, WORDS).key == made_now.key
-    assert made_now.key.hex() not in sealing.place(ledger.path).read_text()
+    assert made_now.key.hex() not in policy.sealing_place(ledger.path).read_text()
     assert repr(made_now.key) not in repr(made_now)
     with pytest.raises(InputRefused, match=r"sealing\.exists"):
         set_up(ledger, WORDS, lambda code: None)
@@ -508,7 +508,7 @@ def test_a_change_of_the_passphrase_that_breaks_off_leaves_the_earlier_one(
     assert sealing.opened(book, WORDS).key == sealer.key
     sealing.change(book, codes[0], "long enough")  # forgotten, and the code at hand
     assert sealing.opened(book, "long enough").key == sealing.opened(book, codes[0]).key == sealer.key
-    assert stat.S_IMODE(sealing.place(book.path).stat().st_mode) == 0o600
+    assert stat.S_IMODE(policy.sealing_place(book.path).stat().st_mode) == 0o600
 
 
 def test_a_release_whose_encrypting_fails_is_told_of_all_the_same(

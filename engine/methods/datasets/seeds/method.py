@@ -34,6 +34,7 @@ from engine.methods.protocol import (
     Forecast,
     Inside,
     Method,
+    Reads,
     Release,
     Rows,
 )
@@ -47,6 +48,7 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes, promise
+from engine.methods.shared.view import view_of
 from engine.numbers import brief
 from engine.privacy.events import Event, Parallel
 from engine.privacy.mechanisms import GeometricThreshold, LaplaceThreshold, SeededRows
@@ -217,11 +219,14 @@ class SeedMethod(Method):
 
     # --- release -----------------------------------------------------------------------------------
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.CODED
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         columns, learning, test = self.cells, self.learning, _test(self)
         context.progress.step(0.0, "run.reading")
-        rows = tables[MAIN].rows()
-        codes = np.array([cells.codes(rows[cells.column.name]) for cells in columns])
+        codes = np.array(view_of(tables[MAIN]).codes(columns), dtype=np.int64)
         share = _model_share(self)
         apart = context.noise.bernoulli(share, codes.shape[1])  # one coin for each person
         learnt = learning.learnt(codes[:, apart], context.noise, progress=context.progress.part(0.1, 0.7))

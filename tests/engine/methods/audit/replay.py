@@ -598,7 +598,9 @@ def check_evidence(bench: Bench, tape: Tape) -> None:
             said.append(foresee(plan, design))
         return said[0]
 
-    def read_all(plan: Plan, sources: Sequence[Source], *, base: Path, progress: Progress) -> Any:
+    def read_all(
+        plan: Plan, sources: Sequence[Source], *, base: Path, progress: Progress, design: Method
+    ) -> Any:
         return read_once(plan, sources, base)
 
     foreseen = patch.object(ready_made, "foresee", foresee_once)
