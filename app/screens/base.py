@@ -356,7 +356,8 @@ class Page(QScrollArea):
         # The bar takes its room from the margin, so that nothing moves when it appears.
         bar = self.verticalScrollBar()
         right = pixels - (bar.sizeHint().width() if bar.maximum() > 0 else 0)
-        self._column.setContentsMargins(pixels, min(28, pixels), right, min(24, pixels))
+        above, below = (28, 24) if pixels >= 32 else (12, 12)
+        self._column.setContentsMargins(pixels, above, right, below)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         topic, kind = self._topics.get(watched), event.type()
