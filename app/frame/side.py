@@ -168,7 +168,7 @@ class StepLine(QWidget):
         self.open.setMenu(self.menu)
         self.marks = StepMarks()
         self.register = name_widget(Prose(tone="quiet", pixels=12), "register-line")
-        self.register.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.register.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         name = make_label(words.say("app.window.name"), pixels=15, weight=700)
         add(line, name, self.open, self.marks, (self.register, 1))
 

@@ -200,6 +200,8 @@ class Window(QWidget):
         target = page.first_focus()
         if target is not None and self.isVisible():
             target.setFocus(Qt.FocusReason.TabFocusReason)
+        elif self.isVisible():  # there is nothing to fill in: keys scroll, and no link of the frame is ringed
+            page.setFocus(Qt.FocusReason.OtherFocusReason)
         self._point_to_missing()
         self.setWindowTitle(f"{page.title.text()} · {words.say('app.window.name')}")
 

@@ -6,6 +6,7 @@ its own worked example; no method is named here. An unanswered question rules no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -254,7 +255,8 @@ def _thing(held: Held, found: list[Offer], answers: Mapping[str, str], schema: S
 def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
     """Return the ways whose name, terms or texts hold the most of the words, those named so first.
 
-    A word that no text holds rules nothing out: who looks for “how many per ward” means the first two.
+    A word that no text holds rules nothing out: who looks for “how many per ward” means the first two. A
+    name is meant by the beginning of one of its words: “per” is not “super”.
     """
     parts = wanted.casefold().split()
     if not parts:
@@ -265,9 +267,14 @@ def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
     most = max(held.values(), default=0)
     if not most:
         return []
-    named = {one.method.id: sum(part in _names(one.method) for part in known) for one in found}
+    named = {one.method.id: sum(_begins(part, _names(one.method)) for part in known) for one in found}
     kept = [one for one in found if held[one.method.id] == most]
     return sorted(kept, key=lambda one: -named[one.method.id])
+
+
+def _begins(part: str, names: str) -> bool:
+    """Say whether a word of a name begins so."""
+    return re.search(rf"\b{re.escape(part)}", names) is not None
 
 
 def is_never_offered(wanted: str) -> bool:

@@ -177,6 +177,8 @@ def test_the_search_finds_names_terms_and_publications() -> None:
     assert found("differential PRIVACY") >= {"statistics.counts", "statistics.means"}
     assert "datasets.k_anonymity" not in found("differential privacy counts")
     assert found("xyzzy") == set()
+    counted = [one.method.id for one in search(list(OFFERS.values()), "how many per ward")]
+    assert counted[0] in ("statistics.counts", "statistics.histogram"), "“per” is no part of another name"
     assert found("xyzzy Sweeney") == found("Sweeney"), "a word that nobody knows rules nothing out"
 
 
