@@ -272,10 +272,14 @@ def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
     if not most:
         return []
     kept = [one for one in found if held[one.method.id] == max(held.values()) or _all(one, held, named, most)]
-    order = list(Held)  # where names do not decide, as the things stand side by side
+    rare = {part: sum(_begins(part, text) for text in texts.values()) for part in known}
+    order = list(Held)
 
-    def meant(one: Offer) -> tuple[int, int]:
-        return -(named[one.method.id] + held[one.method.id]), order.index(one.method.in_hands())
+    def meant(one: Offer) -> tuple[float, float, int]:
+        """How many words it holds, how rare those in its name are; then as the things stand side by side."""
+        name = one.method.id
+        rarity = sum(1 / rare[part] for part in known if _begins(part, _names(one.method)))
+        return -(named[name] + held[name]), -rarity, order.index(one.method.in_hands())
 
     return sorted(kept, key=meant)
 
