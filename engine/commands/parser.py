@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from engine import texts
-from engine.commands import analyse, completion, computer, example, ledger, people, plan, risk, table
+from engine.commands import analyse, completion, computer, example, ledger, people, plan, risk, study, table
 from engine.commands.command import Commands, Parser
 from engine.version import __version__
 
@@ -25,6 +25,6 @@ def make_parser() -> Parser:
     subparsers = parser.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=Parser
     )
-    for module in (table, risk, plan, people, example, ledger, computer, analyse, completion):
+    for module in (table, risk, plan, people, example, ledger, study, computer, analyse, completion):
         module.add_commands(Commands(subparsers, common))
     return parser

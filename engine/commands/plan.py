@@ -39,7 +39,7 @@ def add_commands(add: Commands) -> None:
     )
     add_command(actions, add.common)
     check = actions.add_parser("check", parents=[add.common], help=texts.text("commands.plan_check"))
-    check.set_defaults(command=plan_check_command, lines=_check_lines)
+    check.set_defaults(command=plan_check_command, lines=check_lines)
     check.add_argument("plan", metavar="PLAN.json")
     check.add_argument("--ledger", metavar="FILE")
     several: dict[str, Any] = {"action": "append", "default": []}
@@ -165,12 +165,13 @@ def _run_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
         yield answer["not_sealed"]
 
 
-def _check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+def check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    """Yield what checking a plan found, in sentences."""
     for problem in answer["problems"]:
         yield f"{problem['what']} {problem['do']}"
     yield from answer["sentences"]
     yield from (way["what"] for way in answer.get("cheaper", ()))
-    for remark in answer["fitness"]:
+    for remark in answer.get("fitness", ()):
         yield " ".join((remark["what"], *remark["remedies"]))
 
 

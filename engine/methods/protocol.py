@@ -468,6 +468,9 @@ class Method(Triable, Leaving, ABC):
     """Whether it counts people by all of their rows, each once, so that it gets rows beyond the cap, too."""
     compares: ClassVar[bool] = False
     """Whether it has to see its own earlier releases of the register, which could be subtracted."""
+    summable: ClassVar[bool] = False
+    """Whether one answer can be made of the noisy sums of several sites: it asks rows for sums alone, once,
+    and says of its noise only what `engine.privacy.accuracy` says, which can be that of several sites."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Distributions whose versions belong in the evidence, beyond those that every release uses."""
     variants: ClassVar[tuple[Mapping[str, Any], ...]] = ()  # worth comparing with what was chosen

@@ -7,6 +7,9 @@ Nothing here reads a row.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -24,6 +27,22 @@ LAPLACE_MEDIAN, LAPLACE_WITHIN = math.log(2) / math.sqrt(2), math.log(20) / math
 _LARGEST_TABLE = 2000.0  # standard deviation up to which the Gaussian's probabilities are listed one by one
 _WORKING_SPREAD = 512.0  # standard deviation of a sum, in the steps on which it is convolved
 _POINTS, _COARSE = 2**15, 2**14
+
+
+_sites: ContextVar[Fraction] = ContextVar("sites", default=Fraction(1))
+
+
+@contextmanager
+def noise_of(sites: Fraction | int) -> Iterator[None]:
+    """Count so many times the noise in every sum while this lasts, in this thread: each site adds its own.
+
+    Of shares of one noise it may be a fraction: five of which four are one noise are 5/4 of it.
+    """
+    token = _sites.set(Fraction(sites))
+    try:
+        yield
+    finally:
+        _sites.reset(token)
 
 
 @dataclass(frozen=True)
@@ -190,9 +209,8 @@ def gaussian_probabilities(variance: Fraction) -> Floats:
     return np.asarray(weights / (weights[0] + 2 * weights[1:].sum()))
 
 
-@lru_cache(maxsize=512)
 def laplace_accuracy(scale: Fraction, *, count: int = 1) -> Accuracy:
-    """Return median and 95 % limit of the sum of ``count`` independent discrete Laplace draws.
+    """Return median and 95 % limit of the sum of ``count`` independent discrete Laplace draws of each site.
 
     Examples
     --------
@@ -201,43 +219,51 @@ def laplace_accuracy(scale: Fraction, *, count: int = 1) -> Accuracy:
     >>> laplace_accuracy(Fraction(10), count=4)
     Accuracy(median=18, limit=57)
     """
+    return _laplace_accuracy(scale, count * _sites.get())
+
+
+@lru_cache(maxsize=512)
+def _laplace_accuracy(scale: Fraction, count: Fraction) -> Accuracy:
     if count == 1:
         return Accuracy(laplace_error(scale, share=HALF), laplace_error(scale, share=MOST))
     q = math.exp(-1 / float(scale))
     variance = 2 * q / (1 - q) ** 2 if float(scale) < 1e6 else 2 * float(scale) ** 2
-    step = max(1.0, math.sqrt(variance * count) / _WORKING_SPREAD)
+    step = max(1.0, math.sqrt(variance * float(count)) / _WORKING_SPREAD)
     if step > 1:  # a coarser discrete Laplace of the same variance stands for the fine one
         coarse = variance / step**2
         q = (coarse + 1 - math.sqrt(2 * coarse + 1)) / coarse
     angle = 2 * np.pi * np.arange(_POINTS // 2 + 1) / _POINTS
-    transform = ((1 - q) ** 2 / (1 - 2 * q * np.cos(angle) + q * q)) ** count
+    transform = ((1 - q) ** 2 / (1 - 2 * q * np.cos(angle) + q * q)) ** float(count)
     return _from_transform(transform, step)
 
 
-@lru_cache(maxsize=512)
 def gaussian_accuracy(variance: Fraction, *, count: int = 1) -> Accuracy:
-    """Return median and 95 % limit of the sum of ``count`` independent discrete Gaussian draws.
+    """Return median and 95 % limit of the sum of ``count`` independent discrete Gaussian draws of each site.
 
     Examples
     --------
     >>> gaussian_accuracy(Fraction(100))
     Accuracy(median=7, limit=20)
     """
+    return _gaussian_accuracy(variance, count * _sites.get())
+
+
+@lru_cache(maxsize=512)
+def _gaussian_accuracy(variance: Fraction, count: Fraction) -> Accuracy:
     if count == 1:
         return Accuracy(gaussian_error(variance, share=HALF), gaussian_error(variance, share=MOST))
-    spread = math.sqrt(float(variance) * count)
+    spread = math.sqrt(float(variance * count))
     if spread > _WORKING_SPREAD:  # a sum of discrete Gaussians this wide is a discrete Gaussian to 1e-8
-        return gaussian_accuracy(variance * count)
+        return _gaussian_accuracy(variance * count, Fraction(1))
     half = gaussian_probabilities(variance)
     ring = np.zeros(_POINTS)
     ring[: len(half)] = half
     ring[-(len(half) - 1) :] += half[:0:-1]
-    return _from_transform(np.fft.rfft(ring).real ** count, 1.0)
+    return _from_transform(np.fft.rfft(ring).real ** float(count), 1.0)
 
 
-@lru_cache(maxsize=4096)
 def spread_of_sum(terms: tuple[tuple[float, int], ...]) -> tuple[float, float]:
-    """Return median and 95 % limit of the absolute value of a sum of continuous Laplace noises.
+    """Return median and 95 % limit of the absolute value of a sum of continuous Laplace noises of each site.
 
     Parameters
     ----------
@@ -254,6 +280,14 @@ def spread_of_sum(terms: tuple[tuple[float, int], ...]) -> tuple[float, float]:
     >>> [round(limit, 2) for limit in spread_of_sum(((1.0, 1),))]
     [0.69, 3.0]
     """
+    sites = _sites.get()
+    return _spread_of_sum(
+        terms if sites == 1 else tuple((scale, float(times * sites)) for scale, times in terms)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _spread_of_sum(terms: tuple[tuple[float, float], ...]) -> tuple[float, float]:
     spread = math.sqrt(sum(2 * scale**2 * times for scale, times in terms))
     step = spread / 256
     angles = 2 * np.pi * np.arange(_COARSE // 2 + 1) / _COARSE / step

@@ -32,6 +32,7 @@ from engine.privacy.trials import (
     whole_numbers,
 )
 
+URN = 64  # scale of the noise that is drawn ball by ball
 SMALLEST_VARIANCE = Fraction(1, 1 << 200)  # below it doubles could underflow: exact arithmetic only
 
 
@@ -130,6 +131,43 @@ class Noise(ExactVector):
         if t > LARGEST_SCALE:
             return self._one_by_one(lambda: self._one_gaussian(variance, t), size)
         return self._fill(size, lambda count: self._gaussian_candidates(variance, t, count))
+
+    def laplace_share(self, scale: Fraction | int, parts: int, size: int) -> Integers:
+        """Draw one of ``parts`` shares whose sum is discrete Laplace noise.
+
+        Parameters
+        ----------
+        scale
+            b > 0 of the sum, see `discrete_laplace`; at most 2^52.
+        parts
+            n: how many independent shares make up the noise, at least 1.
+        size
+            How many draws, at least 0.
+
+        Returns
+        -------
+        ndarray of int64, shape (size,)
+
+        Raises
+        ------
+        InputRefused
+            ``noise.exact``, ``noise.scale``, ``noise.choices`` (``parts`` below 1), ``noise.size``.
+
+        Notes
+        -----
+        A share is the difference of two numbers of the law NB(1/n, e^(−1/b)), n of which sum to the geometric
+        number of one side. One is drawn by Pólya's urn: of G balls, G geometric, ball t comes to us with
+        probability (1 + n · ours) / (n (1 + t)), exactly. For b above `URN`, G = U + 2^k V: V is shared, and
+        U, of less than 2^k, is kept whole by everybody: with n shares of others the total is the noise of one
+        and independent noise besides, of at most n · 4^k ≤ n (b/`URN`)² for each of both sides.
+        """
+        scale, size, whole = positive(scale, "noise.scale"), checked_size(size), exact(parts)
+        if scale > LARGEST_SCALE:
+            raise InputRefused("noise.scale")
+        if whole.denominator != 1 or whole < 1:
+            raise InputRefused("noise.choices")
+        self._counted[Draw("laplace_share", scale, (int(whole),))] += 1
+        return self._one_side(scale, int(whole), size) - self._one_side(scale, int(whole), size)
 
     # --- trials and choices -------------------------------------------------------------------------
 
@@ -273,6 +311,23 @@ class Noise(ExactVector):
         if self._on_first_draw is not None or self._drawn:
             raise RuntimeError("a release draws from the door alone")
         return np.random.Generator(np.random.Philox(key=int.from_bytes(self._bytes(16), "little")))
+
+    # --- inside: shares -----------------------------------------------------------------------------
+
+    def _one_side(self, scale: Fraction, parts: int, size: int) -> Integers:
+        """Return shares of geometric numbers."""
+        balls = self._fill(size, lambda count: self._geometric_candidates(scale, count))
+        digits = max(math.floor(scale / URN).bit_length() - 1, 0)
+        low, left = balls & ((1 << digits) - 1), balls >> digits
+        ours = np.zeros(size, dtype=np.int64)
+        drawn, alive = 0, np.flatnonzero(left > 0)
+        while alive.size:
+            bound = parts * (1 + drawn)
+            lots = self._fill(alive.size, partial(self._uniform_candidates, bound))
+            ours[alive] += lots < 1 + parts * ours[alive]
+            drawn += 1
+            alive = alive[left[alive] > drawn]
+        return (ours << digits) + low
 
     # --- inside: candidates -------------------------------------------------------------------------
 

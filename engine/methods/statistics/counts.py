@@ -27,6 +27,7 @@ class Counts(CountsMethod):
 
     id = "statistics.counts"
     usual = True
+    summable = True
     published = Reference(
         "Dwork, McSherry, Nissim, Smith: Calibrating noise to sensitivity in private data analysis (2006)",
         "example 3, histograms",

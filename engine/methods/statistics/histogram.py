@@ -143,6 +143,7 @@ class Histogram(CountsMethod):
     """
 
     id = "statistics.histogram"
+    summable = True
     published = Reference(
         "Dwork, McSherry, Nissim, Smith: Calibrating noise to sensitivity in private data analysis (2006)",
         "example 3, histograms",

@@ -83,6 +83,7 @@ class Margins(Method):
     id = "statistics.margins"
     family = Family.STATISTICS
     promises = ("pure_dp",)
+    summable = True
     published = Reference(
         "McKenna, Miklau, Hay, Machanavajjhala: Optimizing error of high-dimensional statistical "
         "queries under differential privacy (2018)",

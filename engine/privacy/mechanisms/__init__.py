@@ -11,6 +11,7 @@ from engine.privacy.mechanisms.exponential import Exponential
 from engine.privacy.mechanisms.gaussian import Gaussian
 from engine.privacy.mechanisms.integers import Integers, root_above
 from engine.privacy.mechanisms.laplace import Laplace
+from engine.privacy.mechanisms.laplace_share import LaplaceShare
 from engine.privacy.mechanisms.local_response import LocalResponse
 from engine.privacy.mechanisms.permute_and_flip import FlipChoice, PermuteAndFlip
 from engine.privacy.mechanisms.randomised_response import RandomisedResponse
@@ -35,6 +36,7 @@ __all__ = [
     "Integers",
     "Laplace",
     "LaplaceCounts",
+    "LaplaceShare",
     "LaplaceThreshold",
     "LocalResponse",
     "PermuteAndFlip",

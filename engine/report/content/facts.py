@@ -115,7 +115,8 @@ def facts_of(evidence: PublicEvidence) -> Facts:
     return Facts(
         bounded=loss is not None,
         local=kind.local,
-        noise=bool(evidence.noise) and loss is not None,
+        noise=loss is not None
+        and (bool(evidence.noise) or OF_SITES in {_theorem(one) for one, _ in loss.events.leaves()}),
         delta=bool(register) or (loss is not None and bool(loss.delta)),
         statistical=kind.status is Status.STATISTICAL,
         personal=kind.status is Status.PERSONAL,
@@ -128,6 +129,14 @@ def facts_of(evidence: PublicEvidence) -> Facts:
         many=cells > 10,
         opened=not evidence.views and loss is not None,
     )
+
+
+OF_SITES = "noise_of_sites"
+"""The theorem of a release whose noise every site of a study drew before its sums left."""
+
+
+def _theorem(event: object) -> str:
+    return str(getattr(event, "theorem", ""))
 
 
 def counted_cells(evidence: PublicEvidence) -> int:

@@ -21,6 +21,7 @@ from tests.noise_source import seeded_bytes
 
 CALLS = (
     "discrete_laplace",
+    "laplace_share",
     "discrete_gaussian",
     "staircase",
     "vector",

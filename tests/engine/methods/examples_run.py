@@ -107,6 +107,8 @@ def ran_by_row(method: Method) -> tuple[tuple[Any, Path], ...]:
     found = []
     for place, plan in enumerate(examples.plans(method)):
         bare = replace(plan, schemas={name: _without_key(one) for name, one in plan.schemas.items()})
+        if "study" in plan.parameters:
+            continue  # a study of several sites says itself which rows belong together
         if not plan.step and bare.schemas != plan.schemas:
             folder = _made_once(f"{method.id}-by-row-{place}", lambda folder, bare=bare: _run(bare, folder))
             found.append((bare, folder / "out"))

@@ -8,6 +8,8 @@ What is audited follows from what is promised, never from a list of methods:
 * a bounded loss whose events have rows from seeds (``plausible_deniability``, and ``approximate_dp`` with
   them): **enumeration** (`seeds`). The learning is replayed, and of the row that leaves the probability of
   every row there can be is worked out on both neighbours by the definition of the test;
+* a bounded loss that others paid for before their numbers came (no people are read): nothing is drawn, the
+  same files always give the same, and no less is claimed than the study says;
 * a service: what opens it draws nothing and is a function of declarations, and every visit among its
   examples is replayed with the state that the last one left;
 * a bounded loss that people bring about themselves (``local_dp``): the **channel** (`channel`) is enumerated
@@ -23,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,14 +33,18 @@ from typing import Any
 from engine.errors import InputRefused
 from engine.methods.parameters import ParameterKind, value_of
 from engine.methods.protocol import Method
+from engine.methods.shared.site_files import read_study
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.promise import Neighbours, promise_kind
 from engine.release.check import check
 from engine.release.examples import plans
+from engine.release.make import make
 from engine.release.plan import Plan
+from engine.release.reading import read_all
 from tests.engine.battery.distributions import CheckFailed
 from tests.engine.methods.audit import channel, recount, replay, seeds
 from tests.engine.methods.audit.tables import Bench, bench
+from tests.noise_source import seeded_noise
 
 PEOPLE = 60
 """People of a table that is replayed."""
@@ -65,9 +72,35 @@ def audit_of(method: Method, plan: Plan) -> tuple[Audit, int]:
         return channel.audit, 0
     if any(isinstance(leaf, SeededRows) for leaf, _ in promise.loss.events.leaves()):
         return seeds.audit, PEOPLE
+    if not any(source.shape.is_private for source in method.reads()):
+        return audit_received, 0
     if method.steps:
         return replay.audit_opening, PEOPLE
     return replay.audit, PEOPLE
+
+
+def audit_received(bench: Bench, many: bool) -> None:
+    """Fail where numbers that are paid for get noise, decide nothing alone, or are said to cost less.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    design = bench.design
+    prepared = read_all(bench.plan, design.sources_read, base=Path(str(files("resources") / "examples")))
+    found = []
+    for seed in (1, 2):
+        noise = seeded_noise(seed)
+        with TemporaryDirectory() as folder:
+            release = make(design, prepared, noise, folder=Path(folder)).release
+        if noise.drawn:
+            raise CheckFailed("noise is drawn that nobody pays for")
+        found.append(replay.leaves_of(release))
+    if found[0] != found[1]:
+        raise CheckFailed("the same files give something else")
+    study, loss = read_study(bench.plan.parameters["study"].encode()), design.cost.loss
+    if loss is None or loss.epsilon < study.budget.epsilon or loss.delta < study.budget.delta:
+        raise CheckFailed(f"{loss} is claimed, and every site paid {study.budget}")
 
 
 def audited(method: Method, *, many: bool = False) -> Iterator[str]:
@@ -118,6 +151,22 @@ def further_plans(plan: Plan, *, many: bool) -> Iterator[tuple[str, Plan]]:
         except InputRefused:
             continue  # the method says that it cannot
         yield name, varied
+
+
+def moves_audited(method: Method) -> Iterator[str]:
+    """Audit how far one person moves the answers of a method; yield what was found in words.
+
+    The examples have one row a person and one more or less of them: here the first that can be made so has a
+    person with more rows than its cap, and one who is exchanged for another.
+    """
+    plan = next(one for one in plans(method) if one.budget and not one.step)
+    for name, varied in [*further_plans(plan, many=True)][1:]:
+        with TemporaryDirectory() as folder:
+            made = bench(method, varied, Path(folder), people=PEOPLE)
+            try:
+                replay.audit_moves(made)
+            except CheckFailed as found:
+                yield f"{name}: {found}"
 
 
 def choices_audited(method: Method, *, many: bool = False) -> Iterator[str]:

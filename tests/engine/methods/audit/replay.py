@@ -43,6 +43,7 @@ from tests.engine.battery.distributions import CheckFailed
 from tests.engine.battery.replay import Call, Player, Recorder
 from tests.engine.flip import flip_probabilities
 from tests.engine.methods.audit.tables import (
+    FURTHEST,
     Bench,
     Neighbour,
     Rows,
@@ -55,7 +56,7 @@ from tests.engine.methods.audit.tables import bench as bench_of
 from tests.engine.sparse import log_chance
 from tests.noise_source import seeded_noise
 
-SUMS = ("discrete_laplace", "discrete_gaussian", "vector", "staircase")
+SUMS = ("discrete_laplace", "laplace_share", "discrete_gaussian", "vector", "staircase")
 """The samplers whose draws are added to sums."""
 CHOICES = ("exponential_choice", "permute_and_flip", "sparse_vector")
 NOBODY = np.array([], dtype=int)
@@ -285,7 +286,7 @@ def of_sum(tape: Tape, one: Sum, other: Sum) -> Told:
         return Told()
     call = tape.calls[one.call]
     size = drawn_size(call.name, call.asked)
-    if call.name == "discrete_laplace":
+    if call.name in ("discrete_laplace", "laplace_share"):  # of a share: with those of the other sites
         return Told.purely(float(np.abs(moved).sum() / (size * float(call.asked[0]))))
     if call.name == "vector":
         return Told.purely(float((moved**2).sum() / (size**2 * float(call.asked[0]))) ** 0.5)
@@ -338,7 +339,9 @@ def of_list(call: Call, before: np.ndarray, scores: np.ndarray) -> Told:
 def drawn_size(name: str, asked: tuple[Any, ...]) -> float:
     """Return how large noise is as drawn, as a share of what was asked for; 1 where it looks the same."""
     found = _measured(
-        name, asked[:-1] if name in ("discrete_laplace", "discrete_gaussian") else asked, getattr(Noise, name)
+        name,
+        asked[:-1] if name in ("discrete_laplace", "laplace_share", "discrete_gaussian") else asked,
+        getattr(Noise, name),
     )
     return 1.0 if found >= TOO_SMALL else found
 
@@ -349,6 +352,10 @@ def _measured(name: str, asked: tuple[Any, ...], sampler: Any) -> float:
     noise = seeded_noise(9)
     if name == "discrete_laplace":
         draws = noise.discrete_laplace(asked[0], DRAWN_AGAIN)
+        q = math.exp(-1 / asked[0])
+        expected = 2 * q / (1 - q * q)
+    elif name == "laplace_share":
+        draws = sum(noise.laplace_share(asked[0], asked[1], DRAWN_AGAIN) for _ in range(asked[1]))
         q = math.exp(-1 / asked[0])
         expected = 2 * q / (1 - q * q)
     elif name == "discrete_gaussian":
@@ -479,6 +486,14 @@ def audit(bench: Bench, many: bool) -> None:
     for beside in neighbours(bench, many=many):
         check_neighbour(bench, beside, tape, leaves)
     check_evidence(bench, tape)
+
+
+def audit_moves(bench: Bench) -> None:
+    """Replay a release where one person has twelve rows, or is exchanged: the loss alone, whatever leaves."""
+    tape, leaves = recorded(bench, bench.rows)
+    for beside in neighbours(bench):
+        if beside.name in FURTHEST and beside.apart == 1:
+            check_neighbour(bench, beside, tape, leaves)
 
 
 # --- services -----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 
-from engine.methods.protocol import FileArtefact, Method, Release, TableArtefact
+from engine.methods.protocol import FileArtefact, Method, Release, Request, TableArtefact
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.mechanisms.integers import listening
 from engine.privacy.noise import Noise
@@ -118,6 +118,28 @@ def thrown_away(method: Method) -> Iterator[None]:
 
 
 @contextmanager
+def last_exact(method: Method) -> Iterator[None]:
+    """The last of several numbers leaves without its noise."""
+
+    def around(make: Any, tables: Any, request: Any, context: Any) -> Release:
+        from engine.privacy.mechanisms import integers
+
+        hearing = integers._listener.get()
+
+        def all_but_one(values: np.ndarray, draws: np.ndarray) -> np.ndarray:
+            answer = np.array(hearing(values, draws))
+            if answer.size > 1:
+                answer.flat[-1] = np.asarray(values).flat[-1]
+            return answer
+
+        with listening(all_but_one):
+            return make(tables, context)
+
+    with wrapped(method, around):
+        yield
+
+
+@contextmanager
 def weaker_door(method: Method) -> Iterator[None]:
     """The door itself draws half of what it is asked for."""
     with ExitStack() as stack:
@@ -212,6 +234,14 @@ def twice_as_true(method: Method) -> Iterator[None]:
         return replace(release, artefacts=(replace(page, content=content), *release.artefacts[1:]))
 
     with wrapped(method, around):
+        yield
+
+
+@contextmanager
+def cap_forgotten(method: Method) -> Iterator[None]:
+    """Noise covers one row of a person, and all rows below the cap are counted."""
+    one = property(lambda self: 1)
+    with patch.object(Request, "rows_per_person", one), patch.object(Request, "units_moved", one):
         yield
 
 
@@ -351,6 +381,8 @@ def sabotages(method: Method) -> list[Sabotage]:
         return [broken]
     if promise_kind(first.kind).local:
         return [twice_as_true, claimed_less]
+    if not any(source.shape.is_private for source in method.reads()):
+        return [claimed_less]
     leaves = [leaf for leaf, _ in first.loss.events.leaves()]
     rows = [told_beside, hidden_in_a_file]
     if any(isinstance(leaf, SeededRows) for leaf in leaves):

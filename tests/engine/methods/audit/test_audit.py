@@ -15,12 +15,16 @@ import pytest
 from engine.methods.catalogue import methods
 from engine.methods.parameters import value_of
 from engine.methods.protocol import Method
+from engine.methods.shared import site_files
 from engine.methods.statistics.mean_forms import VALUE, PlainSum
 from engine.privacy.mechanisms import SeededRows
+from engine.privacy.noise import Noise
 from engine.privacy.promise import promise_kinds
+from engine.release import studies
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.plan import Plan
+from engine.release.signing import SigningKey
 from tests.engine.battery.distributions import CheckFailed
 from tests.engine.battery.replay import Recorder
 from tests.engine.methods.audit import recount, replay, seeds
@@ -30,9 +34,10 @@ from tests.engine.methods.audit.audits import (
     audited,
     choices_audited,
     choices_of,
+    moves_audited,
     other_choices,
 )
-from tests.engine.methods.audit.sabotage import RECOUNTED, Sabotage, sabotages
+from tests.engine.methods.audit.sabotage import RECOUNTED, Sabotage, cap_forgotten, last_exact, sabotages
 from tests.engine.methods.audit.tables import bench, neighbours
 
 CHOOSES = pytest.mark.parametrize(
@@ -40,6 +45,11 @@ CHOOSES = pytest.mark.parametrize(
     [one for one in methods() if any(plan.budget and not plan.step for plan in plans(one))],
     ids=lambda one: one.id,
 )
+LAST_OF_MISSING = [
+    "statistics.means",
+    *(f"models.{name}" for name in ("additive", "linear", "logistic", "naive_bayes")),
+]
+"""Methods whose example has its last number from those who lack a cell."""
 EVERY = pytest.mark.parametrize("method", methods(), ids=lambda one: one.id)
 SABOTAGED = pytest.mark.parametrize(
     ("method", "sabotage"),
@@ -144,6 +154,34 @@ def test_a_sabotaged_method_does_not(method: Method, sabotage: Sabotage) -> None
         assert next(audited(method), None) is not None
 
 
+@pytest.mark.guarantee
+@pytest.mark.parametrize(
+    "method",
+    [
+        one
+        for one in methods()
+        if any(audit_of(one, plan)[0] is replay.audit for plan in plans(one) if not plan.step)
+    ],
+    ids=lambda one: one.id,
+)
+def test_noise_covers_all_rows_of_a_person_and_an_exchange(method: Method) -> None:
+    assert list(moves_audited(method)) == []
+    with cap_forgotten(method):
+        assert next(moves_audited(method)).startswith("three rows a person: a person with twelve rows: ")
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize("name", LAST_OF_MISSING)
+def test_an_exact_number_of_those_who_lack_a_cell_is_caught(name: str, tmp_path: Path) -> None:
+    """Whoever has all cells moves none of these numbers, and who has none of them has no part at all."""
+    method = next(one for one in methods() if one.id == name)
+    made = bench(method, plans(method)[0], tmp_path / "people", people=PEOPLE)
+    lacking = next(one for one in neighbours(made) if one.name == "a cell missing, each with somebody")
+    replay.check_neighbour(made, lacking, *replay.recorded(made, made.rows))
+    with last_exact(method), pytest.raises(CheckFailed, match="other bytes leave"):
+        replay.check_neighbour(made, lacking, *replay.recorded(made, made.rows))
+
+
 NOISY = [
     (one, plan)
     for one in methods()
@@ -167,6 +205,33 @@ def test_a_smaller_claim_would_be_seen_by_what_is_drawn_alone(
     modest = replace(promise, loss=replace(promise.loss, epsilon=promise.loss.epsilon * Fraction(2, 3)))
     assert all(replay.within(one, promise, apart=1) for one in found)
     assert not all(replay.within(one, modest, apart=1) for one in found)
+
+
+def masked_share() -> Plan:
+    """Return the example of a share with one noise for all sites, and a holder of masks."""
+    share = next(one for one in methods() if one.id == "exchanges.share")
+    (plan,) = plans(share)
+    own = site_files.read_study(plan.parameters["study"].encode())
+    key = SigningKey("centre", bytes([9]) * 32, "")
+    holder = site_files.Member("Holder", SigningKey("h", bytes([8]) * 32, "").public, "09" + 31 * "00")
+    of_all = Plan(own.method, schemas=own.schemas, parameters=own.parameters, budget=own.budget)
+    study = studies.make_study(of_all, own.roster, "Centre", key, holders=[holder])
+    return replace(plan, parameters={**plan.parameters, "study": study.decode()})
+
+
+def test_a_share_of_one_noise_keeps_its_promise_with_those_of_the_others(tmp_path: Path) -> None:
+    """Masks hide nothing that is not paid for: what leaves follows from the noisy sums and from lots."""
+    plan = masked_share()
+    share = next(one for one in methods() if one.id == "exchanges.share")
+    made = bench(share, plan, tmp_path / "people", people=PEOPLE)
+    assert {draw.sampler for draw in made.design.cost.drawn()} == {"laplace_share"}
+    replay.audit(made, many=False)
+    whole = Noise.laplace_share
+    halved = lambda self, scale, parts, size: whole(self, scale, parts, size) // 2  # noqa: E731
+    replay._measured.cache_clear()
+    with patch.object(Noise, "laplace_share", halved), pytest.raises(CheckFailed):
+        replay.audit(made, many=False)
+    replay._measured.cache_clear()
 
 
 @pytest.mark.parametrize("ratio", [1, 2])

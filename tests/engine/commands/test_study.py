@@ -1,0 +1,110 @@
+"""A study from the command line, as three people at three computers make it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.__main__ import main
+from engine.methods.catalogue import method
+from engine.release.examples import run_examples
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    capsys.readouterr()
+    assert main(["study", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_two_sites_and_a_coordinator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
+    tree = json.loads(ran.plan.dumps()) | {"holding_budget": None}
+    files = {name: str(tmp_path / name) for name in ("A.card", "B.card", "study", "A.share", "B.share")}
+    ledgers = {name: ("--ledger", str(tmp_path / f"{name}.sqlite")) for name in "ABC"}
+    plans = {}
+    for name in "AB":
+        card = said(
+            capsys, "card", f"Register {name}", "--name", name, "--out", files[f"{name}.card"],
+            "--epsilon", "2", *ledgers[name],
+        )  # fmt: skip
+        plans[name] = tmp_path / "example" / f"{name}.json"
+        plans[name].write_text(json.dumps(tree | {"holding": f"Register {name}"}), encoding="utf-8")
+        assert len(card["fingerprint"]) == 29
+    plan = str(tmp_path / "example" / "example.plan.json")
+    study = said(
+        capsys, "new", plan, files["A.card"], files["B.card"], "--register", "Centre", "--name", "Centre",
+        "--out", files["study"], *ledgers["C"],
+    )  # fmt: skip
+    assert said(capsys, "show", files["study"])["id"] == study["id"]
+    for name in "AB":
+        of_site = (files["study"], "--plan", str(plans[name]), "--site", name, *ledgers[name])
+        assert said(capsys, "try", *of_site)["numbers"] == study["numbers"]
+        out = ("--out", str(tmp_path / f"out{name}"), "--send", files[f"{name}.share"])
+        assert said(capsys, "share", *of_site, *out)["paid"]
+    first = Path(files["A.share"]).read_bytes()
+    again = said(capsys, "share", files["study"], "--plan", str(plans["A"]), "--site", "A", *ledgers["A"],
+                 "--out", str(tmp_path / "outA"), "--send", files["A.share"])  # fmt: skip
+    assert not again["paid"] and Path(files["A.share"]).read_bytes() == first
+    result = ("--register", "Centre", "--out", str(tmp_path / "result"), *ledgers["C"])
+    assert main(["study", "combine", files["study"], files["A.share"], *result]) == 2
+    assert "B" in capsys.readouterr().err and not (tmp_path / "result").exists()
+    told = said(capsys, "combine", files["study"], files["A.share"], files["B.share"], *result)
+    assert told["sites"] == 2 and (tmp_path / "result" / "release" / "counts.csv").is_file()
+
+
+def test_a_site_whose_card_is_of_another_register_pays_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
+    for name in "AB":
+        said(capsys, "card", name, "--name", name, "--out", str(tmp_path / name), "--epsilon", "2",
+             "--ledger", str(tmp_path / f"{name}.sqlite"))  # fmt: skip
+    plan = tmp_path / "example" / "plan.json"
+    plan.write_text(json.dumps(json.loads(ran.plan.dumps()) | {"holding": "B", "holding_budget": None}))
+    said(capsys, "new", str(plan), str(tmp_path / "A"), str(tmp_path / "B"), "--register", "C", "--name", "C",
+         "--out", str(tmp_path / "study"), "--ledger", str(tmp_path / "C.sqlite"))  # fmt: skip
+    words = ("study", "share", str(tmp_path / "study"), "--plan", str(plan), "--site", "A",
+             "--out", str(tmp_path / "out"), "--send", str(tmp_path / "send"))  # fmt: skip
+    assert main([*words, "--ledger", str(tmp_path / "B.sqlite")]) == 2
+    assert not (tmp_path / "out").exists()
+    capsys.readouterr()
+    assert main(["ledger", "--ledger", str(tmp_path / "B.sqlite"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["holdings"][0]["spent"]["epsilon"] == "0/1"
+
+
+def test_three_sites_and_a_holder_of_masks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
+    tree = json.loads(ran.plan.dumps()) | {"holding_budget": None}
+    path, ledger = (
+        lambda name: str(tmp_path / name),
+        lambda name: ("--ledger", str(tmp_path / f"{name}.sqlite")),
+    )
+    for name in "ABCH":
+        said(capsys, "card", name, "--name", name, "--out", path(name), "--epsilon", "2", *ledger(name))
+    plan = str(tmp_path / "example" / "example.plan.json")
+    study = said(
+        capsys, "new", plan, path("A"), path("B"), path("C"), "--holder", path("H"), "--register", "Centre",
+        "--name", "Centre", "--out", path("study"), *ledger("centre"),
+    )  # fmt: skip
+    assert (study["way"], study["least"], study["members"][-1]["part"]) == ("one", 2, "holder")
+    shares = [path(f"{name}.share") for name in "ABC"]
+    for name in "ABC":
+        own = tmp_path / "example" / f"{name}.json"
+        own.write_text(json.dumps(tree | {"holding": name}), encoding="utf-8")
+        said(
+            capsys, "share", path("study"), "--plan", str(own), "--site", name, "--out", path(f"out{name}"),
+            "--send", path(f"{name}.share"), *ledger(name),
+        )  # fmt: skip
+    of_centre = ("--register", "Centre", *ledger("centre"))
+    said(capsys, "roster", path("study"), *shares, *of_centre, "--out", path("roster"))
+    said(
+        capsys, "mask", path("study"), path("roster"), "--register", "H", *ledger("H"), "--out", path("mask")
+    )
+    result = ("combine", path("study"), *shares, *of_centre, "--out", path("result"))
+    assert main(["study", *result]) == 2  # not without the masks
+    told = said(capsys, *result, "--mask", path("mask"))
+    counts = (tmp_path / "result" / "release" / "counts.csv").read_text(encoding="utf-8")
+    assert told["sites"] == 3 and "Female" in counts

@@ -1,0 +1,543 @@
+"""A study of several sites by files: one answer, and whatever is wrong with a file is named."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import nbinom
+
+from engine.errors import InputRefused
+from engine.ledger import Holding, Ledger
+from engine.methods.catalogue import method
+from engine.methods.shared import site_files
+from engine.methods.shared.site_files import SHARE, Member, SiteFile, Study
+from engine.privacy.noise import Noise
+from engine.progress import SILENT
+from engine.release import charge, signing, studies
+from engine.release.check import check
+from engine.release.examples import plans
+from engine.release.plan import Plan
+from engine.release.run import run, run_through
+from engine.release.signing import SigningKey
+
+SITES = ("North", "South", "Town")
+PLAN = replace(plans(method("statistics.counts"))[0], parameters={"columns": ["gender"]})
+
+
+def key(number: int) -> SigningKey:
+    return SigningKey(f"h{number}", bytes([number]) * 32, "")
+
+
+KEYS = {name: key(place) for place, name in enumerate(SITES, start=1)}
+CENTRE = key(90)
+ROSTER = [Member(name, one.public) for name, one in KEYS.items()]
+
+
+def study(**changes: Any) -> bytes:
+    plan = replace(PLAN, **changes)
+    return studies.make_study(plan, ROSTER, "Centre", CENTRE)
+
+
+STUDY = study()
+FOUND = site_files.read_study(STUDY)
+
+
+def share(
+    name: str,
+    *,
+    of: Study = FOUND,
+    signs: SigningKey | None = None,
+    sums: Callable[[Any], Any] = lambda one: one,
+    **changes: Any,
+) -> bytes:
+    """Return the share of a site: its numbers are its place, so that totals are known."""
+    place = SITES.index(name) + 1
+    numbers = [sums(np.full(size, place, dtype=np.int64)) for size in of.cells]
+    head, told = of.share_of(Member(name, (signs or KEYS[name]).public), numbers)
+    return site_files.written(SHARE, head | changes, (signs or KEYS[name]).sign, told)
+
+
+def accepted(*contents: bytes, of: Study = FOUND, without: tuple[str, ...] = ()) -> Any:
+    read = [site_files.read(one, SHARE, f"{place}.txt") for place, one in enumerate(contents, start=1)]
+    return site_files.accept(of, read, without)
+
+
+HONEST = {name: share(name) for name in SITES}
+
+
+def test_honest_shares_are_taken_in_the_order_of_the_roster() -> None:
+    told = accepted(*reversed(HONEST.values()))
+    assert list(told) == list(SITES)
+    assert [int(one[0][0]) for one in told.values()] == [1, 2, 3]
+    assert list(accepted(HONEST["North"], HONEST["Town"], without=("South",))) == ["North", "Town"]
+
+
+def tampered(content: bytes) -> bytes:
+    """Return a share with other numbers under the same head."""
+    *lines, _ = content.decode().split("\n")
+    numbers = bytearray(base64.b64decode("".join(lines[3:])))
+    numbers[0] ^= 1
+    return ("\n".join((*lines[:3], base64.b64encode(bytes(numbers)).decode())) + "\n").encode()
+
+
+OTHER = site_files.read_study(study(parameters={"columns": ["gender"], "no_negatives": False}))
+AGAIN = site_files.read_study(studies.make_study(PLAN, ROSTER, "Centre", CENTRE, before=FOUND))
+FEWER = site_files.read_study(studies.make_study(PLAN, ROSTER[:2], "Centre", CENTRE, before=FOUND))
+SWAPPED = site_files.read_study(
+    studies.make_study(
+        PLAN, [ROSTER[0], ROSTER[1], Member("Town", key(66).public)], "Centre", CENTRE, before=FOUND
+    )
+)
+ATTACKS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "other numbers": ("sites.changed", lambda: accepted(tampered(HONEST["North"]))),
+    "another level in the study": (
+        "sites.changed",
+        lambda: site_files.read_study(_other_head(STUDY, "epsilon")),
+    ),
+    "a newer form": (
+        "sites.newer",
+        lambda: accepted(HONEST["North"].replace(b"custos-share-1", b"custos-share-2", 1)),
+    ),
+    "no file of a study": ("sites.no_file", lambda: accepted(b"age,sex\n41,f\n")),
+    "a study for a share": ("sites.kind", lambda: accepted(STUDY)),
+    "a share for a study": ("sites.kind", lambda: site_files.read_study(HONEST["North"])),
+    "renamed to another kind": (
+        "sites.changed",
+        lambda: site_files.read_study(HONEST["North"].replace(b"custos-share", b"custos-study", 1)),
+    ),
+    "the same file twice": ("sites.doubled", lambda: accepted(HONEST["North"], HONEST["North"])),
+    "two shares of one site": (
+        "sites.doubled",
+        lambda: accepted(HONEST["North"], share("North", sums=lambda one: one + 7)),
+    ),
+    "an impostor": ("sites.stranger", lambda: accepted(share("North", signs=key(66)))),
+    "one site in the name of another": (
+        "sites.stranger",
+        lambda: accepted(HONEST["North"], share("South", signs=KEYS["North"])),
+    ),
+    "a foreign study": (
+        "sites.foreign",
+        lambda: accepted(share("North", of=replace(OTHER, series="0" * 16))),
+    ),
+    "an earlier attempt": ("sites.old", lambda: accepted(HONEST["North"], of=AGAIN)),
+    "a later attempt": ("sites.old", lambda: accepted(share("North", of=AGAIN))),
+    "a smaller roster": ("sites.old", lambda: accepted(HONEST["North"], HONEST["South"], of=FEWER)),
+    "a key put into the roster": ("sites.old", lambda: accepted(HONEST["North"], of=SWAPPED)),
+    "another roster in the head": (
+        "sites.other_roster",
+        lambda: accepted(share("North", roster=FEWER.roster_digest)),
+    ),
+    "another round": ("sites.other_roster", lambda: accepted(share("North", round=2))),
+    "fewer numbers": ("sites.other_cells", lambda: accepted(share("North", sums=lambda one: one[:-1]))),
+    "a site missing": ("sites.missing", lambda: accepted(HONEST["North"], HONEST["South"])),
+    "one site alone": ("sites.too_few", lambda: accepted(HONEST["North"], without=("South", "Town"))),
+    "a share of a site that is left out": (
+        "sites.left_out",
+        lambda: accepted(*HONEST.values(), without=("Town",)),
+    ),
+    "a site that nobody knows": ("sites.unknown", lambda: accepted(HONEST["North"], without=("West",))),
+    "one key twice": (
+        "sites.roster",
+        lambda: studies.make_study(PLAN, [*ROSTER, Member("West", KEYS["North"].public)], "Centre", CENTRE),
+    ),
+    "a key of small order": (
+        "sites.changed",
+        lambda: site_files.read_card(_card("1", "01" + 31 * "00"), "c"),
+    ),
+}
+
+
+def _other_head(content: bytes, word: str) -> bytes:
+    """Return a file whose head says something else, with the signature of the honest one."""
+    first, head, *rest = content.split(b"\n")
+    told = base64.b64decode(head).replace(f'"{word}":0.5'.encode(), f'"{word}":9.5'.encode())
+    assert told != base64.b64decode(head)
+    return b"\n".join((first, base64.b64encode(told), *rest))
+
+
+def _card(name: str, public: str) -> bytes:
+    """Return a card under a key for which everything is signed, if anybody looked at signatures alone."""
+    return site_files.written("card", site_files.card(name, public, 64 * "9"), lambda _: "00" * 64)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_is_refused_by_its_name(attack: str) -> None:
+    code, done = ATTACKS[attack]
+    with pytest.raises(InputRefused) as refused:
+        done()
+    assert refused.value.code == code
+
+
+CARD = site_files.written(
+    "card", site_files.card("North", KEYS["North"].public, 64 * "9"), KEYS["North"].sign
+)
+
+
+@pytest.mark.parametrize(("kind", "content"), [("share", HONEST["North"]), ("study", STUDY), ("card", CARD)])
+def test_one_flipped_bit_is_another_file_that_nobody_signed(kind: str, content: bytes) -> None:
+    """Every byte in turn, and one of its bits."""
+    lots = np.random.default_rng(1).integers(8, size=len(content))
+    for place, bit in enumerate(lots.tolist()):
+        changed = bytearray(content)
+        changed[place] ^= 1 << bit
+        with pytest.raises(InputRefused) as refused:
+            site_files.read(bytes(changed), kind, "x")
+        assert refused.value.code in ("sites.changed", "sites.no_file", "sites.newer", "sites.kind")
+    assert site_files.read(content, kind, "x").kind == kind
+
+
+def test_nothing_may_stand_before_or_behind() -> None:
+    for changed in (
+        HONEST["North"] + b"\n",
+        b"\n" + HONEST["North"],
+        HONEST["North"].replace(b"\n", b"\r\n"),
+    ):
+        with pytest.raises(InputRefused):
+            site_files.read(changed, SHARE, "x")
+
+
+@pytest.mark.parametrize(
+    ("method_id", "place"), [("models.k_means", 0), ("statistics.quantiles", 0), ("datasets.gaussians", 0)]
+)
+def test_what_cannot_be_added_up_makes_no_study(method_id: str, place: int) -> None:
+    with pytest.raises(InputRefused) as refused:
+        studies.make_study(plans(method(method_id))[place], ROSTER, "Centre", CENTRE)
+    assert refused.value.code == "sites.method"
+
+
+# --- from first file to bundle -----------------------------------------------------------------------------
+
+
+@dataclass
+class Site:
+    """A site with a table and a ledger of its own."""
+
+    name: str
+    ledger: Ledger
+    holding: Holding
+    folder: Path
+    plan: Plan
+
+    @property
+    def key(self) -> SigningKey:
+        return signing.open_key(self.ledger, self.holding)
+
+    @property
+    def spent(self) -> Fraction:
+        return self.ledger.status(self.holding.id, charge.composer(self.holding)).epsilon_spent
+
+    def share(self, study: bytes, out: str, noise: Noise | None = None) -> bytes:
+        plan = studies.plan_of_site(study, self.name, self.plan)
+        door = lambda spend: noise or Noise(on_first_draw=spend)  # noqa: E731
+        bundle = run_through(plan, self.folder / out, self.ledger, self.folder, "en", SILENT, door)
+        return studies.sign_share(study, self.name, bundle.folder, self.key)
+
+
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> list[Site]:
+    """Three sites that hold every third row of the sample."""
+    path = files("resources") / "sample" / "diabetes_encounters.csv"
+    heading, *rows = path.read_text(encoding="utf-8").splitlines()
+    found = []
+    for place, name in enumerate(SITES):
+        folder = tmp_path_factory.mktemp(name)
+        (folder / "people.csv").write_text("\n".join([heading, *rows[place:600:3]]) + "\n", encoding="utf-8")
+        ledger = Ledger(folder / "ledger.sqlite")
+        holding = ledger.create_holding(name, unit="person", neighbours="add_remove", epsilon=5)
+        local = {"people": replace(PLAN.files["people"], path="people.csv")}
+        plan = replace(PLAN, files=local, holding=name, holding_budget=None)
+        found.append(Site(name, ledger, holding, folder, plan))
+    return found
+
+
+@pytest.fixture(scope="module")
+def made(sites: list[Site]) -> tuple[bytes, list[bytes]]:
+    cards = [studies.write_card(one.ledger, one.holding, one.name) for one in sites]
+    roster = [site_files.read_card(one, "card") for one in cards]
+    study = studies.make_study(PLAN, roster, "Centre", CENTRE)
+    return study, [one.share(study, "share") for one in sites]
+
+
+def test_a_study_from_cards_to_a_verified_result(
+    made: tuple[bytes, list[bytes]], sites: list[Site], tmp_path: Path
+) -> None:
+    from engine.release.verify import verify
+
+    study, contents = made
+    paths = {}
+    for place, content in enumerate(contents):
+        (tmp_path / f"{place}.txt").write_bytes(content)
+        paths[str(tmp_path / f"{place}.txt")] = tmp_path / f"{place}.txt"
+    plan = replace(studies.plan_of_result(study, paths), holding="Studies")
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    bundle = run(plan, out=tmp_path / "result", ledger=ledger)
+    assert all(not one.problems for one in verify(bundle.folder).checks)
+    told = pd.read_csv(bundle.folder / "release" / "counts.csv", keep_default_na=False)
+    added = sum(
+        pd.read_csv(one.folder / "share" / "release" / "sums.csv")["value"].to_numpy() for one in sites
+    )
+    assert told["count"].tolist() == added.tolist()
+    exact = pd.concat([pd.read_csv(one.folder / "people.csv") for one in sites]).drop_duplicates(
+        "patient_nbr"
+    )
+    women = int((exact["gender"] == "Female").sum())
+    assert abs(told["count"][0] - women) < 200  # a person in two of the sites counts in both
+    assert told["within_95"][0] > check(sites[0].plan, base=sites[0].folder).forecast.errors[0].limit
+    assert [one.spent for one in sites[:2]] == 2 * [Fraction(1, 2)]
+    (holding,) = ledger.holdings()
+    assert ledger.status(holding.id, charge.composer(holding)).epsilon_spent == 0
+
+
+def test_the_same_bundle_is_the_very_same_file(made: tuple[bytes, list[bytes]], sites: list[Site]) -> None:
+    study, contents = made
+    one = sites[0]
+    assert studies.sign_share(study, one.name, one.folder / "share", one.key) == contents[0]
+
+
+def test_noise_of_one_attempt_is_never_sent_for_another(
+    made: tuple[bytes, list[bytes]], sites: list[Site]
+) -> None:
+    study, one = site_files.read_study(made[0]), sites[0]
+    again = studies.make_study(PLAN, study.roster, "Centre", CENTRE, before=study)
+    with pytest.raises(InputRefused) as refused:
+        studies.sign_share(again, one.name, one.folder / "share", one.key)
+    assert refused.value.code == "sites.bundle"
+
+
+def test_a_new_attempt_is_paid_again(made: tuple[bytes, list[bytes]], sites: list[Site]) -> None:
+    study, one = site_files.read_study(made[0]), sites[2]
+    before = one.spent
+    again = studies.make_study(PLAN, study.roster, "Centre", CENTRE, before=study)
+    content = one.share(again, "again")
+    assert one.spent == before + Fraction(1, 2)
+    assert content != made[1][2]
+
+
+def test_another_register_cannot_sign(made: tuple[bytes, list[bytes]], sites: list[Site]) -> None:
+    with pytest.raises(InputRefused) as refused:
+        studies.sign_share(made[0], sites[0].name, sites[0].folder / "share", sites[1].key)
+    assert refused.value.code == "sites.own_key"
+
+
+def test_a_share_that_was_changed_on_disk_is_not_signed(
+    made: tuple[bytes, list[bytes]], sites: list[Site], tmp_path: Path
+) -> None:
+    import shutil
+
+    one = sites[0]
+    shutil.copytree(one.folder / "share", tmp_path / "share")
+    table = tmp_path / "share" / "release" / "sums.csv"
+    table.write_text(table.read_text().replace("1,1,", "1,1,9", 1))
+    with pytest.raises(InputRefused) as refused:
+        studies.sign_share(made[0], one.name, tmp_path / "share", one.key)
+    assert refused.value.code == "sites.bundle"
+
+
+def _schema(plan: Plan, **columns: Any) -> Plan:
+    """Return a plan whose columns are declared in another way."""
+    schema = plan.schema
+    changed = tuple(replace(one, **columns.get(one.name, {})) for one in schema.columns)
+    return plan.with_schema(replace(schema, columns=changed))
+
+
+def test_columns_that_are_declared_in_another_way_are_named(
+    made: tuple[bytes, list[bytes]], sites: list[Site]
+) -> None:
+    one, study = sites[0], made[0]
+    domain = replace(one.plan.schema.column("gender").domain, values=("Male", "Female"))
+    cases = {
+        "other_column": _schema(one.plan, gender={"domain": domain}),
+        "other_cap": one.plan.with_schema(replace(one.plan.schema, rows_per_person=2)),
+    }
+    for code, plan in cases.items():
+        with pytest.raises(InputRefused) as refused:
+            check(studies.plan_of_site(study, one.name, plan), base=one.folder)
+        assert refused.value.code == f"exchanges.share.{code}"
+    with pytest.raises(InputRefused) as refused:
+        check(studies.plan_of_site(study, "West", one.plan), base=one.folder)
+    assert refused.value.code == "exchanges.share.no_such_site"
+
+
+# --- one noise, hidden by masks ------------------------------------------------------------------------
+
+
+@dataclass
+class Masked:
+    """A study with two holders: its file, the shares that were sent, and the registers beside the sites."""
+
+    study: bytes
+    shares: list[SiteFile]
+    centre: tuple[Ledger, Holding]
+    holders: list[tuple[Ledger, Holding]]
+    folder: Path
+
+    @property
+    def found(self) -> Study:
+        return site_files.read_study(self.study)
+
+    @property
+    def key(self) -> SigningKey:
+        return signing.open_key(*self.centre)
+
+    def answer(self, roster: bytes, place: int = 0) -> bytes:
+        return studies.write_mask(self.study, roster, "roster", *self.holders[place])
+
+
+@pytest.fixture(scope="module")
+def masked(sites: list[Site], tmp_path_factory: pytest.TempPathFactory) -> Masked:
+    folder = tmp_path_factory.mktemp("masked")
+    registers = []
+    for name in ("Centre", "Holder 1", "Holder 2"):
+        ledger = Ledger(folder / f"{name}.sqlite")
+        registers.append((ledger, ledger.create_holding(name, unit="person", neighbours="add_remove")))
+    cards = [studies.write_card(ledger, holding, holding.name) for ledger, holding in registers[1:]]
+    roster = [
+        site_files.read_card(studies.write_card(one.ledger, one.holding, one.name), "c") for one in sites
+    ]
+    study = studies.make_study(
+        PLAN,
+        roster,
+        "Centre",
+        signing.open_key(*registers[0]),
+        holders=[site_files.read_card(one, "card") for one in cards],
+    )
+    shares = [site_files.read(one.share(study, "masked"), SHARE, one.name) for one in sites]
+    return Masked(study, shares, registers[0], registers[1:], folder)
+
+
+def test_masked_shares_give_one_answer_and_a_second_roster_is_never_opened(
+    masked: Masked, sites: list[Site], tmp_path: Path
+) -> None:
+    roster = studies.write_roster(masked.study, masked.shares, masked.key)
+    answers = [masked.answer(roster, place) for place in (0, 1)]
+    assert masked.answer(roster) == answers[0]
+    paths, told = {}, {}
+    for place, one in enumerate(masked.shares):
+        path = tmp_path / f"{place}.txt"
+        path.write_bytes(_sent(one))
+        paths[str(path)] = path
+    for place, content in enumerate(answers):
+        path = tmp_path / f"mask {place}.txt"
+        path.write_bytes(content)
+        told[str(path)] = path
+    plan = replace(studies.plan_of_result(masked.study, paths, answers=told), holding="Studies")
+    bundle = run(plan, out=tmp_path / "result", ledger=Ledger(tmp_path / "ledger.sqlite"))
+    counted = pd.read_csv(bundle.folder / "release" / "counts.csv", keep_default_na=False)["count"]
+    rows = pd.concat([pd.read_csv(one.folder / "people.csv") for one in sites])
+    once = rows.groupby([place for place, one in enumerate(sites) for _ in range(200)])
+    exact = sum(one.drop_duplicates("patient_nbr")["gender"].eq("Female").sum() for _, one in once)
+    assert abs(counted[0] - exact) < 60  # one noise of scale 2, and half of one besides
+    smaller = site_files.written(
+        site_files.ROSTER,
+        {**site_files.roster_of(masked.found, masked.shares), "heads": []},
+        masked.key.sign,
+    )
+    other = site_files.roster_of(masked.found, masked.shares)
+    reversed_ = site_files.written(
+        site_files.ROSTER, {**other, "heads": list(reversed(other["heads"]))}, masked.key.sign
+    )
+    for content, code in ((smaller, "sites.too_few"), (reversed_, "sites.opened")):
+        with pytest.raises(InputRefused) as refused:
+            masked.answer(content)
+        assert refused.value.code == code
+    with pytest.raises(InputRefused) as refused:
+        studies.plan_of_result(masked.study, paths, answers=dict(list(told.items())[:1]))
+    assert refused.value.code == "sites.missing"
+    with pytest.raises(InputRefused) as refused:
+        studies.plan_of_result(masked.study, paths, answers={"a": told[str(tmp_path / "mask 0.txt")]} | told)
+    assert refused.value.code == "sites.doubled"
+
+
+def _sent(one: SiteFile) -> bytes:
+    return site_files.written(SHARE, one.head, lambda _: one.signature, one.numbers)
+
+
+def _forged(masked: Masked, **changes: Any) -> bytes:
+    """Return a roster in which the head of one site is another one than it signed."""
+    tree = site_files.roster_of(masked.found, masked.shares)
+    heads = [dict(one) for one in tree["heads"]]
+    heads[0] = {**heads[0], "head": {**heads[0]["head"], **changes}}
+    return site_files.written(site_files.ROSTER, {**tree, "heads": heads}, masked.key.sign)
+
+
+def test_a_roster_that_isolates_a_site_is_refused(masked: Masked) -> None:
+    """The coordinator puts in keys for masks of its own, or sites of its own, or one site three times."""
+    tree = site_files.roster_of(masked.found, masked.shares)
+    own = key(77)
+    replaced = [
+        {
+            "head": {**one["head"], "key": own.public},
+            "signature": own.sign(site_files._signed(SHARE, {**one["head"], "key": own.public})),
+        }
+        for one in tree["heads"][1:]
+    ]
+    cases = {
+        "own mask keys": _forged(masked, ephemeral="05" * 32),
+        "own sites": site_files.written(
+            site_files.ROSTER, {**tree, "heads": [tree["heads"][0], *replaced]}, masked.key.sign
+        ),
+        "one site three times": site_files.written(
+            site_files.ROSTER, {**tree, "heads": 3 * [tree["heads"][0]]}, masked.key.sign
+        ),
+    }
+    for content in cases.values():
+        with pytest.raises(InputRefused) as refused:
+            masked.answer(content, 1)
+        assert refused.value.code == "sites.forged"
+    with pytest.raises(InputRefused) as refused:
+        masked.answer(site_files.written(site_files.ROSTER, {**tree, "key": own.public}, own.sign), 1)
+    assert refused.value.code == "sites.stranger"
+    with pytest.raises(InputRefused) as refused:
+        studies.write_mask(
+            masked.study, site_files.written(site_files.ROSTER, tree, masked.key.sign), "r", *masked.centre
+        )
+    assert refused.value.code == "sites.no_holder"
+
+
+def test_what_a_site_sends_is_hidden_and_what_it_promises_is_the_noise_of_all(
+    masked: Masked, sites: list[Site]
+) -> None:
+    numbers = np.frombuffer(masked.shares[0].numbers, dtype="<i8")
+    assert (np.abs(numbers.astype(float)) > 2**40).all()  # less than one in ten million by chance
+    design = check(studies.plan_of_site(masked.study, "North", sites[0].plan), base=sites[0].folder)
+    loss = design.cost.loss
+    assert loss is not None and loss.epsilon == Fraction(1, 2)
+    assert [draw.sampler for draw in design.cost.drawn()] == ["laplace_share"]
+    assert {"least_honest", "holders_apart"} <= set(design.cost.assumptions)
+    side = nbinom.pmf(np.arange(400), 1 / 2, 1 - np.exp(-1 / 2))  # of half the noise of scale 2
+    law = np.convolve(side, side[::-1])[390:410]
+    worst = np.abs(np.diff(np.log(law))).max()
+    assert design.alone == pytest.approx(worst, rel=1e-6)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("sites_", "holders", "least"), [(2, 1, None), (3, 4, None), (3, 1, 3), (3, 1, 1), (3, 0, None)]
+)
+def test_masks_need_three_sites_and_holders_apart(sites_: int, holders: int, least: int | None) -> None:
+    cards = [Member(f"H{place}", key(40 + place).public, "09" + 31 * "00") for place in range(holders)]
+    cards = cards or [Member("Centre", CENTRE.public, "09" + 31 * "00")]
+    with pytest.raises(InputRefused) as refused:
+        studies.make_study(PLAN, ROSTER[:sites_], "Centre", CENTRE, holders=cards, least=least)
+    assert refused.value.code == "sites.holders"
+
+
+def test_a_share_alone_has_the_level_that_was_worked_out_before() -> None:
+    from engine.privacy.mechanisms.laplace_share import LaplaceShare, level_alone
+
+    for parts, level in ((2, 1.68), (3, 2.08), (5, 2.60), (10, 3.30), (20, 3.99)):
+        assert level_alone(LaplaceShare(Fraction(1), Fraction(1), parts=parts)) == pytest.approx(
+            level, abs=0.01
+        )
+    for parts, level in ((2, 0.61), (3, 1.04), (5, 1.60), (10, 2.34), (20, 3.07)):
+        assert level_alone(LaplaceShare(Fraction(10), Fraction(1), parts=parts)) == pytest.approx(
+            level, abs=0.01
+        )
