@@ -27,6 +27,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
+    QBoxLayout,
     QLineEdit,
     QStackedWidget,
     QWidget,
@@ -58,7 +59,8 @@ from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference, Plan
 from engine.warm_up import warm_up
 
-PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, and the steps lose their names
+PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, and the steps are one line
+LINE_BELOW = 600  # height under which the steps are one line, where the panel is folded away
 WARM_AFTER, WARM_PAUSE = 150, 15  # milliseconds after the first picture, and between two screens
 EDITS = frozenset({"open_questions", *(part.name for part in fields(Plan))})
 SAVE_AFTER = 700  # milliseconds without an edit
@@ -198,6 +200,8 @@ class Window(QWidget):
         target = page.first_focus()
         if target is not None and self.isVisible():
             target.setFocus(Qt.FocusReason.TabFocusReason)
+        elif self.isVisible():  # there is nothing to fill in: keys scroll, and no link of the frame is ringed
+            page.setFocus(Qt.FocusReason.OtherFocusReason)
         self._point_to_missing()
         self.setWindowTitle(f"{page.title.text()} · {words.say('app.window.name')}")
 
@@ -509,7 +513,7 @@ class Window(QWidget):
         self.settings.set(theme=mode)
 
     def _margin(self) -> int:
-        return 32 if self.width() >= SIDE_BELOW else 20
+        return 20 if self.side.property("line") else 32
 
     def show_help(self) -> None:
         """Open the program's help at the page in view."""
@@ -523,9 +527,13 @@ class Window(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Fold the panel over the page, and the steps to circles, where there is little room."""
-        folded, narrow = self.width() < PANEL_BELOW, self.width() < SIDE_BELOW
-        self.side.set_narrow(narrow)
+        """Fold the panel over the page, and the steps to one line, where there is little room."""
+        folded = self.width() < PANEL_BELOW
+        is_line = self.width() < SIDE_BELOW or (folded and self.height() < LINE_BELOW)
+        if is_line != bool(self.side.property("line")):
+            self.side.set_line(is_line)
+            down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+            self._row.setDirection(down if is_line else right)
         self.footer.why.setVisible(folded)
         if folded and self._row.indexOf(self.panel) >= 0:
             self._row.removeWidget(self.panel)

@@ -47,7 +47,7 @@ from app.screens.base import Page, Pieces
 from app.screens.release.first_screen import GoodCard, LeftCard, PointsCard, StaysCard
 from app.screens.release.looking import points
 from app.screens.release.spread_beside import SpreadBeside
-from app.screens.release.summary import SHOWN, measured, readable
+from app.screens.release.summary import SHOWN, alone, measured, readable
 from app.state import flow
 from app.theme import polish
 from app.words.money import level, money, percent, size, written_day
@@ -687,8 +687,11 @@ class ReleasePage(Page):
         if rows is not None:
             said = say("app.release.rows.sentence", file=rows["file"], columns=len(rows.get("columns", ())))
             yield "rows", heading("rows"), texts.number(rows["rows"]), said, ""
-        sizes = self.study.result("group_sizes")
-        if sizes is not None:
+        sizes, groups = self.study.result("group_sizes"), alone(internal)
+        if groups is not None:  # by what left, as part 2 counts it: two counts by other columns puzzle
+            both = " → ".join(map(texts.number, groups))
+            yield "alone.both", heading("alone.both"), both, say("app.release.alone.both.sentence"), ""
+        elif sizes is not None:
             said = say("app.release.alone.sentence", people=sizes.people)
             yield "alone", heading("alone"), texts.number(sizes.alone), said, ""
         if posterior is not None:

@@ -66,7 +66,7 @@ class StartPage(Page):
         self.made = make_column(spacing=0)
         releases.body.addLayout(self.made)
         grid.addWidget(releases, 1, 1)
-        self.computer = ComputerCard(self._check_computer, self._ask_where_check)
+        self.computer = ComputerCard(self._check_computer, self._ask_where_check, self._ledger)
         self.topic(self.computer.check, "computer")
         self.topic(self.computer.save, "computer")
         self.sealing = SealingSetUp()
@@ -227,6 +227,9 @@ class StartPage(Page):
 
     def _ask_where(self) -> None:
         self._dialog("save_plan", words.say("app.start.plan_filter"), self.frame.save_plan, save="json")
+
+    def _ledger(self) -> Path | None:
+        return self.study.ledger_path
 
     def _check_computer(self) -> None:
         self.work(
