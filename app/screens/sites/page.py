@@ -130,6 +130,7 @@ class SitesPage(Page):
                 words.say("app.sites.plays", name=who, part=words.say(f"app.sites.part_{part}")), who
             )
         line.addWidget(self.training)
+        line.addWidget(self.who)
         self.where = name_widget(Prose(tone="quiet"), "where")
         said = words.say("app.sites.choose_folder")
         self.choose = make_button(said, "choose-folder", self._ask_folder)
@@ -137,8 +138,8 @@ class SitesPage(Page):
         self.again = make_button(words.say("app.sites.again"), "look-again", self._look, look="link")
         for button in (self.choose, self.read, self.again):
             self.topic(button, "folder")
-        folder = make_row(self.choose, self.read, self.again, STRETCH, spacing=8)
-        make_column(line, self.who, self.where, folder, inside=whole, spacing=10, margins=0)
+        folder = make_row(self.choose, self.read, self.again, (self.where, 1), spacing=8)
+        make_column(line, folder, inside=whole, spacing=10, margins=0)
         return whole
 
     def _build_next(self) -> Card:
@@ -286,13 +287,9 @@ class SitesPage(Page):
         self.read.setVisible(not plays)
         self.again.setVisible(self.desk.folder is not None and not plays)
         folder = self.desk.folder
-        self.where.say(
-            words.say("app.sites.plays_here")
-            if plays
-            else words.say("app.sites.no_folder")
-            if folder is None
-            else words.say("app.sites.folder", folder=folder.name)
-        )
+        self.where.setVisible(not plays)
+        name = "no_folder" if folder is None else "folder"
+        self.where.say(words.say(f"app.sites.{name}", folder="" if folder is None else folder.name))
         for part in (self.next_card, self.members):
             part.setVisible(bool(step))
         self.trust.setVisible(self.standing is not None and bool(self.standing.views))

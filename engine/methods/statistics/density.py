@@ -34,7 +34,7 @@ from engine.methods.shared.cells import free_name
 from engine.methods.shared.promise import cap_notes, promise
 from engine.methods.shared.quantity import Grid, grid_of
 from engine.methods.shared.tables import forecast_views
-from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN, spread_of_sites
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, Integers, LaplaceCounts
 from engine.privacy.promise import Promise
 from engine.table.schema import Kind
@@ -135,6 +135,7 @@ class Density(Method):
     """
 
     id = "statistics.density"
+    summable = True
     family = Family.STATISTICS
     promises = ("pure_dp", "approximate_dp")
     published = Reference(
@@ -224,8 +225,8 @@ class Density(Method):
     # --- forecast ----------------------------------------------------------------------------------
 
     def spread(self, rows: float) -> float:
-        """Return the standard deviation of the noise of a coefficient, for so many rows."""
-        mechanism, scale = self.mechanism, float(self.mechanism.scale)
+        """Return the standard deviation of the noise of a coefficient, for so many rows; see `noise_of`."""
+        mechanism, scale = self.mechanism, float(self.mechanism.scale) * spread_of_sites()
         if isinstance(mechanism, GaussianCounts):
             return scale / (FINE * rows)
         return sqrt(2 * self.sums) * scale / rows
