@@ -13,6 +13,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from app import log, words
+from app.parts.roles import install_roles
 from app.state.settings import Settings
 from app.theme import has_real_font, load_fonts, text_font, theme
 from engine import texts
@@ -47,6 +48,7 @@ def make_application(
     application.setApplicationName("custos")
     application.setApplicationDisplayName("Custos")
     application.setStyle("Fusion")
+    install_roles()
     application.setWindowIcon(QIcon(str(files("resources") / "icons" / "custos.svg")))
     load_fonts()
     if has_real_font():

@@ -24,6 +24,19 @@ from engine.numbers import exact
 _samples = ContextVar("samples", default=False)
 
 
+def default_path() -> Path:
+    """Return where the ledger lies unless one is named: in the user's folder, or where all have to."""
+    from platformdirs import user_data_dir
+
+    folder = policy().registers or Path(user_data_dir("custos", appauthor=False))
+    return folder / "ledger.sqlite"
+
+
+def sealing_place(ledger: Path) -> Path:
+    """Return where the locks lie of the key that encrypts what stays of the releases of a ledger."""
+    return ledger.with_name(f"{ledger.name}-keys") / "sealing.json"
+
+
 @dataclass(frozen=True)
 class Policy:
     """What is set; a field with its default value is not.

@@ -7,8 +7,8 @@ Without more words it runs what is quick, and the rest of each part that has cha
     Also style, types and import rules, and of the tests, which run beside them, all but the longest: what
     ``.ci/run`` runs.
 ``--before-release``
-    Everything: all tests, the program packed and used, a picture of every screen, hand-made faults that have
-    to be found (``tests/mutants.py``), ratios of times.
+    Everything: all tests, the program packed, used, and installed in empty systems if debootstrap is there,
+    a picture of every screen, hand-made faults that have to be found (``tests/mutants.py``), ratios of times.
 ``--ratios``
     Ratios of times alone, with nothing else running.
 ``--thorough``

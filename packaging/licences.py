@@ -15,7 +15,7 @@ import sysconfig
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.metadata import Distribution, distribution
+from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +73,27 @@ def components(built: Path | None = None) -> tuple[Component, ...]:
     found = [*map(_of_wheel, required()), _python(), _own(), *_fonts()]
     if built is not None:
         found += _of_system(built)
+    return _all_told(found)
+
+
+def components_in(packages: Path, *, python: str, text: Path) -> tuple[Component, ...]:
+    """Return everything that is inside where wheels were unpacked into a folder, as `components` does.
+
+    Parameters
+    ----------
+    packages
+        The folder; what is installed here does not count.
+    python, text
+        Version and licence of the Python that comes with it.
+    """
+    found = [
+        _of_wheel(one) for one in distributions(path=[str(packages)]) if one.metadata["Name"] != "custos"
+    ]
+    own = Component("python", python, "PSF-2.0", ((text.name, text.read_bytes()),), "generic")
+    return _all_told([*found, own, _own(), *_fonts()])
+
+
+def _all_told(found: list[Component]) -> tuple[Component, ...]:
     without = sorted(one.name for one in found if not one.licence or not any(text for _, text in one.texts))
     if without:
         raise NoLicence(", ".join(without))

@@ -1,8 +1,9 @@
 """Make what is handed out: ``python3 packaging/make_installers.py [FOLDER] [--built FOLDER]``.
 
-Writes into FOLDER (default ``dist/installers``) a Debian package, an archive that needs no administrator,
-the bill of materials, and ``SHA256SUMS`` over them; with ``--wheelhouse`` instead a folder of wheels with a
-lock of their hashes, for installing from source offline. The same bytes come of the same built folder.
+Writes into FOLDER (default ``dist/installers``) a Debian package, where ``rpmbuild`` is there also an RPM
+package, an archive that needs no administrator, the bill of materials, and ``SHA256SUMS`` over them; with
+``--wheelhouse`` instead a folder of wheels with a lock of their hashes, for installing from source offline.
+The same bytes come of the same built folder.
 
 Linux on x86-64 with glibc 2.34 or newer (what the wheels want): Debian 12, Ubuntu 22.04, RHEL 9 and later.
 """
@@ -28,6 +29,7 @@ import make_wheel
 
 ROOT = environment.ROOT
 ASSETS = ROOT / "packaging" / "debian"
+RPM_SPEC = ROOT / "packaging" / "rpm" / "custos.spec"
 PLACE = "opt/custos"
 ARCHITECTURE = "amd64"
 LEVEL = "19"
@@ -72,8 +74,15 @@ def make(built: Path, folder: Path) -> tuple[Path, ...]:
         name = f"custos-{version()}"
         made = [
             archive(program, folder / f"{name}-linux-x86_64.tar.zst"),
-            debian(program, folder / f"custos_{version()}_{ARCHITECTURE}.deb", listed),
         ]
+        root = Path(work) / "root"
+        lay_out(program, root, listed)
+        shutil.rmtree(program / "_internal")  # room: it lies in the root too
+        made.append(debian(root, folder / f"custos_{version()}_{ARCHITECTURE}.deb"))
+        if shutil.which("rpmbuild"):
+            made.append(rpm(root, folder / f"custos-{version()}-1.x86_64.rpm"))
+        else:
+            print("rpmbuild is not here (Debian: apt-get install rpm): no RPM package was made")
         bill = folder / f"{name}.cdx.json"
         shutil.copyfile(program / "licences" / "bill-of-materials.cdx.json", bill)
     made.append(bill)
@@ -122,54 +131,70 @@ def archive(program: Path, target: Path) -> Path:
     return target
 
 
-def debian(program: Path, target: Path, listed: tuple[licences.Component, ...]) -> Path:
-    """Write the Debian package: program, commands, menu entry, icon, kind of file, man pages, licences."""
+def lay_out(program: Path, root: Path, listed: tuple[licences.Component, ...]) -> None:
+    """Lay out what packages install: program, commands, menu entry, icon, kind of file, manual, licences."""
+    shutil.copytree(program, root / PLACE, symlinks=True)
+    for path, source in {
+        "usr/share/applications/custos.desktop": ASSETS / "custos.desktop",
+        "usr/share/mime/packages/custos.xml": ASSETS / "custos.xml",
+        "usr/share/icons/hicolor/scalable/apps/custos.svg": ROOT / "resources" / "icons" / "custos.svg",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, root / path)
+    (root / "usr" / "bin").mkdir(parents=True)
+    manual = root / "usr" / "share" / "man" / "man1"
+    manual.mkdir(parents=True)
+    for name in ("custos", "custos-desktop"):
+        (root / "usr" / "bin" / name).symlink_to(f"/{PLACE}/{name}")
+        _gzip(ASSETS / f"{name}.1", manual / f"{name}.1.gz")
+    documents = root / "usr" / "share" / "doc" / "custos"
+    documents.mkdir(parents=True)
+    _gzip(ROOT / "CHANGELOG.md", documents / "changelog.gz")
+    (documents / "copyright").write_text(copyright_text(listed), encoding="utf-8")
+    set_times(root)
+
+
+def debian(root: Path, target: Path) -> Path:
+    """Write the Debian package of what `lay_out` laid out."""
+    control = root / "DEBIAN"
+    control.mkdir()
+    files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
+    fields = (ASSETS / "control").read_text(encoding="utf-8")
+    fields = fields.replace("VERSION", version()).replace("ARCHITECTURE", ARCHITECTURE)
+    size = sum(path.stat().st_size for path in files)
+    (control / "control").write_text(fields.replace("SIZE", str(-(-size // 1024))), encoding="utf-8")
+    lines = [
+        f"{hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()}  {path.relative_to(root)}\n"
+        for path in files
+    ]
+    (control / "md5sums").write_text("".join(lines), encoding="utf-8")
+    set_times(root)
+    packing = ["dpkg-deb", "--root-owner-group", f"-z{LEVEL}", "-Zzstd", "--build", str(root), str(target)]
+    times = os.environ | {"SOURCE_DATE_EPOCH": build.WHEN}
+    subprocess.run(packing, check=True, stdout=subprocess.DEVNULL, env=times)
+    shutil.rmtree(control)
+    return target
+
+
+def rpm(root: Path, target: Path) -> Path:
+    """Write the RPM package of what `lay_out` laid out."""
     with tempfile.TemporaryDirectory() as work:
-        root = Path(work) / "root"
-        shutil.copytree(program, root / PLACE, symlinks=True)
-        for path, source in {
-            "usr/share/applications/custos.desktop": ASSETS / "custos.desktop",
-            "usr/share/mime/packages/custos.xml": ASSETS / "custos.xml",
-            "usr/share/icons/hicolor/scalable/apps/custos.svg": ROOT / "resources" / "icons" / "custos.svg",
-        }.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, root / path)
-        (root / "usr" / "bin").mkdir(parents=True)
-        manual = root / "usr" / "share" / "man" / "man1"
-        manual.mkdir(parents=True)
-        for name in ("custos", "custos-desktop"):
-            (root / "usr" / "bin" / name).symlink_to(f"/{PLACE}/{name}")
-            _gzip(ASSETS / f"{name}.1", manual / f"{name}.1.gz")
-        documents = root / "usr" / "share" / "doc" / "custos"
-        documents.mkdir(parents=True)
-        _gzip(ROOT / "CHANGELOG.md", documents / "changelog.gz")
-        (documents / "copyright").write_text(copyright_text(listed), encoding="utf-8")
-        control = root / "DEBIAN"
-        control.mkdir()
-        size = sum(
-            path.stat().st_size for path in root.rglob("*") if path.is_file() and not path.is_symlink()
+        said = {
+            "_topdir": work,
+            "_rpmdir": work,
+            "_rpmfilename": "made.rpm",
+            "_binary_payload": f"w{LEVEL}.zstdio",
+            "source": str(root),
+            "number": version(),
+        }
+        defines = [part for name, value in said.items() for part in ("--define", f"{name} {value}")]
+        subprocess.run(
+            ["rpmbuild", "-bb", "--quiet", "--target", "x86_64", *defines, str(RPM_SPEC)],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env=os.environ | {"SOURCE_DATE_EPOCH": build.WHEN},
         )
-        fields = (ASSETS / "control").read_text(encoding="utf-8")
-        fields = fields.replace("VERSION", version()).replace("SIZE", str(-(-size // 1024)))
-        (control / "control").write_text(fields.replace("ARCHITECTURE", ARCHITECTURE), encoding="utf-8")
-        lines = [
-            f"{hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()}  {path.relative_to(root)}\n"
-            for path in sorted(root.rglob("*"))
-            if path.is_file() and not path.is_symlink() and control not in path.parents
-        ]
-        (control / "md5sums").write_text("".join(lines), encoding="utf-8")
-        set_times(root)
-        command = [
-            "dpkg-deb",
-            "--root-owner-group",
-            f"-z{LEVEL}",
-            "-Zzstd",
-            "--build",
-            str(root),
-            str(target),
-        ]
-        times = os.environ | {"SOURCE_DATE_EPOCH": build.WHEN}
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=times)
+        shutil.move(Path(work) / "made.rpm", target)
     return target
 
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
@@ -26,6 +27,7 @@ from tests.paper import empty_page
 RUN = pytest.StashKey[str]()
 NOW = pytest.StashKey[dict[str, str]]()
 FOUND_OUT = ("changed", "costs")  # options that are found out where workers are started, and told to them
+_COMPUTERS = count()
 LEFT_OUT = "left_out"  # what a worker tells of the tests that it did not choose: their number and seconds
 
 # Examples are the same in every run: what fails, fails again. Tests say how many with `tests.examples.many`.
@@ -72,6 +74,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def is_whole(config: pytest.Config) -> bool:
     """Say whether all tests are asked for, of which a tier chooses, and not some by name."""
     return config.args == [str(path) for path in config.getini("testpaths")]
+
+
+@pytest.fixture(autouse=True)
+def _computer_of_its_own() -> Iterator[None]:
+    """Let no test remember ledgers of another one: a copy would be older than the next one."""
+    before = os.environ["XDG_STATE_HOME"]
+    os.environ["XDG_STATE_HOME"] = f"{before}/{next(_COMPUTERS)}"
+    yield
+    os.environ["XDG_STATE_HOME"] = before
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -121,8 +121,9 @@ class Footer(QFrame):
 
     def set_margin(self, pixels: int) -> None:
         """Stand under the edges of the page."""
+        high = 14 if pixels >= 32 else 8
         for row in (self._row, self._guard_row):
-            row.setContentsMargins(pixels, 14, pixels, 14)
+            row.setContentsMargins(pixels, high, pixels, high)
 
     def show_next(self, named: str, waiting: Text | None, other: str = "") -> None:
         """Name the button for the next step; one that still waits for something is pale and says for what.

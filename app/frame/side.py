@@ -1,19 +1,21 @@
-"""The left-hand side: name, steps, look, and the one promise."""
+"""The left-hand side, or one line above the page: name, steps, look, and the one promise."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QAbstractButton, QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QMenu, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.making import (
+    STRETCH,
     add,
     align_left,
     hidden,
     make_button,
     make_column,
     make_label,
+    make_row,
     name_widget,
 )
 from app.parts.plot import ShareBar
@@ -24,6 +26,8 @@ from app.theme import MODES, polish, text_font, theme
 from app.words.money import level, money
 from app.work.registers import Standing, Takes, in_money, money_left
 from engine.release.plan import Plan
+
+QWIDGETSIZE_MAX = 16_777_215  # what the toolkit takes for no limit
 
 # --- The steps on the left ------------------------------------------------------------------------------
 
@@ -41,12 +45,12 @@ class StepButton(QAbstractButton):
         self.setCheckable(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.done = self.narrow = False
+        self.done = False
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         name = QFontMetrics(text_font(13, 600)).horizontalAdvance(self.text())
-        return QSize(36 if self.narrow else BEFORE_NAME + name + AFTER_NAME, 36)
+        return QSize(BEFORE_NAME + name + AFTER_NAME, 36)
 
     minimumSizeHint = sizeHint
 
@@ -65,7 +69,7 @@ class StepButton(QAbstractButton):
             painter.setPen(QPen(tokens.colour("accent"), 1.5) if self.hasFocus() else Qt.PenStyle.NoPen)
             painter.setBrush(tokens.colour("accent_soft") if current else Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(whole.adjusted(1, 1, -1, -1), 8, 8)
-        circle = QRectF((self.width() - 22) / 2 if self.narrow else 8, 7, 22, 22)
+        circle = QRectF(8, 7, 22, 22)
         filled = current or self.done
         painter.setPen(Qt.PenStyle.NoPen if filled else QPen(tokens.colour("line"), 1.2))
         soft = tokens.colour("accent_soft")
@@ -80,12 +84,11 @@ class StepButton(QAbstractButton):
             painter.setFont(text_font(11, 600 if current else 500))
             painter.setPen(tokens.colour("on_accent" if current else "quiet"))
             painter.drawText(circle, Qt.AlignmentFlag.AlignCenter, str(self.number))
-        if not self.narrow:
-            painter.setFont(text_font(13, 600 if current else 400))
-            ready = self.isEnabled() and (current or self.done)
-            painter.setPen(tokens.colour("text" if ready else "quiet"))
-            place = whole.adjusted(BEFORE_NAME, 0, -AFTER_NAME, 0)
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
+        painter.setFont(text_font(13, 600 if current else 400))
+        ready = self.isEnabled() and (current or self.done)
+        painter.setPen(tokens.colour("text" if ready else "quiet"))
+        place = whole.adjusted(BEFORE_NAME, 0, -AFTER_NAME, 0)
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
         painter.end()
 
 
@@ -122,12 +125,80 @@ class StepList(QWidget):
             )
             button.update()
 
-    def set_narrow(self, narrow: bool) -> None:
-        """Show the circles alone."""
-        for button in self.buttons.values():
-            button.narrow = narrow
-            button.setToolTip(button.text() if narrow else "")
-            button.updateGeometry()
+
+# --- The steps in one line, where there is little room --------------------------------------------------
+
+DASH, DASH_HIGH = 28, 6  # pixels of the mark of a step
+
+
+class StepMarks(QWidget):
+    """One mark a step: filled up to the one that is open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at, self.many = 0, 0
+        theme.changed.connect(self.update)
+
+    def show_marks(self, at: int, many: int) -> None:
+        """Show which step is open, of how many."""
+        self.at, self.many = at, many
+        self.setFixedSize(max(many, 1) * (DASH + 4), 22)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, tokens = QPainter(self), theme.tokens()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for place in range(self.many):
+            painter.setBrush(tokens.colour("accent" if place < self.at else "line"))
+            mark = QRectF(place * (DASH + 4), (self.height() - DASH_HIGH) / 2, DASH, DASH_HIGH)
+            painter.drawRoundedRect(mark, 3, 3)
+        painter.end()
+
+
+class StepLine(QWidget):
+    """The name, the open step with a menu of all that the tall side has, and how far one has come."""
+
+    chosen = Signal(str)
+
+    def __init__(self, *beside: QPushButton) -> None:
+        super().__init__()
+        self._beside = beside
+        line = self._line = make_row(inside=self, spacing=14, margins=(20, 4, 20, 4))
+        self.open = make_button("", "step-menu", look="link")
+        self.menu = QMenu(self.open)
+        self.open.setMenu(self.menu)
+        self.marks = StepMarks()
+        self.register = name_widget(Prose(tone="quiet", pixels=12), "register-line")
+        self.register.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        name = make_label(words.say("app.window.name"), pixels=15, weight=700)
+        add(line, name, self.open, self.marks, (self.register, 1))
+
+    def update_steps(self, current: str, steps: tuple[str, ...], done: set[str], reachable: set[str]) -> None:
+        """Name the open step, and have the menu open the others; see `StepList.update_steps`."""
+        at = steps.index(current) + 1 if current in steps else 0
+        name = words.say(f"app.steps.{current}")
+        said = words.say("app.window.step_of", number=at, count=len(steps), name=name) if at else f"{name}  ▾"
+        self.open.setText(said)
+        self.open.setAccessibleName(said)
+        self.marks.setVisible(bool(at))
+        self.marks.show_marks(at, len(steps))
+        self.menu.clear()
+        self._offer(flow.START, words.say(f"app.steps.{flow.START}"), possible=True)
+        for number, step in enumerate(steps, start=1):
+            named = f"{number}  {words.say(f'app.steps.{step}')}{'  ✓' if step in done else ''}"
+            self._offer(step, named, possible=step in reachable or step == current)
+        self.menu.addSeparator()
+        for step in flow.BESIDE:
+            self._offer(step, words.say(f"app.steps.{step}"), possible=True)
+        self.menu.addSeparator()
+        for button in self._beside:
+            self.menu.addAction(button.text()).triggered.connect(button.click)
+
+    def _offer(self, step: str, named: str, *, possible: bool) -> None:
+        action = self.menu.addAction(named)
+        action.setEnabled(possible)
+        action.triggered.connect(lambda checked=False: self.chosen.emit(step))
 
 
 # --- The register of people that pays, in view from its choice to the end -------------------------------
@@ -214,8 +285,8 @@ def takes_words(plan: Plan, found: Takes) -> str:
     return words.say("app.window.register.takes", takes=takes, stays=stays)
 
 
-WIDE, NARROW = 196, 68
-MARGIN, NARROW_MARGIN = 16, 11  # pixels; narrow, a scroll bar has room beside the circles
+WIDE, LOW = 196, 44  # pixels: of the side as a column, and as one line above the page
+MARGIN = 16
 
 
 class Side(QFrame):
@@ -223,14 +294,15 @@ class Side(QFrame):
 
     chosen = Signal(str)
     look_chosen = Signal(str)
+    help_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("side")
-        self.setFixedWidth(WIDE)
-        self._register: Standing | None = None
-        self._narrow, self._current = False, ""
-        column = self._column = QVBoxLayout(self)
+        self._current = ""
+        both = make_column(inside=self, spacing=0, margins=0)
+        self.tall = QWidget()
+        column = QVBoxLayout(self.tall)
         column.setContentsMargins(MARGIN, 26, MARGIN, 20)
         column.setSpacing(0)
         self.name = make_label(words.say("app.window.name"), pixels=18, weight=700)
@@ -257,7 +329,13 @@ class Side(QFrame):
         self._name_look()
         self.offline = Prose(words.say("app.window.offline"), tone="quiet", pixels=12)
         self.offline.setContentsMargins(8, 0, 0, 0)
-        add(column, align_left(self.look), 8, self.offline)
+        self.help = make_button(words.say("app.help.open"), "help-open", self.help_wanted.emit, look="link")
+        column.addLayout(make_row(self.look, self.help, STRETCH, spacing=14))
+        add(column, 8, self.offline)
+        self.line = StepLine(self.look, self.help)
+        self.line.chosen.connect(self.chosen)
+        add(both, self.line, (self.tall, 1))
+        self.set_line(False)
 
     def _link(self, step: str) -> QPushButton:
         """What stands outside the numbered steps."""
@@ -273,6 +351,7 @@ class Side(QFrame):
     def update_steps(self, current: str, steps: tuple[str, ...], done: set[str], reachable: set[str]) -> None:
         """Show the steps there are; see `StepList.update_steps`."""
         self.steps.update_steps(current, steps, done, reachable)
+        self.line.update_steps(current, steps, done, reachable)
         if current in steps:
             self.list.ensureWidgetVisible(self.steps.buttons[current])
         self._current = current
@@ -285,25 +364,28 @@ class Side(QFrame):
 
     def show_register(self, found: Standing | None) -> None:
         """Show the register that pays, or none."""
-        self._register = found
-        self.register.show_register(None if self._narrow else found)
+        self.register.show_register(found)
+        self.line.register.say("" if found is None else self.register.left.plain())
 
-    def set_narrow(self, narrow: bool) -> None:
-        """Show the circles of the steps alone."""
-        self._narrow = narrow
-        self.show_register(self._register)
-        self.setFixedWidth(NARROW if narrow else WIDE)
-        margin = NARROW_MARGIN if narrow else MARGIN
-        self._column.setContentsMargins(margin, 26, margin, 20)
-        self.steps.set_narrow(narrow)
-        for part in (self.name, self.look, self.offline):
-            part.setVisible(not narrow)
-        self._show_links()
+    def set_line(self, wanted: bool) -> None:
+        """Be one line above the page, or a column beside it."""
+        self.line.setVisible(wanted)
+        self.tall.setVisible(not wanted)
+        self.setProperty("line", wanted)
+        polish(self)
+        if wanted:
+            self.setMinimumWidth(0)
+            self.setMaximumWidth(QWIDGETSIZE_MAX)
+            self.setFixedHeight(LOW)
+        else:
+            self.setFixedWidth(WIDE)
+            self.setMinimumHeight(0)
+            self.setMaximumHeight(QWIDGETSIZE_MAX)
 
     def _show_links(self) -> None:
         """Show what stands outside the steps once: the first page has buttons of its own for it."""
         for step, button in self.links.items():
-            button.setVisible(not self._narrow and not (self._current == flow.START and step in flow.BESIDE))
+            button.setVisible(not (self._current == flow.START and step in flow.BESIDE))
 
     def _next_look(self) -> None:
         self.look_chosen.emit(MODES[(MODES.index(theme.mode) + 1) % len(MODES)])

@@ -27,6 +27,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
+    QBoxLayout,
     QLineEdit,
     QStackedWidget,
     QWidget,
@@ -58,7 +59,8 @@ from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference, Plan
 from engine.warm_up import warm_up
 
-PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, and the steps lose their names
+PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, and the steps are one line
+LINE_BELOW = 600  # height under which the steps are one line, where the panel is folded away
 WARM_AFTER, WARM_PAUSE = 150, 15  # milliseconds after the first picture, and between two screens
 EDITS = frozenset({"open_questions", *(part.name for part in fields(Plan))})
 SAVE_AFTER = 700  # milliseconds without an edit
@@ -198,6 +200,8 @@ class Window(QWidget):
         target = page.first_focus()
         if target is not None and self.isVisible():
             target.setFocus(Qt.FocusReason.TabFocusReason)
+        elif self.isVisible():  # there is nothing to fill in: keys scroll, and no link of the frame is ringed
+            page.setFocus(Qt.FocusReason.OtherFocusReason)
         self._point_to_missing()
         self.setWindowTitle(f"{page.title.text()} · {words.say('app.window.name')}")
 
@@ -339,6 +343,7 @@ class Window(QWidget):
         self.side = Side()
         self.side.chosen.connect(self.go)
         self.side.look_chosen.connect(self._choose_look)
+        self.side.help_wanted.connect(self.show_help)
         add(row, self.side, (self._build_middle(), 1))
         self.panel = Panel(self)
         row.addWidget(self.panel)
@@ -373,7 +378,8 @@ class Window(QWidget):
             ("Ctrl+Return", self._turn_page),
             (COMMIT_KEY, self._commit_by_key),
             ("Alt+Left", self.go_back),
-            ("F1", self._show_panel),
+            ("F1", self.show_help),
+            ("F6", self._to_next),
             ("Ctrl+S", self.save_draft),
             ("Ctrl+Z", self.undoing.undo),
             ("Ctrl+Shift+Z", self.undoing.redo),
@@ -418,6 +424,17 @@ class Window(QWidget):
             )
         else:
             page.go_next()
+
+    def _to_next(self) -> None:
+        """Take the keyboard to what goes on, or says why it does not; from there back to the page."""
+        footer, page = self.footer, self.page(self.step)
+        aims = [
+            one for one in (footer.next, footer.not_yet, footer.why) if one.isVisible() and one.isEnabled()
+        ]
+        back = not aims or self.focusWidget() in aims
+        target = page.first_focus() if back else aims[0]
+        if target is not None:
+            target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _press_next(self) -> None:
         """Do what Next says; before what cannot be undone, ask where the page wants it."""
@@ -496,21 +513,27 @@ class Window(QWidget):
         self.settings.set(theme=mode)
 
     def _margin(self) -> int:
-        return 32 if self.width() >= SIDE_BELOW else 20
+        return 20 if self.side.property("line") else 32
 
-    def _show_panel(self) -> None:
-        if self.width() < PANEL_BELOW:
-            self.footer.why.toggle()
-        self.panel.verticalScrollBar().setValue(0)
+    def show_help(self) -> None:
+        """Open the program's help at the page in view."""
+        from app.frame.helping import HelpWindow
+
+        self.help = HelpWindow(f"page.{self.step}", self)
+        self.help.open()
 
     def _fold_panel(self, wanted: bool) -> None:
         self._panel_open = wanted
         self._arrange()
 
     def _arrange(self) -> None:
-        """Fold the panel over the page, and the steps to circles, where there is little room."""
-        folded, narrow = self.width() < PANEL_BELOW, self.width() < SIDE_BELOW
-        self.side.set_narrow(narrow)
+        """Fold the panel over the page, and the steps to one line, where there is little room."""
+        folded = self.width() < PANEL_BELOW
+        is_line = self.width() < SIDE_BELOW or (folded and self.height() < LINE_BELOW)
+        if is_line != bool(self.side.property("line")):
+            self.side.set_line(is_line)
+            down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+            self._row.setDirection(down if is_line else right)
         self.footer.why.setVisible(folded)
         if folded and self._row.indexOf(self.panel) >= 0:
             self._row.removeWidget(self.panel)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 from app import words
 from app.parts.making import STRETCH, add, align_left, hidden, make_button, make_column, make_label, make_row
 from app.parts.prose import Heading, Prose
+from app.parts.roles import Role
 from app.theme import polish, text_font
 
 SHORT, LONG = 12, 20  # letters of a word, and of a figure with its unit, that are set large
@@ -18,6 +20,8 @@ _FIGURE = re.compile(r"(?:\D{1,4})?\d[\d,.]*(?!\w)")
 
 class Card(QFrame):
     """A surface with an edge; put things into ``self.body``."""
+
+    SPOKEN_AS: ClassVar = Role.Grouping
 
     def __init__(self, heading: str = "", *, tone: str = "quiet", parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -38,6 +38,7 @@ from shiboken6 import isValid
 
 from app import words
 from app.parts.prose import Heading, Prose
+from app.parts.roles import Role
 from app.parts.views.table import TableBody
 from app.theme import theme
 from app.work.jobs import SHORT, JobRunner
@@ -97,6 +98,7 @@ class Sheet(QWidget):
 
     wanted = Signal(object)  # other limits, None for all of it
     read = Signal(str)
+    SPOKEN_AS: ClassVar = Role.Graphic
 
     def __init__(self) -> None:
         super().__init__()

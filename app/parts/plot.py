@@ -15,6 +15,7 @@ from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import words
+from app.parts.roles import Role
 from app.theme import text_font, theme
 
 LEFTWARDS = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter  # of a text that ends at a line
@@ -24,6 +25,7 @@ STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_
 class Painted(QWidget):
     """Painted by its class in `paint`: smooth, in small letters, with a frame while it has the focus."""
 
+    SPOKEN_AS: ClassVar = Role.Graphic
     FRAME: ClassVar = (1.0, 0.5, 4.0)  # how thick, how far inside, how round
 
     def __init__(self, parent: QWidget | None = None, *, focus: bool = True) -> None:

@@ -25,6 +25,7 @@ from app.parts.making import (
 from app.parts.people import RegisterPeople
 from app.parts.prose import Prose
 from app.parts.reading_numbers import Reading
+from app.parts.register_answers import RegisterAnswers
 from app.parts.signing_key import SigningKey
 from app.words.money import as_float, level, money, percent, written_day
 
@@ -110,7 +111,9 @@ class RegisterCard(Card):
         self.change = BudgetChange()
         self.key = SigningKey()
         self.people = RegisterPeople()
+        self.answers = RegisterAnswers()
         add(self.body, self.choice, self.figures, self.changes, self.change, self.key, self.people)
+        add(self.body, self.answers)
 
     @property
     def holding(self) -> dict[str, Any] | None:
@@ -143,6 +146,7 @@ class RegisterCard(Card):
         self.heading.setText(holding["name"])
         self.key.show_key(holding.get("signing"))
         self.people.show_people(holding.get("staff"))
+        self.answers.show_answers(holding.get("answers", {}))
         self.figures.say(figures_words(holding))
         changes = holding["budget_changes"]
         self.changes.setVisible(bool(changes))

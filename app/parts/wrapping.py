@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 class Wrapping(QLayout):
     """A row that wraps."""
 
-    def __init__(self, parent: QWidget | None = None, *, spacing: int = 8) -> None:
+    def __init__(self, parent: QWidget | None = None, *, spacing: int = 8, whole: bool = False) -> None:
         super().__init__(parent)
+        self._whole = whole  # wants to stand in one line, as a part of a longer one
         self._items: list[QLayoutItem] = []
         self.setSpacing(spacing)
         self.setContentsMargins(0, 0, 0, 0)
@@ -41,7 +42,11 @@ class Wrapping(QLayout):
         self._place(rect, move=True)
 
     def sizeHint(self) -> QSize:
-        return self.minimumSize()
+        if not self._whole:
+            return self.minimumSize()
+        hints = [one.sizeHint() for one in self._items if not one.isEmpty()]
+        wide = sum(one.width() for one in hints) + self.spacing() * max(len(hints) - 1, 0)
+        return QSize(wide, max((one.height() for one in hints), default=0))
 
     def minimumSize(self) -> QSize:
         size = QSize()
@@ -53,21 +58,29 @@ class Wrapping(QLayout):
         left, top = rect.left(), rect.top()
         line: list[QLayoutItem] = []
         for item in [one for one in self._items if not one.isEmpty()]:
-            width = item.sizeHint().width()
+            width = _size(item, rect.width()).width()
             if line and left + width > rect.right() + 1:
-                left, top = rect.left(), top + _place_line(line, rect.left(), top, self.spacing(), move=move)
+                left, top = rect.left(), top + _place_line(line, rect, top, self.spacing(), move=move)
                 top += self.spacing()
                 line = []
             line.append(item)
             left += width + self.spacing()
-        return top + _place_line(line, rect.left(), top, self.spacing(), move=move) - rect.top()
+        return top + _place_line(line, rect, top, self.spacing(), move=move) - rect.top()
 
 
-def _place_line(items: list[QLayoutItem], left: int, top: int, spacing: int, *, move: bool) -> int:
+def _size(item: QLayoutItem, room: int) -> QSize:
+    """Return how large a part stands: what is wider than a line wraps within it."""
+    size = item.sizeHint()
+    if size.width() > room > 0 and item.hasHeightForWidth():
+        return QSize(room, item.heightForWidth(room))
+    return size
+
+
+def _place_line(items: list[QLayoutItem], rect: QRect, top: int, spacing: int, *, move: bool) -> int:
     """Place one line, all of it on one middle, and return its height."""
-    height = max((item.sizeHint().height() for item in items), default=0)
-    for item in items:
-        size = item.sizeHint()
+    left, sizes = rect.left(), [_size(item, rect.width()) for item in items]
+    height = max((size.height() for size in sizes), default=0)
+    for item, size in zip(items, sizes, strict=True):
         if move:
             item.setGeometry(QRect(QPoint(left, top + (height - size.height()) // 2), size))
         left += size.width() + spacing

@@ -39,6 +39,7 @@ from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.state.settings import Settings
 from app.state.study import Study
+from app.theme import theme
 from app.work.jobs import LONG, JobRunner
 from engine.errors import EngineError
 from engine.views import Text
@@ -152,7 +153,8 @@ class Page(QScrollArea):
         self.setWidget(inner)
         self.inner, self._column = inner, column
         self._margin = 32
-        self.verticalScrollBar().rangeChanged.connect(lambda low, high: self.set_margin(self._margin))
+        self.verticalScrollBar().rangeChanged.connect(lambda low, high: self._keep_margin())
+        theme.changed.connect(self._keep_margin)
         self.show_words()
         self._pieces = self.build() or iter(())
 
@@ -350,13 +352,17 @@ class Page(QScrollArea):
         """Ask `explain` again and show the answer."""
         self.frame.show_explanation(self.explain(topic))
 
+    def _keep_margin(self) -> None:
+        self.set_margin(self._margin)
+
     def set_margin(self, pixels: int) -> None:
         """Set the air around the page: 32, less where there is little room."""
         self._margin = pixels
         # The bar takes its room from the margin, so that nothing moves when it appears.
         bar = self.verticalScrollBar()
         right = pixels - (bar.sizeHint().width() if bar.maximum() > 0 else 0)
-        self._column.setContentsMargins(pixels, min(28, pixels), right, min(24, pixels))
+        above, below = (28, 24) if pixels >= 32 else (12, 12)
+        self._column.setContentsMargins(pixels, above, right, below)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         topic, kind = self._topics.get(watched), event.type()

@@ -8,6 +8,7 @@ from typing import Any
 from app import words
 from engine.methods.protocol import Method, Rows
 from engine.release.plan import Plan
+from engine.table.missing_words import missing_words
 from engine.table.schema import Column, Role
 
 
@@ -67,6 +68,18 @@ def naming_words(plan: Plan, method: type[Method], suggestions: Iterable[Any]) -
     found = [name for name in chosen if names_people(columns[name], known.get(name))]
     told = ", ".join(found)
     return words.say("app.method.names_people", columns=told, count=len(found)) if found else ""
+
+
+def mistaken_words(column: Column) -> str:
+    """Warn of values that other programs read as missing, where the column may leave; nothing elsewhere."""
+    domain = column.domain
+    if domain is None or domain.values is None or column.role in NAMELESS:
+        return ""
+    found = missing_words(set(domain.values).difference(column.missing))
+    if not found:
+        return ""
+    told = ", ".join(f"“{value}”" for value in found)
+    return words.say("app.columns.missing.mistaken", values=told, count=len(found))
 
 
 def outside_words(names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ its own worked example; no method is named here. An unanswered question rules no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -254,20 +255,47 @@ def _thing(held: Held, found: list[Offer], answers: Mapping[str, str], schema: S
 def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
     """Return the ways whose name, terms or texts hold the most of the words, those named so first.
 
-    A word that no text holds rules nothing out: who looks for “how many per ward” means the first two.
+    A word that no text holds rules nothing out, and neither do small words: who looks for “how many per the
+    ward” means the first two. A word is met by the beginning of another: “per” is not “super”, and
+    “anonymised” is “anonymise”.
     """
+    small = set(words.say("app.method.search_small").casefold().split())
     parts = wanted.casefold().split()
+    parts = [part for part in parts if part not in small] or parts
     if not parts:
         return list(found)
     texts = {one.method.id: _searched_text(one.method) for one in found}
-    known = [part for part in parts if any(part in text for text in texts.values())]
-    held = {name: sum(part in text for part in known) for name, text in texts.items()}
-    most = max(held.values(), default=0)
+    known = [part for part in parts if any(_begins(part, text) for text in texts.values())]
+    held = {name: sum(_begins(part, text) for part in known) for name, text in texts.items()}
+    named = {one.method.id: sum(_begins(part, _names(one.method)) for part in known) for one in found}
+    most = max((held[name] + named[name] for name in held), default=0)
     if not most:
         return []
-    named = {one.method.id: sum(part in _names(one.method) for part in known) for one in found}
-    kept = [one for one in found if held[one.method.id] == most]
-    return sorted(kept, key=lambda one: -named[one.method.id])
+    kept = [one for one in found if held[one.method.id] == max(held.values()) or _all(one, held, named, most)]
+    rare = {part: sum(_begins(part, text) for text in texts.values()) for part in known}
+    order = list(Held)
+
+    def meant(one: Offer) -> tuple[float, float, int]:
+        """How many words it holds, how rare those in its name are; then as the things stand side by side."""
+        name = one.method.id
+        rarity = sum(1 / rare[part] for part in known if _begins(part, _names(one.method)))
+        return -(named[name] + held[name]), -rarity, order.index(one.method.in_hands())
+
+    return sorted(kept, key=meant)
+
+
+def _all(one: Offer, held: Mapping[str, int], named: Mapping[str, int], most: int) -> bool:
+    """Say whether a way is meant as much as any: its name counts as well as its texts."""
+    return held[one.method.id] + named[one.method.id] == most
+
+
+LONG = 7  # letters from which the ending of a word is let go
+
+
+def _begins(part: str, text: str) -> bool:
+    """Say whether a word of a text begins so."""
+    stem = part[:-2] if len(part) >= LONG else part
+    return re.search(rf"\b{re.escape(stem)}", text) is not None
 
 
 def is_never_offered(wanted: str) -> bool:

@@ -253,14 +253,6 @@ def example(
     return folder, files(folder)["release"]
 
 
-def seals_known(ledger_path: Path | None = None) -> bool:
-    """Say whether encryption of what stays was set up for a ledger."""
-    from engine.release import sealing
-
-    place = ledger_path if ledger_path is not None else default_path()
-    return place.exists() and sealing.place(place).is_file()
-
-
 def is_sealed(folder: Path) -> bool:
     """Say whether what stays of a bundle is encrypted."""
     from engine.release import sealing
@@ -288,7 +280,8 @@ def open_what_stays(
     """Open what stays of a bundle with the passphrase or the recovery code."""
     from engine.release import sealing
 
-    sealing.unseal(folder, secret)
+    place = ledger_path if ledger_path is not None else default_path()
+    sealing.unseal(folder, secret, ledger=Ledger(place, read_only=True) if place.is_file() else None)
 
 
 def check_bundle(
@@ -300,6 +293,36 @@ def check_bundle(
     place = ledger_path if ledger_path is not None else default_path()
     ledger = Ledger(place, read_only=True) if place.exists() else None
     return verify(folder, ledger=ledger, fingerprints=fingerprints)
+
+
+def answer_register(
+    holding: str, answers: Mapping[str, str], *, ledger_path: Path | None = None
+) -> dict[str, Any]:
+    """Keep answers for the officers' papers of a register, and return the listing."""
+    Ledger(ledger_path).answer(holding, answers)
+    return listing(ledger_path)
+
+
+def write_beside(
+    what: str, folder: Path, place: Path, *, ledger_path: Path | None = None, language: str = "en"
+) -> tuple[Path, int]:
+    """Write the ``papers`` of a bundle, or the bundle for an ``auditor``, into a new folder at a place.
+
+    Returns
+    -------
+    tuple
+        The folder, and how many files are in it.
+    """
+    from engine.release.auditor import write_auditor
+    from engine.release.papers import write_papers
+
+    path = ledger_path if ledger_path is not None else default_path()
+    ledger = Ledger(path, read_only=True) if path.exists() else None
+    names = (f"{folder.name}-{what}{end}" for end in ("", *(f"-{n}" for n in range(2, 1000))))
+    out = next(place / name for name in names if not (place / name).exists())
+    write = write_papers if what == "papers" else write_auditor
+    write(folder, out, ledger=ledger, language=language)
+    return out, sum(one.is_file() for one in out.rglob("*"))
 
 
 def work_on_key(
@@ -336,6 +359,7 @@ def _with_keys(tree: dict[str, Any], ledger: Ledger) -> dict[str, Any]:
             if one["id"] == register.id:
                 one["signing"] = known | {"grouped": in_groups(known["fingerprint"])}
                 one["staff"] = seconded.staff_json(ledger, register)
+                one["answers"] = ledger.answers(register.id)
     return tree
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from engine.commands.values import ledger_path, write_bytes
 
 
 def add_commands(add: Commands) -> None:
-    """Add ``check``, ``policy`` and ``support``."""
+    """Add ``check``, ``policy``, ``support`` and ``manual``."""
+    manual = add("manual", manual_command, lambda answer, language: [_said(answer, language)])
+    manual.add_argument("--out", required=True, metavar="FILE.pdf")
     add("policy", policy_command, _policy_lines)
     support = add("support", support_command, _support_lines)
     support.add_argument("--out", required=True, metavar="FILE.json")
@@ -22,6 +25,20 @@ def add_commands(add: Commands) -> None:
     check = add("check", check_command, _check_lines)
     check.add_argument("--ledger", metavar="FILE")
     check.add_argument("--pdf", metavar="FILE", help="write what was found as one page")
+
+
+def manual_command(options: argparse.Namespace) -> Answer:
+    """Write the program's help as a PDF: its pages, each way of releasing, promises and words."""
+    from engine.manual import write_manual
+
+    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    content = write_manual(made_at=now, language=options.language)
+    write_bytes(Path(options.out), content)
+    return {"file": options.out, "bytes": len(content)}, 0
+
+
+def _said(answer: dict[str, Any], language: str) -> str:
+    return texts.text("commands.manual_written", language=language, file=answer["file"])
 
 
 def policy_command(options: argparse.Namespace) -> Answer:

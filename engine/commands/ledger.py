@@ -47,13 +47,18 @@ def add_commands(add: Commands) -> None:
     seal = add("seal", seal_command, _seal_lines)
     seal.add_argument("folder", nargs="?", help="the bundle; left out, only what is set up")
     seal.add_argument("--passphrase-file", required=True, metavar="FILE", help="its first line encrypts")
-    seal.add_argument("--set-up", metavar="FILE", help="first time: where the recovery code is written")
+    once = seal.add_mutually_exclusive_group()
+    once.add_argument("--set-up", metavar="FILE", help="first time: where the recovery code is written")
+    once.add_argument(
+        "--new-passphrase-file", metavar="FILE", help="its first line takes the place of the other"
+    )
     seal.add_argument("--ledger", metavar="FILE")
     unseal = add("unseal", unseal_command, _seal_lines)
     unseal.add_argument("folder")
     unseal.add_argument(
         "--passphrase-file", required=True, metavar="FILE", help="its first line, or the recovery code, opens"
     )
+    unseal.add_argument("--ledger", metavar="FILE", help="where the passphrase was changed since")
     behind = add("reidentify", reidentify_command, lambda answer, language: [answer["person"]])
     behind.add_argument("folder", help="the bundle, with its internal folder")
     behind.add_argument("--table", required=True, metavar="FILE", help="the table it was released from")
@@ -216,24 +221,33 @@ def seal_command(options: argparse.Namespace) -> Answer:
     if options.set_up:
         place = Path(options.set_up)
         sealer = sealing.set_up(ledger, secret, lambda code: sealing.write_code(place, code))
+    elif options.new_passphrase_file:
+        sealer = sealing.change(ledger, secret, first_line(Path(options.new_passphrase_file)))
     else:
         sealer = sealing.opened(ledger, secret)
     if options.folder:
         sealing.seal(Path(options.folder), sealer)
-    return {"folder": options.folder or "", "set_up": options.set_up or "", "is_sealed": True}, 0
+    told = {"set_up": options.set_up or "", "is_changed": bool(options.new_passphrase_file)}
+    return {"folder": options.folder or "", "is_sealed": True} | told, 0
 
 
 def unseal_command(options: argparse.Namespace) -> Answer:
     """Open what stays of a bundle again."""
+    from engine.ledger import Ledger
+    from engine.policy import default_path
     from engine.release import sealing
 
-    sealing.unseal(Path(options.folder), first_line(Path(options.passphrase_file)))
-    return {"folder": options.folder, "set_up": "", "is_sealed": False}, 0
+    path, secret = ledger_path(options) or default_path(), first_line(Path(options.passphrase_file))
+    ledger = Ledger(path, read_only=True) if path.is_file() else None
+    sealing.unseal(Path(options.folder), secret, ledger=ledger)
+    return {"folder": options.folder, "set_up": "", "is_changed": False, "is_sealed": False}, 0
 
 
 def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     if answer["set_up"]:
         yield texts.text("commands.seal_set_up", language=language, file=answer["set_up"])
+    if answer["is_changed"]:
+        yield texts.text("signing.sealing.before", language=language)
     if answer["folder"]:
         name = "sealed" if answer["is_sealed"] else "unsealed"
         yield texts.text(f"commands.{name}", language=language, folder=answer["folder"])

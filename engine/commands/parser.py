@@ -6,7 +6,19 @@ import argparse
 import sys
 
 from engine import texts
-from engine.commands import analyse, completion, computer, example, ledger, people, plan, risk, study, table
+from engine.commands import (
+    analyse,
+    completion,
+    computer,
+    example,
+    ledger,
+    papers,
+    people,
+    plan,
+    risk,
+    study,
+    table,
+)
 from engine.commands.command import Commands, Parser
 from engine.version import __version__
 
@@ -25,6 +37,7 @@ def make_parser() -> Parser:
     subparsers = parser.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=Parser
     )
-    for module in (table, risk, plan, people, example, ledger, study, computer, analyse, completion):
+    every = (table, risk, plan, people, example, ledger, papers, study, computer, analyse, completion)
+    for module in every:
         module.add_commands(Commands(subparsers, common))
     return parser

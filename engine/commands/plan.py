@@ -190,6 +190,7 @@ _SEVERAL = {
     "--candidate": ("JSON", 'settings to compare with: {"parameters": {…}}, {"method": ID}, or both'),
     "--measure": ("ID", "a measure to ask; without one, all that apply"),
     "--reason": ("NAME=TEXT", "why a decision was taken; stays"),
+    "--also": ("NAME", "what else is made beside the tables: sav, dta, parquet, healthdcat or croissant"),
 }
 
 
@@ -240,6 +241,7 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
         preparation=tuple(json_file(Path(options.prepare))) if options.prepare else (),
         candidates=tuple(json_object(one, "--candidate") for one in options.candidate),
         measures=tuple(options.measure),
+        also=tuple(options.also),
         step=options.step,
         continues=options.continues,
         state=relative(Path(options.state), out.parent) if options.state else "",

@@ -11,7 +11,9 @@ from typing import Any
 from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.telling import heads, table_lines
-from engine.commands.values import write_text
+from engine.commands.values import pair, write_text
+from engine.errors import InputRefused
+from engine.table.schema import Schema
 
 
 def add_commands(add: Commands) -> None:
@@ -20,6 +22,9 @@ def add_commands(add: Commands) -> None:
     inspect = add("inspect", inspect_command, _inspect_lines)
     inspect.add_argument("file")
     inspect.add_argument("--out", metavar="SCHEMA.json", help="write the suggested schema")
+    inspect.add_argument("--code-book", metavar="FILE", help="what columns mean, their units and labels")
+    for name, form in (("meaning", "TEXT"), ("unit", "TEXT"), ("labels", "CODE=LABEL; …")):
+        inspect.add_argument(f"--{name}", metavar=f"COLUMN={form}", action="append", default=[], help=name)
     gathered = add("gather", gather_command, _gather_lines)
     gathered.add_argument("folder")
     gathered.add_argument("--out", metavar="REPORTS.csv", help="the table; by default beside the folder")
@@ -52,14 +57,32 @@ def inspect_command(options: argparse.Namespace) -> Answer:
 
     table = read_table(Path(options.file), progress=options.progress)
     if options.out:
-        schema = suggested_schema(table).to_json()
+        schema = _described(suggested_schema(table), options).to_json()
         write_text(Path(options.out), json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
     return inspect_table(table, language=options.language), 0
 
 
+def _described(schema: Schema, options: argparse.Namespace) -> Schema:
+    """Return a schema with what a code book, and then the options, say that columns mean."""
+    from engine.table.code_book import read_code_book, read_labels, with_code_book
+
+    if options.code_book:
+        schema, _ = with_code_book(schema, read_code_book(Path(options.code_book)))
+    tree = schema.to_json()
+    lines = {line["name"]: line for line in tree["columns"]}
+    for name in ("meaning", "unit", "labels"):
+        for column, text in map(pair, getattr(options, name)):
+            if column not in lines:
+                known = ", ".join(lines)
+                raise InputRefused("commands.not_of_table", option=f"--{name}", column=column, known=known)
+            if name == "labels" and not read_labels(text):
+                raise InputRefused("commands.no_labels", column=column)
+            lines[column][name] = read_labels(text) if name == "labels" else text
+    return Schema.from_json(tree)
+
+
 def gather_command(options: argparse.Namespace) -> Answer:
     """Write a folder of small files, one report each, as one table."""
-    from engine.errors import InputRefused
     from engine.table.reading.gathering import gather
 
     folder = Path(options.folder)

@@ -76,7 +76,8 @@ def _groups(sizes: npt.NDArray[np.integer[Any]], least: int) -> PublicMeasured:
     begins = classes(min(least, smallest), most)
     labels, counts = [], []
     for begin, end in pairwise(begins):
-        labels.append(Text(f"{WORDS}.views.groups.class", {"low": begin, "high": end - 1}))
+        name = "class" if end - 1 > begin else "class_of_one"
+        labels.append(Text(f"{WORDS}.views.groups.{name}", {"low": begin, "high": end - 1}))
         counts.append(float(sizes[(sizes >= begin) & (sizes < end)].sum()))
     words = f"{WORDS}.views.groups"
     note = Text(f"{words}.note", figures | {"k": least})

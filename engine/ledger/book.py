@@ -18,8 +18,8 @@ from engine.ledger.fields import canonical, day, hexadecimal, words, write_fract
 from engine.ledger.listing import budget_changes, holding_to_json
 from engine.ledger.process import this_process
 from engine.ledger.recognition import Recognition
-from engine.ledger.register import default_path
 from engine.ledger.values import Compose, Entry, Holding, Preview, Service, Status
+from engine.policy import default_path
 
 __all__ = ["Ledger", "default_path"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
@@ -13,22 +13,23 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from engine.errors import InputRefused, VerificationFailed
-from engine.ledger import holdings, journal, locks, store, told, traces
+from engine.ledger import holdings, journal, locks, remembered, store, told, traces
 from engine.ledger import staff as persons
 from engine.ledger.fields import exact, hexadecimal, words, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
-from engine.policy import policy
+from engine.policy import default_path, policy
 
 SIGNING_KEY, PSEUDONYM_KEY = "signing_key", "pseudonym_key"
 """The kind of an event that names the key of a holding."""
 
-
-def default_path() -> Path:
-    """Return where the ledger lies unless one is named: in the user's folder, or where all have to."""
-    from platformdirs import user_data_dir
-
-    folder = policy().registers or Path(user_data_dir("custos", appauthor=False))
-    return folder / "ledger.sqlite"
+ANSWERED = "answered"
+QUESTIONS = (
+    *("basis", "roles", "countries", "security", "officer"),
+    *("information", "place", "codings", "keyholder"),
+)
+"""What officers' papers ask of every register, and no plan says; answered once."""
+TOLD_OUTSIDE = ("basis", "roles", "countries", "officer", "codings")
+"""The answers that may stand in a paper that is handed over."""
 
 
 class Register:
@@ -83,6 +84,9 @@ class Register:
         path = self.path if self._copy is None else Path(self._copy.name) / self.path.name
         with store.transaction(path, write=write, read_only=self.read_only, timeout=self._timeout) as db:
             yield db
+            ends = remembered.with_end(db) if write else None
+        if ends is not None:
+            remembered.keep(ends)
 
     # Holdings
 
@@ -268,6 +272,30 @@ class Register:
             owner = None if holding is None else holdings.find(db, holding).id
             journal.note(db, "decision", decision=what, reason=why, holding=owner, entry=entry)
 
+    def answer(self, holding: str, answers: Mapping[str, str]) -> None:
+        """Keep what was answered to some of `QUESTIONS` about a holding; an empty answer takes one away.
+
+        Raises
+        ------
+        InputRefused
+            ``ledger.unknown_question``, ``ledger.bad_text``.
+        """
+        for name in answers:
+            if name not in QUESTIONS:
+                raise InputRefused("ledger.unknown_question", given=name[:100], known=", ".join(QUESTIONS))
+        said = {name: words(value, name) for name, value in answers.items()}
+        with self._transaction(write=True) as db:
+            owner = holdings.find(db, holding).id
+            before = _answers(journal.events(db)).get(owner, {})
+            changed = {name: value for name, value in said.items() if value != before.get(name, "")}
+            if changed:
+                journal.note(db, ANSWERED, holding=owner, answers=changed)
+
+    def answers(self, holding: str) -> dict[str, str]:
+        """Return what was answered last to each of `QUESTIONS` about a holding."""
+        with self._transaction() as db:
+            return _answers(journal.events(db)).get(holdings.find(db, holding).id, {})
+
     def name_key(self, holding: str, fingerprint: str, reason: str) -> None:
         """Journal which key signs the releases of a holding from now on, and why."""
         why = words(reason, "reason", required=True)
@@ -371,6 +399,16 @@ class Register:
     def _key(self) -> bytes:
         with self._transaction() as db:
             return bytes(db.execute("SELECT key FROM secret").fetchone()[0])
+
+
+def _answers(events: Iterable[dict[str, Any]]) -> dict[str, dict[str, str]]:
+    """Return the last answers about each holding by its id."""
+    found: dict[str, dict[str, str]] = {}
+    for event in events:
+        if event["kind"] == ANSWERED:
+            details = event["details"]
+            found.setdefault(details["holding"], {}).update(details["answers"])
+    return {owner: {name: said for name, said in one.items() if said} for owner, one in found.items()}
 
 
 def _one_of(value: str, allowed: Sequence[str], code: str) -> str:

@@ -20,10 +20,12 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import Any
 
 from engine import ed25519
@@ -150,11 +152,18 @@ class Signer:
 Present = Mapping[str, tuple[Signer, ...]]
 _present: dict[str, dict[str, tuple[Signer, ...]]] = {}
 _changing = Lock()
+_seconds: ContextVar[Mapping[tuple[str, str], Signer]] = ContextVar("seconds", default=MappingProxyType({}))
+"""Who countersigns by ledger and register, for the block alone: no other thread of the process has them."""
 
 
 def present(path: Path) -> Present:
-    """Return who works with which register of a ledger in this process; the second one countersigns."""
-    return _present.get(os.path.realpath(path), {})
+    """Return who works with which register of a ledger: in this process, and second in this block."""
+    place = os.path.realpath(path)
+    found, seconds = dict(_present.get(place, {})), _seconds.get()
+    for (where, holding), second in seconds.items():
+        if where == place:
+            found[holding] = (*found.get(holding, ())[:1], second)
+    return found
 
 
 def sign_in(path: Path, signer: Signer) -> None:
@@ -169,16 +178,15 @@ def sign_out(path: Path, holding: str) -> None:
 
 @contextmanager
 def countersigned(path: Path, second: Signer | None) -> Iterator[None]:
-    """Let a second person sign too, within a block."""
+    """Let a second person sign too, within a block, and in no other thread meanwhile."""
     if second is None:
         yield
         return
-    before = present(path).get(second.holding, ())
-    _put(path, second.holding, (*before[:1], second))
+    before = _seconds.set({**_seconds.get(), (os.path.realpath(path), second.holding): second})
     try:
         yield
     finally:
-        _put(path, second.holding, before)
+        _seconds.reset(before)
 
 
 def _put(path: Path, holding: str, signers: tuple[Signer, ...]) -> None:

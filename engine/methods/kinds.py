@@ -83,3 +83,13 @@ class Shape(StrEnum):
     def is_private(self) -> bool:
         """Whether the rows are those of the custodian's people, whom the ledger keeps account of."""
         return self in (Shape.PEOPLE, Shape.EVENTS)
+
+
+class Reads(StrEnum):
+    """What a method asks of the people's tables; each may ask for everything before it, too."""
+
+    COUNTS = "counts"
+    SUMS = "sums"
+    COMBINATIONS = "combinations"
+    CODED = "coded"
+    ROWS = "rows"

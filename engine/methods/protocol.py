@@ -28,6 +28,7 @@ from engine.methods.filling import Counted, Judged
 from engine.methods.kinds import Family as Family
 from engine.methods.kinds import Held as Held
 from engine.methods.kinds import Leaving
+from engine.methods.kinds import Reads as Reads
 from engine.methods.kinds import Rows as Rows
 from engine.methods.kinds import Shape as Shape
 from engine.methods.kinds import Spends as Spends
@@ -258,7 +259,7 @@ class Forecast:
 
 @dataclass(frozen=True)
 class DictionaryEntry:
-    """One column of a released table for its recipient: declared things only."""
+    """One column of a released table for its recipient, declared: ``values`` are what its cells read."""
 
     name: str
     meaning: Text
@@ -619,6 +620,14 @@ class Method(Triable, Leaving, ABC):
             if key is not None and key.name not in found.setdefault(name, []):
                 found[name].append(key.name)
         return {name: tuple(columns) for name, columns in found.items()}
+
+    @once
+    def needs(self) -> Reads:
+        """Return what is asked of the tables with a part that is private: whoever asks for more gets nothing.
+
+        Known before anything is reserved, for what holds the rows may not be able to answer it.
+        """
+        return Reads.ROWS
 
     @once
     def keeps(self) -> tuple[str, ...]:

@@ -30,9 +30,11 @@ from engine.methods.protocol import (
 from engine.methods.shared.rows import in_order
 from engine.notebook import Shown
 from engine.release.beside import Beside
+from engine.release.copies import ENDINGS
 from engine.release.documents import document_html
 from engine.release.signature import LARGEST, SIGNATURE
 from engine.release.spread import Spread
+from engine.table.code_lists import code_list
 from engine.table.missing_words import missing_words
 from engine.table.schema import Kind
 from engine.views import Text, View, to_json
@@ -46,8 +48,10 @@ _PLAIN = re.compile(rf"[+-]|{_NUMBER}( to <?{_NUMBER})?")
 _BEHIND = re.compile(r"(?<=[;\r\n])[^;\r\n]+")
 RELEASE = "release"
 INTERNAL = "internal"
-KEY = "key"
+AUDITOR, AUDITOR_README, REGISTER = "auditor", "AUDITOR.txt", "register.json"
+"""Of an auditor's bundle: in place of what stays, and beside the folders; see `engine.release.auditor`."""
 SEALED = "internal.sealed"
+KEY = "key"
 """Kept apart from the two: what tells who is behind the pseudonyms (GDPR Art. 4(5))."""
 PRIVATE, PUBLIC = 0o600, 0o644  # nobody else may write either, whatever the umask
 STATE = "state"
@@ -61,8 +65,10 @@ OWN_FILES = {
     "internal": frozenset((SUMS, EVIDENCE, "report-internal.pdf", "report-internal.html")),
 }
 PACKAGE, READ_PYTHON, READ_R = "datapackage.json", "read.py", "read.R"
-READERS = frozenset((PACKAGE, READ_PYTHON, READ_R))
-"""What programs read beside the tables: in no bundle of earlier versions, the scripts only beside tables."""
+MODEL_CARD = "MODEL_CARD.md"
+CRATE, HEALTH, CROISSANT = "ro-crate-metadata.json", "healthdcat.json", "croissant.json"
+READERS = frozenset((PACKAGE, READ_PYTHON, READ_R, MODEL_CARD, CRATE, HEALTH, CROISSANT))
+"""What programs read: some only on wish, beside tables or a model, and not all in earlier versions."""
 PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"] | READERS) - {SUMS, EVIDENCE}
 _LIMITS = {SUMS: bounded.SUMS, EVIDENCE: bounded.EVIDENCE, SIGNATURE: LARGEST}
 MOST_LISTED = 40
@@ -231,6 +237,8 @@ def most_of(name: str) -> int | None:
     """Return how many bytes a file of a bundle has at most; None for data, whose sum alone is ever taken."""
     if name in _LIMITS:
         return _LIMITS[name]
+    if name.endswith(ENDINGS):
+        return bounded.DOCUMENT
     return bounded.PAPER if name in PAPERS or name.endswith(".pdf") else None
 
 
@@ -384,9 +392,17 @@ def _entry_json(
         "meaning": meaning,
         "unit": entry.unit or declared.get("unit", ""),
         "values": list(entry.values),
+        "labels": _labels(entry.values, declared),
         "not_missing": list(mistaken),
     }
     return {name: value for name, value in tree.items() if value}
+
+
+def _labels(values: Sequence[str], declared: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the values of a column mean: as the custodian says, else as the declared code list does."""
+    listed = str((declared.get("domain") or {}).get("code_list") or "")
+    said = {**(code_list(listed).labels if listed else {}), **declared.get("labels", {})}
+    return {value: said[value] for value in values if said.get(value, value) != value}
 
 
 def _mistaken(entry: DictionaryEntry, frames: Sequence[pandas.DataFrame]) -> tuple[str, ...]:

@@ -118,7 +118,9 @@ def _measure(
     plan: Plan, design: Method, split: Split, base: Path, progress: Progress
 ) -> tuple[dict[str, Any], tuple[View, ...]]:
     """Make a candidate without a bounded loss, measure it, and throw it away."""
-    prepared = reading.read_all(plan, design.sources_read, base=base, progress=progress.part(0.0, 0.4))
+    prepared = reading.read_all(
+        plan, design.sources_read, base=base, progress=progress.part(0.0, 0.4), design=design
+    )
     promised.refuse_other(plan, design, prepared)
     main = design.request.private[0]
     with for_comparing() as folder:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from engine import texts
 from engine.methods.protocol import DocumentArtefact
-from engine.report.words import word
+from engine.report.html import POLICY, style
+from engine.report.words import is_number, word
 from engine.views import Cell, Label, Text, TextView, View, as_table
-
-STYLE = (
-    "body{font:16px/1.5 sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}"
-    "table{border-collapse:collapse}td,th{border-bottom:1px solid #999;padding:.2rem .8rem;text-align:left}"
-)
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def document_html(document: DocumentArtefact, *, language: str = "en") -> bytes:
@@ -27,10 +23,12 @@ def document_html(document: DocumentArtefact, *, language: str = "en") -> bytes:
     body += [_part(part, language) for part in (others if isinstance(first, Text) else document.parts)]
     head = (
         '<!DOCTYPE html>\n<html lang="' + escape(language) + '">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{title}</title>\n<style>\n{style()}</style>\n</head>\n<body>\n<main>\n"
     )
-    return (head + "\n".join(body) + "\n</body>\n</html>\n").encode()
+    return (head + "\n".join(body) + "\n</main>\n</body>\n</html>\n").encode()
 
 
 def _part(part: Text | View, language: str) -> str:
@@ -41,11 +39,20 @@ def _part(part: Text | View, language: str) -> str:
         return heading + "".join(f"<p>{_say(text, language)}</p>" for text in part.paragraphs)
     table = as_table(part)
     columns = "".join(f"<th scope=col>{_say(label, language)}</th>" for label in table.headings)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{_say(cell, language)}</td>" for cell in row) + "</tr>" for row in table.rows
-    )
+    rows = "".join(f"<tr>{''.join(_cells(row, language))}</tr>" for row in table.rows)
     note = f"<p>{_say(table.note, language)}</p>" if table.note is not None else ""
-    return f"{heading}<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>{note}"
+    inside = f"<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'{heading}<div class="scroll">{inside}</div>{note}'
+
+
+def _cells(row: Sequence[Cell], language: str) -> Iterator[str]:
+    """Give the cells of a row; one that begins with words is headed by them."""
+    for place, cell in enumerate(row):
+        said, number = _say(cell, language), is_number(cell)
+        if place == 0 and not number:
+            yield f'<th scope="row">{said}</th>'
+        else:
+            yield f'<td class="number">{said}</td>' if number else f"<td>{said}</td>"
 
 
 def _say(label: Label | Cell, language: str) -> str:

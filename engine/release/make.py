@@ -28,6 +28,7 @@ from engine.methods.protocol import (
     TableArtefact,
 )
 from engine.methods.shared import onnx_file, workbook_file
+from engine.methods.shared.view import View
 from engine.privacy.draw import Draw
 from engine.privacy.mechanisms.integers import is_listened
 from engine.privacy.noise import Noise, ordinary_generator
@@ -48,7 +49,8 @@ HELD_OUT = Fraction(1, 5)
 OWN_NAMES = frozenset(
     (
         *("sha256sums", "evidence.json", "data-dictionary.json", "readme.txt", "verify.html"),
-        *("datapackage.json", "read.py", "read.r"),
+        *("datapackage.json", "read.py", "read.r", "ro-crate-metadata.json", "healthdcat.json"),
+        "croissant.json",
     )
 )
 PLAIN = {onnx_file.MEDIA_TYPE: onnx_file.is_plain, workbook_file.MEDIA_TYPE: workbook_file.is_plain}
@@ -207,9 +209,10 @@ def _whole(design: Method, prepared: Mapping[str, PreparedTable]) -> dict[str, T
 
 def _make(design: Method, used: Mapping[str, Table], context: Context) -> Release:
     request = design.request
+    shown = {name: View(one, design.needs) if name in request.private else one for name, one in used.items()}
     if isinstance(design, Service) and request.step:
-        return design.step(request.step, used, request.state or b"", context)
-    return design.run(used, context)
+        return design.step(request.step, shown, request.state or b"", context)
+    return design.run(shown, context)
 
 
 def refuse_lies(design: Method, release: Release, drawn: Counter[Draw]) -> None:

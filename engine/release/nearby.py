@@ -1,4 +1,4 @@
-"""Bundles that lie where a release is made, or where the custodian points: what they know of the ledger."""
+"""What is known of a ledger outside it: by bundles that lie where one looks, and by this computer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from engine import strict_json
 from engine.bounded import EVIDENCE, read_bytes, sha256
 from engine.errors import InputRefused
-from engine.ledger import Ledger
+from engine.ledger import Ledger, remembered
 from engine.release import charge
 from engine.release.bundle import INTERNAL, RELEASE, SUMS
 from engine.release.plan import Plan
@@ -124,6 +124,46 @@ def refuse_put_back(plan: Plan, ledger: Ledger, places: Iterable[Path]) -> None:
         )
     for one in found:
         ledger.decide(f"{PUT_BACK} {one.entry}", reason, entry=one.entry)
+
+
+def older(ledger: Ledger) -> dict[str, Any]:
+    """Return what a ledger lacks of what this computer remembers of it, or nothing.
+
+    Returns
+    -------
+    dict
+        ``row``, ``last``: the last row that is remembered, and that it has; ``releases``, ``listed``: how
+        many releases were listed, and are. Empty where it continues what is remembered, where a reason for
+        this very state stands in its journal, and where nothing is remembered of it.
+    """
+    known = remembered.of(ledger.chain())
+    if known is None or ledger.continues(known.sequence, known.hash):
+        return {}
+    if remembered.decision_about(known) in remembered.reasons(ledger.journal()):
+        return {}
+    return {
+        "row": known.sequence,
+        "last": ledger.head().sequence,
+        "releases": known.releases,
+        "listed": len(ledger.entries()),
+    }
+
+
+def refuse_older(plan: Plan, ledger: Ledger) -> None:
+    """Refuse to spend from a ledger in which rows are missing that this computer saw.
+
+    Raises
+    ------
+    InputRefused
+        ``run.ledger_older`` says what is missing. With a reason in the plan it is journalled instead.
+    """
+    lacks, known = older(ledger), remembered.of(ledger.chain())
+    if not lacks or known is None:
+        return
+    reason = charge.reason_of(plan, remembered.OLDER)
+    if not reason:
+        raise InputRefused("run.ledger_older", file=ledger.path.name, **lacks, decision=remembered.OLDER)
+    ledger.decide(remembered.decision_about(known), reason)
 
 
 def unexplained_bundles(ledger: Ledger, places: Iterable[Path]) -> tuple[Forgotten, ...]:

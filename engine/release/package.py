@@ -14,7 +14,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from engine.evidence import PublicEvidence
-from engine.release.bundle import PACKAGE, READ_PYTHON, READ_R, harmless
+from engine.release import linked
+from engine.release.bundle import CRATE, CROISSANT, HEALTH, PACKAGE, READ_PYTHON, READ_R, harmless
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 MARGIN, OWN = "within_95", "custos"
@@ -26,8 +27,16 @@ TO_R = {"string": "character", "integer": "numeric", "number": "numeric", "date"
 def written(evidence: PublicEvidence) -> dict[str, bytes]:
     """Return the files by their names; the scripts only where there are tables to load."""
     package = data_package(evidence)
-    found = {PACKAGE: (json.dumps(package, indent=2, ensure_ascii=False) + "\n").encode()}
     tables = [one for one in package.get("resources", ()) if "schema" in one]
+    wished = evidence.decided.get("also", ())
+    trees = {PACKAGE: package, CRATE: linked.ro_crate(evidence)}
+    if "healthdcat" in wished:
+        trees[HEALTH] = linked.health_dcat(evidence)
+    if "croissant" in wished:
+        trees[CROISSANT] = linked.croissant(evidence, tables)
+    found = {
+        name: (json.dumps(tree, indent=2, ensure_ascii=False) + "\n").encode() for name, tree in trees.items()
+    }
     if not tables:
         return found
     script = files("resources").joinpath("readers", "read.R.txt").read_text(encoding="utf-8")
@@ -45,7 +54,7 @@ def data_package(evidence: PublicEvidence) -> dict[str, Any]:
         str(name): entry["columns"]
         for entry in evidence.dictionary
         if "columns" in entry
-        for name in entry.get("files", (entry["file"],))
+        for name in files_of(entry)
     }
     tree = {
         "$schema": PROFILE,
@@ -56,9 +65,18 @@ def data_package(evidence: PublicEvidence) -> dict[str, Any]:
         f"{OWN}:promise": evidence.promise.kind,
         f"{OWN}:agreement": str(purpose.get("agreement", "")),
         f"{OWN}:evidence": "evidence.json",
-        "resources": [_resource(line, columns.get(str(line["file"]))) for line in evidence.artefacts],
+        "resources": [
+            _resource(line, columns.get(str(line["file"])))
+            for line in evidence.artefacts
+            if "copy_of" not in line  # the same again, which not every program reads
+        ],
     }
     return {name: value for name, value in tree.items() if value}
+
+
+def files_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the files that an entry of the dictionary is about."""
+    return tuple(map(str, entry.get("files", (entry["file"],))))
 
 
 def _contributors(purpose: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -77,9 +95,14 @@ def _resource(line: Mapping[str, Any], columns: Sequence[Mapping[str, Any]] | No
     }
     if columns is None:
         return found
-    fields = list(_fields(columns))
+    fields = fields_of(columns)
     schema = {"fields": fields, "missingValues": [""]}
     return found | {"type": "table", "encoding": "utf-8", f"{OWN}:rows": line.get("rows"), "schema": schema}
+
+
+def fields_of(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the package says of the columns of a table, from their lines in the dictionary."""
+    return list(_fields(columns))
 
 
 def _fields(columns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -92,8 +115,9 @@ def _fields(columns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             "description": str(column.get("meaning", "")),
         }
         if column.get("values"):
+            labels = column.get("labels", {})
             field["categories"] = [
-                {"value": harmless(str(one)), "label": str(one)} for one in column["values"]
+                {"value": harmless(str(one)), "label": str(labels.get(one, one))} for one in column["values"]
             ]
             field["categoriesOrdered"] = kind == "ordinal"
         if column.get("unit"):
@@ -119,15 +143,28 @@ def _table_in_r(resource: Mapping[str, Any]) -> str:
         for one in fields
         if one.get("categories")
     )
-    margins = ", ".join(
-        f"{_in_r(one['name'])} = {_in_r(one[f'{OWN}:margin95'])}"
-        for one in fields
-        if f"{OWN}:margin95" in one
-    )
-    return (
-        f"  {_in_r(resource['path'])} = list(\n    kinds = list({kinds}),\n"
-        f"    levels = list({levels}),\n    margins = list({margins}))"
-    )
+    said = {
+        name: {one["name"]: _in_r(one[member]) for one in fields if one.get(member)}
+        for name, member in (("margins", f"{OWN}:margin95"), ("units", "unit"), ("meanings", "description"))
+    }
+    told = {one["name"]: _told(one.get("categories", ())) for one in fields}
+    said["labels"] = {
+        column: _listed({value: _in_r(label) for value, label in labels.items()}, "c")
+        for column, labels in told.items()
+        if labels
+    }
+    members = [f"kinds = list({kinds})", f"levels = list({levels})"]
+    members += [f"{name} = {_listed(inner)}" for name, inner in said.items()]
+    return f"  {_in_r(resource['path'])} = list(\n    " + ",\n    ".join(members) + ")"
+
+
+def _told(categories: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the labels of values that say more than the value."""
+    return {one["value"]: one["label"] for one in categories if one["label"] != one["value"]}
+
+
+def _listed(members: Mapping[str, str], of: str = "list") -> str:
+    return f"{of}({', '.join(f'{_in_r(name)} = {value}' for name, value in members.items())})"
 
 
 def _in_r(words: str) -> str:

@@ -21,6 +21,7 @@ from engine.notebook import Shown
 from engine.numbers import plain, shortest_json
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
+from engine.release.copies import WISHES
 from engine.table.reading.options import ReadOptions
 from engine.table.schema import Schema
 
@@ -131,6 +132,8 @@ class Plan(Shown):
         Plans that were compared with this one, each as the fields in which it differs (method, parameters).
     tried
         How many settings were looked at on the rows before these were decided.
+    also
+        What else is made beside the tables, see `engine.release.copies.WISHES`.
     continues, step, state
         A visit of a service or a round of an exchange: the ledger entry that opened it, the name of the step,
         and the path of the state file that the last visit left.
@@ -152,6 +155,7 @@ class Plan(Shown):
     decisions: tuple[Mapping[str, Any], ...] = ()
     candidates: tuple[Mapping[str, Any], ...] = ()
     tried: int = 0
+    also: tuple[str, ...] = ()
     continues: str = ""
     step: str = ""
     state: str = ""
@@ -297,6 +301,7 @@ class Plan(Shown):
             "decisions": [dict(decision) for decision in self.decisions],
             "candidates": [dict(candidate) for candidate in self.candidates],
             "tried": self.tried,
+            **({"also": list(self.also)} if self.also else {}),
             "continues": self.continues,
             "step": self.step,
             "state": self.state,
@@ -428,6 +433,11 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "decisions": _trees,
     "candidates": _trees,
     "tried": lambda value, field: strict_json.whole(value, field, least=0),
+    "also": lambda value, field: tuple(
+        dict.fromkeys(
+            strict_json.items(value, field, lambda one, place: strict_json.word(one, place, WISHES))
+        )
+    ),
     "continues": strict_json.text,
     "step": strict_json.text,
     "state": strict_json.text,

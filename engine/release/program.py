@@ -15,7 +15,7 @@ from typing import Any
 
 from engine.version import __version__
 
-LIBRARIES = ("numpy", "pandas", "pyarrow", "scipy", "dp-accounting", "typst")
+LIBRARIES = ("numpy", "pandas", "pyarrow", "scipy", "dp-accounting", "typst", "pypdf")
 PROGRAM = "Custos"
 CODE_DIGEST = "engine.sha256"
 """Below ``resources`` where a program was built and has no sources: ``packaging/custos.spec`` writes it."""

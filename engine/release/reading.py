@@ -22,20 +22,20 @@ import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.memory import give_back
-from engine.methods.protocol import MAIN, Source
+from engine.methods.protocol import MAIN, Method, Source
 from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table.declared import as_declared, codes_read, encoded_keys, people_of
-from engine.table.fingerprint import Fingerprints, fingerprints
+from engine.table.fingerprint import Fingerprints, Tracing
 from engine.table.preparation import prepare as preparation
 from engine.table.preparation.steps import check as check_steps
 from engine.table.preparation.steps import columns_of
 from engine.table.reading import shape
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions, can_decode
-from engine.table.reading.readers import SUFFIXES, detect, names_of, read_table
+from engine.table.reading.readers import SUFFIXES, detect, names_of, read_pieces, read_table
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 
@@ -75,7 +75,12 @@ class PreparedTable:
 
 
 def read(
-    plan: Plan, *, source: str = MAIN, base: Path = Path(), progress: Progress = SILENT
+    plan: Plan,
+    *,
+    source: str = MAIN,
+    base: Path = Path(),
+    progress: Progress = SILENT,
+    columns: frozenset[str] | None = None,
 ) -> PreparedTable:
     """Read one source of a plan and apply the recorded steps that change no number of rows.
 
@@ -87,6 +92,9 @@ def read(
         Its name. Several files (``source``, ``source.2`` …) are read one after the other.
     base
         Folder that the plan's paths are relative to.
+    columns
+        Columns of the file to keep, see `columns_used`; None for all. By the others the ledger knows the
+        table again, and no cell of them is kept.
 
     Notes
     -----
@@ -101,21 +109,60 @@ def read(
     references = plan.files_of(source)
     if not references:
         raise InputRefused("reading.no_file")
-    read_parts = [_read_file(plan, source, reference, base, progress) for reference in references]
-    parts, raws = [part for part, _ in read_parts], [raw for _, raw in read_parts]
-    if len(parts) == 1:
-        return parts[0]
-    for part in parts:
-        if set(part.columns) != set(parts[0].columns):
-            raise InputRefused("reading.other_columns", file=part.file, first=parts[0].file)
-    return replace(
-        parts[0],
-        table=parts[0].table.with_rows(_together([part.table for part in parts])),
-        file=", ".join(part.file for part in parts),
-        sha256=_digest([part.sha256 for part in parts]),
-        rows_read=sum(part.rows_read for part in parts),
-        fingerprints=fingerprints(raws[0].with_rows(_together(raws))),
+    declared, steps = plan.schemas.get(source, Schema()), plan.steps_of(source)
+    traced, parts, digests, names = Tracing(), list[Table](), list[str](), dict[str, tuple[str, ...]]()
+    for reference in references:
+        path = base / reference.path
+        with unchanged(path) as digest:
+            for raw in _as_written(path, options_of_reading(reference), declared, progress):
+                give_back()
+                for name in _needed(steps, declared):
+                    if name not in raw:
+                        raise InputRefused("reading.column_missing", file=path.name, column=name)
+                key = declared.person_key
+                if key is not None and key.name in raw:
+                    encoded_keys(
+                        raw, key.name
+                    )  # the longest column to look through: once for all that follows
+                traced.add(raw)
+                names[path.name] = raw.names
+                parts.append(as_declared(raw if columns is None else raw.only(columns), declared))
+        digests.append(digest)
+    first = next(iter(names))
+    for file, own in names.items():
+        if set(own) != set(names[first]):
+            raise InputRefused("reading.other_columns", file=file, first=first)
+    options, rows = parts[0].options, sum(part.n_rows for part in parts)
+    changes, filters = preparation.split(steps)
+    joined = Table.joined(parts)
+    give_back()
+    table, _ = preparation.prepare(joined, changes, codes_read(declared, options), base=base)
+    return PreparedTable(
+        table,
+        plan.prepared(source),
+        tuple(filters),
+        ", ".join(Path(reference.path).name for reference in references),
+        _digest(digests),
+        rows_read=rows,
+        fingerprints=traced.found(),
+        columns=names[first],
+        options=options,
     )
+
+
+def columns_used(plan: Plan, design: Method, source: str) -> frozenset[str] | None:
+    """Return the columns of a source that a release and all that is said of it look at; None for all.
+
+    Those with a part in the release, those of steps and conditions, and whatever is marked as more than an
+    other column: what is known of people, is sensitive, weighs or names them. Where no column tells people
+    apart and nothing bounds what is lost, every column may deny that each row is a person of its own.
+    """
+    schema = plan.schemas.get(source, Schema())
+    if source not in design.request.private or (schema.person_key is None and design.cost.loss is None):
+        return None
+    looked = {step.get(name) for step in plan.steps_of(source) for name in ("column", "date_column", "to")}
+    marked = {column.name for column in schema.columns if column.role not in (Role.OTHER, Role.DROPPED)}
+    return frozenset({*design.uses.get(source, ()), *marked, *filter(None, looked)})
 
 
 def _digest(parts: Sequence[str]) -> str:
@@ -142,14 +189,18 @@ def refuse_unseen(plan: Plan, prepared: Mapping[str, PreparedTable], seen: Mappi
             raise InputRefused("reading.not_as_seen", file=one.file)
 
 
-def _together(tables: Sequence[Table]) -> pd.DataFrame:
-    return pd.concat([table.rows() for table in tables], ignore_index=True)
-
-
 def read_all(
-    plan: Plan, sources: Sequence[Source], *, base: Path = Path(), progress: Progress = SILENT
+    plan: Plan,
+    sources: Sequence[Source],
+    *,
+    base: Path = Path(),
+    progress: Progress = SILENT,
+    design: Method | None = None,
 ) -> dict[str, PreparedTable]:
-    """Read every source that a method declares, by its name; one that is not required may be absent."""
+    """Read every source that a method declares, by its name; one that is not required may be absent.
+
+    With a design only the columns are kept that it uses.
+    """
     wanted = [source for source in sources if source.required or plan.files_of(source.name)]
     found = {
         source.name: read(
@@ -157,44 +208,12 @@ def read_all(
             source=source.name,
             base=base,
             progress=progress.part(place / len(wanted), (place + 1) / len(wanted)),
+            columns=None if design is None else columns_used(plan, design, source.name),
         )
         for place, source in enumerate(wanted)
     }
     give_back()  # the text as it was written is gone
     return found
-
-
-def _read_file(
-    plan: Plan, source: str, reference: FileReference, base: Path, progress: Progress
-) -> tuple[PreparedTable, Table]:
-    path, declared, steps = base / reference.path, plan.schemas.get(source, Schema()), plan.steps_of(source)
-    with unchanged(path) as digest:
-        raw = _as_written(path, options_of_reading(reference), declared, progress)
-        give_back()
-    for name in _needed(steps, declared):
-        if name not in raw:
-            raise InputRefused("reading.column_missing", file=path.name, column=name)
-    key = declared.person_key
-    if key is not None and key.name in raw:
-        encoded_keys(raw, key.name)  # the longest column to look through: once for all that follows
-    known = fingerprints(raw)
-    give_back()
-    changes, filters = preparation.split(steps)
-    table, _ = preparation.prepare(
-        as_declared(raw, declared), changes, codes_read(declared, raw.options), base=base
-    )
-    prepared = PreparedTable(
-        table,
-        plan.prepared(source),
-        tuple(filters),
-        path.name,
-        digest,
-        rows_read=raw.n_rows,
-        fingerprints=known,
-        columns=raw.names,
-        options=raw.options,
-    )
-    return prepared, raw
 
 
 def options_of_reading(reference: FileReference) -> ReadOptions:
@@ -342,8 +361,8 @@ def pinned_to(plan: Plan, options: ReadOptions, *, name: str = MAIN) -> Plan:
     return replace(plan, files={**plan.files, name: said})
 
 
-def _as_written(path: Path, options: ReadOptions, schema: Schema, progress: Progress) -> Table:
-    """Read the table with every cell as it is written; a table without rows is a table too."""
+def _as_written(path: Path, options: ReadOptions, schema: Schema, progress: Progress) -> Iterator[Table]:
+    """Read the table with every cell as it is written, in pieces; a table without rows is a table too."""
     found = None
     try:
         if path.suffix.lower() not in _TYPED:
@@ -353,7 +372,7 @@ def _as_written(path: Path, options: ReadOptions, schema: Schema, progress: Prog
     names = [] if found is None else clean_names(found.names, found.width, path.name)[0]
     text = Schema(tuple(Column(name, kind=Kind.TEXT) for name in names))
     try:
-        return read_table(path, options=options, schema=text, progress=progress)
+        yield from read_pieces(path, options=options, schema=text, progress=progress)
     except InputRefused as error:
         bare = options.header is False and options.width is not None
         if error.code != "table.no_rows" and not (error.code == "table.empty_file" and bare):
@@ -363,7 +382,7 @@ def _as_written(path: Path, options: ReadOptions, schema: Schema, progress: Prog
         names = names or [column.name for column in schema.columns if column.role is not Role.DROPPED]
         columns = {name: pd.Series([], dtype="str") for name in names}
         notes = (Finding("table.no_rows", path.name),)
-        return Table(pd.DataFrame(columns), source=path.name, options=options, findings=notes)
+        yield Table(pd.DataFrame(columns), source=path.name, options=options, findings=notes)
 
 
 def file_hash(path: Path) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import PublicEvidence, dumps, read_public, words_of
+from engine.methods.kinds import Family
 from engine.release import package
 from engine.report.content.facts import own_words
 from engine.report.content.shared import day, declared_meaning, moment
@@ -146,6 +147,11 @@ def _describe(tree: dict[str, Any], written: bytes, language: str) -> dict[str, 
             "verify.html": verify_page(language=language),
             **package.written(evidence),
         }
+        if evidence.method["family"] == Family.MODEL:
+            from engine.release.bundle import MODEL_CARD  # on first use: it brings pandas along
+            from engine.report.content.papers import model_card
+
+            found[MODEL_CARD] = model_card(evidence, language=language)
     return found
 
 

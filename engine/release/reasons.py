@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from engine.errors import InputRefused
+from engine.ledger.remembered import OLDER
 from engine.methods.protocol import Method
 from engine.pricing.beyond import ASKED, SECOND_MODEL, beyond
 from engine.release import charge
@@ -16,7 +17,6 @@ from engine.release.earlier import EARLIER_MISSING, OTHER_PEOPLE
 from engine.release.nearby import PUT_BACK
 from engine.release.plan import Plan
 from engine.release.pseudonyms import KEY_ELSEWHERE
-from engine.release.remembered import OLDER
 
 KEY_UNLOCKED = "key_unlocked"
 """A key that tells who is behind the pseudonyms is written without a passphrase."""

@@ -31,7 +31,7 @@ from engine.release import (
     promised,
     pseudonyms,
     reading,
-    remembered,
+    sealing,
     seconded,
     signing,
     write,
@@ -145,6 +145,7 @@ def run_through(
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
     sweep(ledger)
+    sealing.sweep(out.absolute().parent)
     design = check(plan, base=base)
     foreseen = ready(plan, design)
     policy.refuse_open_key(is_locked=bool(passphrase) or not design.keeps_key)
@@ -174,7 +175,7 @@ def run_through(
         with working(folder):
             main = prepared.get(MAIN)
             told = earlier(plan, ledger, holding, type(design), main, entry=entry, places=places)
-            spend = _once(lambda: _spend(ledger, entry))
+            spend = _once(lambda: ledger.spend(entry))
             noise = _door(door, spend)
             opens = bool(design.steps) and not plan.step
             if opens or not design.cost.drawn():
@@ -245,7 +246,6 @@ def prepare(
     holding, _, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
     money = seconded.money_of(foreseen.price)
     entry = charge.reserve(plan, ledger, design, holding, fingerprints, None, money)
-    remembered.keep(ledger)
     return seconded.request(plan, ledger, entry, person)
 
 
@@ -261,8 +261,10 @@ def _read(
     """Return the tables, once nothing about ledger, plan and rows stands against the release."""
     policy.refuse_place(ledger.path)
     nearby.refuse_put_back(plan, ledger, places)
-    remembered.refuse_older(plan, ledger)
-    prepared = reading.read_all(plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3))
+    nearby.refuse_older(plan, ledger)
+    prepared = reading.read_all(
+        plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3), design=design
+    )
     reading.refuse_unseen(plan, prepared, seen or {})
     promised.refuse_other(plan, design, prepared)
     each_row.refuse_counted(plan, design, prepared)
@@ -294,12 +296,6 @@ def _attach(
     signs = signing.open_key(ledger, holding, signing_passphrase, locks=policy.policy().locked_keys)
     policy.refuse_open_key(is_locked=signing.state(ledger, holding)["locked"])
     return holding, signs, fingerprints
-
-
-def _spend(ledger: Ledger, entry: str) -> None:
-    """Enter that a release is spent, and remember outside the ledger that this was entered."""
-    ledger.spend(entry)
-    remembered.keep(ledger)
 
 
 def _once(spend: Callable[[], None]) -> Callable[[], None]:
@@ -386,7 +382,6 @@ def _complete(
         )
     except EngineError as error:
         raise InputRefused("run.not_closed", folder=out.name[:100]) from error
-    remembered.keep(ledger)
 
 
 def _close(ledger: Ledger, entry: str) -> None:
@@ -397,4 +392,3 @@ def _close(ledger: Ledger, entry: str) -> None:
             ledger.free(entry)
         elif state == "spent":
             ledger.fail(entry)
-    remembered.keep(ledger)

@@ -19,18 +19,20 @@ import shutil
 import struct
 import sys
 import tarfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from engine import strict_json, texts
-from engine.bounded import SUMS, read_bytes, sha256
+from engine.bounded import EVIDENCE, SUMS, read_bytes, sha256
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger
+from engine.policy import sealing_place
 from engine.privacy.keys import LEAST_PASSPHRASE, lock_key, new_key, unlock_key
-from engine.release.bundle import INTERNAL, KEY, PRIVATE, SEALED
+from engine.release.bundle import INTERNAL, KEY, PRIVATE, RELEASE, SEALED
+from engine.release.nearby import bundles
 from engine.release.signature import dumps
 from engine.release.signing import write_key
 
@@ -40,6 +42,7 @@ _OPENING, _CLOSING, _LOCK = ".custos-opening-", ".custos-closing-", ".custos-loc
 _MAGIC = b"custos sealed 1\n"
 _TAG = 16
 _LARGEST_HEAD = 1 << 14
+_PROOF = "evidence.json"
 _CODE_BYTES = 20
 
 
@@ -51,11 +54,6 @@ class Sealer:
     locks: dict[str, Any]
 
 
-def place(ledger: Path) -> Path:
-    """Return where the locks of the data key of a ledger lie."""
-    return ledger.with_name(f"{ledger.name}-keys") / "sealing.json"
-
-
 def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -> Sealer:
     """Make the data key of a ledger; the recovery code is written down before anything is locked with it.
 
@@ -64,11 +62,10 @@ def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -
     InputRefused
         ``sealing.exists``, ``sealing.short``; ``signing.not_writable``.
     """
-    path = place(ledger.path)
+    path = sealing_place(ledger.path)
     if path.exists():
         raise InputRefused("sealing.exists", file=path.name, folder=str(path.parent))
-    if len(passphrase) < LEAST_PASSPHRASE:
-        raise InputRefused("sealing.short", least=LEAST_PASSPHRASE)
+    _refuse_short(passphrase)
     code = base64.b32encode(new_key()[:_CODE_BYTES]).decode()
     write_code("-".join(code[at : at + 4] for at in range(0, len(code), 4)))
     key = new_key()
@@ -78,6 +75,29 @@ def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -
     }
     write_key(path, dumps({"version": VERSION, **locks}), replaces=False)
     return Sealer(key, locks)
+
+
+def change(ledger: Ledger, secret: str, passphrase: str) -> Sealer:
+    """Lock the data key of a ledger with another passphrase; ``secret`` is the earlier one or the code.
+
+    The code stays. Files that were sealed before carry the earlier lock: they open with the earlier
+    passphrase too, until they are opened and sealed again.
+
+    Raises
+    ------
+    InputRefused
+        As `opened`; ``sealing.short``; ``signing.not_writable``.
+    """
+    sealer = opened(ledger, secret)
+    _refuse_short(passphrase)
+    locks = sealer.locks | {"passphrase": strict_json.loads(lock_key(sealer.key, passphrase))}
+    write_key(sealing_place(ledger.path), dumps({"version": VERSION, **locks}), replaces=True)
+    return Sealer(sealer.key, locks)
+
+
+def _refuse_short(passphrase: str) -> None:
+    if len(passphrase) < LEAST_PASSPHRASE:
+        raise InputRefused("sealing.short", least=LEAST_PASSPHRASE)
 
 
 def sheet(code: str, *, language: str = "en") -> str:
@@ -110,7 +130,7 @@ def opened(ledger: Ledger, secret: str) -> Sealer:
     InputRefused
         ``sealing.not_set_up``, ``sealing.damaged``, ``sealing.secret``.
     """
-    path = place(ledger.path)
+    path = sealing_place(ledger.path)
     if not path.is_file():
         raise InputRefused("sealing.not_set_up")
     try:
@@ -178,14 +198,16 @@ def seal(folder: Path, sealer: Sealer) -> Path:
     return target
 
 
-def unseal(folder: Path, secret: str) -> Path:
+def unseal(folder: Path, secret: str, *, ledger: Ledger | None = None) -> Path:
     """Open what stays of a bundle again, with the passphrase or the recovery code.
+
+    With the ledger also by a passphrase that was chosen after the bundle was sealed.
 
     Raises
     ------
     InputRefused
         ``sealing.nothing``, ``sealing.secret``, ``sealing.damaged``, ``sealing.both``, ``sealing.busy``,
-        ``sealing.not_writable``.
+        ``sealing.not_writable``; ``sealing.other_bundle``: it was made of another bundle.
     VerificationFailed
         ``bundle.not_a_file``, as `seal`.
     """
@@ -197,7 +219,8 @@ def unseal(folder: Path, secret: str) -> Path:
             raise InputRefused("sealing.nothing", folder=folder.name)
         _sweep(folder)
         _refuse_links(folder)
-        key = _open(_head(source)[0], secret, SEALED).key
+        key = _key(source, secret, ledger)
+        _refuse_other(source, key)
         if not _holds(_read_all(source, key), folder):
             raise InputRefused("sealing.both", folder=folder.name)
         aside = folder / f"{_OPENING}{secrets.token_hex(4)}"
@@ -215,6 +238,43 @@ def unseal(folder: Path, secret: str) -> Path:
         source.unlink()
         shutil.rmtree(aside, ignore_errors=True)
     return folder / INTERNAL
+
+
+def sweep(place: Path) -> None:
+    """Take away what killed processes left in the bundles of a folder: it may lie open there."""
+    for folder, _ in bundles([place]):
+        if _leftovers(folder):
+            with suppress(OSError, InputRefused), _alone(folder):  # a living process tidies up itself
+                _sweep(folder)
+
+
+def _refuse_other(sealed: Path, key: bytes) -> None:
+    """Refuse a file whose content names another entry of a ledger than the release beside it.
+
+    Where no release lies beside it any more, or it names no entry, nothing contradicts.
+    """
+    beside = sealed.with_name(RELEASE) / _PROOF
+    with (
+        closing(_read_all(sealed, key)) as files,
+        suppress(OSError, ValueError, LookupError, TypeError, StopIteration),
+    ):
+        expected = strict_json.loads(read_bytes(beside, EVIDENCE))["ledger"]["entry"]
+        stays = next(content for name, content in files if name == f"{INTERNAL}/{_PROOF}")
+        found = strict_json.loads(stays)["ledger"]["entry"]
+        if found != expected:
+            named = {"folder": sealed.parent.name, "found": str(found)[:100], "expected": str(expected)[:100]}
+            raise InputRefused("sealing.other_bundle", file=sealed.name, **named)
+
+
+def _key(source: Path, secret: str, ledger: Ledger | None) -> bytes:
+    try:
+        return _open(_head(source)[0], secret, SEALED).key
+    except InputRefused as error:
+        if ledger is None or error.code != "sealing.secret" or not sealing_place(ledger.path).is_file():
+            raise
+        with suppress(InputRefused):
+            return opened(ledger, secret).key
+        raise
 
 
 @contextmanager
@@ -431,7 +491,7 @@ class _Opened:
         return found
 
 
-def _read_all(path: Path, key: bytes) -> Iterator[tuple[str, bytes]]:
+def _read_all(path: Path, key: bytes) -> Generator[tuple[str, bytes]]:
     """Yield name and content of each file in a sealed one; refuse it where anything was changed."""
     from cryptography.exceptions import InvalidTag
 

@@ -16,11 +16,14 @@ from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
 from engine.notebook import Shown
 from engine.release.bundle import (
+    AUDITOR,
+    AUDITOR_README,
     INTERNAL,
     KEY,
     OWN_FILES,
     PAPERS,
     READERS,
+    REGISTER,
     RELEASE,
     SEALED,
     SUMS,
@@ -32,7 +35,7 @@ from engine.release.signature import SIGNATURE, Known, Signature, in_groups, rea
 from engine.release.signed import BESIDE, is_beside_sums, only_signed, strip_signature
 from engine.release.signing import look_up_keys as known_keys
 
-AUDIENCES = {RELEASE: "public", INTERNAL: "internal"}
+AUDIENCES = {RELEASE: "public", INTERNAL: "internal", AUDITOR: "internal"}
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\\\x00-\x1f]+)")
 
 
@@ -104,7 +107,7 @@ def verify(
     Parameters
     ----------
     folder
-        The bundle, or the ``release`` folder alone as a recipient has it.
+        The bundle, an auditor's one, or the ``release`` folder alone as a recipient has it.
     ledger
         An open `engine.ledger.Ledger`, or None: then the chain is not design and the result says so.
     fingerprints
@@ -148,6 +151,10 @@ def verify(
         found = (problem for problem in _check_evidence(name, part) if problem.values["file"] not in said)
         checks.append(Check("evidence", tuple(found)))
         checks.append(Check("reports", tuple(_check_reports(name, part))))
+        said |= {problem.values.get("file") for check in checks for problem in check.problems}
+        if copies := _copies(part):
+            unlike = _check_copies(name, part, copies)
+            checks.append(Check("copies", tuple(one for one in unlike if one.values["file"] not in said)))
         said |= {problem.values.get("file") for check in checks for problem in check.problems}
         signed += (f"{name}/{file}" for file in _signed(part.path))
         again, from_here = _made_again(part), _is_from_here(part)
@@ -215,7 +222,8 @@ class _Part:
 def _parts(folder: Path) -> dict[str, Path]:
     if (folder / RELEASE / SUMS).is_file():
         inner = {RELEASE: folder / RELEASE}
-        return inner | ({INTERNAL: folder / INTERNAL} if (folder / INTERNAL).exists() else {})
+        stays = INTERNAL if (folder / INTERNAL).exists() else AUDITOR
+        return inner | ({stays: folder / stays} if (folder / stays).exists() else {})
     if (folder / SUMS).is_file():
         return {folder.name: folder}
     raise InputRefused("bundle.no_bundle", folder=folder.name, file=f"{RELEASE}/{SUMS}")
@@ -226,12 +234,28 @@ def _check_beside(folder: Path, parts: Mapping[str, _Part]) -> list[EngineError]
     if not _is_whole(folder, parts):  # a release folder alone, whatever its name
         return []
     problems: list[EngineError] = []
+    beside = {AUDITOR_README, REGISTER} if AUDITOR in parts else {KEY, SEALED}
+    if AUDITOR in parts and not _lists_register(folder):
+        problems.append(VerificationFailed("bundle.changed", file=REGISTER))
     for entry in sorted(folder.iterdir()):
-        if entry.name not in {*parts, KEY, SEALED}:
+        if entry.name not in {*parts, *beside}:
             problems.append(VerificationFailed("bundle.not_recorded", file=entry.name))
         elif entry.is_symlink():
             problems.append(VerificationFailed("bundle.not_a_file", file=entry.name))
     return problems
+
+
+def _lists_register(folder: Path) -> bool:
+    """Say whether an auditor's bundle holds the register that its own words name with its sum, or neither."""
+    words, register = folder / AUDITOR_README, folder / REGISTER
+    if any(path.is_symlink() or (path.exists() and not path.is_file()) for path in (words, register)):
+        return True  # named as what it is
+    try:
+        lines = read_bytes(words, PAPER).decode().splitlines()
+    except (OSError, TooLarge, UnicodeDecodeError):
+        return not register.exists()
+    named = [match[1] for line in lines if (match := _LINE.fullmatch(line)) and match[2] == REGISTER]
+    return named == ([_sha256(register)] if register.is_file() else [])
 
 
 def _is_whole(folder: Path, parts: Mapping[str, _Part]) -> bool:
@@ -266,14 +290,14 @@ def _check_keys(folder: Path, parts: Mapping[str, _Part]) -> list[EngineError]:
 
 def _check_parts(parts: Mapping[str, _Part]) -> list[EngineError]:
     """Compare what both folders say of the release: the one inside has all of the other, and more."""
-    public, internal = (parts[name].evidence for name in (RELEASE, INTERNAL))
+    public, internal = (part.evidence for part in parts.values())
     if public is None or internal is None:  # said already
         return []
     own = {"audience", "internal"}
     kept, left = ({name: tree[name] for name in tree.keys() - own} for tree in (internal, public))
     if kept == left:
         return []
-    return [VerificationFailed("bundle.parts_differ", file=f"{INTERNAL}/evidence.json")]
+    return [VerificationFailed("bundle.parts_differ", file=f"{[*parts][-1]}/evidence.json")]
 
 
 def _odd_entries(name: str, part: Path) -> list[EngineError]:
@@ -324,6 +348,8 @@ def _check_sums(name: str, part: Path) -> list[EngineError]:
     present = {path.name for path in part.iterdir()} - {SUMS}
     for file in sorted(recorded.keys() | present):
         if file not in present:
+            if name == AUDITOR and file not in OWN_FILES["internal"]:
+                continue  # left with the custodian; the evidence names it with its sum
             problems.append(VerificationFailed("bundle.missing", file=f"{name}/{file}"))
         elif file not in recorded:
             if not is_beside_sums(part / file):
@@ -358,6 +384,8 @@ def _check_evidence(name: str, of: _Part) -> list[EngineError]:
     known = listed.keys() | OWN_FILES[audience]
     for file in sorted(known | present):
         if file not in present:
+            if name == AUDITOR and file in listed:
+                continue
             problems.append(VerificationFailed("bundle.missing", file=f"{name}/{file[:100]}"))
         elif file not in known:
             if is_beside_sums(part / file) or (audience == "public" and file in READERS):
@@ -366,6 +394,41 @@ def _check_evidence(name: str, of: _Part) -> list[EngineError]:
         elif file in listed and _sha256(part / file) != listed[file]:
             problems.append(VerificationFailed("bundle.changed", file=f"{name}/{file}"))
     return problems
+
+
+def _copies(part: _Part) -> list[Mapping[str, Any]]:
+    """Return the lines of the evidence about copies of tables; they lie in the folder that leaves."""
+    tree = part.evidence or {}
+    lines = tree["artefacts"] if tree.get("audience") == "public" else ()
+    return [line for line in lines if "copy_of" in line]
+
+
+def _check_copies(name: str, part: _Part, lines: Sequence[Mapping[str, Any]]) -> list[EngineError]:
+    """Read back the copies of tables in other formats, and compare them with their tables."""
+    problems: list[EngineError] = []
+    for line in lines:
+        try:
+            fits = not _copy_differs(part, line)
+        except Exception:  # a file from anywhere, in a format of somebody else
+            fits = False
+        if not fits:
+            said = {"file": f"{name}/{line['file'][:100]}", "of": str(line["copy_of"])[:100]}
+            problems.append(VerificationFailed("bundle.copy_differs", **said))
+    return problems
+
+
+def _copy_differs(part: _Part, line: Mapping[str, Any]) -> bool:
+    from engine.evidence import read_public
+    from engine.release.copies import differs
+    from engine.release.package import data_package
+
+    copy, table = str(line["file"]), str(line["copy_of"])
+    if not {copy, table} <= {path.name for path in part.path.iterdir()}:  # nothing else is opened
+        return True
+    resources = data_package(read_public(part.evidence or {}))["resources"]
+    (fields,) = (one["schema"]["fields"] for one in resources if one["path"] == table)
+    ending = copy.rpartition(".")[2]
+    return differs(read_bytes(part.path / copy), read_bytes(part.path / table), fields, ending)
 
 
 def _check_reports(name: str, part: _Part) -> list[EngineError]:

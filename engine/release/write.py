@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from engine import texts
+from engine import bounded, texts
 from engine.evaluation import group_sizes
 from engine.evaluation.evaluate import Evaluation, figures, views
 from engine.evidence import InternalEvidence, PublicEvidence, dumps, internal_json, public_json
@@ -23,12 +23,15 @@ from engine.methods.values import to_json
 from engine.privacy.keys import is_locked
 from engine.privacy.promise import Unit
 from engine.release import bundle, charge, each_row, naming
+from engine.release.copies import COPIES, copy_table
 from engine.release.foreseen import Foreseen, columns_told
 from engine.release.make import HELD_OUT, Draft
+from engine.release.package import fields_of, files_of
 from engine.release.plan import STAYS, Plan
 from engine.release.program import program
 from engine.release.reading import PreparedTable
 from engine.release.readme import describe_files
+from engine.views import Text
 from engine.views import to_json as view_json
 
 NOISE = {"source": "operating_system", "sampler": "canonne_kamath_steinke_2020"}
@@ -63,9 +66,41 @@ def write_release(folder: Path, made: Made) -> PublicEvidence:
             for artefact in made.release.artefacts
             for line in bundle.write_artefact(folder, artefact, made.language)
         )
-        evidence = _public(made, artefacts)
+        evidence = _with_copies(folder, _public(made, artefacts), made)
     _write(folder, dumps(public_json(evidence)), made.language)
     return evidence
+
+
+def _with_copies(folder: Path, evidence: PublicEvidence, made: Made) -> PublicEvidence:
+    """Write the copies of tables that were wished for; return the evidence with them, and what failed.
+
+    A copy that its format cannot hold is left out and said: the release has been paid for.
+    """
+    wished = [ending for ending in made.plan.also if ending in COPIES]
+    sentence = partial(texts.text, language=made.language)
+    lines, entries, failed = [], [], []
+    tables = [
+        (name, entry) for entry in evidence.dictionary for name in files_of(entry) if "columns" in entry
+    ]
+    for ending in wished:
+        for table, entry in tables:
+            name = f"{Path(table).stem}.{ending}"
+            try:
+                content = bounded.read_bytes(folder / table)  # as much as whoever checks reads back
+                copy = copy_table(content, fields_of(entry["columns"]), ending, title=evidence.title)
+                bundle.refuse_uncheckable(name, len(copy))
+            except Exception:  # whatever the writer of the format does not take
+                failed.append(Text("bundle.not_copied", {"file": table, "ending": ending}))
+                continue
+            said = {"sha256": bundle.write(folder / name, copy), "media_type": COPIES[ending]}
+            lines.append({"file": name, **said, "copy_of": table})
+            entries.append({"file": name, "meaning": sentence("bundle.copy", of=table)})
+    return replace(
+        evidence,
+        artefacts=(*evidence.artefacts, *lines),
+        dictionary=(*evidence.dictionary, *entries),
+        notes=(*evidence.notes, *failed),
+    )
 
 
 def write_internal(folder: Path, evidence: PublicEvidence, made: Made) -> None:
@@ -215,6 +250,8 @@ def _decide(made: Made) -> dict[str, Any]:
         decided["candidates"] = compared
     if plan.tried:
         decided["tried"] = plan.tried
+    if plan.also:
+        decided["also"] = list(plan.also)
     if plan.step:
         decided["step"] = plan.step
     return decided

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.report.words import FIRM_SPACE, axis_value, margin_columns, with_interval, word
@@ -26,6 +26,8 @@ from engine.views import (
 )
 
 BAND = "views.bands."
+COUNTED = ("count", "total", "weight_total")
+UNDRAWN = "statistics.notes.no_bar"
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class _Point:
     def is_clear(self) -> bool:
         """Whether the interval leaves zero out."""
         return self.low > 0 or self.high < 0
+
+    def no_less_than_nobody(self) -> _Point:
+        """Return a count with an interval that is possible: noise below zero is no sign of anybody."""
+        return replace(self, low=max(self.low, 0.0), high=max(self.high, 0.0))
 
     @property
     def size(self) -> float:
@@ -105,16 +111,31 @@ def _of_points(view: BarsView | IntervalsView) -> Text | None:
         return None
     if not view.low:
         return _of_bare(points)
-    clear = sum(point.is_clear for point in points)
+    possible = [point.no_less_than_nobody() for point in points] if _is_of_counts(view) else points
+    clear, drawn = sum(point.is_clear for point in possible), "_drawn" if _leaves_out(view.note) else ""
     if not clear:
-        return _say("clear_none", all=len(points))
-    told = _say("clear", clear=clear, all=len(points))
-    return told if len(points) == 1 else _say("two", first=_largest(points), second=told)
+        return _say(f"clear_none{drawn}", all=len(points))
+    told = _say(f"clear{drawn}", clear=clear, all=len(points))
+    return told if len(points) == 1 else _say("two", first=_largest(points, drawn), second=told)
 
 
-def _largest(points: list[_Point]) -> Text:
+def _is_of_counts(view: BarsView | IntervalsView) -> bool:
+    return isinstance(view.axis, Text) and view.axis.id.split(".")[-2:-1] in [[one] for one in COUNTED]
+
+
+def _leaves_out(note: Text | None) -> bool:
+    """Say whether some groups have no bar: how large they are is not known, so that any could be largest."""
+    return note is not None and UNDRAWN in (
+        note.id,
+        *(one.id for one in note.values.values() if isinstance(one, Text)),
+    )
+
+
+def _largest(points: list[_Point], drawn: str) -> Text:
     """Name the largest value, or say that others could be as large."""
     top = max(points, key=lambda point: abs(point.value))
+    if drawn:
+        return _say("largest_drawn", label=top.label, value=top.written())
     rivals = sum(one is not top and one.reach >= top.size for one in points)
     name = "largest_of_several" if rivals else "largest"
     return _say(name, label=top.label, value=top.written(), others=rivals)

@@ -97,7 +97,7 @@ class _Writer:
                 f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
                 '<meta name="color-scheme" content="light dark">',
                 f"<title>{title}</title>",
-                f"<style>\n{_style()}</style>",
+                f"<style>\n{style()}</style>",
                 "</head>",
                 "<body>",
                 "<main>",
@@ -234,7 +234,8 @@ def _decimals(words: str) -> int:
     return len(words) - words.index(".") if "." in words else 0
 
 
-def _style() -> str:
+def style() -> str:
+    """Return the style sheet of a page that follows light and dark, and fits a phone."""
     light = "".join(f"--{name}:{colour};" for name, colour in LIGHT.tokens().items())
     dark = "".join(f"--{name}:{colour};" for name, colour in DARK.tokens().items())
     sheet = resource("report", "report.css").read_text(encoding="utf-8")

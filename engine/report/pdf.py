@@ -5,7 +5,9 @@ typst sets it from one template; what stands in it goes there as JSON, never as 
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -68,7 +70,7 @@ def _set(document: Document, evidence: bytes, language: str, *, simple: bool) ->
         inputs |= {"tight": "dense"}
     elif page > 1 and down < THIN and _end(template, tight)[0] < page:
         inputs = tight
-    return bytes(
+    made = bytes(
         typst.compile(
             template,
             format="pdf",
@@ -78,6 +80,44 @@ def _set(document: Document, evidence: bytes, language: str, *, simple: bool) ->
             timestamp=datetime.fromisoformat(document.made_at),
         )
     )
+    return _with_row_headers(made)
+
+
+def _with_row_headers(made: bytes) -> bytes:
+    """Tag the first cell of every row of a table as the header of its row, which typst cannot write yet.
+
+    Nothing else changes: the tags are the only objects that are written anew.
+    """
+    from pypdf import PdfReader, PdfWriter
+    from pypdf.generic import ArrayObject, DictionaryObject, NameObject
+
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(made)))
+    for row in _elements(writer.root_object["/StructTreeRoot"].get_object(), "/TR"):
+        kids = row["/K"].get_object()
+        first = (kids if isinstance(kids, ArrayObject) else ArrayObject([kids]))[0].get_object()
+        if first.get("/S") == "/TD":
+            first[NameObject("/S")] = NameObject("/TH")
+            said = {"/O": "/Table", "/Scope": "/Row"}
+            first[NameObject("/A")] = DictionaryObject(
+                {NameObject(name): NameObject(value) for name, value in said.items()}
+            )
+    writer.pdf_header = made[:8].decode()
+    target = io.BytesIO()
+    writer.write(target)
+    return target.getvalue()
+
+
+def _elements(node: Any, kind: str) -> Iterator[Any]:
+    """Give the elements of a kind below one of the structure tree."""
+    kids = node.get("/K", ())
+    kids = kids.get_object() if hasattr(kids, "get_object") else kids
+    for kid in kids if isinstance(kids, list) else (kids,):
+        inner = kid.get_object() if hasattr(kid, "get_object") else kid
+        if isinstance(inner, dict) and "/S" in inner:
+            if inner["/S"] == kind:
+                yield inner
+            else:
+                yield from _elements(inner, kind)
 
 
 def _end(template: bytes, inputs: dict[str, str]) -> tuple[int, float]:

@@ -119,6 +119,20 @@ def with_code_book(schema: Schema, book: Mapping[str, Entry]) -> tuple[Schema, t
     return schema, tuple(used)
 
 
+def read_labels(written: str) -> dict[str, str]:
+    """Return the codes of a line such as ``1=male; 2=female``; one without meanings says nothing.
+
+    Examples
+    --------
+    >>> read_labels("1 = male; 2 = female"), read_labels("male, female")
+    ({'1': 'male', '2': 'female'}, {})
+    """
+    pairs = [_PAIR.split(part, maxsplit=1) for part in _BETWEEN.split(written) if part]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        return {}
+    return {code: label for code, label in pairs if code}
+
+
 def _tell(column: Column, entry: Entry) -> Column:
     labels = {**column.labels, **entry.labels}
     missing = entry.missing or column.missing
@@ -179,7 +193,7 @@ def _entries(lines: Iterable[Mapping[str, str]]) -> Mapping[str, Entry]:
 
 def _line(before: Entry, line: Mapping[str, str]) -> Entry:
     code, label = line.get("code", ""), line.get("label", "")
-    labels = {**before.labels, **_pairs(line.get("codes", ""))}
+    labels = {**before.labels, **read_labels(line.get("codes", ""))}
     meaning = line.get("meaning", "")
     if code:
         of_code = line.get("code_label") or label
@@ -196,14 +210,6 @@ def _line(before: Entry, line: Mapping[str, str]) -> Entry:
         before.maximum or line.get("maximum", ""),
         before.missing or missing,
     )
-
-
-def _pairs(written: str) -> dict[str, str]:
-    """Return the codes of a cell such as ``1=male; 2=female``; a cell without meanings says nothing."""
-    pairs = [_PAIR.split(part, maxsplit=1) for part in _BETWEEN.split(written) if part]
-    if not pairs or any(len(pair) != 2 for pair in pairs):
-        return {}
-    return {code: label for code, label in pairs if code}
 
 
 def _text(cell: str) -> str:

@@ -29,6 +29,7 @@ OTHER = "other"
 MISSING = "missing"
 MOST_LEVELS = 100_000
 NUMBERS = (Kind.INTEGER, Kind.NUMBER)
+_SMALLEST_ALIKE, _LARGEST_ALIKE = 1e-4, 1e10  # in between Arrow and Python write a number alike
 _LARGEST_WRITTEN = 10.0 ** (LONGEST - 2)
 
 
@@ -279,10 +280,28 @@ def text_of(value: object) -> str:
 
 def texts_of(values: Iterable[object]) -> list[str]:
     """Return cells as text, see `text_of`."""
+    if isinstance(values, np.ndarray | pd.Series | pd.Index) and values.dtype.kind == "f":
+        return _float_texts(values.to_numpy() if not isinstance(values, np.ndarray) else values)
     listed = values.tolist() if hasattr(values, "tolist") else list(values)
     if listed and isinstance(listed[0], str):
         return [value.strip() if isinstance(value, str) else text_of(value) for value in listed]
     return [text_of(value) for value in listed]
+
+
+def _float_texts(values: npt.NDArray[np.floating]) -> list[str]:
+    """Do what `text_of` does to many numbers: Arrow writes those of a usual size with the same digits."""
+    numbers = values.astype(np.float64)
+    sizes = np.abs(numbers)
+    plain = (sizes >= _SMALLEST_ALIKE) & (sizes < _LARGEST_ALIKE)
+    written = pa.array(numbers).cast(pa.string())
+    whole = plain & (numbers == np.floor(numbers))
+    if whole.any():
+        digits = pa.array(np.where(whole, numbers, 0).astype(np.int64)).cast(pa.string())
+        written = pc.if_else(pa.array(whole), digits, written)
+    texts: list[str] = written.to_pylist()
+    for place in np.flatnonzero(~plain).tolist():
+        texts[place] = text_of(numbers[place])
+    return texts
 
 
 def filled_texts(values: Iterable[object], column: Column) -> list[str]:

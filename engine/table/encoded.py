@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +60,26 @@ class Encoded:
             start += len(chunk)
         # Every chunk has the dictionary of the whole column.
         return Encoded(chunks[0].dictionary if chunks else pa.array([], cells.type), places)
+
+    @staticmethod
+    def joined(parts: Sequence[Encoded]) -> Encoded:
+        """Return the cells of several pieces of a column, one below the other.
+
+        Examples
+        --------
+        >>> found = Encoded.joined([Encoded.of(pa.array(["b", "a"])), Encoded.of(pa.array([None, "c", "a"]))])
+        >>> found.distinct.to_pylist(), found.places.tolist()
+        (['b', 'a', 'c'], [0, 1, -1, 2, 1])
+        """
+        if len(parts) == 1:
+            return parts[0]
+        known = Encoded.of(pa.chunked_array([part.distinct for part in parts]))
+        places, start = [], 0
+        for part in parts:
+            own = known.places[start : start + len(part.distinct)]
+            places.append(np.append(own, np.int32(-1))[part.places])
+            start += len(part.distinct)
+        return Encoded(known.distinct, np.concatenate(places))
 
     def mapped(self, change: Callable[[pa.Array], pa.Array]) -> Encoded:
         """Return the column with every cell changed by itself; the same object where none is.

@@ -74,38 +74,91 @@ def fingerprints(table: Table, *, progress: Progress = SILENT) -> Fingerprints:
 
     It recognises the same table again; it is no proof that two tables are the same.
     """
-    names = table.names
-    seeds = [
-        np.uint64(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")) for name in names
-    ]
-    total, columns = np.zeros(2, np.uint64), np.zeros((len(names), 2), np.uint64)
-    first, varies = [np.uint64(0)] * len(names), np.zeros(len(names), dtype=bool)
-    shift = max(0, (table.n_rows * _PARTS // _KEPT).bit_length())
-    kept: list[Hashes] = []
-    frame = table.rows()
-    known = {name: _hashed_distinct(table.encoded(name).distinct) for name in table.encodings}
-    for start in range(0, table.n_rows, _PIECE):
-        progress.step(start / table.n_rows, "table.fingerprint")
-        piece = frame.iloc[start : start + _PIECE]
-        rows, parts = np.zeros(len(piece), np.uint64), _Parts(len(piece))
-        for place, (name, seed) in enumerate(zip(names, seeds, strict=True)):
-            if name in known:
-                places = table.encoded(name).places[start : start + _PIECE]
-                cells, present = known[name][places], places >= 0
-            else:
-                values = piece.iloc[:, place]
-                cells, present = _hash(values), values.notna().to_numpy()
-            rows += _mix(cells ^ seed)
-            plain = _mix(cells)
-            parts.add(plain, present)
-            columns[place] += _sums(plain)
-            first[place] = first[place] if start else plain[0]
-            varies[place] |= bool((plain != first[place]).any())
-        total += _sums(_mix(rows))
-        kept.append(parts.below(shift))
-    about = "\0".join((*sorted(names), str(table.n_rows), *(str(int(one)) for one in total)))
-    contents = _mix(columns[varies, 0]) + columns[varies, 1]
-    return Fingerprints(hashlib.sha256(about.encode()).hexdigest(), _once(kept), np.sort(contents))
+    traced = Tracing()
+    traced.add(table, progress)
+    return traced.found()
+
+
+class Tracing:
+    """The fingerprints of a table that comes piece by piece, see `fingerprints`; it keeps no cell.
+
+    Examples
+    --------
+    >>> traced = Tracing()
+    >>> for one in ("x", "y"):
+    ...     traced.add(Table(pd.DataFrame({"a": [one]})))
+    >>> whole = fingerprints(Table(pd.DataFrame({"a": ["x", "y"]})))
+    >>> traced.found().fingerprint == whole.fingerprint
+    True
+    """
+
+    def __init__(self) -> None:
+        self._rows, self._shift = 0, 0
+        self._total = np.zeros(2, np.uint64)
+        self._columns: dict[str, _Content] = {}
+        self._kept: list[Hashes] = []
+
+    def add(self, table: Table, progress: Progress = SILENT) -> None:
+        """Add some rows; every piece has the same columns."""
+        frame = table.rows()
+        for name in table.names:
+            self._columns.setdefault(name, _Content.of(name))
+        self._rows += table.n_rows
+        self._thin(max(0, (self._rows * _PARTS // _KEPT).bit_length()))
+        known = {name: _hashed_distinct(table.encoded(name).distinct) for name in table.encodings}
+        for start in range(0, table.n_rows, _PIECE):
+            progress.step(start / table.n_rows, "table.fingerprint")
+            piece = frame.iloc[start : start + _PIECE]
+            rows, parts = np.zeros(len(piece), np.uint64), _Parts(len(piece))
+            for place, name in enumerate(table.names):
+                if name in known:
+                    places = table.encoded(name).places[start : start + _PIECE]
+                    cells, present = known[name][places], places >= 0
+                else:
+                    values = piece.iloc[:, place]
+                    cells, present = _hash(values), values.notna().to_numpy()
+                content = self._columns[name]
+                rows += _mix(cells ^ content.seed)
+                plain = _mix(cells)
+                parts.add(plain, present)
+                content.add(plain)
+            self._total += _sums(_mix(rows))
+            self._kept.append(parts.below(self._shift))
+
+    def _thin(self, shift: int) -> None:
+        """Keep a smaller part of what is kept where the table turns out to be larger."""
+        if shift > self._shift:
+            self._shift = shift
+            self._kept = [found[found <= _below(shift)] for found in self._kept]
+
+    def found(self) -> Fingerprints:
+        """Return the fingerprints of all rows that were added."""
+        about = "\0".join((*sorted(self._columns), str(self._rows), *(str(int(one)) for one in self._total)))
+        varied = [one.sums for one in self._columns.values() if one.varies]
+        columns = np.array(varied, np.uint64).reshape(-1, 2)
+        contents = _mix(columns[:, 0]) + columns[:, 1]
+        return Fingerprints(hashlib.sha256(about.encode()).hexdigest(), _once(self._kept), np.sort(contents))
+
+
+@dataclass
+class _Content:
+    """What is known of a column's cells: their sums, and whether they differ."""
+
+    seed: np.uint64
+    sums: Hashes
+    first: np.uint64 | None = None
+    varies: bool = False
+
+    @staticmethod
+    def of(name: str) -> _Content:
+        seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")
+        return _Content(np.uint64(seed), np.zeros(2, np.uint64))
+
+    def add(self, plain: Hashes) -> None:
+        """Add the hashes of some cells."""
+        self.sums += _sums(plain)
+        self.first = plain[0] if self.first is None else self.first
+        self.varies |= bool((plain != self.first).any())
 
 
 class _Parts:
@@ -125,7 +178,11 @@ class _Parts:
     def below(self, shift: int) -> Hashes:
         """Return the hashes of all parts that are large enough and below 2^(64 − shift)."""
         found = _mix(self.sums[self.cells >= _FEWEST_CELLS])
-        return found[found <= np.uint64((1 << (64 - shift)) - 1)]
+        return found[found <= _below(shift)]
+
+
+def _below(shift: int) -> np.uint64:
+    return np.uint64((1 << (64 - shift)) - 1)
 
 
 def _once(pieces: list[Hashes]) -> Hashes:

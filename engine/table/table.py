@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -11,7 +13,7 @@ import pandas as pd
 from engine.notebook import Shown
 from engine.table.cells import cells_of
 from engine.table.encoded import Encoded
-from engine.table.reading.options import Finding, ReadOptions
+from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 
 INTEGER, NUMBER, DATE, TEXT = "integer", "number", "date", "text"
 
@@ -116,6 +118,37 @@ class Table(Shown):
             encoded=encoded,
         )
 
+    def only(self, names: Collection[str]) -> Table:
+        """Return the table with some of its columns; names that it does not have are passed over."""
+        kept = [name for name in self.names if name in names]
+        encoded = {name: one for name, one in self._encoded.items() if name in names}
+        return self.with_rows(self._frame[kept], encoded=encoded)
+
+    @staticmethod
+    def joined(parts: list[Table]) -> Table:
+        """Return the pieces of a table one below the other; the list is emptied, column by column freed.
+
+        Examples
+        --------
+        >>> Table.joined([Table(pd.DataFrame({"a": [one]})) for one in (1, 2)]).rows()["a"].tolist()
+        [1, 2]
+        """
+        first, n_rows = parts[0], sum(part.n_rows for part in parts)
+        if len(parts) == 1:
+            return first
+        encodings = frozenset.intersection(*(part.encodings for part in parts))
+        encoded = {name: Encoded.joined([part.encoded(name) for part in parts]) for name in encodings}
+        findings = _joined_findings(parts)
+        frames = [part.rows() for part in parts]
+        parts.clear()
+        columns = {
+            name: pd.concat([frame.pop(name) for frame in frames], ignore_index=True) for name in first.names
+        }
+        frame = pd.DataFrame(columns, index=pd.RangeIndex(n_rows), copy=False)
+        joined = first.with_rows(frame, encoded=encoded)
+        joined.findings = findings
+        return joined
+
     def with_column(self, name: str, values: Any) -> Table:
         """Return the table with one column more, or another one in its place."""
         frame = self.rows()
@@ -158,6 +191,20 @@ def storage_of(dtype: object) -> str:
     if pd.api.types.is_datetime64_any_dtype(dtype):  # type: ignore[arg-type]
         return DATE
     return TEXT
+
+
+def _joined_findings(parts: Sequence[Table]) -> tuple[Finding, ...]:
+    """Return what was found in pieces of a table, each finding once; rows are counted within their file."""
+    found: dict[object, Finding] = {}
+    start = Counter[str]()
+    for part in parts:
+        for one in part.findings:
+            key = (one.code, one.file, one.column, tuple(one.more.items()))
+            rows = tuple(start[part.source] + row for row in one.rows)
+            said = found.setdefault(key, replace(one, count=0, rows=()))
+            found[key] = replace(said, count=said.count + one.count, rows=(*said.rows, *rows)[:ROWS_NAMED])
+        start[part.source] += part.n_rows
+    return tuple(found.values())
 
 
 def _only(values: Mapping[str, Any], names: set[str]) -> dict[str, Any]:

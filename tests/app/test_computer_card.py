@@ -47,3 +47,13 @@ def test_rules_of_the_computer_are_shown_as_they_are_or_as_broken(
     rules.write_text("two_persons = true\n")
     page.enter()
     assert "two_persons" in page.computer.rules.plain()
+
+
+def test_where_registers_live_is_said_and_a_copied_folder_is_warned_of(
+    window: Window, tmp_path: Path
+) -> None:
+    page = window.page("start")
+    for folder, tone in ((tmp_path / "registers", "quiet"), (tmp_path / "OneDrive - Clinic" / "k", "care")):
+        window.study.ledger_path = folder / "ledger.sqlite"
+        page.enter()
+        assert str(folder) in page.computer.place.plain() and page.computer.place.property("tone") == tone

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.frame.tabbing import read_stops
 from app.frame.window import Window
 from app.state import flow
 from tests.app.conftest import STALL, Watchdog
@@ -76,6 +77,39 @@ def test_every_control_has_a_name(step: str, window: Window) -> None:
             if face is None or not face.text(QAccessible.Text.Name).strip():
                 unnamed.append(f"{type(control).__name__} {control.objectName()}")
     assert unnamed == []
+
+
+def test_whatever_tab_stops_at_says_what_it_is(step: str, window: Window) -> None:
+    """A name, and a role that screen readers know: not the blank surface that painted widgets are."""
+    blank = {QAccessible.Role.NoRole, QAccessible.Role.Client, QAccessible.Role.Border, QAccessible.Role.Pane}
+    wrong = []
+    for stop in shown(window, QWidget):
+        is_inside = stop.objectName().startswith("qt_") or isinstance(stop, QAbstractScrollArea)
+        if is_inside or stop.focusProxy() or not stop.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            continue
+        face = QAccessible.queryAccessibleInterface(stop)
+        if face.role() in blank or not face.text(QAccessible.Text.Name).strip():
+            wrong.append(f"{type(stop).__name__} {stop.objectName()} {face.role().name}")
+    assert wrong == []
+
+
+def test_what_goes_on_is_reached_within_three_keys(step: str, window: Window, qtbot: Any) -> None:
+    """From wherever the keyboard is: F6 takes it to Next, or to what stands in its place, and back."""
+    page = window.page(step)
+    stops = [one for one in read_stops(page.widget()) if one.isEnabled()]
+    assert stops
+    for stop in (page.first_focus(), stops[0], stops[len(stops) // 2], stops[-1]):
+        if stop is None:
+            continue
+        stop.setFocus()
+        if not window.footer.next.isVisible() or not window.footer.next.isEnabled():
+            continue
+        qtbot.keyClick(stop, Qt.Key.Key_F6)
+        assert window.focusWidget() is window.footer.next, stop.objectName()
+        qtbot.keyClick(window.footer.next, Qt.Key.Key_F6)
+        assert page.first_focus() is None or window.focusWidget() is not window.footer.next
+    reached = window.footer.next.isEnabled() or window.footer.why.isVisible()
+    assert reached or page.first_focus() is not None
 
 
 def test_every_control_is_reached_by_tab(step: str, window: Window, qtbot: Any) -> None:

@@ -18,6 +18,8 @@ from tests.app.test_everywhere import (  # noqa: F401
     test_every_control_is_reached_by_tab,
     test_it_fits_and_no_text_is_cut,
     test_tab_goes_in_the_order_of_reading,
+    test_what_goes_on_is_reached_within_three_keys,
+    test_whatever_tab_stops_at_says_what_it_is,
 )
 from tests.app.walking import settle
 

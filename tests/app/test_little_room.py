@@ -71,3 +71,25 @@ def test_while_a_file_is_read_title_words_and_bar_stand_together(
     for above, below in pairwise(ends):
         assert 0 <= below[0] - above[1] <= 24, ends
     assert page.busy.height() <= page.busy.sizeHint().height() + 4
+
+
+def test_steps_are_one_line_whose_menu_opens_what_the_column_does(
+    at: Any, window: Window, qtbot: Any
+) -> None:
+    window.resize(911, 512)
+    page = at("method", method="", parameters={}, budget=None)
+    settle(qtbot, window)
+    line = window.side.line
+    assert line.isVisible() and not window.side.tall.isVisible()
+    assert page.viewport().width() > 880, "the page has the whole width"
+    assert "5" in line.open.text() and line.marks.at == 5
+    actions = [one for one in line.menu.actions() if not one.isSeparator()]
+    columns = next(one for one in actions if "Columns" in one.text())
+    later = next(one for one in actions if "Report" in one.text())
+    assert columns.isEnabled() and not later.isEnabled()
+    columns.trigger()
+    settle(qtbot, window)
+    assert window.step == "columns"
+    window.resize(1366, 768)
+    qtbot.wait(30)
+    assert window.side.tall.isVisible() and not line.isVisible()

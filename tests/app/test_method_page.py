@@ -177,7 +177,28 @@ def test_the_search_finds_names_terms_and_publications() -> None:
     assert found("differential PRIVACY") >= {"statistics.counts", "statistics.means"}
     assert "datasets.k_anonymity" not in found("differential privacy counts")
     assert found("xyzzy") == set()
+    counted = [one.method.id for one in search(list(OFFERS.values()), "how many per ward")]
+    assert counted[0] in ("statistics.counts", "statistics.histogram"), "“per” is no part of another name"
     assert found("xyzzy Sweeney") == found("Sweeney"), "a word that nobody knows rules nothing out"
+
+
+EVERYDAY = {
+    Held.COARSER: ("the university wants rows", "anonymised extract for research"),
+    Held.COUNTS: ("how many per ward", "monthly figures for the ministry", "dashboard of admissions"),
+    Held.INVENTED: ("a test table for the new software", "training data for a course", "fake patients"),
+    Held.AVERAGES: ("average length of stay", "mean cost by department"),
+    Held.MODEL: ("predict readmission", "a formula for the risk of falling"),
+    Held.ANSWERS: ("they phone with questions every week", "answer questions one by one"),
+    Held.SURVEY: ("ask staff about violence", "questionnaire about drugs", "survey of employees"),
+    Held.REAL: ("follow the same patient without names", "pseudonymised list for the registry"),
+}
+
+
+@pytest.mark.parametrize("held", list(EVERYDAY))
+def test_an_everyday_wish_finds_what_is_meant_first(held: Held) -> None:
+    for wish in EVERYDAY[held]:
+        found = search(order_offers(list(OFFERS.values()), {}), wish)
+        assert found and found[0].method.in_hands() is held, (wish, [one.method.id for one in found[:3]])
 
 
 def test_every_answer_has_its_words() -> None:

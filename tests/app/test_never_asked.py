@@ -20,7 +20,7 @@ def test_columns_and_risk_say_it_and_lead_there(window: Window, qtbot: Any, tmp_
     silent = [one.column for one in asked if not one.asked]
     assert len(silent) == 2 and {schema.column(name).role for name in silent} <= {Role.SENSITIVE, Role.OTHER}
     page = window.page("columns")
-    assert page.outside.isVisible() and page.outside.plain().startswith("2 columns were taken")
+    assert page.outside.isVisible() and page.outside.plain().startswith("2 columns were not asked")
     hands = Hands(qtbot, window)
     hands.next("risk")
     risk = window.page("risk")

@@ -25,6 +25,7 @@ from engine.privacy.promise import Neighbours
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.app.conftest import STALL, Watchdog
 from tests.app.hands import Hands
+from tests.app.test_four_journeys import german_export
 from tests.app.walking import (
     decide_columns,
     fill_purpose,
@@ -1071,9 +1072,10 @@ def test_what_nobody_recognised_is_asked_first_in_groups_and_answered_by_letter(
     window.go("columns")
     settle(qtbot, window)
     page = window.page("columns")
-    assert page.unknown.isChecked() and page.unknown.text().endswith("4")
+    assert page.every.isChecked() and len(page._unknown()) == 4
     lines = page.table.columns.lines
-    assert [line.title for line in lines] == ["zq1 and 2 more", "kk"]
+    assert [line.title for line in lines] == ["zq1 and 2 more", "kk", "patient_nbr", "smoker"]
+    assert [line.band for line in lines] == ["asked", "", "guarded", "settled"]
     page.accept.click()  # accepts what is proposed; nothing is proposed for these
     schema = window.study.plan.schema
     assert {schema.column(name).role for name in ("zq1", "zq2", "zq3", "kk")} == {Role.NOT_RECOGNISED}
@@ -1083,11 +1085,30 @@ def test_what_nobody_recognised_is_asked_first_in_groups_and_answered_by_letter(
     schema = window.study.plan.schema
     assert {schema.column(name).role for name in ("zq1", "zq2", "zq3")} == {Role.SENSITIVE}
     assert schema.column("kk").role is Role.NOT_RECOGNISED
-    assert [line.name for line in page.table.columns.lines] == ["zq1", "kk"]  # nothing jumps away
+    assert [line.name for line in page.table.columns.lines[:2]] == ["zq1", "kk"]  # nothing jumps away
     page.select("kk")
     Hands(qtbot, window).answer("kk", Role.DROPPED)
     assert window.study.plan.schema.column("kk").role is Role.DROPPED
-    assert page.unknown.text().endswith("0")
+    assert not page._unknown()
+
+
+def test_ten_columns_are_in_view_and_seven_in_a_low_window(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    open_table(qtbot, window, german_export(tmp_path, rows=300))
+    window.go("columns")
+    settle(qtbot, window)
+    table = window.page("columns").table
+    for size, least in (((1366, 768), 10), ((911, 512), 7)):
+        window.resize(*size)
+        qtbot.wait(60)
+        whole = window.page("columns").viewport().rect()
+        ends = [
+            table.viewport().mapTo(window.page("columns").viewport(), table.visualRect(index).bottomLeft())
+            for index in (table.columns.index(row, 0) for row in range(len(table.columns.lines)))
+            if table.viewport().rect().contains(table.visualRect(index).bottomLeft())
+        ]
+        assert sum(whole.contains(one) for one in ends) >= least, (size, len(ends))
 
 
 def test_a_code_list_is_proposed_with_counts_and_taken_by_a_click(

@@ -147,3 +147,15 @@ def test_a_finished_release_is_remembered_and_fills_the_next_by_a_click(
     assert now.threshold == "" and not page.form.fill.isVisible()
     window.undoing.undo()
     assert window.study.plan.purpose.organisation == ""
+
+
+def test_what_else_is_made_is_wished_for_by_ticks_and_kept_in_the_plan(page: Any, window: Window) -> None:
+    page.also["sav"].click()
+    page.also["croissant"].click()
+    assert window.study.plan.also == ("sav", "croissant")
+    page.also["sav"].click()
+    assert window.study.plan.also == ("croissant",)
+    window.study.decide(also=("dta",))
+    page.enter()
+    assert [name for name, box in page.also.items() if box.isChecked()] == ["dta"]
+    assert words.say("app.purpose.help.also.title") == page.explain("also").title

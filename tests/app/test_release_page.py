@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from app.parts.lines import Line, weakest
 from app.parts.prose import Prose
 from app.parts.table import DataTable
 from app.screens.release.first_screen import Bands
-from app.screens.release.summary import measured, readable
+from app.screens.release.summary import alone, measured, readable
 from app.work.releasing import Watch, release, reopen
 from engine.release.plan import Budget
 from engine.release.verdict import Came
@@ -86,6 +87,18 @@ def test_four_figures_and_three_parts_and_little_to_read(
     assert len(words_on(page)) > count + 100, "nothing is lost: it stands behind the link"
     qtbot.keyClick(page.left, Qt.Key.Key_T)
     assert not page.further.isVisible()
+
+
+def test_who_stands_alone_is_counted_in_one_way(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = made(window, qtbot, "datasets.k_anonymity", tmp_path)
+    groups = alone(window.study.result("bundle").facts["internal"])
+    assert groups is not None and groups[0] > groups[1]
+    window.study.store("group_sizes", SimpleNamespace(alone=422, people=4_259), window.study.plan)
+    page._show_figures(window.study.result("bundle"))
+    said = " ".join(words_on(page))
+    assert f"{groups[0]:,} {groups[1]:,}" in said and "422" not in said
+    counts = {one.written for one in measured(window.study.result("bundle").facts["internal"])}
+    assert {f"{one:,}" for one in groups} <= counts, "part 2 says the same two"
 
 
 def test_undo_is_back_where_it_means_something(window: Window, qtbot: Any, tmp_path: Path) -> None:

@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit
 
 from app.frame.window import Window
-from app.work.releasing import Outcome, Watch, seal_what_stays, seals_known
+from app.work.releasing import Outcome, Watch, seal_what_stays
 from app.work.releasing import release as make_release
+from app.work.sealing import seals_known
 from engine import policy
+from engine.errors import InputRefused
+from engine.ledger import Ledger
 from engine.privacy import keys
 from engine.release import sealing
 from tests.app.walking import settle
@@ -29,7 +32,7 @@ def test_whether_it_is_set_up_is_seen_without_reading_the_ledger(tmp_path: Path)
     ledger = tmp_path / "ledger.sqlite"
     ledger.write_bytes(b"what no program reads as a ledger")
     assert not seals_known(ledger)
-    place = sealing.place(ledger)
+    place = policy.sealing_place(ledger)
     place.parent.mkdir()
     place.write_bytes(b"{}")
     assert seals_known(ledger)
@@ -115,3 +118,74 @@ def test_a_release_whose_encrypting_fails_is_shown_and_says_so(
     said = f"{window.notice._what.text()} {window.notice._do.text()}"
     assert "not encrypted yet" in said and "No space left" in said
     assert window.study.result("bundle") is made
+
+
+def test_encryption_is_offered_at_first_start_until_somebody_answers(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    window.study.ledger_path = tmp_path / "ledger.sqlite"
+    window.go("start")
+    settle(qtbot, window)
+    offer = window.page("start").sealing
+    window.page("start").enter()
+    assert offer.offer.isVisible() and offer.later.isVisible() and not offer.form.isVisible()
+    qtbot.mouseClick(offer.later, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert not offer.offer.isVisible() and offer.line.isVisible()
+    assert window.settings.get("answered_sealing", False) and not seals_known(window.study.ledger_path)
+
+
+def test_a_passphrase_is_chosen_at_first_start_and_changed_later(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    path = window.study.ledger_path = tmp_path / "ledger.sqlite"
+    window.go("start")
+    settle(qtbot, window)
+    page, code = window.page("start"), tmp_path / "recovery-code.txt"
+    page.enter()
+    offer = page.sealing
+    qtbot.mouseClick(offer.line, Qt.MouseButton.LeftButton)
+    assert not offer.fields["old"].isVisible() and not offer.button.isEnabled()
+    for name in ("new", "new_again"):
+        qtbot.keyClicks(offer.fields[name], WORDS)
+    assert all(field.echoMode() is QLineEdit.EchoMode.Password for field in offer.fields.values())
+    qtbot.mouseClick(offer.button, Qt.MouseButton.LeftButton)
+    dialog = page.findChild(QFileDialog)
+    assert dialog is not None and dialog.acceptMode() is QFileDialog.AcceptMode.AcceptSave
+    dialog.fileSelected.emit(str(code))
+    dialog.close()
+    settle(qtbot, window)
+    assert (
+        seals_known(path)
+        and not offer.offer.isVisible()
+        and "recovery-code.txt" in window.notice._what.text()
+    )
+
+    qtbot.mouseClick(offer.line, Qt.MouseButton.LeftButton)
+    assert offer.fields["old"].isVisible()
+    for wrong, right in (("not the passphrase", False), (WORDS, True)):
+        for name, written in (("old", wrong), ("new", "another one"), ("new_again", "another one")):
+            qtbot.keyClicks(offer.fields[name], written)
+        qtbot.mouseClick(offer.button, Qt.MouseButton.LeftButton)
+        settle(qtbot, window)
+        assert not any(field.text() for field in offer.fields.values())
+        if right:
+            assert sealing.opened(Ledger(path), "another one").key
+        else:
+            with pytest.raises(InputRefused, match=r"sealing\.secret"):
+                sealing.opened(Ledger(path), "another one")
+    assert sealing.opened(Ledger(path), code.read_text().splitlines()[0]).key
+
+
+def test_where_the_administrator_wants_it_the_offer_stays(
+    window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = tmp_path / "custos.toml"
+    rules.write_text("sealed = true\n")
+    monkeypatch.setattr(policy, "place", lambda: rules)
+    window.study.ledger_path = tmp_path / "ledger.sqlite"
+    window.settings.set(answered_sealing=True)
+    window.go("start")
+    window.page("start").enter()
+    offer = window.page("start").sealing
+    assert "administrator" in offer.offer.plain() and not offer.later.isVisible() and offer.offer.isVisible()

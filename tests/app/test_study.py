@@ -48,6 +48,7 @@ EDITS: dict[str, st.SearchStrategy[Any]] = {
     ),
     "preparation": st.sampled_from([(), ({"step": "keep"},)]),
     "tried": st.integers(0, 2),
+    "also": st.sampled_from([(), ("sav",)]),
     "parameters": st.sampled_from([{}, {"columns": ["age"]}]),
     "declared_sizes": st.sampled_from([(5,), (5, 20)]),
     "budget": st.sampled_from(

@@ -367,6 +367,25 @@ def test_the_best_is_searched_within_the_locks(window: Window, qtbot: Any, tmp_p
     assert view.place == best
 
 
+def test_arrows_turn_a_column_finer_and_coarser(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    view = answer_of(at_trial(window, qtbot, KA, tmp_path))
+    ladder = next(at for at, own in enumerate(view.shown.ladders) if own.column == "age")
+
+    def step() -> int:
+        return view.shown.candidates[view.place].steps[ladder]
+
+    first, last = step(), len(view.shown.ladders[ladder].sizes) - 1
+    view.groups[ladder].button(first).setFocus(Qt.FocusReason.TabFocusReason)
+    for _ in range(last - first + 1):  # one more than there are: the end stays the end
+        qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Right)
+    assert step() == last and view.groups[ladder].button(last).hasFocus()
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Left)
+    assert step() == last - 1
+    view.locks[ladder].setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(view.locks[ladder], Qt.Key.Key_Right)
+    assert step() == last and view.locks[ladder].hasFocus()
+
+
 def test_locks_that_let_nothing_leave_name_the_one_to_open(
     window: Window, qtbot: Any, tmp_path: Path
 ) -> None:

@@ -7,11 +7,10 @@ from typing import Any
 
 from app.frame.window import Window
 from app.screens.preview.asks import look_ahead
-from engine.ledger import Ledger
-from engine.release import remembered
+from engine.ledger import Ledger, remembered
+from engine.ledger.remembered import OLDER
 from engine.release.earlier import EARLIER_MISSING
 from engine.release.nearby import PUT_BACK
-from engine.release.remembered import OLDER
 from tests.app.conftest import settle
 from tests.engine.release.test_earlier import COUNTS, MORE, forget, made, planned
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit
 
 from app import words
@@ -454,6 +454,28 @@ def test_nothing_is_wrong_before_something_was_filled_in_and_an_answer_comes_int
     assert len(page.answers) == 1
     top = page.last.mapTo(page.viewport(), page.last.rect().topLeft()).y()
     assert page.last.isVisible() and 0 <= top < page.viewport().height() // 2, "the newest answer is in view"
+
+
+def test_a_question_is_one_sentence_in_the_order_it_is_read(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = desk(window, qtbot, tmp_path)
+    window.resize(1366, 768)
+    ask_women(page, qtbot)
+    settle(qtbot, window)
+    qtbot.wait(50)
+    parts = [
+        *(last(page, kind, name) for kind, name in ((QComboBox, "kind"), (QAbstractButton, "of-rows"))),
+        *(last(page, QComboBox, f"clause-{name}") for name in ("column", "operator")),
+        *(last(page, kind, name) for kind, name in ((ValuesButton, "values"), (QLineEdit, "epsilon"))),
+    ]
+    places = [one.mapTo(page.widget(), QPoint(0, one.height() // 2)) for one in parts]
+    read = [(round(place.y() / 20), place.x()) for place in places]
+    assert read == sorted(read), "from left to right, line by line"
+    assert places[-1].y() - places[0].y() <= 100, "not one field below the other"
+    assert len({place.y() // 20 for place in places[2:5]}) == 1, "a condition stands in one line"
+    right = max(one.mapTo(page.widget(), one.rect().bottomRight()).x() for one in parts)
+    assert right < page.viewport().width()
 
 
 @pytest.mark.guarantee

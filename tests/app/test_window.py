@@ -546,3 +546,21 @@ def test_a_widget_that_is_shown_before_it_has_a_parent_is_seen(
     getattr(alone, way[0])(*way[1:])
     assert strays and all(told.startswith(kind.__name__) for told in strays)
     alone.hide()
+
+
+def test_the_help_opens_at_the_page_in_view_and_is_searched(window: Window, qtbot: Any) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_F1)
+    found = window.help
+    assert found.isVisible() and found.heading.text() == words.say("app.steps.start")
+    found.search.setText("k-anonymity")
+    assert found.list.count() > 1 and "k-anonymity" in found.text.plain()
+    found.search.setText("nothing-of-that-kind")
+    assert not found.list.count() and "nothing-of-that-kind" in found.text.plain()
+    found.search.clear()
+    for place in range(found.list.count()):  # each subject is shown, and none is empty
+        found.list.setCurrentRow(place)
+        assert found.heading.text() and found.text.plain()
+    found.close()
+    window.side.help.click()
+    assert window.help is not found and window.help.isVisible()
+    window.help.close()

@@ -1,6 +1,7 @@
 """Print how time and memory grow with the rows: a whole run beside reading and grouping elsewhere.
 
     python tests/benchmarks/growth.py [--rows 10000 100000 1000000 10000000] [--only "a whole run" pandas]
+        [--format parquet] [--more 4]
 
 Each figure is of a process of its own: seconds of processor time, those of its imports included, and the
 most memory that it held. What is not installed has no column. The other tools read the file with its dates
@@ -27,7 +28,7 @@ from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Budget
 from engine.release.plan import FileReference, Plan
-from engine.release.reading import pinned
+from engine.release.reading import pin_reading
 from engine.release.run import run
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
@@ -50,7 +51,7 @@ plan = Plan(
     holding="Register", holding_budget=Budget(Fraction(5)),
 )
 ledger, base = Ledger(folder / "ledger.db"), path.parent
-run(pinned(plan, base=base), out=folder / "bundle", ledger=ledger, base=base)
+run(pin_reading(plan, base=base), out=folder / "bundle", ledger=ledger, base=base)
 """
 
 TASKS = {
@@ -58,17 +59,19 @@ TASKS = {
     "reading alone": ("engine", "from engine import read_table\nread_table(path)"),
     "pandas": (
         "pandas",
-        "import pandas\nread = pandas.read_csv(path, parse_dates=['day'])\n"
+        "import pandas\nread = pandas.read_csv(path, parse_dates=['day'])"
+        " if path.suffix == '.csv' else pandas.read_parquet(path)\n"
         "read.groupby(['sex', 'place']).size()",
     ),
     "polars": (
         "polars",
-        "import polars\nread = polars.read_csv(path, try_parse_dates=True)\n"
+        "import polars\nread = polars.read_csv(path, try_parse_dates=True)"
+        " if path.suffix == '.csv' else polars.read_parquet(path)\n"
         "read.group_by('sex', 'place').len()",
     ),
     "duckdb": (
         "duckdb",
-        "import duckdb\nduckdb.sql(f\"CREATE TABLE people AS FROM read_csv('{path}')\")\n"
+        "import duckdb\nduckdb.sql(f\"CREATE TABLE people AS FROM '{path}'\")\n"
         "duckdb.sql('SELECT sex, place, count(*) FROM people GROUP BY ALL').fetchall()",
     ),
 }
@@ -90,11 +93,14 @@ print(json.dumps([used.ru_utime + used.ru_stime, most / 1e6]))
 """
 
 
-def written(rows: int, path: Path) -> Path:
-    """Write a table of people with six columns; every person has two rows on average."""
+def written(rows: int, path: Path, more: int = 0) -> Path:
+    """Write a table of people with six columns, CSV or Parquet; every person has two rows on average.
+
+    ``more`` columns of numbers stand beside them that nobody declares or uses.
+    """
     import numpy as np
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import csv, parquet
 
     made = np.random.default_rng(7)
     days = np.datetime64("2000-01-01") + made.integers(0, 8000, rows)
@@ -104,8 +110,12 @@ def written(rows: int, path: Path) -> Path:
         "sex": np.array(["f", "m", "u"])[made.integers(0, 3, rows)],
         "place": np.array([f"place {number}" for number in range(40)])[made.integers(0, 40, rows)],
         "cost": np.round(made.gamma(2, 500, rows), 2),
-        "day": pa.array(days.astype(str)),
+        "day": pa.array(days if path.suffix == ".parquet" else days.astype(str)),
+        **{f"unused {place}": np.round(made.normal(size=rows), 9) for place in range(more)},
     }
+    if path.suffix == ".parquet":
+        parquet.write_table(pa.table(columns), path)
+        return path
     csv.write_csv(pa.table(columns), path, csv.WriteOptions(quoting_style="none"))
     return path
 
@@ -123,13 +133,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS))
     parser.add_argument("--only", nargs="+", choices=list(TASKS), default=list(TASKS))
+    parser.add_argument("--format", choices=["csv", "parquet"], default="csv")
+    parser.add_argument("--more", type=int, default=0, help="columns of numbers that nobody uses")
     asked = parser.parse_args()
     tasks = [task for task in asked.only if importlib.util.find_spec(TASKS[task][0]) is not None]
     print("| rows |" + "".join(f" {task}, s / MB |" for task in tasks))
     print("|---:|" + "---:|" * len(tasks))
     with tempfile.TemporaryDirectory() as folder:
         for rows in asked.rows:
-            path = written(rows, Path(folder) / "people.csv")
+            path = written(rows, Path(folder) / f"people.{asked.format}", asked.more)
             cells = (f" {seconds:.2f} / {size:.0f} |" for seconds, size in (measured(t, path) for t in tasks))
             print(f"| {rows:,} |" + "".join(cells), flush=True)
 

@@ -35,7 +35,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "ledger/book.py": {"secrets.token_hex": NAMES},
     "ledger/register.py": {"secrets.token_hex": NAMES},
     "ledger/recognition.py": {"secrets.token_hex": NAMES},
-    "release/remembered.py": {"secrets.token_hex": NAMES},
+    "ledger/remembered.py": {"secrets.token_hex": NAMES},
     "release/write.py": {"secrets.token_hex": NAMES},
     "release/make.py": {
         "engine.privacy.noise.ordinary_generator": "given to releases whose promise bounds no loss, only"

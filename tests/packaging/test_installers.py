@@ -86,7 +86,15 @@ def test_installers_are_whole_and_the_same_twice(
         made = make_installers.make(built, folder)
         built.joinpath("_internal", "a.txt").touch()
     assert before.keys() == dict.fromkeys(built.rglob("*"), 0).keys()
-    assert {path.suffix for path in made} == {".zst", ".deb", ".json", ""}
+    rpm = {".rpm"} if shutil.which("rpmbuild") else set()
+    assert {path.suffix for path in made} == {".zst", ".deb", ".json", ""} | rpm
+    for package in first.glob("*.rpm"):
+        listed = subprocess.run(["rpm", "-qlvp", package], capture_output=True, text=True, check=True).stdout
+        assert (
+            "/usr/bin/custos -> /opt/custos/custos" in listed and "/opt/custos/licences/numpy.txt" in listed
+        )
+        scripts = subprocess.run(["rpm", "-qp", "--scripts", package], capture_output=True, check=True).stdout
+        assert scripts == b""  # nothing touches what people have
     for path in first.iterdir():
         assert path.read_bytes() == (second / path.name).read_bytes(), path.name
     for line in (first / "SHA256SUMS").read_text().splitlines():

@@ -37,6 +37,7 @@ from engine.methods.models.residuals import RESIDUAL_STEPS, WHOLE  # noqa: E402
 from engine.methods.protocol import MAIN, Budget, Request  # noqa: E402
 from engine.methods.shared.column_cells import small_codes  # noqa: E402
 from engine.privacy.noise import Noise  # noqa: E402
+from engine.table.table import Table  # noqa: E402
 from tests.noise_source import seeded_noise  # noqa: E402
 from tests.peers.model_tables import DELTA, EDGES, EPSILON, Case, adult, fit_quality, wine  # noqa: E402
 from tests.peers.private_models_here import schema_of  # noqa: E402
@@ -223,7 +224,7 @@ def linear(case: Case, seed: int, epsilon: float = EPSILON) -> dict[str, Fit]:
     plan = method("models.linear")(request).plan
     columns = tuple(map(schema_of(case).column, case.predictors))
     assert plan.widths == Design(schema_of(case).column(case.target), columns).widths
-    points = Points.of(case.frame, columns)
+    points = Points.of(Table(case.frame), columns)
     numbers = [_scaled(case.frame[one], *case.low_high(one)) for one in case.predictors if one in case.bounds]
     floats = FloatPoints(np.column_stack(numbers), points.cells, points.widths)
     low, high = case.ends

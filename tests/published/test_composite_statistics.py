@@ -51,7 +51,7 @@ def asked(*, by=(), shares=None, epsilon=EPSILON):
 def squared_errors(one, truth, runs):
     rows = grades()
     noise, design = seeded_noise(24), method("statistics.means")(one)
-    means = np.array([design.numbers(rows.rows(), noise)["value"] for _ in range(runs)])
+    means = np.array([design.numbers(rows, noise)["value"] for _ in range(runs)])
     return ((means - truth) ** 2).mean(axis=1)
 
 
@@ -93,7 +93,7 @@ def test_a_noisy_ratio_is_not_right_on_average():
     """The source's E[noisy ratio] = ratio fails: away from the middle, small groups are pulled inwards."""
     high = table(grade=[10.0, 10.0, 10.0], bucket=["9-10"] * 3)
     noise, one = seeded_noise(5), asked(shares=["1/2", "1/2"])
-    means = [method("statistics.means")(one).numbers(high.rows(), noise)["value"][0] for _ in range(300)]
+    means = [method("statistics.means")(one).numbers(high, noise)["value"][0] for _ in range(300)]
     assert np.mean(means) < 9.7
 
 
@@ -104,9 +104,7 @@ def test_differencing_two_exact_averages_reveals_a_grade_and_two_noisy_ones_do_n
 
     def attack(epsilon, noise):
         one = asked(shares=["3/4", "1/4"], epsilon=epsilon)
-        means = [
-            method("statistics.means")(one).numbers(each.rows(), noise)["value"][0] for each in (five, four)
-        ]
+        means = [method("statistics.means")(one).numbers(each, noise)["value"][0] for each in (five, four)]
         return 5 * means[0] - 4 * means[1]
 
     assert attack(LARGE, seeded_noise(1)) == pytest.approx(7.5)

@@ -24,7 +24,7 @@ from app.parts.form.each_field import EachField, HierarchyField
 from app.parts.form.parameter_columns import ColumnField, ColumnsField
 from app.parts.form.parameter_fields import BooleanField, ChoiceField, Field, LineField
 from app.parts.form.sentence_field import ConditionField, SentenceField
-from app.parts.making import add, empty, hidden, make_column, make_group, name_widget
+from app.parts.making import STRETCH, add, empty, hidden, make_column, make_group, make_row, name_widget
 from app.parts.prose import Prose
 from app.parts.table import DataTable
 from app.parts.wrapping import Wrapping
@@ -149,39 +149,19 @@ class RecordsField(Field):
             prose.say(said)
 
     def _row(self, place: int) -> QWidget:
+        if any(one.kind is ParameterKind.WHERE for one in self.parameter.fields[:-1]):
+            return self._sentence(place)
         part = QWidget()
-        # Few fields stand in one line; of several, a text gets a line of its own, so that it can be read.
         fields = self.parameter.fields
-        has_sentence = any(one.kind is ParameterKind.WHERE for one in fields) and len(fields) > 1
-        several = len(fields) > MOST_IN_LINE or has_sentence
+        several = len(fields) > MOST_IN_LINE
         line = QVBoxLayout(part) if several else QHBoxLayout(part)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(4 if several else 8)
         if several and place:
-            rule = QFrame()  # whose "Remove" it is must be seen
-            rule.setProperty("rule", "true")
-            line.addWidget(rule)
+            line.addWidget(_rule())
         short = Wrapping(spacing=16)
         for column in self._asked(place):
-            base, label = f"{self.base}.fields.{column.name}", self._label(column.name)
-            field = make_field(
-                column, base, words.say("app.method.record_part", part=label, number=place + 1)
-            )
-            if isinstance(field, BooleanField):
-                field.box.setText(label)
-                field.box.setAccessibleName(field.spoken)
-            if isinstance(field, SentenceField):
-                field.begins = len(self.parameter.fields) < 2
-            field.set_schema(self.schema)
-            field.show_value(value_of(self.parameter.fields, self.records[place], column.name))
-            field.changed.connect(lambda value, name=column.name, place=place: self._set(place, name, value))
-            field.declare_wanted.connect(
-                lambda missed, value, name=column.name, place=place: self.declare_wanted.emit(
-                    missed, self._with(place, name, value)
-                )
-            )
-            if isinstance(field, ChoiceField):
-                field.lie_down()
+            field, label = self._field(column, place), self._label(column.name)
             if several and column.kind in _SHORT:
                 short.addWidget(_labelled(label, field))
                 continue
@@ -193,16 +173,69 @@ class RecordsField(Field):
             line.addWidget(field, 1)
         if short.count():
             line.addLayout(short)
+        add(
+            line,
+            self._note(place),
+            (self._remove(place), 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop),
+        )
+        return part
+
+    def _sentence(self, place: int) -> QWidget:
+        """Return a record as one sentence: what is asked, of whom, and below it how finely and exactly."""
+        part = QWidget()
+        line = make_column(inside=part, spacing=6, margins=0)
+        if place:
+            line.addWidget(_rule())
+        before: list[QWidget] = []
+        after = Wrapping(spacing=14)
+        read = False
+        for column in self._asked(place):
+            field = self._field(column, place)
+            if isinstance(field, SentenceField) and not read:
+                field.read_on(*before)
+                line.addWidget(field)
+                read = True
+            elif read:
+                after.addWidget(_named(self._label(column.name), field))
+            else:
+                says_itself = isinstance(field, ChoiceField | BooleanField)
+                before.append(field if says_itself else _named(self._label(column.name), field))
+        line.addLayout(after)
+        line.addLayout(make_row((self._note(place), 1), STRETCH, self._remove(place)))
+        return part
+
+    def _field(self, column: Parameter, place: int) -> Field:
+        """Return the field for a part of a record."""
+        base, label = f"{self.base}.fields.{column.name}", self._label(column.name)
+        field = make_field(column, base, words.say("app.method.record_part", part=label, number=place + 1))
+        if isinstance(field, BooleanField):
+            field.box.setText(label)
+            field.box.setAccessibleName(field.spoken)
+        if isinstance(field, SentenceField):
+            field.begins = len(self.parameter.fields) < 2
+        field.set_schema(self.schema)
+        field.show_value(value_of(self.parameter.fields, self.records[place], column.name))
+        field.changed.connect(lambda value: self._set(place, column.name, value))
+        field.declare_wanted.connect(
+            lambda missed, value: self.declare_wanted.emit(missed, self._with(place, column.name, value))
+        )
+        if isinstance(field, ChoiceField):
+            field.lie_down()
+        return field
+
+    def _note(self, place: int) -> Prose:
         note = hidden(name_widget(Prose(pixels=12), f"note-{place}"))
         self.notes.append(note)
+        return note
+
+    def _remove(self, place: int) -> QPushButton:
         remove = QPushButton(words.say("app.method.remove"))
         remove.setProperty("look", "link")
         remove.setAccessibleName(words.say("app.method.remove_record_name", number=place + 1))
         remove.clicked.connect(
             lambda checked=False: self._change([*self.records[:place], *self.records[place + 1 :]])
         )
-        add(line, note, (remove, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop))
-        return part
+        return remove
 
     def _label(self, name: str) -> str:
         text_id = f"{self.base}.fields.{name}.label"
@@ -254,6 +287,18 @@ def _labelled(label: str, field: Field) -> QWidget:
     return make_group(
         make_column(QLabel("" if isinstance(field, BooleanField) else label), field, spacing=2, margins=0)
     )
+
+
+def _named(label: str, field: Field) -> QWidget:
+    """Return a field behind its label, as a part of a line."""
+    return make_group(make_row(QLabel(label), field, spacing=8, margins=0))
+
+
+def _rule() -> QFrame:
+    """Return a line between records: whose "Remove" it is must be seen."""
+    rule = QFrame()
+    rule.setProperty("rule", "true")
+    return rule
 
 
 def _beside(label: str, *, several: bool) -> QLabel:

@@ -119,7 +119,7 @@ class ClauseRow(QWidget):
         self.clause, self.spoken = clause, spoken
         self._columns = {column.name: column for column in columns}
         self._operators = operators
-        self.line = Wrapping(self)
+        self.line = Wrapping(self, whole=True)
         if before is not None:
             self.line.addWidget(before)
         self.column = self._combo("column", NARROW)
@@ -272,7 +272,19 @@ class SentenceField(Field):
         self.by_hand.setCheckable(True)
         self.by_hand.toggled.connect(self._write)
         add(self.line, self.everybody, self.rows, self.edit)
-        self.line.addLayout(row(*self.more.values(), self.by_hand, spacing=14))
+        self._links = (*self.more.values(), self.by_hand)
+        self._flow: Wrapping | None = None
+        self._before = 0  # fields that the sentence begins with
+        self.line.addLayout(row(*self._links, spacing=14))
+        self._show()
+
+    def read_on(self, *before: QWidget) -> None:
+        """Be one sentence that begins with other fields, instead of a line for each condition."""
+        self._flow, self._before = Wrapping(spacing=8), len(before)
+        self.line.removeWidget(self.everybody)
+        self.line.insertLayout(0, self._flow)
+        for part in before:
+            self._flow.addWidget(part)
         self._show()
 
     def _link(self, name: str) -> QPushButton:
@@ -332,17 +344,23 @@ class SentenceField(Field):
         self.more["add"].setVisible(not by_hand and not self.clauses)
         for name in ("and", "or"):
             self.more[name].setVisible(not by_hand and bool(self.clauses))
-        empty(self.rows)
+        lines = self.rows if self._flow is None else self._flow
+        if self._flow is not None:
+            for part in (self.everybody, *self._links):
+                self._flow.removeWidget(part)
+        empty(lines, self._before)
         for place in range(0 if by_hand else len(self.clauses)):
-            self.rows.addWidget(self._row(place))
+            lines.addWidget(self._row(place))
+        if self._flow is not None:  # the sentence goes on after what it says by now
+            add(self._flow, self.everybody, *self._links)
 
     def _row(self, place: int) -> QWidget:
         spoken = words.say("app.conditions.part", name=self.spoken, number=place + 1)
         joined: QWidget | None = None
         if place:
             joined = self._joined(place, spoken)
-        elif self.begins:
-            joined = QLabel(words.say("app.conditions.who"))
+        elif self.begins or self._flow is not None:
+            joined = QLabel(words.say(f"app.conditions.{'who' if self._flow is None else 'whose'}"))
         remove = QPushButton(words.say("app.method.remove"))
         remove.setObjectName(f"remove-clause-{place}")
         remove.setAccessibleName(f"{words.say('app.method.remove')}: {spoken}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import sqrt
 
-from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -249,6 +249,7 @@ BESIDE = 640  # width from which what a step costs stands beside the picture
 MOST_LISTED = 200
 
 
+TURNS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}  # finer and coarser
 WEIGHTS = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
 """How much the detail of a column can be made to count beside that of the others."""
 
@@ -471,6 +472,7 @@ class SolutionView(QWidget):
             lock = LockButton(own.column)
             lock.setChecked(own.column in self._locked)
             lock.toggled.connect(lambda on, column=own.column: self._lock(column, on))
+            lock.installEventFilter(self)
             self.locks.append(lock)
             self._steps.addWidget(name, ladder + 1, 0)
             self._steps.addWidget(lock, ladder + 1, 1)
@@ -483,6 +485,7 @@ class SolutionView(QWidget):
                 button.setProperty("look", "chip")
                 button.setAccessibleName(f"{own.column}: {said}")
                 button.setCheckable(True)
+                button.installEventFilter(self)
                 group.addButton(button, step)
                 line.addWidget(button)
             group.idClicked.connect(lambda step, ladder=ladder: self._step(ladder, step))
@@ -663,6 +666,24 @@ class SolutionView(QWidget):
             if opens is None or place == opens:
                 lock.setChecked(False)
         self._take_best()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Turn the column that the keyboard is at finer with Left and coarser with Right."""
+        ladder = self._at_key()
+        turn = (
+            TURNS.get(Qt.Key(event.key()), 0) if isinstance(event, QKeyEvent) and not event.modifiers() else 0
+        )
+        if ladder is None or not turn or event.type() != QEvent.Type.KeyPress:
+            return False
+        assert self.shown is not None
+        step = self.shown.candidates[self.place].steps[ladder] + turn
+        if 0 <= step < len(self.shown.ladders[ladder].sizes):
+            had_lock = watched is self.locks[ladder]
+            self._step(ladder, step)
+            button = self.groups[ladder].button(step)
+            if not had_lock and button is not None:
+                button.setFocus(Qt.FocusReason.TabFocusReason)
+        return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Take L, which locks the column that the keyboard is at, and B, the best with these locks."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
@@ -12,6 +13,7 @@ from app.parts.cards import Card, Rule
 from app.parts.exact_field import ExactField, three_digits
 from app.parts.making import add, make_button, make_choice, make_column, make_grid, make_label, name_widget
 from app.parts.prose import Heading, Prose
+from app.parts.roles import Role
 from engine.pricing.statement import cost_of
 from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan
@@ -170,6 +172,8 @@ class BudgetFurther(Card):
 
 class SecondModel(QWidget):
     """What another model of the price would decide. The keyboard reaches it, for its three texts."""
+
+    SPOKEN_AS: ClassVar = Role.Grouping
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

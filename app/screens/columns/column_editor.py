@@ -16,6 +16,7 @@ from app.parts.making import add, align_left, empty, make_button, make_choice, m
 from app.parts.plot import Painted, cut
 from app.parts.prose import Heading, Prose
 from app.theme import theme
+from app.words.columns import mistaken_words
 from engine import texts
 from engine.numbers import shortest_json, surely
 from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Role
@@ -99,6 +100,7 @@ class ColumnEditor(QWidget):
     steps_wanted = Signal()
     cap_given = Signal(object)
     described = Signal(str, str)  # meaning and unit
+    labelled = Signal(str)  # what values mean, as it is written
     book_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -107,6 +109,7 @@ class ColumnEditor(QWidget):
         self.one = True
         self._bars: BarsView | None = None
         self._domain: DomainEditor | None = None
+        self._labels = ""  # as they were shown
         self._begun: dict[str, tuple[Column, DomainEditor]] = {}  # not yet declared, of other columns
         self._box = make_column(inside=self, spacing=4, margins=0)
         self._bars_place = QVBoxLayout()
@@ -177,23 +180,26 @@ class ColumnEditor(QWidget):
         self.missing.setAccessibleName(words.say("app.columns.missing.heading"))
         self.missing.setPlaceholderText(words.say("app.columns.missing.placeholder"))
         self.missing.editingFinished.connect(self._missing_edited)
-        add(self._box, 8, self.missing_heading, self.missing)
+        self.mistaken = Prose(tone="care")
+        add(self._box, 8, self.missing_heading, self.missing, self.mistaken)
 
     def _build_words(self) -> None:
         """What the recipient reads about the column: public words, never a cell."""
         self.words_heading = Heading(words.say("app.columns.words.heading"), size="card")
         self.words_why = Prose(words.say("app.columns.words.why"), tone="quiet", pixels=12)
-        self.meaning, self.unit = QLineEdit(), QLineEdit()
-        for name, field, most in (("meaning", self.meaning, MOST_LETTERS), ("unit", self.unit, 40)):
+        self.meaning, self.unit, self.labels = QLineEdit(), QLineEdit(), QLineEdit()
+        self.meaning.setMaxLength(MOST_LETTERS)
+        self.unit.setMaxLength(40)
+        for name, field in (("meaning", self.meaning), ("unit", self.unit), ("labels", self.labels)):
             field.setObjectName(f"column_{name}")
-            field.setMaxLength(most)
             field.setAccessibleName(words.say(f"app.columns.words.{name}"))
             field.setPlaceholderText(words.say(f"app.columns.words.{name}_placeholder"))
-            field.editingFinished.connect(self._words_edited)
+            field.editingFinished.connect(self._labels_edited if field is self.labels else self._words_edited)
         self.book = make_button(
             words.say("app.columns.book"), "code_book", self.book_wanted.emit, look="link"
         )
-        add(self._box, 8, self.words_heading, self.words_why, self.meaning, self.unit, align_left(self.book))
+        add(self._box, 8, self.words_heading, self.words_why, self.meaning, self.unit, self.labels)
+        add(self._box, align_left(self.book))
 
     def show_columns(self, columns: Sequence[Column]) -> None:
         """Show how the columns are marked now; fields in use are left alone while the columns stay."""
@@ -201,7 +207,7 @@ class ColumnEditor(QWidget):
         if names != self.names:
             self._put_domain_aside()
             self.names, self.one = names, len(columns) == 1
-            for field in (self.cap, self.missing, self.meaning, self.unit):
+            for field in (self.cap, self.missing, self.meaning, self.unit, self.labels):
                 field.setModified(False)
         roles = {column.role for column in columns}
         kinds = {column.kind for column in columns}
@@ -220,7 +226,16 @@ class ColumnEditor(QWidget):
         for part in (self.missing, self.missing_heading, self.words_heading, self.words_why, self.meaning):
             part.setVisible(self.one)
         self.unit.setVisible(self.one and first.kind in (Kind.INTEGER, Kind.NUMBER))
-        for field, text in ((self.meaning, first.meaning), (self.unit, first.unit)):
+        self.labels.setVisible(self.one and first.kind in (Kind.CATEGORY, Kind.ORDINAL))
+        self._labels = "; ".join(f"{code} = {label}" for code, label in first.labels.items())
+        mistaken = mistaken_words(first) if self.one else ""
+        self.mistaken.say(mistaken)
+        self.mistaken.setVisible(bool(mistaken))
+        for field, text in (
+            (self.meaning, first.meaning),
+            (self.unit, first.unit),
+            (self.labels, self._labels),
+        ):
             if not (field.hasFocus() and field.isModified()):
                 field.setText(text)
         for part in (self.cap_heading, self.cap_why, self.cap):
@@ -324,6 +339,12 @@ class ColumnEditor(QWidget):
 
     def _words_edited(self) -> None:
         self.described.emit(*(" ".join(field.text().split()) for field in (self.meaning, self.unit)))
+
+    def _labels_edited(self) -> None:
+        self.labels.setModified(False)
+        written = self.labels.text().strip()
+        if written != self._labels:  # a label may hold signs that part labels, and is not read back unasked
+            self.labelled.emit(written)
 
     def _missing_edited(self) -> None:
         self.missing_given.emit(tuple(self.missing.text().split()))

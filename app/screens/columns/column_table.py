@@ -29,10 +29,19 @@ ROLE = Qt.ItemDataRole.UserRole + 3
 OPEN = Qt.ItemDataRole.UserRole + 4
 BARS = Qt.ItemDataRole.UserRole + 5
 GUARDED = Qt.ItemDataRole.UserRole + 6
+BAND = Qt.ItemDataRole.UserRole + 7
 PICTURE, BAR = 58, 6  # pixels of a small picture, and of a bar in it
 NO_PICTURE = 180  # width of the values under which there is none
 LEAST_HEIGHT = 200
-LINE = 34  # height of a line: two of small words
+LINE, LOW_LINE = 33, 28  # height of a line: two of small words, or one
+ABOVE = 21  # height of the band above the first line of a group
+GROUPS = {
+    "asked": ("care_soft", "care"),
+    "guarded": ("wrong_soft", "wrong"),
+    "proposed": ("background", "quiet"),
+    "settled": ("background", "quiet"),
+}
+"""What comes first, with the ground and the ink of its band."""
 NO_KIND, NO_REASON = 900, 700  # widths under which a column of the table gives way
 VALUES = 0.42  # of the room that values and reasons share
 LEAST_VALUES = 100
@@ -90,6 +99,8 @@ class Line:
     """How the values are spread, as heights up to 1; for the custodian's eyes."""
     guarded: bool = False
     """Whether it names single people: as it stands, it never leaves without a reason."""
+    band: str = ""
+    """The group that begins with this line; empty for the others of it."""
 
     @property
     def name(self) -> str:
@@ -124,12 +135,16 @@ class ColumnsModel(LinesModel):
             return line.bars
         if role == GUARDED:
             return line.guarded
+        if role == BAND:
+            return line.band
         if role == Qt.ItemDataRole.DisplayRole:
             return self.written(line, field)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             text = self.written(line, field)
             if field == "role" and line.undecided:
                 text = words.say("app.columns.chip_open", role=text)
+            if field == "name" and line.band:
+                text = f"{words.say(f'app.columns.band.{line.band}')}. {text}"
             return f"{words.say(f'app.columns.head.{field}')}: {text}"
         if role == Qt.ItemDataRole.ToolTipRole and field in ("name", "values", "why"):
             return words.tip(self.written(line, field))
@@ -157,8 +172,13 @@ class ColumnsDelegate(LinesDelegate):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, mono=frozenset({0}))
+        self.line = LINE
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        option = QStyleOptionViewItem(option)
+        if index.data(BAND):
+            self._band(painter, option, str(index.data(BAND)))
+            option.rect = option.rect.adjusted(0, ABOVE, 0, 0)
         self.paint_ground(painter, option, index)
         written = str(index.data() or "")
         if FIELDS[index.column()] == "role":
@@ -178,14 +198,29 @@ class ColumnsDelegate(LinesDelegate):
             else:
                 self.paint_text(painter, place, index, written, colour=colour)
 
+    def _band(self, painter: QPainter, option: QStyleOptionViewItem, group: str) -> None:
+        """Paint what a group is above its first line; the words run on through all cells."""
+        place, (ground, ink) = QRect(option.rect), GROUPS[group]
+        place.setHeight(ABOVE)
+        painter.save()
+        painter.setClipRect(place)
+        painter.fillRect(place, theme.tokens().colour(ground))
+        painter.setFont(text_font(12, 600))
+        painter.setPen(theme.tokens().colour(ink))
+        said = words.say(f"app.columns.band.{group}")
+        whole = QRect(self.padding, place.top(), painter.fontMetrics().horizontalAdvance(said) + 2, ABOVE)
+        painter.drawText(whole, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, said)
+        painter.restore()
+
     def _two_lines(self, painter: QPainter, rect: QRect, written: str, colour: str) -> None:
-        """Paint small words on at most two lines."""
+        """Paint small words on at most two lines, on one where lines are low."""
         place = rect.adjusted(self.padding, 1, -self.padding, -1)
         painter.setFont(text_font(12))
         painter.setPen(theme.tokens().colour(colour))
         metrics, wraps = painter.fontMetrics(), int(Qt.TextFlag.TextWordWrap)
-        room, said = 2 * place.width(), written
-        while metrics.boundingRect(place, wraps, said).height() > 2 * metrics.lineSpacing() and room > 40:
+        most = 2 if self.line == LINE else 1
+        room, said = most * place.width(), written
+        while metrics.boundingRect(place, wraps, said).height() > most * metrics.lineSpacing() and room > 40:
             room -= 12
             said = metrics.elidedText(written, Qt.TextElideMode.ElideRight, room)
         painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft) | wraps, said)
@@ -208,9 +243,10 @@ class ColumnsDelegate(LinesDelegate):
         """Return where each pill stands in a cell."""
         widths, left = pill_widths(), rect.left() + self.padding + 0.5
         share = min(1.0, (rect.width() - 2 * self.padding) / sum(widths.values()))
-        found = []
+        below = (self.line - PILL) / 2
+        found, top = [], rect.bottom() + 1 - below - PILL  # of the line, not of a band above it
         for pill, width in widths.items():
-            found.append((pill, QRectF(left, rect.center().y() - PILL / 2 + 0.5, width * share, PILL)))
+            found.append((pill, QRectF(left, top, width * share, PILL)))
             left += width * share
         return found
 
@@ -259,7 +295,7 @@ class ColumnsDelegate(LinesDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(60, LINE)
+        return QSize(60, self.line)
 
 
 class ColumnsTable(DataTable):
@@ -290,6 +326,12 @@ class ColumnsTable(DataTable):
         for place, field in enumerate(VIEWED):
             self.horizontalHeader().moveSection(self.horizontalHeader().visualIndex(field), place)
 
+    def set_low(self, wanted: bool) -> None:
+        """Stand in a low window: lower lines, and no headings."""
+        self._pills.line = LOW_LINE if wanted else LINE
+        self.horizontalHeader().setVisible(not wanted)
+        self.fit()
+
     def selected(self) -> list[str]:
         """Return the names of the selected columns with those that look alike, in the order of the table."""
         places = sorted(index.row() for index in self.selectionModel().selectedRows())
@@ -319,7 +361,12 @@ class ColumnsTable(DataTable):
         widths += [rest, 0] if narrow else [round(rest * VALUES), rest - round(rest * VALUES)]
         for column, wanted in enumerate(widths):
             self.horizontalHeader().resizeSection(column, wanted)
-        height = self.horizontalHeader().height() + self.verticalHeader().length() + 2
+        for place, line in enumerate(self.columns.lines):
+            tall = self._pills.line + (ABOVE if line.band else 0)
+            if self.verticalHeader().sectionSize(place) != tall:
+                self.verticalHeader().resizeSection(place, tall)
+        headings = 0 if self.horizontalHeader().isHidden() else self.horizontalHeader().height()
+        height = headings + self.verticalHeader().length() + 2
         self.setMinimumHeight(min(height, LEAST_HEIGHT))
         self.setMaximumHeight(height)
 

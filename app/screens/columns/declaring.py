@@ -45,6 +45,7 @@ class Values:
         editor.domain_declared.connect(self.declare)
         editor.missing_given.connect(self.set_missing)
         editor.described.connect(self.describe)
+        editor.labelled.connect(self.label)
         editor.book_wanted.connect(self.ask_book)
 
     def _decide(self, change: Callable[[Column], Column]) -> None:
@@ -69,6 +70,16 @@ class Values:
     def describe(self, meaning: str, unit: str) -> None:
         """Say what the column means, and its unit: public words."""
         self._decide(lambda column: replace(column, meaning=meaning, unit=unit))
+
+    def label(self, written: str) -> None:
+        """Say what the values of the column mean: public words; nothing written takes them away."""
+        from engine.table.code_book import read_labels
+
+        labels = read_labels(written)
+        if written and not labels:
+            self.page.notify(words.say("app.columns.words.no_labels"))
+            return
+        self._decide(lambda column: replace(column, labels=labels))
 
     def edit(self) -> None:
         """Show the editor of declared values."""

@@ -31,7 +31,7 @@ from app.screens.base import Page, Pieces
 from app.screens.columns import figures as column_figures
 from app.screens.columns.asking_unit import UnitQuestion
 from app.screens.columns.column_editor import ColumnEditor
-from app.screens.columns.column_table import ANSWER_KEYS, ColumnsTable, Line
+from app.screens.columns.column_table import ANSWER_KEYS, GROUPS, ColumnsTable, Line
 from app.screens.columns.declaring import Values
 from app.screens.columns.unit_card import UnitCard
 from app.state.flow import ROWS_PER_PERSON, UNIT
@@ -93,7 +93,7 @@ class CoarseningCard(Card):
             self.decided.emit(found)
 
 
-ALL, OPEN, UNKNOWN, SILENT = "all", "open", "unknown", "silent"
+ALL, OPEN, SILENT = "all", "open", "silent"
 NAMING = (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER)
 LOW = 520  # height of the page under which what stands above the table makes room for it
 
@@ -104,10 +104,10 @@ class ColumnsPage(Page):
     id = "columns"
 
     def build(self) -> Pieces:
-        self._shown, self._is_low = OPEN, False
+        self._shown, self._is_low = ALL, False
         self._sticky: frozenset[str] = frozenset()
+        self._places: dict[str, str] = {}  # the group that each column stands in, while the page is open
         self._apart: frozenset[str] = frozenset()  # columns that look alike, but are shown one by one
-        self._unknown_before: frozenset[str] = frozenset()
         self._silent_before: frozenset[str] = frozenset()
         self.body.setSpacing(12)
         self._editor = self._make_editor()
@@ -119,25 +119,20 @@ class ColumnsPage(Page):
         self._selecting = False
         self._tried: tuple[Any, ...] = ()
         self.search = make_field(
-            "find", words.say("app.columns.find"), placeholder=words.say("app.columns.find_here"), width=220
+            "find", words.say("app.columns.find"), placeholder=words.say("app.columns.find_here"), width=170
         )
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(lambda text: self._fill())
-        self.unknown = self._chip("unknown")
-        self.open = self._chip("open")
         self.every = self._chip("all")
+        self.open = self._chip("open")
         self.silent = self._chip("silent")
         group = QButtonGroup(self)
-        for name, chip in (
-            (UNKNOWN, self.unknown),
-            (OPEN, self.open),
-            (SILENT, self.silent),
-            (ALL, self.every),
-        ):
+        self._filters = {ALL: self.every, OPEN: self.open, SILENT: self.silent}
+        for name, chip in self._filters.items():
             chip.setCheckable(True)
             chip.clicked.connect(lambda checked=False, name=name: self._show(name))
             group.addButton(chip)
-        self.open.setChecked(True)
+        self.every.setChecked(True)
         self.last = self._chip("last")
         self.last.clicked.connect(lambda checked=False: self._reuse())
         self.first_open = make_button("", "first-open", self._lead_to_open, look="link")
@@ -145,7 +140,7 @@ class ColumnsPage(Page):
         self.accept = make_button("", "accept", self._accept)
         self._lines = QHBoxLayout()
         self._lines.setSpacing(10)
-        chips = (self.unknown, self.open, self.silent, self.every)
+        chips = tuple(self._filters.values())
         self._buttons = (self.search, *chips, self.last, self.mark, self.accept)
         self._lines.addLayout(row(self.search, *chips, stretch=False))
         second = row(self.last)
@@ -165,7 +160,7 @@ class ColumnsPage(Page):
         self.table.unfolded.connect(self._unfold)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        find.activated.connect(lambda: self.search.setFocus(Qt.FocusReason.ShortcutFocusReason))
+        find.activated.connect(self._find)
         self.body.addWidget(self.table, 1000)
         yield
         self.steps = CoarseningCard()
@@ -195,11 +190,25 @@ class ColumnsPage(Page):
         low = self.viewport().height() < LOW
         if low != self._is_low:
             self._is_low = low
+            self.table.set_low(low)
             self._say_waiting()
+            self._show_tools()
             self._name_accept()
         self._turn_buttons()
         margins = self._column.contentsMargins()
         self.card.lay(self.viewport().width() - margins.left() - margins.right())
+
+    def _show_tools(self) -> None:
+        """Show what finds and filters; in a low window the lines go to the table, and Ctrl+F still finds."""
+        for part in (self.every, self.open, self.search):
+            part.setHidden(self._is_low and not (part is self.search and part.text()))
+        self.silent.setHidden(self._is_low or not (self._silent() or self._shown == SILENT))
+        self.last.setHidden(self._is_low or marking.last_schema(folder=self.frame.data) is None)
+        self._turn_buttons()
+
+    def _find(self) -> None:
+        self.search.show()
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _turn_buttons(self) -> None:
         """Lay the buttons on two lines where one has not enough room."""
@@ -236,8 +245,8 @@ class ColumnsPage(Page):
         self.unit.fold()
         self._draw()
         self._sticky = frozenset(column.name for column in self._columns() if self._undecided(column))
-        unknown = any(column.role is Role.NOT_RECOGNISED for column in self._columns())
-        self._show(UNKNOWN if unknown else OPEN if self._sticky else ALL)
+        self._places = self._groups()
+        self._show(ALL)
         if not self.table.selected() and self.table.columns.lines:
             self.select(self.table.columns.lines[0].name)
 
@@ -268,15 +277,11 @@ class ColumnsPage(Page):
         self._fill()
         columns = self._columns()
         waiting = sum(self._undecided(column) for column in columns)
-        unknown = sum(column.role is Role.NOT_RECOGNISED for column in columns)
-        self.unknown.setText(words.say("app.columns.unknown", count=unknown))
-        self.unknown.setVisible(unknown > 0 or self._shown == UNKNOWN)
         self.open.setText(words.say("app.columns.open", count=waiting))
         silent = self._silent()
         self.silent.setText(words.say("app.columns.silent", count=len(silent)))
-        self.silent.setVisible(bool(silent) or self._shown == SILENT)
         self.every.setText(words.say("app.columns.all", count=len(columns)))
-        self.last.setVisible(marking.last_schema(folder=self.frame.data) is not None)
+        self._show_tools()
         self._say_waiting()
         self._name_accept()
         self.unit.show()
@@ -314,20 +319,40 @@ class ColumnsPage(Page):
         pictures = self.study.result("pictures") or {}
         lines = []
         columns = [column for column in self._columns() if self._is_shown(column, wanted)]
-        groups = marking.alike(columns, suggestions) if self._shown == UNKNOWN and not wanted else {}
+        asked = [column for column in columns if self._group(column) == "asked"]
+        groups = {} if wanted or self._shown == SILENT else marking.alike(asked, suggestions)
         groups = {name: alike for name, alike in groups.items() if name not in self._apart}
         behind = {name for names in groups.values() for name in names}
         silent = frozenset(self._silent())
-        for column in columns:
-            if column.name in behind:
-                continue
+        shown = [column for column in columns if column.name not in behind]
+        shown.sort(key=lambda column: list(GROUPS).index(self._group(column)))
+        before, has_bands = "", not wanted and len({self._group(column) for column in shown}) > 1
+        for column in shown:
+            group = self._group(column)
+            band, before = group if has_bands and group != before else "", group
             suggestion = suggestions.get(column.name)
             said = values_words(column, suggestion), why(column, suggestion)
             alike, bars = groups.get(column.name, ()), pictures.get(column.name, ())
             guarded = names_people(column, suggestion) or column.role in NAMING
             proposed = self._undecided(column) or column.name in silent
-            lines.append(Line(column, *said, proposed, alike, bars, guarded))
+            lines.append(Line(column, *said, proposed, alike, bars, guarded, band))
         self.table.columns.show_lines(lines)
+
+    def _groups(self) -> dict[str, str]:
+        """Return the group of each column: nobody can guess it, it names people, proposed, or settled.
+
+        They are found when the page opens, so that nothing jumps away when it is answered.
+        """
+        suggestions, found = self._suggestions(), {}
+        for column in self._columns():
+            guarded = names_people(column, suggestions.get(column.name)) or column.role in NAMING
+            unknown = column.role is Role.NOT_RECOGNISED
+            rest = "guarded" if guarded else "proposed" if self._undecided(column) else "settled"
+            found[column.name] = "asked" if unknown else rest
+        return found
+
+    def _group(self, column: Column) -> str:
+        return self._places.get(column.name, "settled")
 
     def _unfold(self, name: str, wanted: bool) -> None:
         """Show the columns that look alike one by one, to answer single ones, or as one line again."""
@@ -342,24 +367,15 @@ class ColumnsPage(Page):
     def _is_shown(self, column: Column, wanted: str) -> bool:
         if wanted:
             return wanted in column.name.lower()
-        if self._shown == UNKNOWN:
-            # What was answered here stays where it is, so that nothing jumps under the cursor.
-            return column.role is Role.NOT_RECOGNISED or column.name in self._unknown_before
         if self._shown == SILENT:
             return column.name in self._silent_before
         return self._shown == ALL or column.name in self._sticky or self._undecided(column)
 
     def _show(self, which: str) -> None:
         self._shown = which
-        self._unknown_before = frozenset(
-            column.name for column in self._columns() if column.role is Role.NOT_RECOGNISED
-        )
         self._silent_before = frozenset(self._silent())
-        chips = {UNKNOWN: self.unknown, OPEN: self.open, SILENT: self.silent, ALL: self.every}
-        chips[which].setChecked(True)
+        self._filters[which].setChecked(True)
         self._fill()
-        if which == UNKNOWN and not self.table.selected() and self.table.columns.lines:
-            self.select(self.table.columns.lines[0].name)
 
     def _name_accept(self) -> None:
         every = self._proposed()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import ClassVar
 
 from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -34,6 +35,7 @@ from app.parts.making import (
     turn,
 )
 from app.parts.prose import Prose, tell_whole
+from app.parts.roles import Role
 from app.screens.columns.figures import CapLine
 from app.theme import text_font, theme
 from engine import texts
@@ -52,6 +54,7 @@ class CapTable(QWidget):
     """Emits ``chosen`` with a cap. Keys: up and down move, Space or Enter chooses."""
 
     chosen = Signal(int)
+    SPOKEN_AS: ClassVar = Role.List
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

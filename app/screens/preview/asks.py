@@ -83,10 +83,10 @@ def _unknown(
     plan: Plan, ledger: Any, places: tuple[Path, ...], design: Any, refused: frozenset[str]
 ) -> dict[str, dict[str, Any]]:
     """Return what a release would be stopped by, unless a reason is given: see the modules."""
+    from engine.ledger.remembered import OLDER
     from engine.release.earlier import EARLIER_MISSING, missing
-    from engine.release.nearby import PUT_BACK, describe_forgotten, unexplained_bundles
+    from engine.release.nearby import PUT_BACK, describe_forgotten, older, unexplained_bundles
     from engine.release.pseudonyms import KEY_ELSEWHERE, elsewhere
-    from engine.release.remembered import OLDER, older
 
     found = {KEY_ELSEWHERE: elsewhere(plan, ledger, design, was_refused=KEY_ELSEWHERE in refused)}
     if ledger is not None:

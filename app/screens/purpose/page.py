@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -45,6 +46,7 @@ from engine import texts
 from engine.methods.protocol import Budget
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
+from engine.release.copies import WISHES
 from engine.release.plan import Plan
 
 # --- What all releases about a new register may cost together -------------------------------------------
@@ -126,7 +128,7 @@ class PurposePage(Page):
         yield
         self.body.addWidget(self._build_holding())
         yield
-        add(self.body, self.form.further, STRETCH)
+        add(self.body, self.form.further, self._build_also(), STRETCH)
 
     def _label(self, name: str) -> QLabel:
         label = QLabel(words.say(f"app.purpose.field.{name}.label"))
@@ -145,6 +147,21 @@ class PurposePage(Page):
         grid.addWidget(field, line + 1, side, 1, span)
         grid.setRowMinimumHeight(line + 2, 6)
         self.topic(field, name)
+
+    def _build_also(self) -> QWidget:
+        """What else is made beside the tables, for the programs of the recipient and for catalogues."""
+        card = Card(words.say("app.purpose.also.heading"))
+        self.also: dict[str, QCheckBox] = {}
+        for name in WISHES:
+            box = name_widget(QCheckBox(words.say(f"app.purpose.also.{name}")), f"also_{name}")
+            box.clicked.connect(lambda checked=False: self._wish())
+            self.topic(box, "also")
+            self.also[name] = box
+            card.body.addWidget(box)
+        return card
+
+    def _wish(self) -> None:
+        self.study.decide(also=tuple(name for name, box in self.also.items() if box.isChecked()))
 
     def _build_holding(self) -> QWidget:
         card = Card(words.say("app.purpose.pays"))
@@ -265,6 +282,8 @@ class PurposePage(Page):
     def enter(self) -> None:
         purpose = self.study.plan.purpose
         self.form.show_purpose(purpose, remembered_answers(purpose, folder=self.frame.data))
+        for name, box in self.also.items():
+            box.setChecked(name in self.study.plan.also)
         self._show_holding()
 
     def _show_holding(self) -> None:

@@ -47,12 +47,13 @@ from app.screens.base import Page, Pieces
 from app.screens.release.first_screen import GoodCard, LeftCard, PointsCard, StaysCard
 from app.screens.release.looking import points
 from app.screens.release.spread_beside import SpreadBeside
-from app.screens.release.summary import SHOWN, measured, readable
+from app.screens.release.summary import SHOWN, alone, measured, readable
 from app.state import flow
 from app.theme import polish
 from app.words.money import level, money, percent, size, written_day
 from app.work.people import prepare_release
 from app.work.releasing import SPENT, Outcome, Watch, release
+from app.work.sealing import seals_known
 from engine import texts
 from engine.methods.keeping import KeyKeeper
 from engine.methods.protocol import unit_parts
@@ -179,7 +180,7 @@ class ReleasePage(Page):
         self.topic(self.choose_key, "secret")
         self.secret.body.addWidget(self.choose_key, 0, Qt.AlignmentFlag.AlignLeft)
         self.signing = SigningSecret()
-        self.sealing = SigningSecret("sealing-passphrase", "app.sealing.secret", SEALING_REFUSED)
+        self.sealing = SigningSecret("sealing-passphrase", "app.sealing.at_release", SEALING_REFUSED)
         self.second = SecondPerson()
         self.second.asked.connect(self._ask_second)
         add(self.body, self.secret, self.signing, self.sealing, self.second)
@@ -218,6 +219,7 @@ class ReleasePage(Page):
         self.never.withdraw.clicked.connect(lambda checked=False: self._withdraw())
         for name, card in self._parts().items():
             card.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            card.setAccessibleName(words.say(f"app.release.part.{name}"))
             self.topic(card, name)
         self.topic(self.never.withdraw, "withdraw")
         self._sides = make_row(spacing=12)
@@ -377,6 +379,8 @@ class ReleasePage(Page):
         waits = not running and outcome is None
         self.waiting.setVisible(waits and ended is None)
         self.secret.setVisible(waits and self._keeps_key)
+        if waits and seals_known(self.study.ledger_path):
+            self.sealing.show()
         self.choose_key.setVisible(self._uses_earlier_key)
         preview = self.study.result("ledger")
         self.second.setVisible(waits and preview is not None and preview.needs_second)
@@ -683,8 +687,11 @@ class ReleasePage(Page):
         if rows is not None:
             said = say("app.release.rows.sentence", file=rows["file"], columns=len(rows.get("columns", ())))
             yield "rows", heading("rows"), texts.number(rows["rows"]), said, ""
-        sizes = self.study.result("group_sizes")
-        if sizes is not None:
+        sizes, groups = self.study.result("group_sizes"), alone(internal)
+        if groups is not None:  # by what left, as part 2 counts it: two counts by other columns puzzle
+            both = " → ".join(map(texts.number, groups))
+            yield "alone.both", heading("alone.both"), both, say("app.release.alone.both.sentence"), ""
+        elif sizes is not None:
             said = say("app.release.alone.sentence", people=sizes.people)
             yield "alone", heading("alone"), texts.number(sizes.alone), said, ""
         if posterior is not None:

@@ -66,7 +66,7 @@ MOST_MEASURED = 4
 def measured(internal: Mapping[str, Any]) -> tuple[Measured, ...]:
     """Return what was measured on the real rows, in few lines; empty where nothing was."""
     found = internal.get("measures", {})
-    lines = [*_held_out(found), *_off(found), *_groups(found), *_keep(found), *_left_out(found)]
+    lines = [*_held_out(found), *_off(found), *_groups(internal), *_keep(found), *_left_out(found)]
     return tuple(lines[:MOST_MEASURED])
 
 
@@ -98,14 +98,18 @@ def _off(found: Mapping[str, Any]) -> Iterator[Measured]:
             yield Measured(name, size(first[name]))
 
 
-def _groups(found: Mapping[str, Any]) -> Iterator[Measured]:
-    after = found.get("risk.after", {})
-    both = [after.get(name, {}) for name in ("original", "released")]
-    if not all("alone" in one for one in both):
-        return
-    top = max(one["alone"] for one in both) or 1
-    for name, one, tone in zip(("alone_before", "alone_after"), both, ("care", "accent"), strict=True):
-        yield Measured(name, texts.number(one["alone"]), one["alone"] / top, tone)
+def alone(internal: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Return how many rows nobody else has by the identifying columns that left, in the table and after."""
+    after = internal.get("measures", {}).get("risk.after", {})
+    both = [after.get(name, {}).get("alone") for name in ("original", "released")]
+    return None if None in both else (both[0], both[1])
+
+
+def _groups(internal: Mapping[str, Any]) -> Iterator[Measured]:
+    both = alone(internal) or ()
+    top = max(both, default=0) or 1
+    for name, one, tone in zip(("alone_before", "alone_after"), both, ("care", "accent"), strict=False):
+        yield Measured(name, texts.number(one), one / top, tone)
 
 
 def _keep(found: Mapping[str, Any]) -> Iterator[Measured]:

@@ -36,6 +36,7 @@ from app.screens.releases.people import PeopleWork
 from app.theme import mono_font, text_font, theme
 from app.words.money import level, written_day
 from app.work.releasing import (
+    answer_register,
     behind,
     change_budget,
     check_bundle,
@@ -308,6 +309,7 @@ class ReleasesPage(Page):
         self.register = RegisterCard()
         self.register.change.wanted.connect(self._change_budget)
         self.register.key.wanted.connect(self._work_on_key)
+        self.register.answers.wanted.connect(self._answer)
         self.people = PeopleWork(self)
         for widget in (self.register.choice, self.register.change.line, self.register.change.button):
             self.topic(widget, "register")
@@ -516,6 +518,26 @@ class ReleasesPage(Page):
             reason,
             ledger_path=self.study.ledger_path,
             done=self._acted,
+            doing=words.say("app.releases.writing"),
+            stoppable=False,
+        )
+
+    def _answer(self, answers: dict[str, str]) -> None:
+        """Keep what was answered for the officers' papers of the register in view."""
+        holding = self.register.holding
+        if holding is None:
+            return
+
+        def done(tree: dict[str, Any]) -> None:
+            self.show_again(tree, holding["id"])
+            self.notify(words.say("app.papers.kept"), tone="accent")
+
+        self.work(
+            answer_register,
+            holding["id"],
+            answers,
+            ledger_path=self.study.ledger_path,
+            done=done,
             doing=words.say("app.releases.writing"),
             stoppable=False,
         )

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QPushButton, QVBoxLayou
 
 from app import words
 from app.parts.cards import BehindLink, Card
-from app.parts.making import STRETCH, add, ask_file, empty, make_grid, name_widget
+from app.parts.making import STRETCH, add, ask_file, empty, make_button, make_grid, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Prose
 from app.parts.sealing import SealingFold
@@ -21,7 +21,14 @@ from app.parts.views.table import TableBody
 from app.parts.wrapping import Wrapping
 from app.screens.base import Page
 from app.theme import mono_font
-from app.work.releasing import check_bundle, is_sealed, open_what_stays, seal_what_stays, seals_known
+from app.work.releasing import (
+    check_bundle,
+    is_sealed,
+    open_what_stays,
+    seal_what_stays,
+    write_beside,
+)
+from app.work.sealing import seals_known
 from engine import texts
 from engine.bounded import PAPER, read_bytes, read_text
 from engine.bounded import SUMS as LARGEST_SUMS
@@ -84,6 +91,12 @@ class ReportPage(Page):
         self.tables[part] = fold.body
         card.body.addWidget(fold)
         if part == "internal":
+            for what, said in (("papers", "write"), ("auditor", "auditor")):
+                button = make_button(
+                    words.say(f"app.papers.{said}"), f"write-{what}", partial(self._ask_place, what)
+                )
+                self.topic(button, "papers")
+                row.addWidget(button)
             self.sealing = SealingFold()
             self.sealing.wanted.connect(self._seal)
             card.body.addWidget(self.sealing)
@@ -176,6 +189,29 @@ class ReportPage(Page):
             ),
         )
         return Explanation(explanation.title, (*explanation.parts, entry))
+
+    def _ask_place(self, what: str) -> None:
+        """Ask for the folder in which papers, or the auditor's bundle, are put."""
+        title = words.say(f"app.papers.{'where' if what == 'papers' else 'where_auditor'}")
+        ask_file(self, title, lambda place: self._write(what, Path(place)), folder=True)
+
+    def _write(self, what: str, place: Path) -> None:
+        said = "written" if what == "papers" else "auditor_written"
+
+        def done(found: tuple[Path, int]) -> None:
+            told = words.say(f"app.papers.{said}", folder=str(found[0]), count=found[1])
+            self.notify(told, words.say(f"app.papers.{said}_do"), tone="accent")
+
+        self.work(
+            write_beside,
+            what,
+            self.folder,
+            place,
+            ledger_path=self.study.ledger_path,
+            done=done,
+            doing=words.say(f"app.papers.{'writing' if what == 'papers' else 'writing_auditor'}"),
+            stoppable=False,
+        )
 
     def _show_sealing(self) -> None:
         if self.folder is not None:

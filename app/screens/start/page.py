@@ -14,14 +14,17 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QPushButton, QVBox
 from app import words
 from app.parts.cards import Card, row
 from app.parts.computer_card import ComputerCard
-from app.parts.making import STRETCH, add, empty, make_button, make_column, make_grid, name_widget
+from app.parts.making import STRETCH, add, ask_file, empty, make_button, make_column, make_grid, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
+from app.parts.sealing import SealingSetUp
 from app.screens.base import Page
 from app.state import draft, flow
 from app.theme import polish
 from app.words.money import written_day
 from app.work.checking import check_computer, save_page
+from app.work.sealing import change_seals, seals_known, seals_wanted, set_up_seals
+from engine.errors import EngineError
 from engine.release.plan import Plan
 
 SAMPLE = "sample/diabetes_encounters.csv"
@@ -64,10 +67,14 @@ class StartPage(Page):
         self.made = make_column(spacing=0)
         releases.body.addLayout(self.made)
         grid.addWidget(releases, 1, 1)
-        self.computer = ComputerCard(self._check_computer, self._ask_where_check)
+        self.computer = ComputerCard(self._check_computer, self._ask_where_check, self._ledger)
         self.topic(self.computer.check, "computer")
         self.topic(self.computer.save, "computer")
-        add(self.body, grid, 4, self._asked(), 4, self.computer, STRETCH)
+        self.sealing = SealingSetUp()
+        self.sealing.wanted.connect(self._choose_passphrase)
+        self.sealing.declined.connect(lambda: self._answer_offer())
+        self.topic(self.sealing, "sealing")
+        add(self.body, grid, self.sealing, 4, self._asked(), 4, self.computer, STRETCH)
 
     def _button(self, name: str, act: object, *, look: str = "") -> QPushButton:
         button = make_button(words.say(f"app.start.{name}"), name)
@@ -117,6 +124,7 @@ class StartPage(Page):
 
     def enter(self) -> None:
         self.computer.show_rules()
+        self._show_sealing()
         has_plan = bool(self.study.plan.files)
         self._show_drafts([] if has_plan else draft.drafts(folder=self.frame.data))
         self.save.setVisible(has_plan)
@@ -221,6 +229,9 @@ class StartPage(Page):
     def _ask_where(self) -> None:
         self._dialog("save_plan", words.say("app.start.plan_filter"), self.frame.save_plan, save="json")
 
+    def _ledger(self) -> Path | None:
+        return self.study.ledger_path
+
     def _check_computer(self) -> None:
         self.work(
             check_computer,
@@ -240,6 +251,41 @@ class StartPage(Page):
             language=words.language(),
             done=lambda name: self.notify(words.say("app.start.computer_saved", file=name), tone="accent"),
             doing=words.say("app.start.computer_saving"),
+        )
+
+    def _show_sealing(self) -> None:
+        try:
+            known, wanted = seals_known(self.study.ledger_path), seals_wanted()
+        except EngineError:  # rules that cannot be read; said by the card above
+            known, wanted = False, True
+        answered = self.frame.settings.get("answered_sealing", False)
+        self.sealing.show_state(is_set_up=known, is_wanted=wanted, is_answered=answered)
+
+    def _answer_offer(self) -> None:
+        self.frame.settings.set(answered_sealing=True)
+        self._show_sealing()
+
+    def _choose_passphrase(self, old: str, new: str) -> None:
+        if old:
+            self._work_on_passphrase("changed", change_seals, old, new)
+            return
+        where = words.say("app.sealing.where_code")
+        set_up = partial(self._work_on_passphrase, "chosen", set_up_seals, new)
+        ask_file(self, where, lambda path: set_up(Path(path)), writes="recovery-code.txt")
+
+    def _work_on_passphrase(self, said: str, function: Callable[..., str], *given: Any) -> None:
+        def done(file: str) -> None:
+            self.sealing.line.setChecked(False)
+            self._answer_offer()
+            self.notify(words.say(f"app.sealing.{said}", file=file), tone="accent")
+
+        self.work(
+            function,
+            *given,
+            ledger_path=self.study.ledger_path,
+            done=done,
+            doing=words.say("app.sealing.working"),
+            stoppable=False,
         )
 
     def _dialog(self, title: str, names: str, act: object, *, save: str = "") -> None:

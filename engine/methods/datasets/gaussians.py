@@ -27,7 +27,7 @@ from engine.methods.datasets.marginal_model.agreement import LAPLACE as LAPLACE_
 from engine.methods.datasets.marginal_model.agreement import limits
 from engine.methods.datasets.marginal_model.sampling import uniform
 from engine.methods.datasets.synthesis.invented import invented_entry, written_rows
-from engine.methods.datasets.synthesis.related import CHANCE, Relations, describe_relations
+from engine.methods.datasets.synthesis.related import CHANCE, Relations, describe_relations, draw_relations
 from engine.methods.filling import Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -54,7 +54,7 @@ from engine.privacy.promise import Promise
 from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.table.table import Table
-from engine.views import Cell, TableView, Text
+from engine.views import Cell, TableView, Text, View
 
 Floats = arrays.Floats
 
@@ -236,8 +236,10 @@ class Gaussians(Method):
         artefact = self._table(model, n, context.noise)
         names = self.options.columns
         notes = _noise_notes(model, names, plan.deviation(CELLS))
-        notes += describe_relations(_relations(model, is_gaussian=_is_gaussian(self)), names)
-        return Release((artefact,), self.cost, (_sets_view(model, names),), notes)
+        found = _relations(model, is_gaussian=_is_gaussian(self))
+        notes += describe_relations(found, names)
+        views: tuple[View, ...] = (_sets_view(model, names), *draw_relations(found, names))
+        return Release((artefact,), self.cost, views, notes)
 
     def _table(self, model: Model, n: int, noise: Noise) -> TableArtefact:
         """Write drawn rows: every number as a step of its declared range."""
@@ -330,7 +332,7 @@ def _relations(model: Model, *, is_gaussian: bool) -> Relations:
     most = sqrt(limits(np.ones(1), GAUSSIAN_NOISE if is_gaussian else LAPLACE_NOISE, CHANCE)[0])
     return Relations.of(
         [
-            ((one, other), bool(abs(out[at, place]) > most))
+            ((one, other), float(abs(out[at, place])) / most)
             for places, out in zip(model.sets, model.stands_out, strict=True)
             for at, one in enumerate(places)
             for place, other in enumerate(places)

@@ -48,6 +48,7 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
+    Reads,
     Reference,
     Release,
     Request,
@@ -55,7 +56,7 @@ from engine.methods.protocol import (
     TableArtefact,
 )
 from engine.methods.shared.cell_search import CELLS, SEARCHED, each_value
-from engine.methods.shared.cells import level_problems
+from engine.methods.shared.cells import Codes, level_problems
 from engine.methods.shared.column_cells import (
     BINS,
     CELL_KINDS,
@@ -78,6 +79,7 @@ from engine.methods.shared.plausibility import (
 )
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.rows import entry
+from engine.methods.shared.view import View, view_of
 from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Promise
@@ -417,13 +419,17 @@ class Marginals(ManySums):
 
     # --- release -----------------------------------------------------------------------------------
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.CODED
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         schedule, columns = self.schedule, self.cells
         context.progress.step(0.0, "run.reading")
-        rows = tables[MAIN].rows()
-        columns = _search(rows, columns, schedule, context.noise)
+        view = view_of(tables[MAIN])
+        columns = _search(view, columns, schedule, context.noise)
         schedule = schedule.found(tuple(cells.size for cells in columns))
-        codes = np.array([cells.codes(rows[cells.column.name]).astype(CODE) for cells in columns])
+        codes = np.array(view.codes(columns), dtype=CODE)
         names = [cells.column.name for cells in columns]
         target = self.options.target
         learnt = learn(
@@ -436,7 +442,7 @@ class Marginals(ManySums):
             progress=context.progress.part(0.1, 0.9),
         )
         every = {
-            place: code_table(cells.fine_codes(rows[cells.column.name]), cells.fine, schedule, context.noise)
+            place: code_table(_fine_codes(view, cells), cells.fine, schedule, context.noise)
             for place, cells in enumerate(columns)
             if isinstance(cells, Coded)
         }
@@ -504,16 +510,21 @@ def _impossible(design: Marginals, columns: tuple[ColumnCells, ...]) -> dict[Att
 
 
 def _search(
-    rows: pd.DataFrame, columns: tuple[ColumnCells, ...], schedule: Schedule, noise: Noise
+    view: View, columns: tuple[ColumnCells, ...], schedule: Schedule, noise: Noise
 ) -> tuple[ColumnCells, ...]:
     """Return the columns with the values that are frequent by a noisy table of all of them."""
     searched = {place: cells for place, cells in enumerate(columns) if isinstance(cells, FrequentApart)}
     tables = {
-        place: value_table(cells.fine_codes(rows[cells.column.name]), cells.fine, schedule, noise)
+        place: value_table(_fine_codes(view, cells), cells.fine, schedule, noise)
         for place, cells in searched.items()
     }
     least = {place: schedule.standing_out(cells.fine) for place, cells in searched.items()}
     return with_frequent(columns, tables, least, rows=schedule.about_rows)
+
+
+def _fine_codes(view: View, cells: Coded | FrequentApart) -> Codes:
+    """Return the cell of every row in the table of all values of a column."""
+    return view.coded(cells.column.name, np.int64, cells.fine_codes).astype(np.int64)
 
 
 def _notes(

@@ -16,7 +16,7 @@ from engine.methods.datasets.bayes_network.learning import learn
 from engine.methods.datasets.bayes_network.shares import MOST_GROUPS, Shares
 from engine.methods.datasets.synthesis.invented import invented_table
 from engine.methods.datasets.synthesis.misplaced import forecast_misplaced, share_misplaced
-from engine.methods.datasets.synthesis.related import describe_relations
+from engine.methods.datasets.synthesis.related import describe_relations, draw_relations
 from engine.methods.filling import USELESS, Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -27,6 +27,7 @@ from engine.methods.protocol import (
     Family,
     Forecast,
     Method,
+    Reads,
     Reference,
     Release,
     Rows,
@@ -43,10 +44,11 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
+from engine.methods.shared.view import view_of
 from engine.privacy.accuracy import LAPLACE_WITHIN, laplace_accuracy
 from engine.privacy.promise import Promise
 from engine.table.table import Table
-from engine.views import TableView, Text
+from engine.views import TableView, Text, View
 
 ID = "datasets.network"
 WORDS = f"methods.{ID}"
@@ -159,12 +161,15 @@ class Network(Method):
 
     # --- release -----------------------------------------------------------------------------------
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.CODED
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         columns = self.cells
         context.progress.step(0.0, "run.reading")
-        rows = tables[MAIN].rows()
         learnt = learn(
-            np.array([cells.codes(rows[cells.column.name]) for cells in columns]),
+            np.array(view_of(tables[MAIN]).codes(columns), dtype=np.int64),
             self.shares,
             ordered=tuple(cells.ordered for cells in columns),
             noise=context.noise,
@@ -175,7 +180,10 @@ class Network(Method):
         n = self.options.rows or min(most, max(1, round(learnt.total)))
         drawn = learnt.rows(n, context.noise)[:, context.noise.shuffled(n)]
         artefact = invented_table(columns, drawn, context.noise)
-        views = (_parents_view(learnt, self.options.columns, self.shares),)
+        views: tuple[View, ...] = (
+            _parents_view(learnt, self.options.columns, self.shares),
+            *draw_relations(learnt.relations, self.options.columns),
+        )
         return Release(
             (artefact,), self.cost, views, describe_relations(learnt.relations, self.options.columns)
         )

@@ -265,7 +265,7 @@ class Additive(ScoredModel):
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
         predictors = search_cells(
-            frame,
+            tables[MAIN],
             self.cells,
             self.grids,
             self.schedule.search,
@@ -276,7 +276,7 @@ class Additive(ScoredModel):
         pairs = pairs_of(self.request, predictors)
         schedule = replace(self.schedule, sizes=_sizes(predictors, pairs))
         described = self.target
-        target = read(frame, np.int32, described.steps)
+        target = read(frame[[described.column.name]], np.int32, lambda rows: described.steps(rows.iloc[:, 0]))
         known = target >= -RESIDUAL_STEPS
         fitted = fit(
             [

@@ -32,13 +32,14 @@ from engine.methods.models.residuals import RESIDUAL_STEPS, WHOLE, residuals, we
 from engine.methods.models.targets import Target
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Context, Request
-from engine.methods.shared.blocks import read
 from engine.methods.shared.division import Division, Query, cover_exchange
+from engine.methods.shared.view import view_of
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
+from engine.table.table import Table
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 PRODUCTS, SUMS = "products", "sums"
 SHARE, SHARE_OF_CLASSES = 0.07, 0.1
@@ -287,12 +288,12 @@ def _squares(points: Points, target: arrays.Whole, weights: Floats) -> arrays.In
     return found
 
 
-def centre_scores(design: Design, frame: pd.DataFrame, plan: DescentPlan, context: Context) -> Descended:
+def centre_scores(design: Design, table: Table, plan: DescentPlan, context: Context) -> Descended:
     """Return the score of rows of a table, every level beside the average of its column."""
     target = Target(design.target)
-    steps = read(frame, np.int32, target.steps)
+    steps = view_of(table).coded(design.target.name, np.int32, target.steps)
     known = steps >= -RESIDUAL_STEPS
-    points = Points.of(frame, design.predictors, known)
+    points = Points.of(table, design.predictors, known)
     found = fit(points, steps[known], plan, noise=context.noise, progress=context.progress.part(0.1, 0.9))
     solution = centre_effects(found.solution, design.starts, design.widths, found.counts)
     return Descended(solution, found.counts, found.parts)

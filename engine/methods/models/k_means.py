@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -31,11 +31,12 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
+    Reads,
     Reference,
     Release,
 )
-from engine.methods.shared.blocks import blocks
 from engine.methods.shared.promise import cap_notes, promise
+from engine.methods.shared.view import view_of
 from engine.privacy.fixed_point import to_grid
 from engine.privacy.promise import Promise
 from engine.table import coding
@@ -141,10 +142,14 @@ class KMeans(ManySums):
         limit = 1.96 * self.plan.sum_noise
         return judged_by_margin(limit, rows, f"{WORDS}.judged", groups=groups)
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.CODED
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        plan, frame = self.plan, tables[MAIN].rows()
-        found = fit(self.places(frame), plan, noise=context.noise)
+        plan = self.plan
+        found = fit(self.places(tables[MAIN]), plan, noise=context.noise)
         context.progress.step(0.9, "run.writing")
         columns = []
         for place, (name, bounds) in enumerate(self._bounds):
@@ -163,23 +168,24 @@ class KMeans(ManySums):
         }
         return self._released(model)
 
-    def places(self, frame: pd.DataFrame) -> np.ndarray:
+    def places(self, table: Table) -> np.ndarray:
         """Return rows in steps of 1/1024 of half a range, without those in which a number is missing."""
-        columns = self._bounds
-        found = [np.empty((0, len(columns)), dtype=np.int16)]
-        for rows in blocks(len(frame)):
-            read = [
-                to_grid(
-                    bounds.scaled(coding.numbers(frame[name].iloc[rows], self.schema.column(name))),
-                    minimum=-1,
-                    maximum=1,
-                    step=Fraction(1, PER_SIDE),
-                )
-                for name, bounds in columns
-            ]
-            known = ~np.any([missing for _, missing in read], axis=0)
-            found.append(np.stack([steps for steps, _ in read], axis=1)[known].astype(np.int16))
-        return np.concatenate(found)
+        view, none = view_of(table), 2 * PER_SIDE + 1
+
+        def step_of(column: Column, bounds: Bounds) -> Callable[[pd.Series], np.ndarray]:
+            def steps(values: pd.Series) -> np.ndarray:
+                scaled = bounds.scaled(coding.numbers(values, column))
+                read, missing = to_grid(scaled, minimum=-1, maximum=1, step=Fraction(1, PER_SIDE))
+                return np.where(missing, none, read + PER_SIDE)
+
+            return steps
+
+        found = [
+            view.coded(name, np.int16, step_of(self.schema.column(name), bounds))
+            for name, bounds in self._bounds
+        ]
+        places = np.stack(found, axis=1)
+        return places[(places != none).all(axis=1)] - np.int16(PER_SIDE)
 
     @once
     def _bounds(self) -> list[tuple[str, Bounds]]:

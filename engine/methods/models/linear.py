@@ -42,6 +42,7 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
+    Reads,
     Reference,
     Release,
     Request,
@@ -254,6 +255,10 @@ class Linear(ScoredModel):
 
     # --- release -----------------------------------------------------------------------------------
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.ROWS if self.scores or not self.takes_steps else Reads.CODED
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         if self.takes_steps:
@@ -266,7 +271,7 @@ class Linear(ScoredModel):
 
     def _stepped(self, table: Table, context: Context) -> Release:
         design, plan = self.design, self.plan
-        found = centre_scores(design, table.rows(), plan, context)
+        found = centre_scores(design, table, plan, context)
         target = bounds_of(design.target)
         assert target is not None
         told = {"fit": STEPS, **plan.told(found.parts, target.half)}

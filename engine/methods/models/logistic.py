@@ -31,6 +31,7 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
+    Reads,
     Reference,
     Release,
 )
@@ -163,10 +164,14 @@ class Logistic(ScoredModel):
 
     # --- release -----------------------------------------------------------------------------------
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.ROWS if self.scores else Reads.CODED
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         design, plan = self.design, self.plan
-        found = centre_scores(design, tables[MAIN].rows(), plan, context)
+        found = centre_scores(design, tables[MAIN], plan, context)
         rows = round(float(found.counts[0]))
         told = {
             "rows": rows,

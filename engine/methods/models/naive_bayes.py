@@ -226,7 +226,7 @@ class NaiveBayes(ScoredModel):
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
         own = search_cells(
-            frame,
+            tables[MAIN],
             self.cells,
             self.grids,
             self.plan.division,

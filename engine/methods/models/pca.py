@@ -36,6 +36,7 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
+    Reads,
     Reference,
     Release,
 )
@@ -246,24 +247,27 @@ class PrincipalComponents(ManySums):
 
     # --- release -----------------------------------------------------------------------------------
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.CODED
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        frame, columns = tables[MAIN].rows(), self.columns
+        points = Points.of(tables[MAIN], self.columns)
         if self.takes_steps:
-            return self._stepped(frame, context)
-        parts = (Points.of(frame.iloc[rows], columns) for rows in blocks(len(frame)))
+            return self._stepped(points, context)
         products = Monomials(self.widths[0], target=False)
-        exact = products.sums(chunk for part in parts for chunk in part.dense())
+        exact = products.sums(points.dense())
         context.progress.step(0.6, "run.noise")
         noisy = self.division.noisy(PRODUCTS, exact, context.noise)
         context.progress.step(0.9, "run.writing")
         return self._released(self.content(self.components(noisy)))
 
-    def _stepped(self, frame: pd.DataFrame, context: Context) -> Release:
-        columns, plan = self.columns, self.plan
+    def _stepped(self, points: Points, context: Context) -> Release:
+        plan = self.plan
 
         def parts() -> Iterator[Points]:
-            return (Points.of(frame.iloc[rows], columns) for rows in blocks(len(frame)))
+            return (points.where(rows) for rows in blocks(len(points)))
 
         found = power(parts, plan, noise=context.noise, progress=context.progress)
         largest = np.abs(found.directions).argmax(axis=1)

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from engine import arrays
-from engine.methods.models.design import Bounds, bounds_of
+from engine.methods.models.design import bounds_of
 from engine.methods.models.residuals import on_grid
 from engine.methods.shared.blocks import blocks, small
+from engine.methods.shared.view import view_of
 from engine.privacy.fixed_point import to_grid
 from engine.table import coding
 from engine.table.schema import Column
+from engine.table.table import Table
 
 Floats = arrays.Floats
 Integers = arrays.Integers
@@ -46,55 +49,32 @@ class Points:
     widths: tuple[int, ...]
 
     @classmethod
-    def of(
-        cls, frame: pd.DataFrame, predictors: Sequence[Column], known: arrays.Bools | None = None
-    ) -> Points:
+    def of(cls, table: Table, predictors: Sequence[Column], known: arrays.Bools | None = None) -> Points:
         """Return the coordinates of rows; a number without bounds is read by its declared levels.
 
         Parameters
         ----------
-        frame, predictors
+        table, predictors
             A table, and those of its columns that are read.
         known
             Which rows, shape (n,); all of them where nothing is said.
         """
-        bounds = [bounds_of(column) for column in predictors]
-        pairs = zip(predictors, bounds, strict=True)
-        widths = tuple(0 if bound else len(coding.cells(column)) for column, bound in pairs)
-        count = len(frame) if known is None else int(known.sum())
-        numbers = np.empty((count, widths.count(0)), dtype=np.int16)
-        cells = tuple(np.empty(count, dtype=small(width)) for width in widths if width)
-        start = 0
-        for rows in blocks(len(frame)):
-            block = cls._read(frame.iloc[rows], predictors, bounds, widths)
-            block = block if known is None else block.where(known[rows])
-            end = start + len(block)
-            numbers[start:end] = block.numbers
-            for whole, own in zip(cells, block.cells, strict=True):
-                whole[start:end] = own
-            start = end
-        return cls(numbers, cells, widths)
-
-    @classmethod
-    def _read(
-        cls,
-        frame: pd.DataFrame,
-        predictors: Sequence[Column],
-        bounds: Sequence[Bounds | None],
-        widths: tuple[int, ...],
-    ) -> Points:
-        numbers, cells = np.zeros((len(frame), widths.count(0)), dtype=np.int16), []
+        view, which = view_of(table), slice(None) if known is None else known
+        widths = tuple(0 if bounds_of(column) else len(coding.cells(column)) for column in predictors)
+        count = table.n_rows if known is None else int(known.sum())
+        numbers, cells = np.empty((count, widths.count(0)), dtype=np.int16), []
         place = 0
-        for column, bound in zip(predictors, bounds, strict=True):
-            if bound is None:
-                cells.append(coding.codes(frame[column.name], column))
-                continue
-            scaled = bound.scaled(coding.numbers(frame[column.name], column))
-            numbers[:, place] = to_grid(scaled, minimum=-1, maximum=1, step=Fraction(1, PER_SIDE))[0]
-            place += 1
+        for column, width in zip(predictors, widths, strict=True):
+            if width:
+                cells.append(
+                    view.coded(column.name, small(width), partial(coding.codes, column=column))[which]
+                )
+            else:
+                numbers[:, place] = view.coded(column.name, np.int16, partial(_steps, column=column))[which]
+                place += 1
         return cls(numbers, tuple(cells), widths)
 
-    def where(self, known: arrays.Bools) -> Points:
+    def where(self, known: arrays.Bools | slice) -> Points:
         """Return some of the rows."""
         return Points(self.numbers[known], tuple(own[known] for own in self.cells), self.widths)
 
@@ -177,3 +157,11 @@ class Points:
         own, rest = iter(by_cell), iter(numbers)
         parts = [next(own) if width else np.array([next(rest)]) for width in self.widths]
         return np.concatenate([np.array([first]), *parts]).astype(np.int64)
+
+
+def _steps(values: pd.Series, column: Column) -> Integers:
+    """Return numbers in steps of 1/1024 of half their range, 0 where one is missing."""
+    bound = bounds_of(column)
+    assert bound is not None
+    scaled = bound.scaled(coding.numbers(values, column))
+    return to_grid(scaled, minimum=-1, maximum=1, step=Fraction(1, PER_SIDE))[0]

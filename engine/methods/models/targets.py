@@ -32,13 +32,13 @@ class Target:
         """Whether it is one of two classes, else a number."""
         return is_listed(self.column)
 
-    def steps(self, frame: pd.DataFrame) -> Codes:
-        """Return the target of every row in steps of 2^-15; below −1 where it has none, and so no part."""
+    def steps(self, values: pd.Series) -> Codes:
+        """Return the target of every cell in steps of 2^-15; below −1 where it has none, and so no part."""
         if self.is_classes:
-            codes = coding.codes(frame[self.column.name], self.column)
+            codes = coding.codes(values, self.column)
             return np.where(codes > 1, -2, codes) * np.int64(RESIDUAL_STEPS)
         bounds = self._bounds
-        numbers = coding.numbers(frame[self.column.name], self.column)
+        numbers = coding.numbers(values, self.column)
         scaled = np.clip((numbers - bounds.middle) / bounds.half, -1, 1)
         steps = np.where(np.isnan(scaled), -2 * RESIDUAL_STEPS, np.rint(scaled * RESIDUAL_STEPS))
         return steps.astype(np.int64)

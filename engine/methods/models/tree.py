@@ -36,10 +36,11 @@ from engine.methods.protocol import (
     Expected,
     Family,
     Forecast,
+    Reads,
     Reference,
     Release,
 )
-from engine.methods.shared.blocks import blocks, read, small
+from engine.methods.shared.blocks import blocks, small
 from engine.methods.shared.cell_search import (
     CELLS,
     SEARCH_SHARE,
@@ -57,10 +58,10 @@ from engine.methods.shared.column_cells import (
     ColumnCells,
     bins_taken,
     columns_as_cells,
-    small_codes,
 )
 from engine.methods.shared.division import Division, Query, join_groups
 from engine.methods.shared.promise import cap_notes
+from engine.methods.shared.view import view_of
 from engine.privacy.events import Event
 from engine.privacy.noise import Noise
 from engine.table import coding
@@ -204,11 +205,15 @@ class DecisionTree(ScoredModel):
         limit = 1.96 * self.plan.division.deviation(LEAVES)
         return judged_by_margin(limit, people, f"{WORDS}.judged", groups=leaves)
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.ROWS if self.scores else Reads.CODED
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        frame = tables[MAIN].rows()
+        view = view_of(tables[MAIN])
         cells = search_cells(
-            frame,
+            view,
             self.cells,
             self.grids,
             self.plan.division,
@@ -219,11 +224,10 @@ class DecisionTree(ScoredModel):
         sizes, ordered = tuple(one.size for one in cells), tuple(one.ordered for one in cells)
         plan = replace(self.plan, sizes=sizes, ordered=ordered)
         target = self.schema.column(self.options.target)
-        classes = read(
-            frame, small(len(coding.cells(target))), lambda rows: coding.codes(rows[target.name], target)
+        classes = view.coded(
+            target.name, small(len(coding.cells(target))), lambda values: coding.codes(values, target)
         )
-        codes = [small_codes(frame, one) for one in cells]
-        found = fit(classes, codes, plan, noise=context.noise)
+        found = fit(classes, view.codes(cells), plan, noise=context.noise)
         context.progress.step(0.9, "run.writing")
         model = self.with_score(self.content(found, cells), predict, context)
         return self._released(model)

@@ -14,7 +14,6 @@ from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from engine import arrays
 from engine.methods import option
@@ -27,10 +26,11 @@ from engine.methods.shared.column_cells import (
     ColumnCells,
     Intervals,
     cells_of,
-    small_codes,
 )
 from engine.methods.shared.division import Division, Query
+from engine.methods.shared.view import view_of
 from engine.privacy.noise import Noise
+from engine.table.table import Table
 from engine.views import Text
 
 Floats = arrays.Floats
@@ -115,9 +115,10 @@ def searched(request: Request, cells: Sequence[ColumnCells], *, budget: Budget, 
     return fine
 
 
-def counted(frame: pd.DataFrame, grids: Grids) -> arrays.Integers:
+def counted(table: Table, grids: Grids) -> arrays.Integers:
     """Return how many rows every cell of every fine grid holds, one grid after the other."""
-    parts = [np.bincount(small_codes(frame, grid), minlength=grid.size) for grid in grids.values()]
+    codes = view_of(table).codes(grids.values())
+    parts = [np.bincount(own, minlength=grid.size) for own, grid in zip(codes, grids.values(), strict=True)]
     return np.concatenate(parts).astype(np.int64)
 
 
@@ -143,7 +144,7 @@ def search_query(columns: int, *, rows: int, replace_one: bool) -> Query:
 
 
 def search_cells(
-    frame: pd.DataFrame,
+    table: Table,
     cells: Sequence[ColumnCells],
     grids: Grids,
     division: Division,
@@ -166,7 +167,7 @@ def search_cells(
     if not grids:
         return tuple(cells)
     assert rows is not None, "nothing is searched where rows are not said"
-    noisy = division.noisy(SEARCH, counted(frame, grids), noise)
+    noisy = division.noisy(SEARCH, counted(table, grids), noise)
     return with_edges(cells, grids, noisy, rows=rows, deviation=division.deviation(SEARCH), bins=bins)
 
 

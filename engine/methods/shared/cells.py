@@ -132,16 +132,8 @@ class LevelAxis:
 
     @property
     def entry(self) -> DictionaryEntry:
-        meanings = self._meanings
-        labelled = tuple(
-            f"{level} = {meanings[level]}" if level in meanings else level for level in self._levels
-        )
-        return DictionaryEntry(
-            self.name,
-            Text("statistics.dictionary.group", {"column": self.name}),
-            self.column.kind.value,
-            values=labelled,
-        )
+        meaning = Text("statistics.dictionary.group", {"column": self.name})
+        return DictionaryEntry(self.name, meaning, self.column.kind.value, values=self.labels)
 
 
 def level_axes(request: Request, names: Iterable[str]) -> tuple[LevelAxis, ...]:

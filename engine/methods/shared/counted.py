@@ -22,6 +22,7 @@ from engine.methods.protocol import (
     Family,
     Forecast,
     Method,
+    Reads,
     Release,
     TableArtefact,
 )
@@ -36,6 +37,7 @@ from engine.methods.shared.tables import (
     size_view,
     totals_view,
 )
+from engine.methods.shared.view import view_of
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, Integers, LaplaceCounts
 from engine.privacy.promise import Promise
 from engine.views import Text
@@ -115,10 +117,14 @@ class CountsMethod(Method):
         notes = (*cap_notes(self.request), *filling_notes(counted, self.options.people))
         return Forecast(tuple(errors), views=views, notes=notes, counted=counted)
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.COUNTS
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         cells, mechanism = self.cells, self.mechanism
         context.progress.step(0.0, "run.reading")
-        exact = cells.count(cells.codes(tables[MAIN].rows()))
+        exact = view_of(tables[MAIN]).counts(cells)
         context.progress.step(0.6, "run.noise")
         noisy = mechanism.release(exact, context.noise)
         context.progress.step(0.9, "run.writing")

@@ -74,6 +74,12 @@ class Quantity:
     weight: Grid | None = None
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that it reads."""
+        grids = [grid.column for grid in (self.value, self.weight) if grid is not None]
+        return tuple(column.name for column in (*grids, self.answer) if column is not None)
+
+    @property
     def low(self) -> int:
         return self.value.low if self.value else 0
 

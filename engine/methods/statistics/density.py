@@ -26,6 +26,7 @@ from engine.methods.protocol import (
     Family,
     Forecast,
     Method,
+    Reads,
     Reference,
     Release,
     TableArtefact,
@@ -34,6 +35,7 @@ from engine.methods.shared.cells import free_name
 from engine.methods.shared.promise import cap_notes, promise
 from engine.methods.shared.quantity import Grid, grid_of
 from engine.methods.shared.tables import forecast_views
+from engine.methods.shared.view import view_of
 from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN, spread_of_sites
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, Integers, LaplaceCounts
 from engine.privacy.promise import Promise
@@ -245,26 +247,21 @@ class Density(Method):
 
     # --- release -----------------------------------------------------------------------------------
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.COMBINATIONS
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        exact = self.exact(tables[MAIN].rows())
+        exact = self.exact(tables[MAIN])
         context.progress.step(0.6, "run.noise")
         noisy = self.mechanism.release(exact, context.noise)
         context.progress.step(0.9, "run.writing")
         return self._published(noisy.reshape(self.shape))
 
-    def exact(self, frame: pd.DataFrame) -> Integers:
+    def exact(self, table: Table) -> Integers:
         """Return the exact sums, whole numbers; a row in which a number is missing adds nothing."""
-        steps, missing = zip(*(grid.steps(frame) for grid in self.grids), strict=True)
-        inside = ~np.logical_or.reduce(missing)
-        flat = np.zeros(int(inside.sum()), dtype=np.int64)
-        for grid, own in zip(self.grids, steps, strict=True):
-            flat = flat * (grid.high - grid.low + 1) + own[inside] - grid.low
-        places, counts = np.unique(flat, return_counts=True)
-        sides: list[Integers] = []
-        for grid in reversed(self.grids):
-            places, own = np.divmod(places, grid.high - grid.low + 1)
-            sides.insert(0, own)
+        sides, counts = view_of(table).combinations(self.grids)
         if self.options.way == HISTOGRAM:
             cells = np.zeros(len(counts), dtype=np.int64)
             for grid, own, size in zip(self.grids, sides, self.shape, strict=True):

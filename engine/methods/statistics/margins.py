@@ -28,17 +28,16 @@ from engine.methods.protocol import (
     Family,
     Forecast,
     Method,
+    Reads,
     Reference,
     Release,
     TableArtefact,
 )
 from engine.methods.shared.cells import (
     EXTRA_CELLS,
-    LEFT_OUT,
     LEVEL_KINDS,
     MOST_CELLS,
     Cells,
-    Codes,
     level_axes,
     level_problems,
     unused_name,
@@ -46,6 +45,7 @@ from engine.methods.shared.cells import (
 from engine.methods.shared.counted import NO_NEGATIVES, PEOPLE
 from engine.methods.shared.promise import counted_unit, promise
 from engine.methods.shared.tables import filling_notes, forecast_views, number_entry, result_views
+from engine.methods.shared.view import view_of
 from engine.privacy.accuracy import Accuracy, laplace_accuracy, spread_of_sum
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts
@@ -186,24 +186,21 @@ class Margins(Method):
 
     # --- release -----------------------------------------------------------------------------------
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.COUNTS
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         cells, mechanisms = self.cells, self.mechanisms
         context.progress.step(0.0, "run.reading")
-        codes = self._codes(tables[MAIN].rows(), cells)
+        exact = view_of(tables[MAIN]).margins(cells, list(mechanisms))
         measured: dict[Columns, Floats] = {}
-        for table, mechanism in mechanisms.items():
+        for (table, mechanism), counts in zip(mechanisms.items(), exact, strict=True):
             context.progress.step(0.2 + 0.6 * len(measured) / len(mechanisms), "run.noise")
-            exact = _counts(codes, table, cells.shape)
-            noisy = mechanism.release(exact, context.noise)
+            noisy = mechanism.release(counts, context.noise)
             measured[table] = noisy.reshape([cells.shape[place] for place in table]).astype(np.float64)
         context.progress.step(0.9, "run.writing")
         return self._published(measured, cells)
-
-    @staticmethod
-    def _codes(frame: pd.DataFrame, cells: Cells) -> Codes:
-        """Return the levels of every row that all columns count, shape (columns, rows)."""
-        codes = np.array([axis.codes(frame) for axis in cells.axes])
-        return codes[:, (codes != LEFT_OUT).all(axis=0)]
 
     def _published(self, measured: dict[Columns, Floats], cells: Cells) -> Release:
         """Make the artefact from noisy tables: nothing after this line has seen a row."""
@@ -233,16 +230,6 @@ class Margins(Method):
     @staticmethod
     def _entry(entry: DictionaryEntry, overall: str) -> DictionaryEntry:
         return DictionaryEntry(entry.name, entry.meaning, entry.kind, entry.unit, (*entry.values, overall))
-
-
-def _counts(codes: Codes, table: Columns, shape: tuple[int, ...]) -> Integers:
-    """Return how many rows each cell of one table holds, the last column running fastest."""
-    place = np.zeros(codes.shape[1], dtype=np.int64)
-    size = 1
-    for column in table:
-        place = place * shape[column] + codes[column]
-        size *= shape[column]
-    return np.bincount(place, minlength=size).astype(np.int64)
 
 
 # --- which tables to measure, and how to read them -------------------------------------------------------

@@ -21,6 +21,7 @@ from engine.methods.protocol import (
     Forecast,
     Held,
     Method,
+    Reads,
     Reference,
     Release,
     TableArtefact,
@@ -36,6 +37,7 @@ from engine.methods.shared.cells import (
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.quantity import WIDEST, Quantity, grid_of
 from engine.methods.shared.tables import forecast_views, number_entry, result_frame, result_views
+from engine.methods.shared.view import view_of
 from engine.methods.statistics.mean_forms import (
     VALUE,
     WITHIN,
@@ -56,8 +58,6 @@ from engine.table.schema import Kind, Role
 from engine.views import Text
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from engine.privacy.noise import Noise
     from engine.table.table import Table
 
@@ -245,15 +245,19 @@ class Means(Method):
 
     # --- release -----------------------------------------------------------------------------------
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.SUMS
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        numbers = self.numbers(tables[MAIN].rows(), context.noise, context.progress)
+        numbers = self.numbers(tables[MAIN], context.noise, context.progress)
         context.progress.step(0.9, "run.writing")
         return self._published(numbers)
 
-    def numbers(self, frame: pd.DataFrame, noise: Noise, progress: Progress = SILENT) -> dict[str, Any]:
+    def numbers(self, table: Table, noise: Noise, progress: Progress = SILENT) -> dict[str, Any]:
         """Return the noisy numbers of every cell by name: the only part that sees rows."""
-        sums, counts = self.quantity.sums(frame, self.cells)
+        sums, counts = view_of(table).sums(self.quantity, self.cells)
         progress.step(0.6, "run.noise")
         return self.form.numbers(sums, counts, noise)
 

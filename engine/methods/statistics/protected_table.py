@@ -468,6 +468,8 @@ class ProtectedTable(Method):
         if before != HIDDEN and form != HIDDEN:
             if show_same_rows(new, old):
                 raise InputRefused(f"{ID}.{'again' if is_same else 'resembles'}", title=one.title)
+            if is_close and self._is_grouped_otherwise(table, one):
+                raise NotComparable
             return True
         is_believed = not is_close and one.alike < HARDLY
         cells = (
@@ -527,13 +529,14 @@ class ProtectedTable(Method):
         """Say whether columns of two tables group the same values, or one groups those of the other.
 
         What such columns have in common is known to everybody and not in the tables: bands of an age made
-        twice, districts and their regions.
+        twice, districts and their regions. So it may be with a column that the new table does not have: it
+        could be the same one under another name.
         """
         made = {made_name(step): str(step["column"]) for step in self.request.preparation if "to" in step}
         theirs = one.parameters["columns"]
         for mine in (name for name in self.options.columns if name not in theirs):
             for other in (name for name in theirs if name not in self.options.columns):
-                if _first(mine, made) == _first(other, one.made):
+                if (source := _first(other, one.made)) == _first(mine, made) or source not in table.names:
                     return True
                 if other in table.names:
                     pairs = table.rows()[[mine, other]].dropna().drop_duplicates()

@@ -24,6 +24,7 @@ from engine.methods.protocol import (
     Forecast,
     Held,
     Method,
+    Reads,
     Reference,
     Release,
     TableArtefact,
@@ -43,6 +44,7 @@ from engine.methods.shared.rank_accuracy import any_limits, even_errors
 from engine.methods.shared.rank_choices import RankChoice, choose_quantiles, parts_for
 from engine.methods.shared.rank_choices import choices as choices_for
 from engine.methods.shared.tables import forecast_views, number_entry, result_views
+from engine.methods.shared.view import view_of
 from engine.methods.values import edge_number
 from engine.privacy.mechanisms.permute_and_flip import PermuteAndFlip, written_rates
 from engine.privacy.promise import Promise
@@ -206,24 +208,20 @@ class Quantiles(Method):
 
     # --- release -----------------------------------------------------------------------------------
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.COUNTS
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         cells, grid = self.cells, self._grid
         assert grid is not None
-        candidates = grid.high - grid.low + 1
         context.progress.step(0.0, "run.reading")
-        frame = tables[MAIN].rows()
-        codes = cells.codes(frame)
-        values, missing = grid.steps(frame)
-        inside = (codes >= 0) & ~missing
-        place = codes[inside] * candidates + (values[inside] - grid.low)
-        counts = np.bincount(place, minlength=cells.size * candidates).reshape(cells.size, candidates)
+        counts = view_of(tables[MAIN]).counts(cells, grid)
         steps, parts = self.choices, self.parts
         found = np.empty((cells.size, len(self._wanted)), dtype=np.int64)
         for group in range(cells.size):
             context.progress.step(0.1 + 0.8 * group / cells.size, "run.noise")
-            found[group] = choose_quantiles(
-                steps, counts[group].astype(np.int64), parts=parts, noise=context.noise
-            )
+            found[group] = choose_quantiles(steps, counts[group], parts=parts, noise=context.noise)
         context.progress.step(0.9, "run.writing")
         return self._published(found, cells, grid)
 

@@ -155,7 +155,7 @@ def _columns(evidence: PublicEvidence) -> tuple[Part, ...]:
             _name(column),
             say(f"roles.{column['role']}"),
             say(f"kinds_of_column.{column['kind']}"),
-            _domain(column.get("domain")),
+            _domain(column.get("domain"), column.get("labels", {})),
             say(f"origins.{column.get('domain_origin') or 'none'}"),
             _use(evidence, column),
         )
@@ -172,11 +172,12 @@ def _columns(evidence: PublicEvidence) -> tuple[Part, ...]:
     return (*intro, table)
 
 
-def _domain(domain: Mapping[str, Any] | None) -> Cell:
+def _domain(domain: Mapping[str, Any] | None, labels: Mapping[str, str]) -> Cell:
+    """Write what is declared about the values of a column; a value with its label, where it has one."""
     if not domain:
         return None
     if domain.get("values") is not None:
-        values = [str(value) for value in domain["values"]]
+        values = [f"{value} = {labels[value]}" if value in labels else value for value in domain["values"]]
         shown = " · ".join(values[:MOST_VALUES])
         many = len(values) > MOST_VALUES
         return say("columns.more_values", values=shown, count=len(values)) if many else shown

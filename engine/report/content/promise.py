@@ -69,7 +69,7 @@ def key_numbers(evidence: PublicEvidence) -> tuple[Part, ...]:
     return (Numbers(tuple(found)),)
 
 
-def _term(value: Any) -> Cell:
+def write_term(value: Any) -> Cell:
     """Write what a promise is about: fractions as people read them, names as they are."""
     if isinstance(value, str):
         try:
@@ -91,7 +91,7 @@ def _rows(evidence: PublicEvidence) -> list[Row]:
     rows += [
         Row(
             Text(f"promises.{promised.kind}.terms.{name}.label"),
-            _term(term),
+            write_term(term),
             note=Text(f"promises.{promised.kind}.terms.{name}.what"),
         )
         for name, term in promised.terms.items()

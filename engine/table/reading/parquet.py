@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import decimal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,7 @@ import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.table.cells import series_of
+from engine.table.cells import LARGEST_EXACT, series_of
 from engine.table.reading.frames import cell_as_text, store_series
 from engine.table.reading.moments import DAY, from_ticks
 from engine.table.reading.names import clean_names, refuse_wide
@@ -26,6 +29,7 @@ from engine.table.table import Table
 EXACT_DIGITS = 15  # whole digits that a double keeps
 _PIECE = 1 << 20  # cells at a time: of texts their places only
 _NESTED_PIECE = 1 << 10
+_ROWS, _CELLS, _BYTES = 1 << 18, 1 << 23, 1 << 28  # of a piece of the table, about
 _TICK = {"s": Fraction(10**6), "ms": Fraction(1000), "us": Fraction(1), "ns": Fraction(1, 1000)}
 # Whole numbers stay whole beside empty cells.
 _NULLABLE = {
@@ -52,35 +56,123 @@ def read_parquet(path: Path, *, options: ReadOptions, progress: Progress = SILEN
     from pyarrow import parquet
 
     progress.step(0.1, "table.read")
-    room = Room(path)
-    try:
-        with parquet.ParquetFile(path) as opened:
-            declared, kinds = opened.metadata, opened.schema_arrow
-            written = [str(name) for name in kinds.names]
-            refuse_wide(len(written), path.name)
-            # For every cell, whatever it holds: what repeats itself takes no room in the file.
-            room.take(declared.num_rows * len(written) * NUMBER)
-            names, found = clean_names(written, len(written), path.name)
-            if not written:
-                raise InputRefused("table.empty_file", file=path.name)
-            if declared.num_rows == 0:
-                raise InputRefused("table.no_rows", file=path.name)
+    with _explain_damage(path):
+        begun = _begin(path)
         columns: dict[str, pd.Series] = {}
-        findings = list(found)
-        with parquet.ParquetFile(path, read_dictionary=_texts(kinds)) as opened:
-            for place, (name, leaves) in enumerate(zip(names, _leaves(kinds), strict=True)):
-                progress.step(0.1 + 0.9 * place / len(names), "table.read")
-                read = _column(opened, kinds.field(place).type, leaves, room)
+        findings = list(begun.found)
+        with parquet.ParquetFile(path, read_dictionary=_texts(begun.kinds)) as opened:
+            for place, (name, leaves) in enumerate(zip(begun.names, _leaves(begun.kinds), strict=True)):
+                progress.step(0.1 + 0.9 * place / len(begun.names), "table.read")
+                read = _column(opened, begun.kinds.field(place).type, leaves, begun.room)
                 stored = column_of(read, name, options=options, file=path.name)
                 del read
                 columns[name] = stored.values.reset_index(drop=True)
                 findings.extend(stored.findings)
-    except (pa.ArrowException, OSError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError):
-            raise
-        raise InputRefused("table.damaged", file=path.name, format="parquet") from error
-    frame = pd.DataFrame(columns, index=pd.RangeIndex(declared.num_rows), copy=False)
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(begun.rows), copy=False)
     return Table(frame, source=path.name, options=options, findings=findings)
+
+
+def parquet_pieces(path: Path, *, options: ReadOptions, progress: Progress = SILENT) -> Iterator[Table]:
+    """Read a Parquet file some rows at a time, so that memory does not grow with it; see `read_parquet`.
+
+    Notes
+    -----
+    Put together the pieces are the table, but for columns of whole numbers: whether they have gaps in all is
+    not seen in a piece, so that those with gaps in some pieces only are stored as whole numbers in others.
+    """
+    from pyarrow import parquet
+
+    with _explain_damage(path):
+        begun = _begin(path, in_pieces=True)
+        most = max(1, min(_ROWS, _CELLS // len(begun.names)))
+        nested = any(pa.types.is_nested(field.type) for field in begun.kinds)
+        held: list[list[pa.Array]] = [[] for _ in begun.names]
+        found, rows, read, room = begun.found, 0, 0, 0
+
+        def piece() -> Table:
+            columns: dict[str, pd.Series] = {}
+            findings = list(found)
+            for name, cells in zip(begun.names, held, strict=True):
+                stored = column_of(pa.chunked_array(cells), name, options=options, file=path.name)
+                cells.clear()
+                columns[name] = stored.values.reset_index(drop=True)
+                findings.extend(stored.findings)
+            frame = pd.DataFrame(columns, index=pd.RangeIndex(rows), copy=False)
+            return Table(frame, source=path.name, options=options, findings=findings)
+
+        with parquet.ParquetFile(path, read_dictionary=_texts(begun.kinds)) as opened:
+            kinds, leaves = [field.type for field in begun.kinds], _leaves(begun.kinds)
+            long = [_is_long(opened, kind, own) for kind, own in zip(kinds, leaves, strict=True)]
+            for batch in opened.iter_batches(min(most, _NESTED_PIECE) if nested else most):
+                if rows and (rows + len(batch) > most or begun.room.taken - room > _BYTES):
+                    progress.step(read / begun.rows, "table.read")
+                    yield piece()
+                    found, rows, room = (), 0, begun.room.taken
+                for place, cells in enumerate(held):
+                    plain = _plain(batch.column(place), begun.room, in_pieces=True)
+                    cells.append(plain.cast(pa.string()) if long[place] else plain)
+                rows, read = rows + len(batch), read + len(batch)
+            if rows:
+                yield piece()
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """What a file says of itself, once it may be read."""
+
+    kinds: pa.Schema
+    names: tuple[str, ...]
+    rows: int
+    found: tuple[Finding, ...]
+    room: Room
+
+
+def _begin(path: Path, *, in_pieces: bool = False) -> _Begun:
+    """Look at what a file says of itself, and refuse what cannot be read."""
+    from pyarrow import parquet
+
+    room = Room(path)
+    with parquet.ParquetFile(path) as opened:
+        declared, kinds = opened.metadata, opened.schema_arrow
+        written = [str(name) for name in kinds.names]
+        refuse_wide(len(written), path.name)
+        # For every cell, whatever it holds: what repeats itself takes no room in the file.
+        room.take(declared.num_rows * len(written) * NUMBER, in_pieces=in_pieces)
+        names, found = clean_names(written, len(written), path.name)
+        if not written:
+            raise InputRefused("table.empty_file", file=path.name)
+        if declared.num_rows == 0:
+            raise InputRefused("table.no_rows", file=path.name)
+        return _Begun(kinds, names, declared.num_rows, tuple(found), room)
+
+
+@contextmanager
+def _explain_damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise InputRefused("table.damaged", file=path.name, format="parquet") from error
+
+
+def _is_long(opened: Any, kind: pa.DataType, leaves: range) -> bool:
+    """Whether a column of whole numbers is kept as digits, as `store_series` keeps a whole column.
+
+    It is where a number needs more than 63 bits, or where cells are missing and a double loses digits.
+    """
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if plain not in (pa.int64(), pa.uint64()):
+        return False
+    largest, has_gaps = 0, False
+    for batch in opened.reader.iter_batches(
+        _PIECE, list(range(opened.num_row_groups)), column_indices=list(leaves), use_threads=True
+    ):
+        cells = batch.column(0)
+        ends = pc.min_max(cells.cast(plain) if pa.types.is_dictionary(cells.type) else cells).as_py()
+        largest = max(largest, *(abs(end or 0) for end in ends.values()))
+        has_gaps |= cells.null_count > 0
+    return largest > (LARGEST_EXACT if has_gaps else 2**63 - 1)
 
 
 def _texts(kinds: pa.Schema) -> list[str]:
@@ -121,15 +213,19 @@ def _column(opened: Any, kind: pa.DataType, leaves: range, room: Room) -> pa.Chu
     groups = list(range(opened.num_row_groups))
     pieces = []
     for batch in opened.reader.iter_batches(size, groups, column_indices=list(leaves), use_threads=True):
-        cells = batch.column(0)
-        if pa.types.is_dictionary(cells.type) and _is_text(cells.type):
-            lengths = pc.binary_length(cells.dictionary)
-            room.take(pc.sum(lengths.take(cells.indices)).as_py() or 0)
-            cells = _written_out(cells)
-        elif pa.types.is_nested(cells.type) or pa.types.is_fixed_size_binary(cells.type):
-            room.take(cells.nbytes)
-        pieces.append(cells)
+        pieces.append(_plain(batch.column(0), room))
     return pa.chunked_array(pieces) if pieces else pa.chunked_array([], kind)
+
+
+def _plain(cells: pa.Array, room: Room, *, in_pieces: bool = False) -> pa.Array:
+    """Return cells of a piece with their texts written out, once what those take has been counted."""
+    if pa.types.is_dictionary(cells.type) and _is_text(cells.type):
+        lengths = pc.binary_length(cells.dictionary)
+        room.take(pc.sum(lengths.take(cells.indices)).as_py() or 0, in_pieces=in_pieces)
+        return _written_out(cells)
+    if pa.types.is_nested(cells.type) or pa.types.is_fixed_size_binary(cells.type):
+        room.take(cells.nbytes, in_pieces=in_pieces)
+    return cells
 
 
 def _written_out(cells: pa.DictionaryArray) -> pa.Array:

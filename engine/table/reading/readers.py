@@ -15,7 +15,7 @@ from engine.table.reading.detect import Detection
 from engine.table.reading.excel import OLE, detect_excel, read_excel, refuse_old_or_locked
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import ReadOptions
-from engine.table.reading.parquet import names_of_parquet, read_parquet
+from engine.table.reading.parquet import names_of_parquet, parquet_pieces, read_parquet
 from engine.table.reading.room import refuse_more_than_memory
 from engine.table.reading.statistics_packages import names_of_package, read_statistics_package
 from engine.table.reading.text import detect_file, read_text
@@ -107,15 +107,47 @@ def read_table(
     """
     place = Path(path)
     given = options or ReadOptions()
-    with explain_file_errors(place):
-        before = place.stat()
-        refuse_more_than_memory(place.name, before.st_size)
+    with _settled(place):
+        refuse_more_than_memory(place.name, place.stat().st_size)
         given = replace(given, format=given.format or format_of(place))
         table = _read(place, given, schema, progress)
         if schema is not None and given.header is None and table.options.header is False:
             table = _with_names_of(
                 schema, table, lambda: _read(place, replace(given, header=True), schema, progress)
             )
+    progress.step(1.0, "table.read")
+    return table
+
+
+def read_pieces(
+    path: str | os.PathLike[str],
+    *,
+    options: ReadOptions | None = None,
+    schema: Schema | None = None,
+    progress: Progress = SILENT,
+) -> Iterator[Table]:
+    """Read a table piece by piece where its format allows it, in one piece otherwise; see `read_table`.
+
+    Whoever takes the pieces one after the other and lets them go needs memory for one at a time.
+    """
+    place = Path(path)
+    given = options or ReadOptions()
+    with explain_file_errors(place):
+        in_pieces = (given.format or format_of(place)) == "parquet"
+    if not in_pieces:
+        yield read_table(place, options=given, schema=schema, progress=progress)
+        return
+    with _settled(place):
+        yield from parquet_pieces(place, options=replace(given, format="parquet"), progress=progress)
+    progress.step(1.0, "table.read")
+
+
+@contextmanager
+def _settled(place: Path) -> Iterator[None]:
+    """Say in words what the file system refuses, and refuse a file that changes while it is read."""
+    with explain_file_errors(place):
+        before = place.stat()
+        yield
         after = place.stat()
     if (before.st_size, before.st_mtime_ns, before.st_ino) != (
         after.st_size,
@@ -123,8 +155,6 @@ def read_table(
         after.st_ino,
     ):
         raise InputRefused("table.changed_while_read", file=place.name)
-    progress.step(1.0, "table.read")
-    return table
 
 
 def _read(place: Path, given: ReadOptions, schema: Schema | None, progress: Progress) -> Table:

@@ -40,18 +40,18 @@ class Room:
         """Bytes that are left."""
         return self.most - self.taken
 
-    def take(self, size: int) -> None:
-        """Count bytes that are about to be taken.
+    def take(self, size: int, *, in_pieces: bool = False) -> None:
+        """Count bytes that are about to be taken; ``in_pieces``: never all of them at once.
 
         Raises
         ------
         InputRefused
             ``table.unpacks_too_large``, or ``table.too_large`` where this computer has not so much memory.
         """
-        self.refuse(size)
+        self.refuse(size, in_pieces=in_pieces)
         self.taken += size
 
-    def refuse(self, size: int) -> None:
+    def refuse(self, size: int, *, in_pieces: bool = False) -> None:
         """Refuse what would take so many bytes more; raises as `take`."""
         needed = self.taken + size
         if needed > self.most:
@@ -61,7 +61,8 @@ class Room:
                 size=-(-needed // 10**6),
                 most=self.most // 10**6,
             )
-        refuse_more_than_memory(self.file, needed)
+        if not in_pieces:
+            refuse_more_than_memory(self.file, needed)
 
 
 def refuse_more_than_memory(file: str, needed: int) -> None:

@@ -106,6 +106,22 @@ def test_the_catalogue_and_one_declaration(capsys: pytest.CaptureFixture[str]) -
     assert "statistics.counts" in refusal(capsys, "methods", "statistics.nothing")
 
 
+def test_what_columns_mean_is_said_by_a_code_book_and_by_options(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    table, book, schema = (tmp_path / name for name in ("stays.csv", "book.csv", "schema.json"))
+    table.write_text("sex,stay\n1,3\n2,4\n1,5\n")
+    book.write_text("variable,description,unit\nstay,Nights in the ward,days\n")
+    inspected = ("inspect", str(table), "--out", str(schema), "--code-book", str(book))
+    answer(capsys, *inspected, "--labels", "sex=1 = woman; 2 = man", "--meaning", "sex=Sex at birth",
+           "--unit", "stay=nights")  # fmt: skip
+    sex, stay = json.loads(schema.read_text())["columns"]
+    assert (sex["meaning"], sex["labels"]) == ("Sex at birth", {"1": "woman", "2": "man"})
+    assert (stay["meaning"], stay["unit"]) == ("Nights in the ward", "nights")
+    assert "has no column “sax”" in refusal(capsys, *inspected, "--unit", "sax=cm")
+    assert "are no labels" in refusal(capsys, *inspected, "--labels", "sex=woman, man")
+
+
 def test_from_a_file_to_a_verified_bundle(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     table, ledger = SAMPLE / "diabetes_encounters.csv", str(tmp_path / "ledger.sqlite")
     schema = tmp_path / "schema.json"

@@ -15,6 +15,7 @@ import pytest
 from engine import texts
 from engine.errors import Cancelled, InputRefused
 from engine.evaluation import evaluate as evaluation
+from engine.evaluation import released_rows
 from engine.evaluation.catalogue import choose_measures, measure, measures
 from engine.evaluation.numbers import released_numbers
 from engine.evaluation.protocol import (
@@ -30,6 +31,7 @@ from engine.methods.catalogue import methods
 from engine.methods.protocol import Family, Inside, Release, Spends, TableArtefact
 from engine.privacy.mechanisms import RandomisedResponse
 from engine.progress import Progress
+from engine.report.words import word
 from engine.table.schema import Column, Role, Schema
 from engine.table.table import Table
 from engine.views import NumberView, TableView, Text, to_json
@@ -479,3 +481,13 @@ def test_looking_for_measures_loads_no_library_that_only_some_of_them_compute_wi
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_groups_of_one_size_are_called_so():
+    """Classes begin at 1, 2, 5, 10 …: the one from 4 holds groups of 4 alone."""
+    drawn = released_rows._groups(np.array([4, 4, 13]), least=4).views[1]
+    assert [word(one, "en") for one in drawn.labels] == [
+        "groups of 4",
+        "groups of 5 to 9",
+        "groups of 10 to 19",
+    ]

@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -333,6 +334,18 @@ def test_two_decide_who_belongs_to_a_register_and_how_much_one_may(
         what(house)
     with staff.countersigned(house.ledger.path, house.signers["Abe"]):
         what(house)
+    house.ledger.verify_chain()
+
+
+def test_a_second_person_countersigns_in_the_block_that_names_them_alone(house: House) -> None:
+    """Another thread of the process, as the window has, acts for one person meanwhile."""
+    house.act("Ada")
+    with ThreadPoolExecutor(1) as other, staff.countersigned(house.ledger.path, house.signers["Abe"]):
+        with pytest.raises(InputRefused, match=r"staff\.two_decide"):
+            other.submit(house.ledger.withdraw_person, house.holding, "pbea", "gone").result()
+        assert len(staff.present(house.ledger.path)[house.holding]) == 2
+        house.ledger.withdraw_person(house.holding, "pbea", "gone")
+    assert len(staff.present(house.ledger.path)[house.holding]) == 1
     house.ledger.verify_chain()
 
 

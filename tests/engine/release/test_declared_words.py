@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from engine.errors import InputRefused
 from engine.methods.catalogue import method as find
-from engine.methods.protocol import MAIN
+from engine.methods.protocol import MAIN, Spends
 from engine.release.plan import Plan
 from engine.table.schema import Column, Role, Schema
 from tests.engine.release.conftest import Runner
@@ -49,6 +50,54 @@ def test_a_released_number_has_the_unit_of_its_column(
     )
     [table] = json.loads((made.folder / "release" / "data-dictionary.json").read_text(encoding="utf-8"))
     assert {line["name"] for line in table["columns"] if line.get("unit") == "days"} == {number}
+
+
+LABELS = {"f": "woman", "m": "man"}
+LABELLED = (
+    ("statistics.counts", {"columns": ["sex", "ward"], "extra_cells": "separate"}),
+    ("statistics.margins", {"columns": ["sex", "ward"]}),
+    ("statistics.means", {"statistic": "mean", "value": "stay", "by": ["sex"]}),
+    ("datasets.pseudonyms", {"columns": ["sex", "ward"]}),
+)
+
+
+@pytest.mark.parametrize(("method", "parameters"), LABELLED)
+def test_what_values_mean_reaches_whoever_loads_them(
+    run: Runner, plan: Plan, method: str, parameters: dict[str, object]
+) -> None:
+    """Each cell of a category is one of those that the package lists, and each is loaded as it stands."""
+    sex = replace(plan.schema.column("sex"), labels={**LABELS, "never": "declared"})
+    version = find(method).version
+    schemas = {MAIN: plan.schema.with_column(sex)}
+    bounded = find(method).spends is not Spends.NOTHING
+    made = run(
+        method=method,
+        method_version=version,
+        parameters=parameters,
+        schemas=schemas,
+        budget=plan.budget if bounded else None,
+    )
+    release = made.folder / "release"
+    assert "f = woman · m = man" in (release / "report-external.html").read_text(encoding="utf-8")
+    loader = {"__file__": str(release / "read.py"), "__name__": "read"}
+    exec((release / "read.py").read_text(encoding="utf-8"), loader)
+    seen = False
+    for one in json.loads((release / "datapackage.json").read_text(encoding="utf-8"))["resources"]:
+        for field in one.get("schema", {}).get("fields", ()):
+            cells = pd.read_csv(release / one["path"], dtype=str, keep_default_na=False)[field["name"]]
+            listed = {level["value"]: level["label"] for level in field.get("categories", ())}
+            if listed:
+                assert set(cells) - {""} <= set(listed)
+                loaded = loader["load"](one["path"])
+                assert list(loaded[field["name"]].dropna()) == [cell for cell in cells if cell]
+            if field["name"] == "sex":
+                seen = True
+                assert {LABELS.get(value, value) for value in LABELS} <= set(listed.values())
+                said = {value: label for value, label in listed.items() if value != label}
+                assert loaded.attrs["labels"]["sex"] == said
+                script = (release / "read.R").read_text(encoding="utf-8")
+                assert all(f'"{value}" = "{label}"' in script for value, label in said.items())
+    assert seen and "never" not in (release / "datapackage.json").read_text(encoding="utf-8")
 
 
 def test_a_schema_keeps_the_words_and_nothing_else_where_there_are_none() -> None:

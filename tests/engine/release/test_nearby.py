@@ -10,15 +10,15 @@ import pytest
 
 from engine import texts
 from engine.errors import InputRefused
-from engine.ledger import Ledger
-from engine.release import nearby, remembered
+from engine.ledger import Ledger, remembered
+from engine.release import nearby
 from engine.release.nearby import PUT_BACK, bundles, forgotten
 
 
 @pytest.fixture(autouse=True)
 def nothing_remembered(monkeypatch):
     """As on a computer that did not make the later releases: bundles alone tell of them."""
-    monkeypatch.setattr(remembered, "_write", lambda tree: None)
+    monkeypatch.setattr(remembered, "keep", lambda tree: None)
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import stat
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,9 @@ import pytest
 from engine import texts
 from engine.__main__ import main
 from engine.errors import InputRefused
-from engine.ledger import Ledger
-from engine.release import remembered
+from engine.ledger import Ledger, remembered, staff
+from engine.privacy import keys
+from engine.release import nearby, seconded
 from engine.release.plan import Plan
 from engine.release.reasons import with_reasons
 from tests.engine.release.conftest import SECRETS, Runner
@@ -66,6 +69,48 @@ def test_with_a_reason_it_is_recorded_once_and_goes_on(
     run("four")
 
 
+DECIDED: dict[str, Callable[[Ledger, str], object]] = {
+    "a budget": lambda ledger, of: ledger.change_budget(of, "asked for", epsilon=1),
+    "a rule": lambda ledger, of: ledger.set_rule(of, staff.Rule(epsilon=Fraction(1)), "asked for"),
+    "a person": lambda ledger, of: add(ledger, of, "Bea", staff.APPROVE),
+    "a reason": lambda ledger, of: ledger.decide("something", "else", holding=of),
+    "a withdrawal": lambda ledger, of: ledger.withdraw(ledger.entries()[0].id, "asked for"),
+    "a register": lambda ledger, of: ledger.create_holding("Another", unit="row", neighbours="add_remove"),
+}
+
+
+def add(ledger: Ledger, holding: str, name: str, role: str) -> None:
+    seconded.name_person(
+        ledger, ledger.holding(holding), name=name, role=role, passphrase=f"very long {name}"
+    )
+
+
+@pytest.mark.parametrize("what", DECIDED)
+def test_a_ledger_from_before_anything_was_decided_is_noticed(
+    what: str, run: Runner, ledger: Ledger, folder: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No release lies between the two copies, but a rule, a person, a budget: whatever is written counts.
+
+    Nor does writing into the older one make this computer forget what it saw.
+    """
+    monkeypatch.setattr(keys, "_ARGON2", {"iterations": 1, "lanes": 1, "memory_cost": 64})
+    run("one")
+    shutil.rmtree(folder / "one")
+    (holding,) = ledger.holdings()
+    add(ledger, holding.id, "Ada", staff.APPROVE)
+    ada = seconded.opened(ledger, holding, seconded.find_person(ledger, holding, "Ada"), "very long Ada")
+    staff.sign_in(ledger.path, ada)
+    copy = folder / "copy.sqlite"
+    shutil.copyfile(ledger.path, copy)
+    DECIDED[what](ledger, holding.id)
+    put_back(ledger, copy)
+    for number in range(3):
+        ledger.decide("something", f"else {number}", holding=holding.id)
+        with pytest.raises(InputRefused, match=r"run\.ledger_older"):
+            run("two")
+    assert not (folder / "two").exists() and len(ledger.entries()) == 1
+
+
 def test_two_copies_that_are_used_in_turn_are_noticed(
     run: Runner, ledger: Ledger, folder: Path, memory: Path
 ) -> None:
@@ -88,9 +133,9 @@ def test_what_continues_and_what_is_another_ledger_is_not_asked_about(
 ) -> None:
     run("one")
     ledger.decide("something", "else")
-    assert remembered.older(ledger) == {}
+    assert nearby.older(ledger) == {}
     run("two")
-    assert remembered.older(Ledger(folder / "other.sqlite")) == {}
+    assert nearby.older(Ledger(folder / "other.sqlite")) == {}
 
 
 def test_what_is_remembered_names_nobody_and_nothing(

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from engine import policy
+from engine import policy, texts
 from engine.__main__ import main
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
@@ -130,6 +130,45 @@ def _swap(content: bytes, at: int) -> bytes:
     begin = len(content) - 2 * piece - (len(content) - at) % piece
     first, second = content[begin : begin + piece], content[begin + piece : begin + 2 * piece]
     return content[:begin] + second + first + content[begin + 2 * piece :]
+
+
+@pytest.mark.parametrize("secret", ["passphrase", "code"])
+def test_what_stays_of_another_bundle_of_the_same_ledger_is_not_opened(
+    secret: str, folder: Path, run: Runner, made: Bundle, sealer: Sealer, codes: list[str]
+) -> None:
+    """Both open with the same secret: what they hold says whose it is."""
+    other, words = run("other").folder, WORDS if secret == "passphrase" else codes[0]
+    bundles = (made.folder, other)
+    before = [contents(bundle) for bundle in bundles]
+    for bundle in bundles:
+        seal(bundle, sealer)
+    sealed = [(bundle / SEALED).read_bytes() for bundle in bundles]
+    for bundle, content in zip(bundles, reversed(sealed), strict=True):
+        (bundle / SEALED).write_bytes(content)
+        with pytest.raises(InputRefused, match=r"sealing\.other_bundle") as refused:
+            unseal(bundle, words)
+        assert all(texts.explain(refused.value)) and contents(bundle) == {}
+        assert (bundle / SEALED).read_bytes() == content
+    shutil.rmtree(other / "release")  # handed over: nothing says then whose it is
+    unseal(other, words)
+    (made.folder / SEALED).write_bytes(sealed[0])
+    unseal(made.folder, words)
+    assert [contents(made.folder), contents(other)] == [before[0], before[0]]
+
+
+def test_what_a_killed_opening_left_readable_is_taken_away_with_the_next_release(
+    run: Runner, made: Bundle, sealer: Sealer
+) -> None:
+    seal(made.folder, sealer)
+    for name in (".custos-opening-1234", ".custos-closing-5678"):
+        (made.folder / name / INTERNAL).mkdir(parents=True)
+        (made.folder / name / INTERNAL / "evidence.json").write_text("open")
+    assert not sealing.is_sealed(made.folder)
+    with sealing._alone(made.folder):  # somebody works there
+        run("two")
+        assert not sealing.is_sealed(made.folder)
+    run("three")
+    assert sealing.is_sealed(made.folder) and unseal(made.folder, WORDS).is_dir()
 
 
 @pytest.mark.parametrize("change", [_cut, _flip, _swap], ids=["cut", "flipped", "swapped"])
@@ -355,7 +394,7 @@ def test_a_lock_that_stands_open_is_no_lock(names: tuple[str, ...], bundle: Path
     lock = json.loads(keys.lock_key(known, None))
     locks = sealer.locks | dict.fromkeys(names, lock)
     ledger = Ledger(bundle.parent / "ledger.sqlite")
-    place = sealing.place(ledger.path)
+    place = policy.sealing_place(ledger.path)
     place.chmod(0o600)
     place.write_text(json.dumps({"version": 1, **locks}))
     for secret in ("whatever is typed", WORDS):
@@ -395,10 +434,10 @@ def test_the_recovery_code_is_for_its_owner_alone_and_replaces_nothing(made: Bun
     assert main(command) == 2
     with pytest.raises(InputRefused, match=r"sealing\.code_there"):
         seal_what_stays(made.folder, WORDS, code=code, ledger_path=ledger.path)
-    assert code.read_text() == "something of mine" and not sealing.place(ledger.path).exists()
+    assert code.read_text() == "something of mine" and not policy.sealing_place(ledger.path).exists()
     code.unlink()
     assert main(command) == 0
-    assert stat.S_IMODE(code.stat().st_mode) == 0o600 and sealing.place(ledger.path).exists()
+    assert stat.S_IMODE(code.stat().st_mode) == 0o600 and policy.sealing_place(ledger.path).exists()
 
 
 def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:
@@ -413,13 +452,63 @@ def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:
 
     with pytest.raises(OSError, match="no room"):
         set_up(ledger, WORDS, full)
-    assert not sealing.place(ledger.path).exists()
+    assert not policy.sealing_place(ledger.path).exists()
     made_now = set_up(ledger, WORDS, lambda code: None)
     assert sealing.opened(ledger, WORDS).key == made_now.key
-    assert made_now.key.hex() not in sealing.place(ledger.path).read_text()
+    assert made_now.key.hex() not in policy.sealing_place(ledger.path).read_text()
     assert repr(made_now.key) not in repr(made_now)
     with pytest.raises(InputRefused, match=r"sealing\.exists"):
         set_up(ledger, WORDS, lambda code: None)
+
+
+def test_another_passphrase_opens_what_was_sealed_before_and_after(
+    bundle: Path, sealer: Sealer, codes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    book, new = Ledger(bundle.parent / "ledger.sqlite"), "another, longer passphrase"
+    before = contents(bundle)
+    files = {name: bundle.with_name(name) for name in ("old", "new")}
+    for name, written in zip(files, (WORDS, new), strict=True):
+        files[name].write_text(f"{written}\n")
+    seal(bundle, sealer)
+    change = ["seal", "--ledger", str(book.path), "--passphrase-file", str(files["old"])]
+    assert main([*change, "--new-passphrase-file", str(files["new"])]) == 0
+    assert "until it is opened and encrypted again" in capsys.readouterr().out
+    with pytest.raises(InputRefused, match=r"sealing\.secret"):
+        sealing.opened(book, WORDS)
+    assert sealing.opened(book, new).key == sealing.opened(book, codes[0]).key == sealer.key
+
+    # What was sealed before carries the earlier lock; with the ledger the new one opens it.
+    with pytest.raises(InputRefused, match=r"sealing\.secret"):
+        unseal(bundle, new)
+    assert (
+        main(["unseal", str(bundle), "--passphrase-file", str(files["new"]), "--ledger", str(book.path)]) == 0
+    )
+    assert contents(bundle) == before
+    seal(bundle, sealing.opened(book, new))
+    with pytest.raises(InputRefused, match=r"sealing\.secret"):
+        unseal(bundle, WORDS, ledger=book)
+    unseal(bundle, new)
+    assert contents(bundle) == before
+
+
+def test_a_change_of_the_passphrase_that_breaks_off_leaves_the_earlier_one(
+    made: Bundle, sealer: Sealer, codes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = Ledger(made.folder.parent / "ledger.sqlite")
+    for secret, new, code in (
+        (WORDS, "short", r"sealing\.short"),
+        ("not it", "long enough", r"sealing\.secret"),
+    ):
+        with pytest.raises(InputRefused, match=code):
+            sealing.change(book, secret, new)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", lambda *named: (_ for _ in ()).throw(OSError("no room")))
+        with pytest.raises(InputRefused, match=r"signing\.not_writable"):
+            sealing.change(book, WORDS, "long enough")
+    assert sealing.opened(book, WORDS).key == sealer.key
+    sealing.change(book, codes[0], "long enough")  # forgotten, and the code at hand
+    assert sealing.opened(book, "long enough").key == sealing.opened(book, codes[0]).key == sealer.key
+    assert stat.S_IMODE(policy.sealing_place(book.path).stat().st_mode) == 0o600
 
 
 def test_a_release_whose_encrypting_fails_is_told_of_all_the_same(

@@ -31,7 +31,7 @@ from engine.report import content
 from engine.report.content.facts import Facts, facts_of
 from engine.report.content.front import front
 from engine.report.content.promise import promise
-from engine.report.document import KeyValues, Numbers
+from engine.report.document import Callout, KeyValues, Numbers
 from engine.report.words import word
 from engine.views import CurveView, Series, TableView, Text
 from tests.engine.methods import examples_run
@@ -178,6 +178,20 @@ def test_a_promise_says_how_many_rows_there_were_or_that_this_is_not_told(sample
         )
         facts = facts_of(evidence)
         assert told or facts.local or facts.opened or not facts.read, evidence.promise.kind
+
+
+@pytest.mark.parametrize("kind", [one.id for one in promise_kinds()])
+def test_page_one_says_nothing_twice_and_does_not_send_to_itself(sample, kind):
+    for evidence in releases_of(sample, kind):
+        parts = content.external(evidence).cover
+        for part in parts:
+            sentences = [word(one, "en") for one in all_texts(part)]
+            assert not [one for one in sentences if re.search(r"\b(page 1|first page)\b", one, re.IGNORECASE)]
+        heads = [part for part in parts if isinstance(part, Callout) and part.head]
+        assert heads
+        for part in heads:
+            both = (word(one, "en").lower().split()[:2] for one in (part.head, part.text))
+            assert len(set(map(tuple, both))) == 2, word(part.text, "en")
 
 
 @pytest.mark.parametrize("name", sorted(CLAIMS))

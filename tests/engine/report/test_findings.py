@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.report.drawing import PLOTTED
@@ -101,3 +103,20 @@ def test_every_drawing_of_a_release_is_told_with_its_finding(sample):
     for view in drawn:
         found = finding(view)
         assert found is not None and word(found, "en") in alternative(view, "en"), view.kind
+
+
+def test_a_count_below_zero_is_clear_of_nothing():
+    """Page one says of the same numbers how many could be zero: both count alike."""
+    axis = Text("methods.statistics.counts.numbers.count.label")
+    view = BarsView("t", ("a", "b", "c"), (60.0, -8.0, 2.0), axis, (54.0, -14.0, -4.0), (66.0, -2.0, 8.0))
+    assert said(view) == "Largest: a, 60 ± 6. 1 of 3 numbers is clear of zero."
+    assert "2 of 3 numbers are clear" in said(replace(view, axis="change"))
+
+
+@pytest.mark.parametrize("first", [60.0, 2.0])
+def test_what_is_not_drawn_could_be_the_largest(first):
+    """A group without information has no bar: nothing is said of all groups then."""
+    left_out = Text("statistics.notes.both", {"first": Text("x"), "second": Text("statistics.notes.no_bar")})
+    shown = said(replace(bars([first, 1.0], 6.0), note=left_out))
+    assert "drawn" in shown and "groups without information are not drawn" in shown
+    assert "other" not in shown and "Largest" not in shown

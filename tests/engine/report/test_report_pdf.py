@@ -166,7 +166,10 @@ def test_the_file_is_tagged_for_screen_readers(opened, sample):
     for table in tables:
         rows = list(elements(table, "TR"))
         assert {str(cell.S) for cell in rows[0].K} == {"/TH"}
-        assert {str(cell.S) for row in rows[1:] for cell in row.K} <= {"/TH", "/TD"}
+        for row in rows[1:]:  # what names a row is read before each of its cells
+            first, *others = row.K
+            assert str(first.S) == "/TH" and (str(first.A.O), str(first.A.Scope)) == ("/Table", "/Row")
+            assert {str(cell.S) for cell in others} <= {"/TD"}
     figures = list(elements(tree, "Figure"))
     assert figures
     for figure in figures:

@@ -14,7 +14,7 @@ from engine.methods.datasets.bayes_network.structure import Node, Rows, structur
 from engine.methods.datasets.marginal_model.agreement import LAPLACE
 from engine.methods.datasets.marginal_model.coarse import groups
 from engine.methods.datasets.marginal_model.sampling import even_column
-from engine.methods.datasets.synthesis.related import CHANCE, NOT_ASKED, Relations, stands_out
+from engine.methods.datasets.synthesis.related import CHANCE, NOT_ASKED, Relations, above_noise
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
@@ -117,7 +117,7 @@ def _relations(
         [
             (
                 (node.column, *node.parents),
-                stands_out(part.reshape(table.shape), deviation=deviation, moments=LAPLACE, share=share),
+                above_noise(part.reshape(table.shape), deviation=deviation, moments=LAPLACE, share=share),
             )
             for node, part, table in zip(nodes, parts, tables, strict=True)
             if node.parents

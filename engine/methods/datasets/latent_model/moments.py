@@ -14,7 +14,7 @@ from engine import arrays
 from engine.methods.datasets.bayes_network.learning import project_counts
 from engine.methods.datasets.latent_model.projection import Projection, normal
 from engine.methods.datasets.marginal_model.agreement import GAUSSIAN
-from engine.methods.datasets.synthesis.related import Relations, stands_out
+from engine.methods.datasets.synthesis.related import Relations, above_noise
 from engine.privacy.gaussian import concentrated_budget
 from engine.privacy.mechanisms import DiscreteGaussian, root_above
 from engine.privacy.mechanisms.integers import add_noise
@@ -110,7 +110,7 @@ class Moments:
                 spread[rows, lines] = table / total - np.outer(shares[one], shares[other])
                 spread[lines, rows] = spread[rows, lines].T
         shown = [
-            (pair, stands_out(table, deviation=self.deviation, moments=GAUSSIAN))
+            (pair, above_noise(table, deviation=self.deviation, moments=GAUSSIAN))
             for pair, table in tables.items()
             if pair[0] != pair[1]
         ]

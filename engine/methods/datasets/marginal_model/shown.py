@@ -23,16 +23,16 @@ from engine.methods.datasets.marginal_model.frequent import FrequentApart
 from engine.methods.datasets.marginal_model.junction_tree import Attributes
 from engine.methods.datasets.marginal_model.rounds import Learnt
 from engine.methods.datasets.marginal_model.schedule import Schedule
-from engine.methods.datasets.synthesis.related import CHANCE, Relations, describe_relations
+from engine.methods.datasets.synthesis.related import CHANCE, Relations, describe_relations, draw_relations
 from engine.methods.shared.column_cells import ColumnCells
-from engine.views import Cell, TableView, Text
+from engine.views import Cell, TableView, Text, View
 
 MOST_NAMED = 5
 
 
 def measured_views(
     learnt: Learnt, schedule: Schedule, columns: Sequence[ColumnCells], *, words: str
-) -> tuple[tuple[TableView, ...], tuple[Text, ...]]:
+) -> tuple[tuple[View, ...], tuple[Text, ...]]:
     """Return tables of what was measured, and sentences on whether the model agrees and on its relations.
 
     Parameters
@@ -97,7 +97,8 @@ def measured_views(
     note = Text(f"{words}.views.measured.note")
     measured = TableView(Text(f"{words}.views.measured.title"), headings, tuple(lines), note)
     light = (_light(found, tables, said, words), *describe_relations(shown, names))
-    return (measured, _shares(learnt, schedule, columns, words)), light
+    exact = _shares(learnt, schedule, columns, words)
+    return (measured, exact, *draw_relations(shown, names)), light
 
 
 def _light(found: Agreement, tables: Sequence[str], said: Sequence[str], words: str) -> Text:
@@ -230,18 +231,19 @@ def relations(model: Model, measured: Sequence[Measured], *, is_gaussian: bool) 
     for one in measured:
         if len(one.attributes) > 1:
             found.setdefault(one.attributes, []).append(one)
-    told = {
-        name
-        for name, tables in found.items()
-        if any(_is_told(model, one, moments, len(tables)) for one in tables)
-    }
-    return Relations.of([(name, name in told) for name in found])
+    return Relations.of(
+        [
+            (name, max(_above_noise(model, one, moments, len(tables)) for one in tables))
+            for name, tables in found.items()
+        ]
+    )
 
 
-def _is_told(model: Model, one: Measured, moments: Moments, times: int) -> bool:
+def _above_noise(model: Model, one: Measured, moments: Moments, times: int) -> float:
+    """Return how many times what noise and chance make a table is off from independent columns."""
     shares = [model.table((place,)) / model.total for place in one.attributes]
     alone = model.total * reduce(np.multiply.outer, shares)
     expected = one.coarse(alone)
     off = (expected - one.counts) / np.sqrt(one.deviation**2 + expected)
     limit = limits(np.array([float(one.counts.size)]), moments, CHANCE / times)[0]
-    return bool(np.vdot(off, off) > limit)
+    return sqrt(float(np.vdot(off, off)) / limit)

@@ -22,7 +22,7 @@ from engine.methods.datasets.seeds.learning import NOBODY, Learning
 from engine.methods.datasets.seeds.making import Made, make_rows
 from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_needed, most_rows, plan_test
 from engine.methods.datasets.synthesis.invented import invented_rows, invented_table
-from engine.methods.datasets.synthesis.related import describe_relations
+from engine.methods.datasets.synthesis.related import describe_relations, draw_relations
 from engine.methods.filling import Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -34,6 +34,7 @@ from engine.methods.protocol import (
     Forecast,
     Inside,
     Method,
+    Reads,
     Release,
     Rows,
 )
@@ -47,12 +48,13 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes, promise
+from engine.methods.shared.view import view_of
 from engine.numbers import brief
 from engine.privacy.events import Event, Parallel
 from engine.privacy.mechanisms import GeometricThreshold, LaplaceThreshold, SeededRows
 from engine.privacy.promise import Promise
 from engine.table.table import Table
-from engine.views import Cell, TableView, Text
+from engine.views import Cell, TableView, Text, View
 
 ID = "datasets.seedbased"
 WORDS = f"methods.{ID}"
@@ -217,11 +219,14 @@ class SeedMethod(Method):
 
     # --- release -----------------------------------------------------------------------------------
 
+    @once
+    def needs(self) -> Reads:
+        return Reads.CODED
+
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         columns, learning, test = self.cells, self.learning, _test(self)
         context.progress.step(0.0, "run.reading")
-        rows = tables[MAIN].rows()
-        codes = np.array([cells.codes(rows[cells.column.name]) for cells in columns])
+        codes = np.array(view_of(tables[MAIN]).codes(columns), dtype=np.int64)
         share = _model_share(self)
         apart = context.noise.bernoulli(share, codes.shape[1])  # one coin for each person
         learnt = learning.learnt(codes[:, apart], context.noise, progress=context.progress.part(0.1, 0.7))
@@ -240,7 +245,9 @@ class SeedMethod(Method):
         inside = replace(_inside(found, test, codes, apart), untested=untested)
         alone = share_alone(model, found.rows, _seeds(self), test, context.noise)
         notes = (_alone_note(alone), *describe_relations(learnt.relations, self.options.columns))
-        return Release((artefact,), self.cost, (_plan_view(test, self),), notes, inside=inside)
+        drawn = draw_relations(learnt.relations, self.options.columns)
+        views: tuple[View, ...] = (_plan_view(test, self), *drawn)
+        return Release((artefact,), self.cost, views, notes, inside=inside)
 
 
 def _alone_note(share: float) -> Text:

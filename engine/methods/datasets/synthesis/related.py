@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
 from engine import arrays
 from engine.methods.datasets.marginal_model.agreement import Moments, limits
-from engine.views import Text
+from engine.views import BarsView, Label, Text, View
 
 Floats = arrays.Floats
 Integers = arrays.Integers
@@ -24,26 +25,31 @@ _ROUNDS = 30
 
 @dataclass(frozen=True)
 class Relations:
-    """Sets of columns that were measured together: those with a relation, and those that noise drowns."""
+    """Sets of columns that were measured together: those with a relation, and those that noise drowns.
+
+    ``above`` says of each, in that order, how many times what noise and chance alone show it has.
+    """
 
     told: Sets = ()
     drowned: Sets = ()
+    above: tuple[float, ...] = ()
 
     @staticmethod
-    def of(found: Sequence[tuple[tuple[int, ...], bool]]) -> Relations:
-        """Return them from sets of columns, each with whether its relation is told."""
-        told, drowned = (tuple(one for one, said in found if said is which) for which in (True, False))
-        return Relations(told, drowned)
+    def of(found: Sequence[tuple[tuple[int, ...], float]]) -> Relations:
+        """Return them from sets of columns, each with how far above noise and chance it is; 1 is at them."""
+        told, drowned = ([one for one in found if (one[1] > 1) is which] for which in (True, False))
+        above = tuple(times for _, times in (*told, *drowned))
+        return Relations(tuple(one for one, _ in told), tuple(one for one, _ in drowned), above)
 
 
 NOT_ASKED = Relations()
 """Of a model whose columns have nothing to do with each other, or that reads nobody."""
 
 
-def stands_out(
+def above_noise(
     table: Floats | Integers, *, deviation: float, moments: Moments, share: float = CHANCE
-) -> bool:
-    """Say whether lines and cells of a noisy table are related by more than noise and chance make.
+) -> float:
+    """Return how many times what noise and chance make lines and cells of a noisy table are related.
 
     Parameters
     ----------
@@ -54,7 +60,7 @@ def stands_out(
     moments
         Of (noise / deviation)²: see `agreement`.
     share
-        How often it may be said of columns that have nothing to do with each other.
+        How often more than 1 may be said of columns that have nothing to do with each other.
 
     Notes
     -----
@@ -71,7 +77,24 @@ def stands_out(
         cells = (weights * counts).T @ lines / np.maximum(weights.T @ lines**2, 1e-300)
     product = np.outer(lines, cells)
     off = (counts - product) / np.sqrt(deviation**2 + np.maximum(product, 0.0))
-    return bool(np.vdot(off, off) > limits(np.array([float(counts.size)]), moments, share)[0])
+    return sqrt(float(np.vdot(off, off)) / limits(np.array([float(counts.size)]), moments, share)[0])
+
+
+def draw_relations(relations: Relations, names: Sequence[str]) -> tuple[View, ...]:
+    """Return the relations as bars beside that of noise and chance alone; nothing where none was measured."""
+    found = sorted(
+        zip(relations.above, (*relations.told, *relations.drowned), strict=True), key=lambda one: -one[0]
+    )[:MOST_NAMED]
+    if not found:
+        return ()
+    bars = [(" × ".join(names[place] for place in one), times) for times, one in found]
+    labels: list[Label] = [label for label, _ in bars]
+    values = [float(f"{times:.3g}") for _, times in bars]
+    at = sum(times > 1 for times in values)  # the limit stands between what is told and what is not
+    labels.insert(at, Text(f"{WORDS}.views.floor"))
+    values.insert(at, 1.0)
+    title, axis, note = (Text(f"{WORDS}.views.{name}") for name in ("title", "axis", "note"))
+    return (BarsView(title, tuple(labels), tuple(values), axis, note=note),)
 
 
 def describe_relations(relations: Relations, names: Sequence[str]) -> tuple[Text, ...]:

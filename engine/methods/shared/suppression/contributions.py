@@ -18,7 +18,9 @@ class Contributions:
     values
         The sum of all contributions, shape (n,).
     people
-        How many different people contribute, shape (n,).
+        How many different people have rows in it, shape (n,).
+    givers
+        How many of them add anything, shape (n,).
     owners
         The number of the contributor where there is one alone, otherwise −1, shape (n,).
     largest
@@ -27,6 +29,7 @@ class Contributions:
 
     values: Integers
     people: Integers
+    givers: Integers
     owners: Integers
     largest: Integers
 
@@ -36,7 +39,7 @@ def count_contributions(additive: Additive, inner: Integers) -> Contributions:
     counts = additive.with_totals(inner)
     own = np.where(inner == 1, np.arange(inner.size), 0)  # nobody but them is in the cell
     owners = np.where(counts == 1, additive.with_totals(own), -1)
-    return Contributions(counts, counts, owners, np.minimum(counts, 1)[:, None])
+    return Contributions(counts, counts, counts, owners, np.minimum(counts, 1)[:, None])
 
 
 def sum_contributions(
@@ -60,7 +63,7 @@ def sum_contributions(
     kept = codes >= 0
     places = np.array(np.unravel_index(codes[kept], additive.levels)).reshape(len(additive.levels), -1)
     people, owners = np.zeros(additive.size, dtype=np.int64), np.zeros(additive.size, dtype=np.int64)
-    values = np.zeros(additive.size, dtype=np.int64)
+    values, givers = np.zeros(additive.size, dtype=np.int64), np.zeros(additive.size, dtype=np.int64)
     largest = np.zeros((additive.size, most), dtype=np.int64)
     for kind in np.ndindex(*(2,) * len(additive.levels)):  # 1 where the axis is summed
         summed = np.array(kind, dtype=bool)[:, None]
@@ -70,6 +73,7 @@ def sum_contributions(
         amount = np.zeros(len(pairs), dtype=np.int64)
         np.add.at(amount, number.reshape(-1), amounts[kept])
         people += np.bincount(pairs[:, 0], minlength=additive.size)
+        givers += np.bincount(pairs[amount > 0, 0], minlength=additive.size)
         np.add.at(owners, pairs[:, 0], pairs[:, 1])
         np.add.at(values, pairs[:, 0], amount)
         order = np.lexsort((-amount, pairs[:, 0]))
@@ -77,4 +81,4 @@ def sum_contributions(
         rank = np.arange(len(at)) - np.searchsorted(at, at)
         among = rank < most
         largest[at[among], rank[among]] = amount[order][among]
-    return Contributions(values, people, np.where(people == 1, owners, -1), largest)
+    return Contributions(values, people, givers, np.where(people == 1, owners, -1), largest)

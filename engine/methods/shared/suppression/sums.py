@@ -22,7 +22,7 @@ class SumRules:
     Parameters
     ----------
     threshold
-        A sum over fewer people is hidden.
+        A sum over fewer people is hidden; who adds nothing makes no sum of others safer.
     width
         The interval of a sum that is hidden for this reason reaches at least this share of it to both sides.
     dominance
@@ -63,6 +63,7 @@ def distances(found: Contributions, rules: SumRules) -> Floats:
     total = found.values.astype(np.float64)
     needed = np.zeros(len(total))
     few = (found.people < rules.threshold) & (found.people > 0)
+    few |= (found.givers < rules.threshold) & (found.givers > 0)
     needed[few] = np.maximum(1.0, np.ceil(float(rules.width) * total[few]))
     if rules.dominance is not None:
         n, k = rules.dominance

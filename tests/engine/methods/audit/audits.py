@@ -153,6 +153,22 @@ def further_plans(plan: Plan, *, many: bool) -> Iterator[tuple[str, Plan]]:
         yield name, varied
 
 
+def moves_audited(method: Method) -> Iterator[str]:
+    """Audit how far one person moves the answers of a method; yield what was found in words.
+
+    The examples have one row a person and one more or less of them: here the first that can be made so has a
+    person with more rows than its cap, and one who is exchanged for another.
+    """
+    plan = next(one for one in plans(method) if one.budget and not one.step)
+    for name, varied in [*further_plans(plan, many=True)][1:]:
+        with TemporaryDirectory() as folder:
+            made = bench(method, varied, Path(folder), people=PEOPLE)
+            try:
+                replay.audit_moves(made)
+            except CheckFailed as found:
+                yield f"{name}: {found}"
+
+
 def choices_audited(method: Method, *, many: bool = False) -> Iterator[str]:
     """Audit every choice that a method with a bounded loss offers; yield what was found in words.
 

@@ -75,9 +75,12 @@ class Told:
 
     def originals(self, column: str) -> list[str]:
         """Return the cells that released rows had, as text; nothing for a missing one."""
+        return self.cells(column, self.used[column].iloc[self.origins])
+
+    def cells(self, column: str, rows: pd.Series) -> list[str]:
+        """Return cells of a column as text; nothing for a missing one."""
         missing = set(self.bench.design.request.schema.column(column).missing)
-        found = as_texts(self.used[column].iloc[self.origins])
-        return ["" if cell in missing else cell for cell in found]
+        return ["" if cell in missing else cell for cell in as_texts(rows)]
 
     def groups(self, columns: Sequence[str]) -> dict[tuple[str, ...], list[int]]:
         """Return the released rows that read alike in some columns."""
@@ -152,7 +155,7 @@ def count_groups(told: Told) -> None:
     if "set_k" in terms:
         count_sets(told, columns)
     for column in terms["sensitive"].split(", ") if "sensitive" in terms else ():
-        everybody = Counter(told.frame[column])
+        everybody = Counter(told.cells(column, told.used[column]))
         for rows in groups.values():
             count_values(Counter(told.frame[column].iloc[rows]), everybody, terms, column)
     if "average_risk" in terms and len(groups) > terms["average_risk"] * len(told.frame):

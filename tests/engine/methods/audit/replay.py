@@ -43,6 +43,7 @@ from tests.engine.battery.distributions import CheckFailed
 from tests.engine.battery.replay import Call, Player, Recorder
 from tests.engine.flip import flip_probabilities
 from tests.engine.methods.audit.tables import (
+    FURTHEST,
     Bench,
     Neighbour,
     Rows,
@@ -487,6 +488,14 @@ def audit(bench: Bench, many: bool) -> None:
     check_evidence(bench, tape)
 
 
+def audit_moves(bench: Bench) -> None:
+    """Replay a release where one person has twelve rows, or is exchanged: the loss alone, whatever leaves."""
+    tape, leaves = recorded(bench, bench.rows)
+    for beside in neighbours(bench):
+        if beside.name in FURTHEST and beside.apart == 1:
+            check_neighbour(bench, beside, tape, leaves)
+
+
 # --- services -----------------------------------------------------------------------------------------
 
 
@@ -589,7 +598,9 @@ def check_evidence(bench: Bench, tape: Tape) -> None:
             said.append(foresee(plan, design))
         return said[0]
 
-    def read_all(plan: Plan, sources: Sequence[Source], *, base: Path, progress: Progress) -> Any:
+    def read_all(
+        plan: Plan, sources: Sequence[Source], *, base: Path, progress: Progress, design: Method
+    ) -> Any:
         return read_once(plan, sources, base)
 
     foreseen = patch.object(ready_made, "foresee", foresee_once)

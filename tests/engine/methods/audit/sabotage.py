@@ -16,7 +16,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 
-from engine.methods.protocol import FileArtefact, Method, Release, TableArtefact
+from engine.methods.protocol import FileArtefact, Method, Release, Request, TableArtefact
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.mechanisms.integers import listening
 from engine.privacy.noise import Noise
@@ -118,6 +118,28 @@ def thrown_away(method: Method) -> Iterator[None]:
 
 
 @contextmanager
+def last_exact(method: Method) -> Iterator[None]:
+    """The last of several numbers leaves without its noise."""
+
+    def around(make: Any, tables: Any, request: Any, context: Any) -> Release:
+        from engine.privacy.mechanisms import integers
+
+        hearing = integers._listener.get()
+
+        def all_but_one(values: np.ndarray, draws: np.ndarray) -> np.ndarray:
+            answer = np.array(hearing(values, draws))
+            if answer.size > 1:
+                answer.flat[-1] = np.asarray(values).flat[-1]
+            return answer
+
+        with listening(all_but_one):
+            return make(tables, context)
+
+    with wrapped(method, around):
+        yield
+
+
+@contextmanager
 def weaker_door(method: Method) -> Iterator[None]:
     """The door itself draws half of what it is asked for."""
     with ExitStack() as stack:
@@ -167,7 +189,8 @@ def hidden_in_a_file(method: Method) -> Iterator[None]:
 
     def around(make: Any, tables: Any, request: Any, context: Any) -> Release:
         release = make(tables, context)
-        rows = next(iter(tables.values())).rows()
+        table = next(iter(tables.values()))
+        rows = getattr(table, "_table", table).rows()  # past the view, which gives none
         cells = "" if rows.empty else "|".join(map(str, rows.iloc[-1].tolist()))
         further = FileArtefact("extra.txt", "text/plain", cells.encode(), Text("datasets.bucket"))
         return replace(release, artefacts=(*release.artefacts, further))
@@ -212,6 +235,14 @@ def twice_as_true(method: Method) -> Iterator[None]:
         return replace(release, artefacts=(replace(page, content=content), *release.artefacts[1:]))
 
     with wrapped(method, around):
+        yield
+
+
+@contextmanager
+def cap_forgotten(method: Method) -> Iterator[None]:
+    """Noise covers one row of a person, and all rows below the cap are counted."""
+    one = property(lambda self: 1)
+    with patch.object(Request, "rows_per_person", one), patch.object(Request, "units_moved", one):
         yield
 
 

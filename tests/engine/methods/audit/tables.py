@@ -13,6 +13,7 @@ import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ Row = dict[str, str]
 Rows = tuple[Row, ...]
 
 ODD = ("", "NaN", "1e308", "-1e308", "unheard of", "inf", "0", "31/02/2020", "-0.0", "١٢")
+FURTHEST = ("a person with twelve rows", "a row changed")
+"""Neighbours that move answers furthest where a person has several rows, or is exchanged."""
 KEYS = "9876543"
 """New person keys begin with it: whole numbers that the sample does not have."""
 
@@ -189,14 +192,15 @@ def neighbours(bench: Bench, *, many: bool = False) -> Iterator[Neighbour]:
     yield Neighbour("the highest of everything", (*bench.rows, extreme(bench, -1)), 1)
     yield Neighbour("the lowest of everything", (*bench.rows, extreme(bench, 0)), 1)
     crowd = tuple(extreme(bench, -1) for _ in range(12))
-    yield Neighbour("a person with twelve rows", bench.rows + crowd if bench.key else bench.rows, 1)
+    yield Neighbour(FURTHEST[0], bench.rows + crowd if bench.key else bench.rows, 1)
     for place in range(len(ODD) if many else 2):
         yield Neighbour(f"odd values from {place}", (*bench.rows, odd(bench, place)), 1)
     other = changed(bench, bench.rows[0], dict.fromkeys(bench.rows[0], ODD[0]), 3)
     budget = bench.plan.budget
     is_exchange = budget is not None and budget.neighbours is Neighbours.REPLACE_ONE
-    yield Neighbour("a row changed", (*without(bench, last[0]), other), 1 if is_exchange else 2)
+    yield Neighbour(FURTHEST[1], (*without(bench, last[0]), other), 1 if is_exchange else 2)
     yield Neighbour("nobody", (), None)
+    yield Neighbour("a cell missing, each with somebody", (*bench.rows, *without_a_cell(bench)), None)
     yield Neighbour("other people", tuple(others(bench)), None)
 
 
@@ -245,6 +249,13 @@ def odd(bench: Bench, place: int) -> Row:
     names = [name for name in bench.rows[0] if name != bench.key]
     cells = {name: ODD[(place + 3 * at) % len(ODD)] for at, name in enumerate(names)}
     return changed(bench, bench.rows[0], cells, 2)
+
+
+def without_a_cell(bench: Bench) -> Iterator[Row]:
+    """Yield two new people for every column, who lack it alone: who lacks what is predicted has no part."""
+    names = [name for name in bench.rows[0] if name != bench.key]
+    for place, (name, cell) in enumerate(product(names, ("", "unheard of"))):
+        yield changed(bench, bench.rows[0], {name: cell}, 1000 + place)
 
 
 def others(bench: Bench) -> Iterator[Row]:

@@ -34,9 +34,10 @@ from tests.engine.methods.audit.audits import (
     audited,
     choices_audited,
     choices_of,
+    moves_audited,
     other_choices,
 )
-from tests.engine.methods.audit.sabotage import RECOUNTED, Sabotage, sabotages
+from tests.engine.methods.audit.sabotage import RECOUNTED, Sabotage, cap_forgotten, last_exact, sabotages
 from tests.engine.methods.audit.tables import bench, neighbours
 
 CHOOSES = pytest.mark.parametrize(
@@ -44,6 +45,11 @@ CHOOSES = pytest.mark.parametrize(
     [one for one in methods() if any(plan.budget and not plan.step for plan in plans(one))],
     ids=lambda one: one.id,
 )
+LAST_OF_MISSING = [
+    "statistics.means",
+    *(f"models.{name}" for name in ("additive", "linear", "logistic", "naive_bayes")),
+]
+"""Methods whose example has its last number from those who lack a cell."""
 EVERY = pytest.mark.parametrize("method", methods(), ids=lambda one: one.id)
 SABOTAGED = pytest.mark.parametrize(
     ("method", "sabotage"),
@@ -146,6 +152,34 @@ def test_losses_that_add_up_have_the_law_of_their_sum() -> None:
 def test_a_sabotaged_method_does_not(method: Method, sabotage: Sabotage) -> None:
     with sabotage(method):
         assert next(audited(method), None) is not None
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize(
+    "method",
+    [
+        one
+        for one in methods()
+        if any(audit_of(one, plan)[0] is replay.audit for plan in plans(one) if not plan.step)
+    ],
+    ids=lambda one: one.id,
+)
+def test_noise_covers_all_rows_of_a_person_and_an_exchange(method: Method) -> None:
+    assert list(moves_audited(method)) == []
+    with cap_forgotten(method):
+        assert next(moves_audited(method)).startswith("three rows a person: a person with twelve rows: ")
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize("name", LAST_OF_MISSING)
+def test_an_exact_number_of_those_who_lack_a_cell_is_caught(name: str, tmp_path: Path) -> None:
+    """Whoever has all cells moves none of these numbers, and who has none of them has no part at all."""
+    method = next(one for one in methods() if one.id == name)
+    made = bench(method, plans(method)[0], tmp_path / "people", people=PEOPLE)
+    lacking = next(one for one in neighbours(made) if one.name == "a cell missing, each with somebody")
+    replay.check_neighbour(made, lacking, *replay.recorded(made, made.rows))
+    with last_exact(method), pytest.raises(CheckFailed, match="other bytes leave"):
+        replay.check_neighbour(made, lacking, *replay.recorded(made, made.rows))
 
 
 NOISY = [

@@ -20,6 +20,7 @@ from engine.methods.models.residuals import RESIDUAL_STEPS
 from engine.methods.models.targets import Target
 from engine.methods.shared.column_cells import cells_of
 from engine.table.schema import Column, Domain, Kind, Origin
+from engine.table.table import Table
 from tests.noise_source import seeded_noise
 from tests.peers.model_tables import ADULT, EDGES, WINE
 
@@ -62,8 +63,8 @@ def wine_rows():
 def test_a_linear_model_of_wine():
     """Goal .22; least squares explains .26."""
     frame = wine_rows()
-    points = Points.of(frame, [number(name, *ends) for name, ends in WINE.items()])
-    target = Target(number("quality", 0, 10)).steps(frame)
+    points = Points.of(Table(frame), [number(name, *ends) for name, ends in WINE.items()])
+    target = Target(number("quality", 0, 10)).steps(frame["quality"])
     plan = DescentPlan(points.widths, ONE, SMALL, 1, False, 3900, False)
     kept = []
     for seed in range(16):
@@ -79,7 +80,7 @@ def test_an_additive_model_of_wine():
     frame = wine_rows()
     cells = [cells_of(number(name, *ends), bins=16) for name, ends in WINE.items()]
     codes = [one.codes(frame[one.column.name]) for one in cells]
-    target = Target(number("quality", 0, 10)).steps(frame)
+    target = Target(number("quality", 0, 10)).steps(frame["quality"])
     plan = Schedule(tuple(one.size for one in cells), ONE, SMALL, 1, False, 3900, False).borne_out()
     kept = []
     for seed in range(16):
@@ -125,7 +126,7 @@ def test_components_of_adult(adult):
     from engine.table.schema import Schema
 
     columns = columns_of(adult)
-    points = Points.of(adult, columns)
+    points = Points.of(Table(adult), columns)
     monomials = Monomials(points.widths, target=False)
     exact = monomials.sums(points.dense())
     whole = monomials.whole(exact / PER_SIDE**2)

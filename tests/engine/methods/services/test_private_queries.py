@@ -21,7 +21,7 @@ import pytest
 from engine import texts
 from engine.__main__ import main
 from engine.errors import InputRefused
-from engine.ledger import Ledger
+from engine.ledger import Ledger, remembered
 from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Budget, Context
 from engine.methods.services.asked import ID, level_for
@@ -30,7 +30,6 @@ from engine.methods.services.questions import Coded
 from engine.privacy.accuracy import laplace_error
 from engine.privacy.promise import Neighbours
 from engine.progress import SILENT
-from engine.release import remembered
 from engine.release.check import check
 from engine.release.plan import FileReference, Plan, Price, Purpose
 from engine.release.preview import preview, preview_json

@@ -146,10 +146,10 @@ def test_searched_cells_tell_what_equal_ones_cannot(way: str) -> None:
 def test_a_row_is_counted_once_in_every_fine_grid() -> None:
     grids, rows = design("models.additive", SEARCHED).grids, crowded(50)
     assert set(grids) == {0, 1}
-    exact = counted(rows, grids)
+    exact = counted(Table(rows), grids)
     ends = np.cumsum([grid.size for grid in grids.values()])
     assert [part.sum() for part in np.split(exact, ends[:-1])] == [50, 50]
-    moved = counted(rows.iloc[1:], grids)
+    moved = counted(Table(rows.iloc[1:]), grids)
     assert np.abs(exact - moved).sum() == 2
 
 

@@ -34,6 +34,14 @@ def test_by_hand():
     assert needed(SumRules(2)) == 0  # nobody is in the cell
 
 
+@pytest.mark.parametrize("zeros", [0, 1, 9])
+def test_who_adds_nothing_hides_nobody(zeros):
+    """Eleven people of whom one gave anything: their sum is what that one gave."""
+    assert needed(SumRules(2), 50, *[0] * zeros) == 5
+    assert needed(SumRules(3), 50, 30, *[0] * zeros) == 8 and needed(SumRules(2), 50, 30, *[0] * zeros) == 0
+    assert needed(SumRules(11), *[0] * 10) == 1 and needed(SumRules(10), *[0] * 10) == 0
+
+
 def test_the_rows_of_one_person_are_one_contribution():
     found = sum_contributions(
         Additive((2, 2)),

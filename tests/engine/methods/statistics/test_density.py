@@ -47,14 +47,14 @@ def frame(stay, dose=None):
 
 def test_intervals_by_hand():
     made = design(parts=3)  # 0–3, 4–7, 8–10 of the eleven steps
-    assert made.exact(frame([0, 3, 4, 7, 8, 10, *ODD])).tolist() == [3, 2, 3]
+    assert made.exact(Table(frame([0, 3, 4, 7, 8, 10, *ODD]))).tolist() == [3, 2, 3]
     both = design(("stay", "dose"), parts=2)
     rows = frame([0, 0, 10, 5, np.nan], [-1, 1, 1, -9, 0])
-    assert both.exact(rows).reshape(2, 2).tolist() == [[2, 1], [0, 1]]
+    assert both.exact(Table(rows)).reshape(2, 2).tolist() == [[2, 1], [0, 1]]
 
 
 def test_waves_by_hand():
-    found = cosines(waves=2).exact(frame([0, 10, 5, np.nan]))
+    found = cosines(waves=2).exact(Table(frame([0, 10, 5, np.nan])))
     one = round(FINE * 2**0.5)
     assert found.tolist() == [3 * FINE, one - one + 0, one + one - one]
 
@@ -70,13 +70,13 @@ def test_what_a_person_moves_is_within_the_sensitivity_and_reaches_it(columns, n
     values = list(product([0, 1, 4, 9, 10, *ODD], [-1, -0.3, 0.5, 1, *ODD]))
     several = [[value] * rows for value in values]
     several += [[values[place] for place in draw.integers(len(values), size=rows)] for _ in range(100)]
-    found = [made.exact(frame(*zip(*some, strict=True))).astype(float) for some in several]
+    found = [made.exact(Table(frame(*zip(*some, strict=True)))).astype(float) for some in several]
     moved = found if neighbours == "add_remove" else [one - other for one in found for other in found]
     longest = max(float((one**2).sum()) for one in moved)
     assert longest <= made.squared_sensitivity
     assert longest > (0.98 if neighbours == "add_remove" else 0.4) * made.squared_sensitivity
     plain = design(columns, parts=4, neighbours=neighbours, cap=cap)
-    counts = [plain.exact(frame(*zip(*some, strict=True))) for some in several]
+    counts = [plain.exact(Table(frame(*zip(*some, strict=True)))) for some in several]
     most = max(np.abs(one - other).sum() for one in counts for other in counts)
     assert plain.mechanism.sensitivity == rows * (2 if neighbours == "replace_one" else 1) >= most / 2
 
@@ -102,7 +102,7 @@ def smooth(draw, count):
 def test_the_band_covers_what_the_noise_does(made):
     """At every place, of the curve with as many waves and no noise, in 95 of 100 draws."""
     rows = frame(smooth(np.random.default_rng(3), 3000))
-    exact = made.exact(rows)
+    exact = made.exact(Table(rows))
     places, noise, inside, runs = np.linspace(0, 1, 21), seeded_noise(4), 0, 400
     perfect = made.curve(exact.reshape(made.shape))
     for _ in range(runs):
@@ -117,7 +117,7 @@ def test_the_band_covers_what_the_noise_does(made):
 def test_few_waves_are_kept_where_there_is_much_noise():
     draw = np.random.default_rng(1)
     rows, large, small = frame(smooth(draw, 4000)), seeded_noise(1), seeded_noise(1)
-    exact = design(parts=11, epsilon=1).exact(rows)
+    exact = design(parts=11, epsilon=1).exact(Table(rows))
     loud, quiet = design(parts=11, epsilon="1/100"), design(parts=11, epsilon=100)
     kept = [
         np.mean([one.curve(one.mechanism.release(exact, noise)).kept for _ in range(40)])
@@ -130,7 +130,7 @@ def test_smoothing_takes_away_more_noise_than_shape():
     """Mean squared error of the smoothed curve beside that of all waves, against the exact counts."""
     draw, noise = np.random.default_rng(1), seeded_noise(2)
     made = design(parts=11, epsilon="1/20", waves=10)
-    exact = made.exact(frame(smooth(draw, 1000)))
+    exact = made.exact(Table(frame(smooth(draw, 1000))))
     places = (np.arange(11) + 0.5) / 11
     truth = exact / exact.sum() * 11
     errors = []
@@ -168,7 +168,7 @@ def test_a_forecast_is_that_of_all_waves():
     made = design(parts=8, waves=7)
     size = made.forecast.errors[-1].size
     rows, noise = frame(np.arange(size) % 11), seeded_noise(9)
-    exact = made.exact(rows)
+    exact = made.exact(Table(rows))
     places = np.linspace(0.05, 0.95, 19)
     off = []
     for _ in range(300):

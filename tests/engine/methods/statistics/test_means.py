@@ -16,6 +16,7 @@ from engine.methods.shared.sensitivity import means_sensitivity, sum_sensitivity
 from engine.methods.statistics.mean_forms import HALF_RANGE, finished_means
 from engine.privacy.events import Sequential
 from engine.table.schema import Column, Domain, Kind, Origin
+from engine.table.table import Table
 from tests.engine.battery.checks import failing
 from tests.engine.battery.distributions import laplace_law
 from tests.engine.battery.neighbours import added_rows, replaced_rows
@@ -414,7 +415,7 @@ def test_large_groups_are_more_exact_unless_the_finished_mean_is_noised():
 
 def means_release(asked, name):
     def release(data, noise):
-        return method("statistics.means")(asked).numbers(pd.DataFrame({"x": data}), noise)[name]
+        return method("statistics.means")(asked).numbers(Table(pd.DataFrame({"x": data})), noise)[name]
 
     return release
 

@@ -494,6 +494,38 @@ def test_regions_beside_their_districts_need_a_reason(columns):
     released({"columns": [coarse]}, table(apart), earlier=earlier)
 
 
+SUMS = {"of": "stay", "rule": "p_percent", "p": 20, "threshold": 3}
+ROUNDED = {"form": "random_rounding", "base": 5, "threshold": None}
+
+
+@pytest.mark.parametrize("renamed", [{"ward": "station"}, {"ward": "station", "sex": "gender"}], ids=len)
+@pytest.mark.parametrize("labels", [{}, {"a": "k", "b": "l", "c": "m"}], ids=["same", "others"])
+@pytest.mark.parametrize("given", [{}, SUMS, ROUNDED], ids=["hidden", "sums", "rounded"])
+def test_the_same_people_under_other_names_of_columns_need_a_reason(given, labels, renamed):
+    """One person is in another ward since, so that all totals agree: that one is the difference."""
+    rows = table(PEOPLE | {("f", "b"): 22}).rows().assign(stay=2.5)  # no total has to be rounded
+    rows["stay"] += rows.index % 7 / 2
+    frame = released(given, Table(rows)).artefacts[0].frame.astype("str").replace("<NA>", "")
+    frame = frame.assign(ward=frame["ward"].replace(labels)).rename(columns=renamed)
+    told = GIVEN | given | {"totals": True, "tables": "whole", "zeros": "printed", "columns": [*frame][:2]}
+    earlier = Earlier((EarlierRelease("Before", ID, told, {"counts.csv": frame}),))
+    rows.loc[100, "ward"] = "a"  # from ward b
+    with pytest.raises(InputRefused, match=rf"{ID}\.not_compared"):
+        released(given, Table(rows), earlier=earlier)
+    released(given, Table(rows), earlier=replace(earlier, excused=True))
+    same = replace(earlier.releases[0], made={new: old for old, new in renamed.items()})
+    with pytest.raises(InputRefused, match=rf"{ID}\.not_compared"):  # groups of a column that is there
+        released(given, Table(rows), earlier=Earlier((same,)))
+
+
+def test_columns_of_the_same_rows_that_are_there_are_compared():
+    frame = released({"columns": ["sex"]}, table(PEOPLE)).artefacts[0].frame.astype("str")
+    told = GIVEN | {"columns": ["sex"], "totals": True, "tables": "whole", "zeros": "printed"}
+    earlier = Earlier((EarlierRelease("Before", ID, told, {"counts.csv": frame}),))
+    release = released({"columns": ["ward"]}, table(PEOPLE), earlier=earlier)
+    assert release.inside.figures["earlier_compared"] == 1
+
+
 def test_amounts_under_another_name_need_a_reason():
     """One person fewer, and the amount under another name: the difference is that person's amount."""
     given = {"of": "stay", "rule": "p_percent", "p": 20, "threshold": 3}

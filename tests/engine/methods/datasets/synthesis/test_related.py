@@ -19,8 +19,9 @@ from engine.methods.datasets.synthesis.related import (
     CHANCE,
     MOST_NAMED,
     Relations,
+    above_noise,
     describe_relations,
-    stands_out,
+    draw_relations,
 )
 from engine.methods.kinds import Rows
 from engine.methods.protocol import Budget
@@ -104,9 +105,9 @@ def test_noise_and_chance_alone_stand_out_of_skewed_tables_in_at_most_5_of_100(m
         noise = (
             chance.normal(0, 30, (3, 5)) if moments is GAUSSIAN else chance.laplace(0, 30 / 2**0.5, (3, 5))
         )
-        told += stands_out(counts + noise, deviation=30.0, moments=moments)
+        told += above_noise(counts + noise, deviation=30.0, moments=moments) > 1
     assert told <= 10 + 3 * 10**0.5
-    assert stands_out(np.diag([500.0, 500.0, 500.0]), deviation=30.0, moments=moments)
+    assert above_noise(np.diag([500.0, 500.0, 500.0]), deviation=30.0, moments=moments) > 1
 
 
 def test_what_is_not_told_is_said_by_name_and_long_lists_are_cut():
@@ -120,6 +121,27 @@ def test_what_is_not_told_is_said_by_name_and_long_lists_are_cut():
     (many,) = describe_relations(Relations(((0, 1),) * (MOST_NAMED + 3), ()), names)
     assert "and 3 more" in word(many, "en")
     assert describe_relations(Relations(), names) == ()
+
+
+def test_relations_are_drawn_beside_what_noise_alone_shows():
+    found = Relations.of([((0, 1), 0.4), ((1, 2), 3.25), ((0, 2), 1.0)])
+    assert found.told == ((1, 2),) and found.drowned == ((0, 1), (0, 2)), "at the limit nothing is told"
+    (view,) = draw_relations(found, list("abc"))
+    drawn = dict(zip((word(label, "en") for label in view.labels), view.values, strict=True))
+    assert drawn == {"b × c": 3.25, "Noise and chance alone": 1.0, "a × c": 1.0, "a × b": 0.4}
+    assert list(drawn).index("Noise and chance alone") == 1, "what is believed stands above it"
+    many = Relations.of([((0, 1), 1 + at / 10) for at in range(MOST_NAMED + 5)])
+    (cut,) = draw_relations(many, list("ab"))
+    assert len(cut.labels) == MOST_NAMED + 1 and max(cut.values) == 1 + (MOST_NAMED + 4) / 10
+    assert draw_relations(Relations(), []) == ()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_said_and_what_is_drawn_of_a_relation_agree(kind):
+    found = KINDS[kind](dependent(1), Fraction(8), 1)
+    assert len(found.above) == len(found.told) + len(found.drowned) > 0
+    assert all(times > 1 for times in found.above[: len(found.told)])
+    assert all(times <= 1 for times in found.above[len(found.told) :])
 
 
 def synthesisers():
