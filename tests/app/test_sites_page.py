@@ -208,7 +208,11 @@ def test_in_training_one_person_plays_all_parts_with_a_key_holder(
         play(page, hands, who)
         assert page.standing.next.id == "compare" and not window.footer.next.isVisible()
         tick_all(page, hands)
-        hands.click("next")
+        window.footer.next.click()
+        if who == "South":  # to look elsewhere meanwhile stops no share
+            window.go("explore")
+            window.go("sites")
+        settle(hands.qtbot, window)
         assert page.standing.next.id == "sent", window.notice.words()
     play(page, hands, "Centre")
     hands.click("next")
@@ -220,6 +224,20 @@ def test_in_training_one_person_plays_all_parts_with_a_key_holder(
     hands.click("next")
     assert page.standing.next.id == "done" and verified(page, hands)
     assert not window.study.ledger_path.exists() or not Ledger(window.study.ledger_path).holdings()
+
+
+def test_ticks_that_follow_each_other_at_once_are_all_kept(
+    training: tuple[Any, Hands], window: Window
+) -> None:
+    page, hands = training
+    for who in ("North", "South", "Town"):
+        play(page, hands, who)
+        hands.click("next")
+    play(page, hands, "Centre")
+    for line in page.standing.lines:
+        page.members.ticked.emit(line.key, line.name, True)
+    settle(hands.qtbot, window)
+    assert len(page.standing.lines) == 3 and all(one.is_compared for one in page.standing.lines)
 
 
 def test_a_wrong_file_is_refused_in_words_and_changes_nothing(

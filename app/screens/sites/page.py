@@ -253,6 +253,7 @@ class SitesPage(Page):
             tuple(self.holders),
             done=self._looked,
             doing=words.say("app.sites.looking"),
+            slot="sites-look",  # never in the place of a share that is being made
             stoppable=False,
         )
 
@@ -382,6 +383,7 @@ class SitesPage(Page):
             Path(path),
             done=lambda found: self._look(),
             doing=words.say("app.sites.looking"),
+            slot=f"sites-take-{path}",
             stoppable=False,
         )
 
@@ -419,6 +421,7 @@ class SitesPage(Page):
             is_so,
             done=lambda found: self._look(),
             doing=words.say("app.sites.looking"),
+            slot=f"sites-{key}",  # each tick is kept, however fast they follow each other
             stoppable=False,
         )
 
@@ -569,7 +572,7 @@ class SitesPage(Page):
         self.verify.forget()
 
     def _try(self) -> None:
-        if self.standing is None or self._lacks():
+        if self.standing is None or self._lacks() or self.runner.busy(self.id):
             return
         self.clear_notice()
         self.work(
@@ -580,6 +583,7 @@ class SitesPage(Page):
             self._open_plan(),
             done=self._show_tried,
             doing=words.say("app.sites.doing"),
+            slot="sites-try",
         )
 
     def _show_tried(self, numbers: int) -> None:
@@ -607,6 +611,7 @@ class SitesPage(Page):
             fingerprints=fingerprints,
             done=self.verify.show_verification,
             doing=words.say("app.sites.doing"),
+            slot="sites-verify",
         )
 
 
