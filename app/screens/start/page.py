@@ -20,6 +20,7 @@ from app.parts.prose import Heading, Prose
 from app.parts.sealing import SealingSetUp
 from app.screens.base import Page
 from app.state import draft, flow
+from app.state.files import open_plan
 from app.theme import polish
 from app.words.money import written_day
 from app.work.checking import check_computer, save_page
@@ -27,13 +28,13 @@ from app.work.sealing import change_seals, seals_known, seals_wanted, set_up_sea
 from engine.errors import EngineError
 from engine.release.plan import Plan
 
-SAMPLE = "sample/diabetes_encounters.csv"
+SAMPLE = "sample/plan.json"
 MOST_RELEASES = 3
 MOST_LETTERS = 28  # of a table's name on a button
 
 
 def sample_path() -> Path:
-    """Return where the sample table is."""
+    """Return where the plan of the sample is."""
     return Path(str(files("resources") / SAMPLE))
 
 
@@ -47,7 +48,7 @@ class StartPage(Page):
         for column in (0, 1):
             grid.setColumnStretch(column, 1)
         self.table = self._button("open_table", self._ask_table, look="primary")
-        self.sample = self._button("open_sample", lambda: self.frame.open_file(str(sample_path())))
+        self.sample = self._button("open_sample", self._open_sample)
         self.plan = self._button("open_plan", self._ask_plan)
         self.draft = self._button("open_draft", self._open_draft)
         self.save = self._button("save_plan", self._ask_where)
@@ -211,6 +212,11 @@ class StartPage(Page):
         """Begin with the purpose, for what reads no table."""
         self.study.open_plan(Plan(), without_table=True)
         self.frame.go(flow.following(flow.START, self.study.state) or flow.START)
+
+    def _open_sample(self) -> None:
+        """Open the sample at its first step, with all that its plan declares: Next leads to the release."""
+        self.study.open_plan(open_plan(sample_path()))
+        self.frame.go("load")
 
     def _open_draft(self, number: int = 1) -> None:
         found = draft.load(folder=self.frame.data, number=number)
