@@ -52,6 +52,9 @@ def add_commands(add: Commands) -> None:
     once.add_argument(
         "--new-passphrase-file", metavar="FILE", help="its first line takes the place of the other"
     )
+    seal.add_argument(
+        "--people", action="store_true", help="encrypt also the key by which the ledger knows people"
+    )
     seal.add_argument("--ledger", metavar="FILE")
     unseal = add("unseal", unseal_command, _seal_lines)
     unseal.add_argument("folder")
@@ -225,9 +228,12 @@ def seal_command(options: argparse.Namespace) -> Answer:
         sealer = sealing.change(ledger, secret, first_line(Path(options.new_passphrase_file)))
     else:
         sealer = sealing.opened(ledger, secret)
+    if options.people:
+        ledger.lock_people(sealer.people)
     if options.folder:
         sealing.seal(Path(options.folder), sealer)
     told = {"set_up": options.set_up or "", "is_changed": bool(options.new_passphrase_file)}
+    told["people"] = options.people
     return {"folder": options.folder or "", "is_sealed": True} | told, 0
 
 
@@ -240,7 +246,13 @@ def unseal_command(options: argparse.Namespace) -> Answer:
     path, secret = ledger_path(options) or default_path(), first_line(Path(options.passphrase_file))
     ledger = Ledger(path, read_only=True) if path.is_file() else None
     sealing.unseal(Path(options.folder), secret, ledger=ledger)
-    return {"folder": options.folder, "set_up": "", "is_changed": False, "is_sealed": False}, 0
+    return {
+        "folder": options.folder,
+        "set_up": "",
+        "is_changed": False,
+        "is_sealed": False,
+        "people": False,
+    }, 0
 
 
 def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
@@ -248,6 +260,8 @@ def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
         yield texts.text("commands.seal_set_up", language=language, file=answer["set_up"])
     if answer["is_changed"]:
         yield texts.text("signing.sealing.before", language=language)
+    if answer["people"]:
+        yield texts.text("signing.sealing.people", language=language)
     if answer["folder"]:
         name = "sealed" if answer["is_sealed"] else "unsealed"
         yield texts.text(f"commands.{name}", language=language, folder=answer["folder"])

@@ -17,14 +17,21 @@ from app.parts.computer_card import ComputerCard
 from app.parts.making import STRETCH, add, ask_file, empty, make_button, make_column, make_grid, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
-from app.parts.sealing import SealingSetUp
+from app.parts.sealing import SealingSetUp, ask_secret
 from app.screens.base import Page
 from app.state import draft, flow
 from app.state.files import open_plan
 from app.theme import polish
 from app.words.money import written_day
 from app.work.checking import check_computer, save_page
-from app.work.sealing import change_seals, seals_known, seals_wanted, set_up_seals
+from app.work.sealing import (
+    change_seals,
+    people_known,
+    seals_known,
+    seals_wanted,
+    set_up_seals,
+    use_people,
+)
 from engine.errors import EngineError
 from engine.release.plan import Plan
 
@@ -73,6 +80,7 @@ class StartPage(Page):
         self.sealing = SealingSetUp()
         self.sealing.wanted.connect(self._choose_passphrase)
         self.sealing.declined.connect(lambda: self._answer_offer())
+        self.sealing.people.connect(lambda: ask_secret(self, self._use_people))
         self.topic(self.sealing, "sealing")
         add(self.body, grid, self.sealing, 4, self._asked(), 4, self.computer, STRETCH)
 
@@ -261,10 +269,11 @@ class StartPage(Page):
     def _show_sealing(self) -> None:
         try:
             known, wanted = seals_known(self.study.ledger_path), seals_wanted()
+            people = people_known(self.study.ledger_path)
         except EngineError:  # rules that cannot be read; said by the card above
-            known, wanted = False, True
+            known, wanted, people = False, True, ""
         answered = self.frame.settings.get("answered_sealing", False)
-        self.sealing.show_state(is_set_up=known, is_wanted=wanted, is_answered=answered)
+        self.sealing.show_state(is_set_up=known, is_wanted=wanted, is_answered=answered, people=people)
 
     def _answer_offer(self) -> None:
         self.frame.settings.set(answered_sealing=True)
@@ -287,6 +296,20 @@ class StartPage(Page):
         self.work(
             function,
             *given,
+            ledger_path=self.study.ledger_path,
+            done=done,
+            doing=words.say("app.sealing.working"),
+            stoppable=False,
+        )
+
+    def _use_people(self, secret: str) -> None:
+        def done(what: str) -> None:
+            self._show_sealing()
+            self.notify(words.say(f"app.sealing.people.{what}_done"), tone="accent")
+
+        self.work(
+            use_people,
+            secret,
             ledger_path=self.study.ledger_path,
             done=done,
             doing=words.say("app.sealing.working"),
