@@ -1,8 +1,8 @@
 """A newer version on a stick: checked against a pinned key, and laid beside the one that runs.
 
 Beside the packages lies ``custos-NUMBER.update.json``: the number of the version, the format of its ledgers
-and the sums of the packages, signed (Ed25519) by whoever hands the program out. No connection is opened, nothing
-that is installed is changed, and nothing older than what runs is taken.
+and the sums of the packages, signed (Ed25519) by whoever hands the program out. No connection is opened,
+nothing that is installed is changed, and nothing older than what runs is taken.
 """
 
 from __future__ import annotations
