@@ -1,8 +1,8 @@
 """Make what is handed out: ``python3 packaging/make_installers.py [FOLDER] [--built FOLDER] [--sign KEY]``.
 
 Writes into FOLDER (default ``dist/installers``) a Debian package, an archive that needs no administrator,
-where ``rpmbuild`` is there an RPM package, where ``wixl`` is there the Windows package (``make_msi.py``), one bill
-of materials over all, and one ``SHA256SUMS``. With ``--sign`` also the statement that ``custos update``
+where ``rpmbuild`` is there an RPM package, where ``wixl`` is there the Windows package (``make_msi.py``), one
+bill of materials over all, and one ``SHA256SUMS``. With ``--sign`` also the statement that ``custos update``
 checks, signed with the key of this file (32 bytes in hexadecimal; made if it is not there); its public key
 belongs into ``resources/release_key.txt`` before the program is built. With ``--wheelhouse`` instead a folder
 of wheels with a lock of their hashes, for installing from source offline. The same bytes come of the same

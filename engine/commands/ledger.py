@@ -12,6 +12,7 @@ from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.people import add_person, sign_in
 from engine.commands.telling import heads, table_lines
+from engine.commands.values import content as file_content
 from engine.commands.values import first_line, ledger_path, read_text, register_named, write_text
 from engine.errors import InputRefused
 
@@ -62,6 +63,10 @@ def add_commands(add: Commands) -> None:
         "--passphrase-file", required=True, metavar="FILE", help="its first line, or the recovery code, opens"
     )
     unseal.add_argument("--ledger", metavar="FILE", help="where the passphrase was changed since")
+    certify = add("certify", certify_command, _certify_lines)
+    certify.add_argument("folder", help="the bundle, or its folder release")
+    certify.add_argument("--p12", required=True, metavar="FILE", help="certificate and key (PKCS#12)")
+    certify.add_argument("--passphrase-file", metavar="FILE", help="its first line opens the PKCS#12 file")
     behind = add("reidentify", reidentify_command, lambda answer, language: [answer["person"]])
     behind.add_argument("folder", help="the bundle, with its internal folder")
     behind.add_argument("--table", required=True, metavar="FILE", help="the table it was released from")
@@ -266,6 +271,19 @@ def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
         name = "sealed" if answer["is_sealed"] else "unsealed"
         yield texts.text(f"commands.{name}", language=language, folder=answer["folder"])
     yield texts.text("signing.sealing.limits", language=language)
+
+
+def certify_command(options: argparse.Namespace) -> Answer:
+    """Sign the sums of a release with a certificate: a detached CMS beside them."""
+    from engine.release.signed import certify
+
+    words = first_line(Path(options.passphrase_file)) if options.passphrase_file else ""
+    path, name = certify(Path(options.folder), file_content(Path(options.p12)), words)
+    return {"file": str(path), "certificate": name}, 0
+
+
+def _certify_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    yield texts.text("commands.certified", language=language, **answer)
 
 
 def reidentify_command(options: argparse.Namespace) -> Answer:

@@ -171,9 +171,12 @@ class StartPage(Page):
         return self.frame.settings.bundles(MOST_RELEASES)
 
     def _reopen(self, place: int) -> None:
+        self.open_release(self._folders()[place - 1])
+
+    def open_release(self, folder: Path) -> None:
+        """Show a release of an earlier day, from its folder."""
         from app.work.releasing import reopen  # on first use: it brings numpy along
 
-        folder = self._folders()[place - 1]
         self.work(reopen, folder, done=self._reopened, doing=words.say("app.releases.reading"))
 
     def _reopened(self, found: tuple[Plan, Any]) -> None:
