@@ -276,7 +276,10 @@ def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 def certify_command(options: argparse.Namespace) -> Answer:
     """Sign the sums of a release with a certificate: a detached CMS beside them."""
     from engine.release.signed import certify
+    from engine.release.verify import verify
 
+    if problems := verify(Path(options.folder)).problems:  # a good signature over what is not genuine
+        raise problems[0]
     words = first_line(Path(options.passphrase_file)) if options.passphrase_file else ""
     path, name = certify(Path(options.folder), file_content(Path(options.p12)), words)
     return {"file": str(path), "certificate": name}, 0

@@ -161,6 +161,8 @@ def _order(number: str) -> tuple[int, ...]:
 def _copied(source: Path, target: Path | None) -> str:
     """Return the sum of a file, and copy just these bytes."""
     total = hashlib.sha256()
+    if not source.is_file():  # a folder, or a pipe that never ends
+        raise VerificationFailed("update.differs", file=source.name)
     try:
         with open(source, "rb") as given, open(target or os.devnull, "wb") as taken:
             while piece := given.read(_PIECE):

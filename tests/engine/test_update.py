@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import tarfile
 from io import BytesIO
 from pathlib import Path
@@ -110,13 +111,15 @@ def test_numbers_are_compared_as_numbers_and_ledgers_have_to_stay_readable(stick
         assert refusal(stick) == "update.not_readable"
 
 
-@pytest.mark.parametrize("how", ["cut", "longer", "flipped", "replaced", "folder", "dangling"])
+@pytest.mark.parametrize("how", ["cut", "longer", "flipped", "replaced", "folder", "dangling", "pipe"])
 def test_a_package_that_is_not_the_signed_one_is_refused(stick: Path, how: str) -> None:
     package = next(stick.parent.glob("*.tar.zst"))
     content = package.read_bytes()
     package.unlink()
     if how == "folder":
         package.mkdir()
+    elif how == "pipe":
+        os.mkfifo(package)
     elif how == "dangling":
         package.symlink_to("nowhere")
     else:

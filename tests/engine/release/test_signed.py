@@ -239,6 +239,21 @@ def test_a_certificate_signs_the_sums_and_another_program_says_so(
     assert not openssl_says(release, cert), "nor by another certificate"
 
 
+def test_what_does_not_verify_gets_no_certificate(
+    made: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    p12, words = tmp_path / "p12", tmp_path / "words"
+    p12.write_bytes(certificate("ec")[0])
+    words.write_text("opens it\n")
+    table = next((made.folder / "release").rglob("*.csv"))
+    table.write_text(table.read_text() + "1\n")
+    command = ["certify", str(made.folder), "--p12", str(p12), "--passphrase-file", str(words)]
+    assert main(command) == 1 and table.name in capsys.readouterr().err
+    forge_sums(made.folder / "release")
+    assert main(command) == 1
+    assert not (made.folder / "release" / "SHA256SUMS.p7s").exists()
+
+
 @pytest.mark.parametrize("given", ["ed25519", "none", "garbage"])
 def test_what_cannot_sign_leaves_nothing(given: str, made: Bundle) -> None:
     p12 = {"ed25519": lambda: certificate("ed25519")[0], "none": lambda: b"", "garbage": lambda: b"\x30" * 99}
