@@ -401,7 +401,18 @@ class Register:
             return people_key.key_of(db, self.path, journal.key_hash(db))
 
     def lock_people(self, wrapping: bytes) -> None:
-        """Lock the key by which people are known with a key of 32 bytes, which `open_people` wants then."""
+        """Lock the key by which people are known with a key of 32 bytes, which `open_people` wants then.
+
+        In the files of older formats that lie beside the ledger it is locked too, and first.
+        """
+        from engine.ledger import carried
+
+        for place in carried.kept(self.path):
+            with (
+                store.in_words(place),
+                store.open_connection(place, read_only=False, timeout=self._timeout) as old,
+            ):
+                people_key.lock(old, place, wrapping)
         with self._transaction(write=True) as db:
             people_key.lock(db, self.path, wrapping)
 

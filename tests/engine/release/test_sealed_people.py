@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 import signal
@@ -68,6 +69,21 @@ def test_the_file_alone_tells_who_is_in_a_table_until_its_key_is_locked(tmp_path
     assert all(before not in one.read_bytes() for one in tmp_path.rglob("*") if one.is_file())
     ledger.lock_people(sealer.people)  # twice changes nothing
     assert ledger.match("f" * 64, ledger.person_digests(NUMBERS[::7]), ["number", "age"])[0].same_table
+
+
+@pytest.mark.parametrize("commit", [60, 540])
+def test_the_file_of_an_older_format_beside_it_has_no_open_key_either(commit: int, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    earlier = Path(__file__).parents[1] / "ledger" / "earlier" / f"commit-{commit}.sqlite.gz"
+    path.write_bytes(gzip.decompress(earlier.read_bytes()))
+    ledger = Ledger(path)
+    key = people_key.stored(sqlite3.connect(path))
+    assert sum(key in one.read_bytes() for one in tmp_path.glob("*.sqlite")) == 2
+    ledger.lock_people(sealing.set_up(ledger, WORDS, lambda code: None).people)
+    assert not [one.name for one in tmp_path.rglob("*") if one.is_file() and key in one.read_bytes()]
+    people_key._opened.clear()
+    sealing.opened(ledger, WORDS)
+    assert ledger.person_digests(["7"]).size == 1
 
 
 def test_nothing_is_recognised_until_either_secret_opens_it_and_the_rest_stays_readable(
