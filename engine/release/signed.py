@@ -83,7 +83,7 @@ def certify(folder: Path, p12: bytes, passphrase: str) -> tuple[Path, str]:
     InputRefused
         ``bundle.no_bundle``; ``signing.certificate``: no such file, another passphrase, no key with its
         certificate, or a kind of key that CMS has no place for; ``signing.certified``: a signature of this
-        name is there; ``signing.not_writable``.
+        name is there; ``commands.not_writable``.
     """
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.serialization import Encoding, pkcs7, pkcs12
@@ -93,7 +93,7 @@ def certify(folder: Path, p12: bytes, passphrase: str) -> tuple[Path, str]:
     try:
         sums = read_bytes(place / "SHA256SUMS", SUMS)
     except OSError as error:
-        raise InputRefused("bundle.no_bundle", folder=folder.name) from error
+        raise InputRefused("bundle.no_bundle", folder=folder.name, file="SHA256SUMS") from error
     try:
         found = pkcs12.load_pkcs12(p12, passphrase.encode() or None)
         if found.key is None or found.cert is None:
@@ -112,7 +112,8 @@ def certify(folder: Path, p12: bytes, passphrase: str) -> tuple[Path, str]:
     except FileExistsError as error:
         raise InputRefused("signing.certified", file=target.name) from error
     except OSError as error:
-        raise InputRefused("signing.not_writable", file=target.name, folder=place.name) from error
+        reason = error.strerror or ""
+        raise InputRefused("commands.not_writable", file=target.name, reason=reason) from error
     return target, found.cert.certificate.subject.rfc4514_string()
 
 
