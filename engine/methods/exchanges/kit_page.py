@@ -36,7 +36,7 @@ def page(kit: Kit) -> bytes:
     asked = _say(f"asked_{kit.asked}", questions=len(kit.questions))
     waves = [_say("waves", waves=kit.waves, epsilon=_up(kit.waves * kit.epsilon))] if kit.waves > 1 else []
     values = {
-        "policy": _policy(template),
+        "policy": policy(template),
         "kit": escape(json.dumps(_draw(kit), separators=(",", ":"))),
         "title": escape(kit.title),
         "intro": _paragraphs(kit.intro),
@@ -52,15 +52,15 @@ def page(kit: Kit) -> bytes:
     said = {
         f"say_{name.removeprefix(WORDS)}": escape(words[name]) for name in words if name.startswith(WORDS)
     }
-    return _fill(template, values | said).encode()
+    return fill(template, values | said).encode()
 
 
-def _fill(template: str, values: Mapping[str, str]) -> str:
+def fill(template: str, values: Mapping[str, str]) -> str:
     """Fill the places of the template, each once: what is filled in is not looked at again."""
     return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], template)
 
 
-def _policy(template: str) -> str:
+def policy(template: str) -> str:
     """Return the content security policy: nothing but the page's own scripts and style."""
     hashes: dict[str, list[str]] = {"script": [], "style": []}
     for kind, content in _INLINE.findall(template):

@@ -30,6 +30,7 @@ from engine.methods.protocol import (
     Context,
     Expected,
     Family,
+    FileArtefact,
     Forecast,
     Reference,
     Release,
@@ -55,6 +56,7 @@ from engine.methods.services.asked import (
     level_of,
     query_of,
 )
+from engine.methods.services.asking import NAME, STAMP, page, refuse_stamps
 from engine.methods.services.cheaper import ways
 from engine.methods.services.combining import Answer, Follows, answer, follow
 from engine.methods.services.desk import Desk, Measurement, declare_meanings
@@ -156,6 +158,7 @@ class PrivateQueries(Service):
                     option.integer(
                         name="size", optional=True, minimum=1, maximum=10**12, when=("kind", (MEAN, SHARE))
                     ),
+                    option.text(name=STAMP, optional=True, by_file=True),
                     name="questions",
                     minimum=1,
                     maximum=100,
@@ -254,6 +257,7 @@ class PrivateQueries(Service):
         if self.request.step != VISIT:
             return ()
         desk, records = self.desk, self.values["questions"]
+        refuse_stamps(records, desk)
         queries = [query_of(record, desk.schema) for record in records]
         for query in queries:
             query.refuse(desk.columns, self.terms)
@@ -437,7 +441,7 @@ class PrivateQueries(Service):
             return Forecast()
         unit, notes = counted_unit(self.request), tuple(cap_notes(self.request))
         if self.request.step:
-            return Forecast(tuple(self._expected(unit)), notes=notes)
+            return Forecast(tuple(self._expected(unit)), notes=(*_twice(self.asked), *notes))
         one = self._equal_shares(required_budget(self.request))
         errors = tuple(
             Expected(_label("count"), "group", size, one.median, one.limit, unit)
@@ -505,7 +509,8 @@ class PrivateQueries(Service):
         )
         notes = (_left(desk), _adds_up(desk), *cap_notes(self.request))
         table = columns_table(self.request.schema, columns)
-        return Release((table,), self.cost, notes=notes, state=desk.dumps())
+        written = FileArtefact(NAME, "text/html", page(desk), Text(f"methods.{ID}.page_file"))
+        return Release((table, written), self.cost, notes=notes, state=desk.dumps())
 
     def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
         desk = self.desk
@@ -548,6 +553,7 @@ class PrivateQueries(Service):
             _left(desk),
             _adds_up(desk),
             *_short(self.asked, answers),
+            *_twice(self.asked),
             *cap_notes(self.request),
         )
         return self._release(desk, answers, notes)
@@ -661,6 +667,13 @@ def _left(desk: Desk) -> Text:
 
 def _adds_up(desk: Desk) -> Text:
     return Text(f"methods.{ID}.notes.adds_up{'_delta' if desk.delta else ''}")
+
+
+def _twice(asked: tuple[Asked, ...]) -> tuple[Text, ...]:
+    """Say which questions of a visit ask the same as one before them, in whatever words."""
+    keys = [one.query.key for one in asked]
+    places = [str(place + 1) for place, key in enumerate(keys) if key in keys[:place]]
+    return (Text(f"methods.{ID}.notes.twice", {"questions": ", ".join(places)}),) if places else ()
 
 
 def _short(asked: tuple[Asked, ...], answers: Sequence[tuple[Query, Answer | None]]) -> tuple[Text, ...]:
