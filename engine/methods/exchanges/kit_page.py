@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from html import escape
 from importlib.resources import files
@@ -15,13 +12,13 @@ from typing import Any
 
 from engine import texts
 from engine.methods.exchanges.kit import ALL, DATE, PAIR, SCALE, SEVERAL, Kit, Question
+from engine.methods.shared.offline_page import fill, policy
 from engine.privacy.channels import Geometry, Option, Sets, Wave, channel_to_json
 
 TEMPLATE = ("kits", "survey.html")
 MOST_RADIOS = 12
 """Longer lists are opened and searched by typing."""
 WORDS = "methods.exchanges.survey.page."
-_INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 
 
 def page(kit: Kit) -> bytes:
@@ -53,21 +50,6 @@ def page(kit: Kit) -> bytes:
         f"say_{name.removeprefix(WORDS)}": escape(words[name]) for name in words if name.startswith(WORDS)
     }
     return fill(template, values | said).encode()
-
-
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """Fill the places of the template, each once: what is filled in is not looked at again."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], template)
-
-
-def policy(template: str) -> str:
-    """Return the content security policy: nothing but the page's own scripts and style."""
-    hashes: dict[str, list[str]] = {"script": [], "style": []}
-    for kind, content in _INLINE.findall(template):
-        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
-        hashes[kind].append(f"'sha256-{digest}'")
-    own = "; ".join(f"{kind}-src {' '.join(found)}" for kind, found in hashes.items())
-    return f"default-src 'none'; {own}; form-action 'none'; base-uri 'none'"
 
 
 def _draw(kit: Kit) -> dict[str, object]:

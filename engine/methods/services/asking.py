@@ -10,10 +10,10 @@ from typing import Any
 
 from engine import texts
 from engine.errors import InputRefused
-from engine.methods.exchanges.kit_page import fill, policy
 from engine.methods.services.asked import ID, KINDS, PEOPLE, QUANTILE, ROWS
 from engine.methods.services.desk import Desk
 from engine.methods.services.questions import axis_of, digest
+from engine.methods.shared.offline_page import fill, policy
 from engine.table.schema import Kind
 
 TEMPLATE, NAME = ("kits", "questions.html"), "questions.html"
