@@ -94,7 +94,8 @@ class Terms:
         taken = self.takes(levels)
         if not (self.is_gaussian and taken):
             return taken
-        return rounded_up(concentrated_epsilon(rho=float(rounded_up(taken / 2)), delta=float(self.delta)))
+        rho = float(rounded_up(float(taken / 2)))
+        return rounded_up(concentrated_epsilon(rho=rho, delta=float(self.delta)))
 
     @property
     def moved(self) -> int:

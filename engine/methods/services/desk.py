@@ -129,7 +129,9 @@ class Desk:
 
     def level(self, taken: Fraction) -> Fraction:
         """Return the level of one measurement that takes so much, rounded down where it is a root."""
-        return Fraction(isqrt(int(max(taken, 0) * 10**24)), 10**12) if self.delta else taken
+        if not self.delta or taken <= 0:
+            return taken
+        return Fraction(isqrt(int(taken * 10**24)), 10**12)
 
     def share_of(self, questions: int) -> Fraction:
         """Return the level of each of so many questions that take the same."""
