@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from html import escape
 from importlib.resources import files
@@ -15,6 +12,7 @@ from typing import Any
 
 from engine import texts
 from engine.methods.exchanges.kit import ALL, DATE, PAIR, SCALE, SEVERAL, Kit, Question
+from engine.methods.shared.offline_page import fill, policy
 from engine.privacy.channels import Geometry, Option, Sets, Wave, channel_to_json
 
 TEMPLATE = ("kits", "survey.html")
@@ -22,7 +20,6 @@ MOST_RADIOS = 12
 """Longer lists are opened and searched by typing."""
 WORDS = "methods.exchanges.survey.page."
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
-_INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 
 
 def page(kit: Kit) -> bytes:
@@ -38,7 +35,7 @@ def page(kit: Kit) -> bytes:
     first = said[kit.languages[0]]
     asked = [f"asked_{kit.asked}", *(["waves"] if kit.waves > 1 else [])]
     values = {
-        "policy": _policy(template),
+        "policy": policy(template),
         "kit": escape(json.dumps(_draw(kit), separators=(",", ":"))),
         "title": escape(kit.title),
         "intro": _paragraphs(kit.intro),
@@ -66,6 +63,7 @@ def _words(kit: Kit, language: str) -> dict[str, str]:
         f"asked_{kit.asked}": {"questions": len(kit.questions)},
         "total": {"epsilon": _up(kit.epsilon)},
     }
+<<<<<<< HEAD
     if kit.waves > 1:
         values["waves"] = {"waves": kit.waves, "epsilon": _up(kit.waves * kit.epsilon)}
     said |= {name: say(WORDS + name, language, **given) for name, given in values.items()}
@@ -115,6 +113,9 @@ def _policy(template: str) -> str:
         hashes[kind].append(f"'sha256-{digest}'")
     own = "; ".join(f"{kind}-src {' '.join(found)}" for kind, found in hashes.items())
     return f"default-src 'none'; {own}; form-action 'none'; base-uri 'none'"
+=======
+    return fill(template, values | said).encode()
+>>>>>>> desk26
 
 
 def _draw(kit: Kit) -> dict[str, object]:
