@@ -237,13 +237,17 @@ def prices(plan: Plan, parameter: Parameter, *, progress: Progress = SILENT) -> 
 def _priced_widths(
     plan: Plan, parameter: Parameter, records: Sequence[Mapping[str, Any]]
 ) -> tuple[tuple[int, Fraction], ...]:
-    """Return what one question how many takes, by how exactly it is answered."""
+    """Return what one question how many takes, by how exactly it is answered.
+
+    Nothing where it was answered before: asked again it is the same number, however exactly it is wanted.
+    """
     names = {one.name for one in parameter.fields}
     if len(records) != 1 or not {"margin", "epsilon"} <= names or records[0].get("kind", "count") != "count":
         return ()
     bare = {name: value for name, value in records[0].items() if name != "epsilon"}
     taken = [(width, _takes(_with(plan, parameter, [bare | {"margin": width}]))) for width in WIDTHS]
-    return tuple((width, found[0]) for width, found in taken if found)
+    within = tuple((width, found[0]) for width, found in taken if found)
+    return within if any(epsilon for _, epsilon in within) else ()
 
 
 def _with(plan: Plan, parameter: Parameter, records: list[Any]) -> Plan:
