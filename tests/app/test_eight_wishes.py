@@ -1,4 +1,4 @@
-"""Six of eight everyday wishes, typed in the words in which they are said, from a file to a bundle, by the clock.
+"""Six of eight everyday wishes, typed as they are said, from a file to a bundle, by the clock.
 
 Real clicks and keys on a table that nobody tuned on. What is printed is time of this computer and of the
 program; a person reads and decides besides. Averages and a table without small cells are not driven yet.
@@ -109,6 +109,5 @@ def test_a_wish_becomes_a_bundle(wish: str, hands: Hands, tmp_path: Path) -> Non
     )
     assert verify(Path(outcome.bundle.folder), ledger=Ledger(tmp_path / "ledger.sqlite")).passed
     whole = time.perf_counter() - began
-    print(
-        f"{wish}: way {found:.1f} s, bundle {whole:.0f} s, {hands.clicks} clicks, {hands.keys} keys, at {meant}"
-    )
+    counted = f"{hands.clicks} clicks, {hands.keys} keys"
+    print(f"{wish}: way {found:.1f} s, bundle {whole:.0f} s, {counted}, at {meant}")
