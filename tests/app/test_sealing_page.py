@@ -128,6 +128,7 @@ def test_encryption_is_offered_at_first_start_until_somebody_answers(
     settle(qtbot, window)
     offer = window.page("start").sealing
     window.page("start").enter()
+    window.page("start").first.fold.line.click()
     assert offer.offer.isVisible() and offer.later.isVisible() and not offer.form.isVisible()
     qtbot.mouseClick(offer.later, Qt.MouseButton.LeftButton)
     settle(qtbot, window)
@@ -143,6 +144,7 @@ def test_a_passphrase_is_chosen_at_first_start_and_changed_later(
     settle(qtbot, window)
     page, code = window.page("start"), tmp_path / "recovery-code.txt"
     page.enter()
+    page.first.fold.line.click()
     offer = page.sealing
     qtbot.mouseClick(offer.line, Qt.MouseButton.LeftButton)
     assert not offer.fields["old"].isVisible() and not offer.button.isEnabled()

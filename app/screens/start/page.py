@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QPushButton, QVBox
 from app import words
 from app.parts.cards import Card, row
 from app.parts.computer_card import ComputerCard
+from app.parts.first_things import FirstThings
 from app.parts.making import STRETCH, add, ask_file, empty, make_button, make_column, make_grid, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
@@ -51,7 +52,8 @@ class StartPage(Page):
     id = "start"
 
     def build(self) -> None:
-        grid = make_grid(across=16, down=16)
+        self.cards = QWidget()
+        grid = make_grid(self.cards, across=16, down=16, margins=0)
         for column in (0, 1):
             grid.setColumnStretch(column, 1)
         self.table = self._button("open_table", self._ask_table, look="primary")
@@ -75,7 +77,7 @@ class StartPage(Page):
         self.made = make_column(spacing=0)
         releases.body.addLayout(self.made)
         grid.addWidget(releases, 1, 1)
-        self.computer = ComputerCard(self._check_computer, self._ask_where_check, self._ledger)
+        self.computer = ComputerCard(self._check_computer, self._ask_where_check)
         self.topic(self.computer.check, "computer")
         self.topic(self.computer.save, "computer")
         self.sealing = SealingSetUp()
@@ -83,7 +85,13 @@ class StartPage(Page):
         self.sealing.declined.connect(lambda: self._answer_offer())
         self.sealing.people.connect(lambda: ask_secret(self, self._use_people))
         self.topic(self.sealing, "sealing")
-        add(self.body, grid, self.sealing, 4, self._asked(), 4, self.computer, STRETCH)
+        self.first = FirstThings(self.frame.settings, self.computer, self.sealing, self._ledger)
+        self.first.answered.connect(self._begin)
+        for name, card in self.first.cards.items():
+            self.topic(card, f"first.{name}")
+        self.topic(self.first.numbers.choice, "first.numbers")
+        self.asked = self._asked()
+        add(self.body, self.cards, self.asked, self.computer.rules, self.first, STRETCH)
 
     def _button(self, name: str, act: object, *, look: str = "") -> QPushButton:
         button = make_button(words.say(f"app.start.{name}"), name)
@@ -133,7 +141,7 @@ class StartPage(Page):
 
     def enter(self) -> None:
         self.computer.show_rules()
-        self._show_sealing()
+        self._show_first()
         has_plan = bool(self.study.plan.files)
         self._show_drafts([] if has_plan else draft.drafts(folder=self.frame.data))
         self.save.setVisible(has_plan)
@@ -188,6 +196,8 @@ class StartPage(Page):
         return self.frame.open_file
 
     def first_focus(self) -> QWidget | None:
+        if not self.first.ends.isHidden():
+            return self.first.take
         return self.draft if self.draft.property("look") == "primary" else self.table
 
     def explain(self, topic: str) -> Explanation:
@@ -270,7 +280,25 @@ class StartPage(Page):
             doing=words.say("app.start.computer_saving"),
         )
 
-    def _show_sealing(self) -> None:
+    def _show_first(self) -> None:
+        """Show alone what is asked once; afterwards where to begin, and the former behind a link."""
+        asked = self.first.is_asked and not self.shows_next()
+        for part in (self.cards, self.asked):
+            part.setVisible(not asked)
+        base = "app.start.first" if asked else "app.start"
+        self.title.setText(words.say(f"{base}.title"))
+        self.subtitle.say(words.say(f"{base}.subtitle"))
+        self.first.show_first(alone=asked, unfolded=self._show_sealing())
+
+    def _begin(self) -> None:
+        self.enter()
+        self.verticalScrollBar().setValue(0)
+        target = self.first_focus()
+        if target is not None:
+            target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_sealing(self) -> bool:
+        """Show the offer to encrypt; say whether the administrator wants what nobody has set up."""
         try:
             known, wanted = seals_known(self.study.ledger_path), seals_wanted()
             people = people_known(self.study.ledger_path)
@@ -278,6 +306,7 @@ class StartPage(Page):
             known, wanted, people = False, True, ""
         answered = self.frame.settings.get("answered_sealing", False)
         self.sealing.show_state(is_set_up=known, is_wanted=wanted, is_answered=answered, people=people)
+        return wanted and not known
 
     def _answer_offer(self) -> None:
         self.frame.settings.set(answered_sealing=True)

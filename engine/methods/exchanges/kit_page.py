@@ -50,7 +50,7 @@ def page(kit: Kit) -> bytes:
         "alone": " hidden" if kit.shared else "",
         "shared": "" if kit.shared else " hidden",
     }
-    return _fill(template, values | {f"say_{name}": escape(one) for name, one in first.items()}).encode()
+    return fill(template, values | {f"say_{name}": escape(one) for name, one in first.items()}).encode()
 
 
 def _words(kit: Kit, language: str) -> dict[str, str]:
@@ -63,7 +63,6 @@ def _words(kit: Kit, language: str) -> dict[str, str]:
         f"asked_{kit.asked}": {"questions": len(kit.questions)},
         "total": {"epsilon": _up(kit.epsilon)},
     }
-<<<<<<< HEAD
     if kit.waves > 1:
         values["waves"] = {"waves": kit.waves, "epsilon": _up(kit.waves * kit.epsilon)}
     said |= {name: say(WORDS + name, language, **given) for name, given in values.items()}
@@ -98,24 +97,6 @@ def say(text_id: str, language: str, **values: Any) -> str:
 
 def _comma(found: re.Match[str]) -> str:
     return found[0].translate({ord(","): "\u202f", ord("."): ","})
-
-
-def _fill(template: str, values: Mapping[str, str]) -> str:
-    """Fill the places of the template, each once: what is filled in is not looked at again."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], template)
-
-
-def _policy(template: str) -> str:
-    """Return the content security policy: nothing but the page's own scripts and style."""
-    hashes: dict[str, list[str]] = {"script": [], "style": []}
-    for kind, content in _INLINE.findall(template):
-        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
-        hashes[kind].append(f"'sha256-{digest}'")
-    own = "; ".join(f"{kind}-src {' '.join(found)}" for kind, found in hashes.items())
-    return f"default-src 'none'; {own}; form-action 'none'; base-uri 'none'"
-=======
-    return fill(template, values | said).encode()
->>>>>>> desk26
 
 
 def _draw(kit: Kit) -> dict[str, object]:
