@@ -89,7 +89,7 @@ def additive_twin(
         for own, penalty in zip(rows, penalties, strict=True)
     ]
     curves, intercept, kept = [np.zeros(size) for size in sizes], 0.0, []
-    scores, reach = np.zeros(len(target)), float(schedule.clipping)
+    scores, reach = np.zeros(len(target)), float(WIDEST)
     for turn in range(schedule.rounds):
         for place, own in enumerate(codes):
             left = np.clip(target - 1 / (1 + np.exp(-scores)), -reach, reach)
