@@ -493,7 +493,7 @@ def test_where_noise_is_wider_than_the_range_the_mean_alone_is_fitted(delta, exc
     assert model["mean_alone"] and not any(any(one["effects"]) for one in model["predictors"])
     assert np.ptp(release.artefacts[0].predict(frame)) == 0
     noise_of_mean = design.schedule.deviation(design.schedule.level_scale) / RESIDUAL_STEPS / 2 / 3000
-    assert noise_of_mean < 0.2  # of the range of 100
+    assert noise_of_mean < 0.25  # of the range of 100
     assert model["intercept"] == pytest.approx(frame["cost"].mean(), abs=2.6 * 100 * noise_of_mean)
     assert design.judged(3000).said.id.endswith("mean_alone") and design.judged(3000).is_useless
     assert not method(ID)(request_for(given | {"about_rows": 10**6}, budget)).schedule.mean_alone
