@@ -145,7 +145,12 @@ def limit_card(model: Mapping[str, Any]) -> tuple[Text, ...]:
     """Return what the card of a model says of its limit, where it bought one."""
     if "limit" not in model:
         return ()
-    return (Text("models.limited", {"limit": model["limit"], "percent": round(100 * SPREAD_SHARE)}),)
+    return (
+        Text(
+            "models.limited",
+            {"limit": model["limit"], "percent": round(100 * SPREAD_SHARE), "level": 100 * LEVEL_SHARE},
+        ),
+    )
 
 
 def limit_view(model: Mapping[str, Any]) -> tuple[NumberView, ...]:
