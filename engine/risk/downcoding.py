@@ -118,7 +118,7 @@ def _alone(number: Whole, released: pd.Series, original: pd.Series, certain: Map
     opened = [(place, certain[text]) for place, text in enumerate(texts) if text in certain]
     for side in (0, 1):
         pairs = [(place, member) for place, parts in opened for member in parts[side][1]]
-        own = known.get_indexer([member for _, member in pairs])
+        own = known.get_indexer(pd.Index([member for _, member in pairs], dtype=known.dtype))
         described = np.array([place for place, _ in pairs], dtype=np.int64) * len(known) + own
         fits = np.isin(row, described[own >= 0])
         found += int((np.bincount(number[fits]) == 1).sum())

@@ -232,8 +232,8 @@ class Additive(ScoredModel):
             label = Text(f"{WORDS}.numbers.effect.label", {"target": self.target.column.name})
             errors.append(Expected(label, "cell", size, median, limit, self.unit_of))
         errors += self.score_errors
-        told = {"rows": round(needed), "rounds": schedule.rounds}
-        notes = [Text(f"{WORDS}.notes.mean_alone" if schedule.mean_alone else f"{WORDS}.notes.needed", told)]
+        moved = {"rows": round(needed), "rounds": schedule.rounds}
+        notes = [Text(f"{WORDS}.notes.mean_alone" if schedule.mean_alone else f"{WORDS}.notes.needed", moved)]
         if pairs := self.pairs:
             alone = self.but(values={**self.values, PAIRS.name: ()}).schedule
             told = {
