@@ -17,23 +17,31 @@ from app.parts.computer_card import ComputerCard
 from app.parts.making import STRETCH, add, ask_file, empty, make_button, make_column, make_grid, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
-from app.parts.sealing import SealingSetUp
+from app.parts.sealing import SealingSetUp, ask_secret
 from app.screens.base import Page
 from app.state import draft, flow
+from app.state.files import open_plan
 from app.theme import polish
 from app.words.money import written_day
 from app.work.checking import check_computer, save_page
-from app.work.sealing import change_seals, seals_known, seals_wanted, set_up_seals
+from app.work.sealing import (
+    change_seals,
+    people_known,
+    seals_known,
+    seals_wanted,
+    set_up_seals,
+    use_people,
+)
 from engine.errors import EngineError
 from engine.release.plan import Plan
 
-SAMPLE = "sample/diabetes_encounters.csv"
+SAMPLE = "sample/plan.json"
 MOST_RELEASES = 3
 MOST_LETTERS = 28  # of a table's name on a button
 
 
 def sample_path() -> Path:
-    """Return where the sample table is."""
+    """Return where the plan of the sample is."""
     return Path(str(files("resources") / SAMPLE))
 
 
@@ -47,13 +55,14 @@ class StartPage(Page):
         for column in (0, 1):
             grid.setColumnStretch(column, 1)
         self.table = self._button("open_table", self._ask_table, look="primary")
-        self.sample = self._button("open_sample", lambda: self.frame.open_file(str(sample_path())))
+        self.sample = self._button("open_sample", self._open_sample)
         self.plan = self._button("open_plan", self._ask_plan)
         self.draft = self._button("open_draft", self._open_draft)
         self.save = self._button("save_plan", self._ask_where)
         self.without = self._button("without_table", self._without_table, look="link")
         self.releases = self._button("releases", lambda: self.frame.go("releases"))
         self.explore = self._button("explore", lambda: self.frame.go("explore"))
+        self.sites = self._button("sites", lambda: self.frame.go("sites"))
         grid.addWidget(self._card("table", self.table, self.without), 0, 0)
         grid.addWidget(self._card("sample", self.sample), 0, 1)
         plans = self._card("plan", self.draft, self.plan, self.save, apart=(self.draft,))
@@ -62,7 +71,7 @@ class StartPage(Page):
         self.earlier = make_column(spacing=0)
         plans.body.addLayout(self.earlier)
         grid.addWidget(plans, 1, 0)
-        releases = self._card("releases", self.releases, self.explore)
+        releases = self._card("releases", self.releases, self.explore, self.sites)
         self.made = make_column(spacing=0)
         releases.body.addLayout(self.made)
         grid.addWidget(releases, 1, 1)
@@ -72,6 +81,7 @@ class StartPage(Page):
         self.sealing = SealingSetUp()
         self.sealing.wanted.connect(self._choose_passphrase)
         self.sealing.declined.connect(lambda: self._answer_offer())
+        self.sealing.people.connect(lambda: ask_secret(self, self._use_people))
         self.topic(self.sealing, "sealing")
         add(self.body, grid, self.sealing, 4, self._asked(), 4, self.computer, STRETCH)
 
@@ -162,9 +172,12 @@ class StartPage(Page):
         return self.frame.settings.bundles(MOST_RELEASES)
 
     def _reopen(self, place: int) -> None:
+        self.open_release(self._folders()[place - 1])
+
+    def open_release(self, folder: Path) -> None:
+        """Show a release of an earlier day, from its folder."""
         from app.work.releasing import reopen  # on first use: it brings numpy along
 
-        folder = self._folders()[place - 1]
         self.work(reopen, folder, done=self._reopened, doing=words.say("app.releases.reading"))
 
     def _reopened(self, found: tuple[Plan, Any]) -> None:
@@ -212,6 +225,11 @@ class StartPage(Page):
         self.study.open_plan(Plan(), without_table=True)
         self.frame.go(flow.following(flow.START, self.study.state) or flow.START)
 
+    def _open_sample(self) -> None:
+        """Open the sample at its first step, with all that its plan declares: Next leads to the release."""
+        self.study.open_plan(open_plan(sample_path()))
+        self.frame.go("load")
+
     def _open_draft(self, number: int = 1) -> None:
         found = draft.load(folder=self.frame.data, number=number)
         if found is not None:
@@ -255,10 +273,11 @@ class StartPage(Page):
     def _show_sealing(self) -> None:
         try:
             known, wanted = seals_known(self.study.ledger_path), seals_wanted()
+            people = people_known(self.study.ledger_path)
         except EngineError:  # rules that cannot be read; said by the card above
-            known, wanted = False, True
+            known, wanted, people = False, True, ""
         answered = self.frame.settings.get("answered_sealing", False)
-        self.sealing.show_state(is_set_up=known, is_wanted=wanted, is_answered=answered)
+        self.sealing.show_state(is_set_up=known, is_wanted=wanted, is_answered=answered, people=people)
 
     def _answer_offer(self) -> None:
         self.frame.settings.set(answered_sealing=True)
@@ -281,6 +300,20 @@ class StartPage(Page):
         self.work(
             function,
             *given,
+            ledger_path=self.study.ledger_path,
+            done=done,
+            doing=words.say("app.sealing.working"),
+            stoppable=False,
+        )
+
+    def _use_people(self, secret: str) -> None:
+        def done(what: str) -> None:
+            self._show_sealing()
+            self.notify(words.say(f"app.sealing.people.{what}_done"), tone="accent")
+
+        self.work(
+            use_people,
+            secret,
             ledger_path=self.study.ledger_path,
             done=done,
             doing=words.say("app.sealing.working"),

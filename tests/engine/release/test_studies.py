@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,9 +18,10 @@ from scipy.stats import nbinom
 
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
-from engine.methods.catalogue import method
+from engine.methods.catalogue import method, methods
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import SHARE, Member, SiteFile, Study
+from engine.privacy import masks
 from engine.privacy.noise import Noise
 from engine.progress import SILENT
 from engine.release import charge, signing, studies
@@ -211,6 +213,24 @@ def test_nothing_may_stand_before_or_behind() -> None:
 def test_what_cannot_be_added_up_makes_no_study(method_id: str, place: int) -> None:
     with pytest.raises(InputRefused) as refused:
         studies.make_study(plans(method(method_id))[place], ROSTER, "Centre", CENTRE)
+    assert refused.value.code == "sites.method"
+
+
+SUMMABLE = [one for one in methods() if one.summable]
+
+
+@pytest.mark.parametrize("one", SUMMABLE, ids=lambda one: one.id)
+def test_every_method_that_adds_up_makes_a_study(one: Any) -> None:
+    found = site_files.read_study(studies.make_study(plans(one)[0], ROSTER, "Centre", CENTRE))
+    assert found.method == one.id and min(found.cells) > 0
+
+
+def test_a_score_of_a_model_hangs_on_the_model_of_one_site_and_makes_no_study() -> None:
+    plan = plans(method("models.naive_bayes"))[0]
+    scored = replace(plan, parameters={**plan.parameters, "held_out_percent": 20})
+    assert not method(scored.method)(scored.request).problems
+    with pytest.raises(InputRefused) as refused:
+        studies.make_study(scored, ROSTER, "Centre", CENTRE)
     assert refused.value.code == "sites.method"
 
 
@@ -501,6 +521,66 @@ def test_a_roster_that_isolates_a_site_is_refused(masked: Masked) -> None:
             masked.study, site_files.written(site_files.ROSTER, tree, masked.key.sign), "r", *masked.centre
         )
     assert refused.value.code == "sites.no_holder"
+
+
+def test_a_key_for_masks_that_its_holder_did_not_sign_makes_no_study(masked: Masked) -> None:
+    """The coordinator puts in a key of its own under a holder's name: it would read every site's sums."""
+    own = masks.exchange_public(bytes([7]) * 32)
+    for place in (0, 1):
+        holders = [dict(one) for one in masked.found.head["holders"]]
+        holders[place]["exchange"] = own
+        forged = site_files.written(
+            site_files.STUDY, {**masked.found.head, "holders": holders}, masked.key.sign
+        )
+        with pytest.raises(InputRefused) as refused:
+            site_files.read_study(forged)
+        assert refused.value.code == "sites.holder_key"
+        assert refused.value.values["name"] == f"Holder {place + 1}"
+
+
+def test_of_two_rosters_that_come_at_once_one_is_answered(masked: Masked) -> None:
+    tree = site_files.roster_of(masked.found, masked.shares)
+    rosters = [
+        site_files.written(site_files.ROSTER, {**tree, "heads": heads}, masked.key.sign)
+        for heads in (tree["heads"], tree["heads"][::-1])
+    ]
+    ledger, holding = masked.holders[1]
+    for number in range(5):
+        for one in signing.place(ledger, holding).parent.glob(f"{holding.id}-opened*"):
+            one.unlink()
+        start, told = threading.Barrier(2), list[bytes | str]()
+
+        def answer(roster: bytes, start: threading.Barrier = start, told: list[bytes | str] = told) -> None:
+            own = Ledger(ledger.path)
+            start.wait()
+            try:
+                told.append(studies.write_mask(masked.study, roster, "roster", own, holding))
+            except InputRefused as refused:
+                told.append(refused.code)
+
+        threads = [threading.Thread(target=answer, args=(one,)) for one in rosters]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert told.count("sites.opened") == 1, (number, len(told))
+    for one in signing.place(ledger, holding).parent.glob(f"{holding.id}-opened*"):
+        one.unlink()
+
+
+@pytest.mark.parametrize("ephemeral", ["00" * 32, "zz", 5])
+def test_a_key_of_a_share_with_which_no_mask_is_agreed_is_refused_in_words(
+    masked: Masked, sites: list[Site], ephemeral: Any
+) -> None:
+    tree = site_files.roster_of(masked.found, masked.shares)
+    head = {**tree["heads"][0]["head"], "ephemeral": ephemeral}
+    signed = {"head": head, "signature": sites[0].key.sign(site_files._signed(SHARE, head))}
+    roster = site_files.written(
+        site_files.ROSTER, {**tree, "heads": [signed, *tree["heads"][1:]]}, masked.key.sign
+    )
+    with pytest.raises(InputRefused) as refused:
+        masked.answer(roster)
+    assert refused.value.code == "sites.forged"
 
 
 def test_what_a_site_sends_is_hidden_and_what_it_promises_is_the_noise_of_all(
