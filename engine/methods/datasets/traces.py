@@ -35,7 +35,16 @@ from engine.methods.protocol import (
     TableArtefact,
 )
 from engine.methods.shared.cells import MOST_CELLS, Extra, LevelAxis, level_problems
-from engine.methods.shared.histories import DAY, GRID, HOUR, Histories, Weighing, bounds_of, part_of_time
+from engine.methods.shared.histories import (
+    DAY,
+    GRID,
+    HOUR,
+    Histories,
+    Weighing,
+    bounds_of,
+    part_of_time,
+    projected,
+)
 from engine.methods.shared.promise import promise
 from engine.methods.shared.tables import forecast_views
 from engine.privacy.events import Sequential
@@ -322,22 +331,6 @@ class Chain:
             np.clip(leaving, 1e-6, 1 - 1e-6),
             shrunk(tables["stays"][:, :-NOT_KNOWN].astype(float), deviation("stays")),
         )
-
-
-def projected(table: Floats) -> Floats:
-    """Return the nearest table without negative numbers, of the same sum, or of 1 where that is lower.
-
-    Examples
-    --------
-    >>> projected(np.array([5.0, -1.0, 2.0])).tolist()
-    [4.5, 0.0, 1.5]
-    """
-    flat = table.ravel()
-    total = max(float(flat.sum()), 1.0)
-    falling = np.sort(flat)[::-1]
-    over = (np.cumsum(falling) - total) / np.arange(1, len(flat) + 1)
-    last = int(np.flatnonzero(falling > over)[-1])
-    return np.asarray(np.maximum(flat - over[last], 0.0).reshape(table.shape))
 
 
 def rows_of(table: Floats) -> Floats:

@@ -40,8 +40,9 @@ from engine.methods.shared.histories import (
     Histories,
     Weighing,
     bounds_of,
-    cap_that_keeps,
+    cap_that_suits,
     part_of_time,
+    projected,
     sequence_of,
     sequences,
     threshold_for,
@@ -355,7 +356,10 @@ class Flows(Method):
     def _weighing(self, lengths: Integers) -> Weighing:
         """Return how events are weighed: by the declared cap, or by one that follows from noisy lengths."""
         if self.options.cap == LENGTHS:
-            return Weighing(cap_that_keeps(lengths), 1)
+            noise = self.mechanisms["moves"]
+            assert isinstance(noise, LaplaceCounts)
+            cells = int(np.prod(self.shapes["moves"]))
+            return Weighing(cap_that_suits(lengths, cells * float(noise.scale) / GRID), 1)
         cap = self.schema.rows_per_person
         return Weighing(cap, cap)
 
@@ -467,10 +471,10 @@ class Flows(Method):
 
     def _counted_note(self, lengths: Floats, cap: int) -> Text:
         """Say which share of the events the weights keep, by the noisy lengths: it reads nothing new."""
-        people = np.maximum(lengths, 0)
+        people = projected(lengths)
         events = np.arange(1, len(people) + 1)
         total = float(people @ events)
-        share = float(people @ np.minimum(events, cap)) / total if total else 1.0
+        share = float(people @ np.minimum(events, cap)) / total
         return Text(f"methods.{self.id}.notes.counted", {"percent": round(100 * share)})
 
     def _move_views(self, moves: Floats, limit: float) -> list[View]:

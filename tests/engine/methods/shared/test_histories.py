@@ -17,13 +17,16 @@ from engine.methods.shared.histories import (
     Histories,
     Weighing,
     bounds_of,
+    cap_that_suits,
     invented,
     part_of_time,
+    projected,
     sequence_of,
     sequences,
     threshold_for,
 )
 from engine.table.schema import Column, Domain, Kind, Origin, Role
+from tests.noise_source import seeded_noise
 
 WARDS = ("A", "B", "C")
 KEY = Column("who", role=Role.PERSON_KEY)
@@ -69,7 +72,7 @@ def tables(frame: pd.DataFrame, weighing: Weighing, *, left: Column | None = LEF
 @pytest.mark.parametrize("left", [LEFT, None])
 def test_one_history_moves_no_table_by_more_than_is_paid_for(top: str, left: Column | None) -> None:
     others = log(6, seed=1)
-    for seed in range(25):
+    for seed in range(12):
         cap = 1 + seed % 7
         weighing = Weighing(cap, cap if top == "cap" else 1)
         one = log(1, seed=100 + seed, name="new", most=2 + 3 * seed)
@@ -143,3 +146,34 @@ def test_below_one_sequence_is_invented_on_average(scale: Fraction) -> None:
         exact = cells * float(((1 - alpha) / (1 + alpha) * alpha**steps).sum())
         assert invented(cells, scale, found) == pytest.approx(exact) and exact <= 1
         assert found == 1 or invented(cells, scale, found - 1) > 1
+
+
+def walks(people: int, mean: float, *, seed: int) -> Histories:
+    """Return histories on ten places; where long ones are depends on how long they have lasted."""
+    chance = np.random.default_rng(seed)
+    lengths = np.minimum(chance.geometric(1 / mean, people), 40)
+    person = np.repeat(np.arange(people), lengths)
+    nth = np.arange(len(person)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    place = (chance.geometric(0.4, len(person)) + nth // 3) % 10
+    return Histories(person, place, nth, nth + 1, np.ones(len(person), dtype=bool))
+
+
+@pytest.mark.parametrize(("people", "mean"), [(400, 3.0), (5000, 1.3), (20_000, 6.0)])
+def test_the_cap_that_is_read_off_is_nearly_the_best(people: int, mean: float) -> None:
+    """Moves beside those without noise, for every cap: the chosen one is not far from the best."""
+    own = walks(people, mean, seed=people)
+    scale, noise = 2.5, seeded_noise(people)
+    exact = own.moves(10, Weighing(40, 40)) / GRID
+    off = {}
+    for cap in range(1, 31, 2):
+        weighed = own.moves(10, Weighing(cap, 1)) / GRID * cap
+        found = [
+            projected(weighed + cap * noise.discrete_laplace(Fraction(5, 2) * GRID, 110) / GRID)
+            for _ in range(3)
+        ]
+        off[cap] = np.mean([np.abs(one / one.sum() - exact / exact.sum()).sum() / 2 for one in found])
+    lengths = own.length_counts(40) + noise.discrete_laplace(Fraction(10), 40)
+    chosen = min(cap_that_suits(lengths, 110 * scale), 30)
+    near = min(off, key=lambda cap: abs(cap - chosen))
+    best = min(off.values())
+    assert off[near] <= 1.35 * best + 0.01
