@@ -224,7 +224,7 @@ def _read_moments(texts: Mapping[str, str]) -> Domain | str:
         return "app.columns.domain.order"
     if texts["zone"] and texts["zone"] not in available_timezones():
         return "app.columns.domain.no_zone"
-    return Domain(*ends, step, zone=texts["zone"])
+    return Domain(ends[0], ends[1], step, zone=texts["zone"])
 
 
 class DomainEditor(DomainFields):

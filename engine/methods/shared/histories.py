@@ -264,11 +264,10 @@ def sequence_of(cell: int, places: int) -> tuple[int, ...]:
     >>> [sequence_of(cell, 3) for cell in (0, 2, 3, 11)]
     [(0,), (2,), (0, 0), (2, 2)]
     """
-    length = 1
+    length, found = 1, list[int]()
     while cell >= places**length:
         cell -= places**length
         length += 1
-    found = []
     for _ in range(length):
         cell, place = divmod(cell, places)
         found.insert(0, place)

@@ -54,7 +54,7 @@ from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, LaplaceCounts
 from engine.privacy.promise import Promise
 from engine.table.schema import Kind
-from engine.views import GraphView, HeatmapView, TableView, Text, View, weak
+from engine.views import Cell, GraphView, HeatmapView, TableView, Text, View, weak
 
 if TYPE_CHECKING:
     from engine.table.table import Table
@@ -365,7 +365,10 @@ class Flows(Method):
 
     def _released(self, noisy: Mapping[str, Integers], cap: int) -> Release:
         """Make the artefacts from noisy tables: nothing after this line has seen a row."""
-        values = {name: noisy[name].reshape(self.shapes[name]) * self.unit(name, cap) for name in noisy}
+        values: dict[str, Floats] = {
+            name: np.asarray(noisy[name].reshape(self.shapes[name]) * self.unit(name, cap), dtype=np.float64)
+            for name in noisy
+        }
         limits = {name: self.limit(name, cap) for name in noisy}
         artefacts = [self._table(name, values[name], limits[name]) for name in values if name != "whole"]
         notes = list(self._notes)
@@ -508,7 +511,7 @@ class Flows(Method):
         """Return for every place in which band half of the known stays end, with the bands it may be."""
         word, bands = f"methods.{self.id}", self._second("stays")[:-1]
         summed = self.accuracy("stays", summed=len(bands)).limit * self.unit("stays", cap)
-        rows = []
+        rows: list[tuple[Cell, ...]] = []
         for place, line in zip(self.axis.labels, stays[:, :-1], strict=True):
             # how far the sum up to a band is above half of all: half of the noise of every band
             above = np.cumsum(line) - line.sum() / 2
