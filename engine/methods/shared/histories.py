@@ -351,7 +351,7 @@ def cap_that_suits(lengths: Integers, noise: float) -> int:
     --------
     >>> few, many = np.array([50, 30, 20, 5]), 1000 * np.array([50, 30, 20, 5])
     >>> cap_that_suits(few, 100.0), cap_that_suits(many, 100.0)
-    (1, 4)
+    (2, 4)
     """
     people = projected(lengths.astype(np.float64))  # without it noise would make long histories of nobody
     events = np.arange(1, len(people) + 1)

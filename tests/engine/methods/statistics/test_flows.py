@@ -123,7 +123,7 @@ def test_every_problem_is_met_and_said() -> None:
 
 
 def test_presence_has_the_noise_of_different_cells() -> None:
-    """√h in place of h: with many slots Gaussian noise is far less; with one place a slot none is beyond them."""
+    """√h in place of h: with many slots Gaussian noise is far less, and no more than there are count."""
     budget = Budget(Fraction(1), Fraction(1, 10**6))
     gauss = design(budget=budget, noise="gaussian", slots_counted=200, slot=1)
     plain = design(slots_counted=200, slot=1)
