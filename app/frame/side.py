@@ -20,6 +20,7 @@ from app.parts.making import (
 )
 from app.parts.plot import ShareBar
 from app.parts.prose import Prose
+from app.parts.wrapping import Wrapping
 from app.state import flow
 from app.theme import MODES, polish, text_font, theme
 from app.words.money import level, money
@@ -319,10 +320,9 @@ class Side(QFrame):
         self.register = RegisterBlock()
         self.register.clicked.connect(lambda: self.chosen.emit("releases"))
         add(column, (self.list, 1), 8, self.register)
-        beside = make_row(spacing=14)
+        beside = Wrapping(spacing=4)
         for step in flow.BESIDE:
             beside.addWidget(self._link(step))
-        beside.addStretch(1)
         column.addLayout(beside)
         self.look = make_button("", "look", self._next_look, look="link")
         theme.changed.connect(self._name_look)

@@ -617,7 +617,7 @@ class Window(QWidget):
         self._arrange()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self.runner.busy("release") and not self._asked_to_close:
+        if any(map(self.runner.busy, ("release", "sites"))) and not self._asked_to_close:
             self._asked_to_close = True
             self.notify(
                 words.say("app.window.busy_closing"), words.say("app.window.busy_closing_do"), tone="care"

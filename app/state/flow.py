@@ -48,7 +48,7 @@ STEPS = (
     "report",
 )
 """Every step that any path has."""
-BESIDE = ("explore", "releases")
+BESIDE = ("explore", "sites", "releases")
 MADE = ("release", "report")  # show a release that is finished
 DONE_FOR_GOOD = ("release", "visit", "report")  # once it is made, nothing that they show can be undone
 ROWS_PER_PERSON = "rows_per_person"

@@ -13,7 +13,7 @@ from engine import strict_json
 from engine.bounded import SUMS, read_text
 
 LOOK = ("theme", "language", "zoom", "width", "height", "maximised")
-KNOWN = (*LOOK, "shared", "remember_files", "recent", "desks", "bundles", "answered_sealing")
+KNOWN = (*LOOK, "shared", "remember_files", "recent", "desks", "bundles", "answered_sealing", "sites")
 ZOOMS = (100, 110, 125, 150, 175, 200)  # percent of the size in which everything is drawn
 MOST_RECENT, MOST_PLACES = 5, 50
 
@@ -109,6 +109,15 @@ class Settings:
         """Keep where a release lies, if files are to be remembered; the ledger does not know where."""
         self._remember("bundles", entry, folder)
 
+    def sites_folder(self, part: str) -> Path | None:
+        """Return the folder of the last study of several sites in which somebody had this part."""
+        found = self._places("sites").get(part, "")
+        return Path(found) if found and Path(found).is_dir() else None
+
+    def remember_sites(self, part: str, folder: str) -> None:
+        """Keep where the files of a study lie, if files are to be remembered."""
+        self._remember("sites", part, folder)
+
     def _places(self, name: str) -> dict[str, str]:
         found = self.get(name, {}) if self.get("remember_files", False) else {}
         return {entry: folder for entry, folder in found.items() if isinstance(folder, str)}
@@ -121,7 +130,7 @@ class Settings:
 
     def keep_list(self, wanted: bool) -> None:
         """Turn the list of recent plans on, or off and empty."""
-        empty: dict[str, Any] = {"recent": [], "desks": {}, "bundles": {}}
+        empty: dict[str, Any] = {"recent": [], "desks": {}, "bundles": {}, "sites": {}}
         kept = {name: self.get(name, nothing) for name, nothing in empty.items()}
         self.set(remember_files=wanted, **(kept if wanted else empty))
 

@@ -602,6 +602,11 @@ class Method(Triable, Leaving, ABC):
         """Say what compensation is modelled for: for a visit all that its service may ever tell."""
         return self.cost
 
+    @property
+    def asks_once(self) -> bool:
+        """Whether with these settings no sum hangs on an answer that came before; asked where `summable`."""
+        return True
+
     @once
     def uses(self) -> Mapping[str, tuple[str, ...]]:
         """Return, by source, the columns that have a part in the release; by default those that are named.

@@ -45,6 +45,18 @@ def noise_of(sites: Fraction | int) -> Iterator[None]:
         _sites.reset(token)
 
 
+def spread_of_sites() -> float:
+    """Return by how much the standard deviation of every noise grows with the sites that add some: √ of them.
+
+    Examples
+    --------
+    >>> with noise_of(4):
+    ...     spread_of_sites()
+    2.0
+    """
+    return math.sqrt(_sites.get())
+
+
 @dataclass(frozen=True)
 class Accuracy:
     """Median absolute error, and the error that 95 of 100 draws stay within, in steps of the noise."""

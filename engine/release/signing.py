@@ -90,6 +90,12 @@ def state(ledger: Ledger, holding: Holding) -> dict[str, Any]:
     }
 
 
+def public_key(ledger: Ledger, holding: Holding) -> str:
+    """Return the public key of a register without opening it; empty where it has none yet."""
+    path = place(ledger, holding)
+    return str(_tree(path)["public"]) if path.is_file() else ""
+
+
 def open_key(
     ledger: Ledger, holding: Holding, passphrase: str | None = None, *, locks: bool = False
 ) -> SigningKey:

@@ -21,7 +21,7 @@ from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
 from engine.methods.exchanges.combine import LINES, MASK_LINES, MASKS, SHARES
 from engine.methods.exchanges.share import KEY_FILE, STUDY_FILE, SUMS, VALUE
-from engine.methods.exchanges.studies import design_of
+from engine.methods.exchanges.studies import design_of, trust_view
 from engine.methods.protocol import MAIN, Context, TableArtefact
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import CARD, MASK, ROSTER, SHARE, STUDY, Member, SiteFile, Study
@@ -39,6 +39,7 @@ from engine.release.plan import FileReference, Plan
 from engine.release.signing import SigningKey
 from engine.table.reading.options import ReadOptions
 from engine.table.schema import Column, Kind, Schema
+from engine.views import TableView
 
 DRY_ROWS = 200
 """How many people are invented to find out which sums a method asks for."""
@@ -183,6 +184,28 @@ def rehearse(plan: Plan, base: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="custos-") as folder:
         release = design.run({MAIN: rows}, Context(Noise(), None, Path(folder)))
     return next(len(one.frame) for one in release.artefacts if isinstance(one, TableArtefact))
+
+
+def who_learns(study: Study) -> TableView:
+    """Return who learns what of a study, and what if they work together."""
+    return trust_view(study)
+
+
+def write_invented(study: bytes, path: Path, people: int) -> None:
+    """Write a table of invented people with the columns that a study declares.
+
+    Raises
+    ------
+    InputRefused
+        ``commands.not_writable``.
+    """
+    found = site_files.read_study(study)
+    source = next(one for one in design_of(found).sources_read if one.name == MAIN)
+    rows = invented_people(source, found.schemas[MAIN], people).table.rows()
+    try:
+        path.write_text(rows.to_csv(index=False), encoding="utf-8")
+    except OSError as error:
+        raise InputRefused("commands.not_writable", file=path.name, reason=error.strerror or "") from error
 
 
 def plan_of_site(study: bytes, site: str, plan: Plan) -> Plan:

@@ -24,7 +24,7 @@ from tests.app.test_everywhere import (  # noqa: F401
 from tests.app.walking import settle
 
 SAMPLE = Path(__file__).parents[2] / "resources" / "sample"
-DECIDING = ("method", "budget", "preview", "release", "report", "releases", "explore")
+DECIDING = ("method", "budget", "preview", "release", "report", "releases", "explore", "sites")
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +70,8 @@ def step(
         qtbot.waitUntil(lambda: not page.views._waiting and not page.inside._waiting)
     if wanted == "releases":
         page.table.selectRow(0)
+    if wanted == "sites":
+        page.training.click()
     settle(qtbot, window)
     assert window.step == wanted, window.notice.words()
     return wanted

@@ -85,6 +85,7 @@ def states(page: Any) -> Iterator[str]:
         "compare": lambda: _of_compare(page),
         "releases": lambda: _of_releases(page),
         "explore": lambda: _of_explore(page),
+        "sites": lambda: _of_sites(page),
     }
     yield ""
     if page.id in further:
@@ -138,6 +139,17 @@ def _of_explore(page: Any) -> Iterator[str]:
     page.fill.click()
     page.frame.footer.next.click()
     yield "answered"
+
+
+def _of_sites(page: Any) -> Iterator[str]:
+    page.training.click()
+    yield "training"
+    for who in ("North", "South", "Centre"):
+        page.who.setCurrentIndex(page.who.findData(who))
+        page._play()
+        yield who
+        page.frame.footer.next.click()
+        yield f"{who} done"
 
 
 def walked(window: Window, qtbot: Any, plan: Plan, folder: Path) -> list[str]:

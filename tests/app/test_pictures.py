@@ -255,10 +255,38 @@ def answered(window: Any) -> None:
     page.verticalScrollBar().setValue(page.verticalScrollBar().maximum())
 
 
+def trained(window: Any) -> None:
+    """Play all parts up to the study, which the coordinator sends."""
+    page = window.page("sites")
+    page.training.setChecked(True)
+    settle(window)
+    for who in ("North", "South", "Town", "Centre"):
+        page.who.setCurrentIndex(page.who.findData(who))
+        page.who.activated.emit(page.who.currentIndex())
+        settle(window)
+        if who != "Centre":
+            window.footer.next.click()
+            settle(window)
+    for line in page.standing.lines[:-1]:
+        page._tick(line.key, line.name, True)
+        settle(window)
+
+
+def sent(window: Any) -> None:
+    """Write the study, which then goes to all."""
+    page = window.page("sites")
+    page._tick(page.standing.lines[-1].key, page.standing.lines[-1].name, True)
+    settle(window)
+    window.footer.next.click()
+    settle(window)
+
+
 PREPARE["explore"] = asked
+PREPARE["sites"] = trained
 MORE = {
     "method": {"choosing": choosing, "ways": ways, "searching": searching, "example": example},
     "explore": {"answered": answered},
+    "sites": {"sent": sent},
     "budget": {"further": further},
     "releases": {"chosen": chosen},
     "start": {"before-load": empty},

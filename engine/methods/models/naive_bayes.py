@@ -88,6 +88,7 @@ class NaiveBayes(ScoredModel):
     """
 
     id = ID
+    summable = True
     version = 2  # cells are searched where a rough number of rows is said
     family = Family.MODEL
     promises = ("pure_dp", "approximate_dp")
@@ -170,6 +171,11 @@ class NaiveBayes(ScoredModel):
             self.request.rows_per_person,
             is_replace_one(self.request),
         )
+
+    @property
+    def asks_once(self) -> bool:
+        """Cells that are searched, and a score of the model, hang on noisy numbers of the site itself."""
+        return not self.grids and not self.scores
 
     @once
     def grids(self) -> Grids:

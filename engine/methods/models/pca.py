@@ -116,6 +116,7 @@ class PrincipalComponents(ManySums):
     """
 
     id = ID
+    summable = True
     family = Family.MODEL
     promises = ("pure_dp", "approximate_dp")
     published = Reference(
@@ -170,6 +171,10 @@ class PrincipalComponents(ManySums):
     def takes_steps(self) -> bool:
         """Whether noisy power steps are taken, because there are too many coordinates for all products."""
         return sum(self.widths[1]) > MOST_COORDINATES
+
+    @property
+    def asks_once(self) -> bool:
+        return not self.takes_steps
 
     @property
     def sums(self) -> float:

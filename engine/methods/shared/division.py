@@ -12,6 +12,7 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 
 from engine.methods.shared.margins import MARGINS, smallest_margin
+from engine.privacy.accuracy import spread_of_sites
 from engine.privacy.events import Event, Mechanism, Neighbours, Sequential
 from engine.privacy.exact_vector import LARGEST_DIMENSION
 from engine.privacy.gaussian import concentrated_budget, gaussian_level
@@ -136,10 +137,10 @@ class Division:
         return rounded_up(query.ones * query.count / (query.share * self.level))
 
     def deviation(self, name: str) -> float:
-        """Return the standard deviation of the noise of a query, in its steps."""
+        """Return the standard deviation of the noise of a query, of all sites that add some, in its steps."""
         if vector := self._vector(name):
-            return vector_deviation(self.scale(name) ** 2, vector)
-        return float(self.scale(name)) * (1.0 if self.is_gaussian else sqrt(2))
+            return vector_deviation(self.scale(name) ** 2, vector) * spread_of_sites()
+        return float(self.scale(name)) * (1.0 if self.is_gaussian else sqrt(2)) * spread_of_sites()
 
     def word(self, name: str) -> str:
         """Return the mechanism of a query, by the accountant's word."""

@@ -256,10 +256,7 @@ def read(content: bytes, kind: str, file: str) -> SiteFile:
         ``sites.no_file``: not a file of this form. ``sites.kind``: another kind of it. ``sites.newer``: of a
         newer version. ``sites.changed``: not what was signed with the key that it names.
     """
-    first, _, _ = content.partition(b"\n")
-    found = _FIRST.fullmatch(first.decode("ascii", "replace"))
-    if found is None or found[1] not in KINDS:
-        raise InputRefused("sites.no_file", file=file)
+    found = _first_line(content, file)
     if int(found[2]) > VERSION:
         raise InputRefused("sites.newer", file=file, found=int(found[2]), expected=VERSION)
     if found[1] != kind:
@@ -286,6 +283,25 @@ def read(content: bytes, kind: str, file: str) -> SiteFile:
     if not genuine:
         raise InputRefused("sites.changed", file=file)
     return SiteFile(kind, tree, numbers, file, signature)
+
+
+def kind_of(content: bytes, file: str) -> str:
+    """Return what a file says that it is, by its first line alone.
+
+    Raises
+    ------
+    InputRefused
+        ``sites.no_file``.
+    """
+    return _first_line(content, file)[1]
+
+
+def _first_line(content: bytes, file: str) -> re.Match[str]:
+    first, _, _ = content[:100].partition(b"\n")
+    found = _FIRST.fullmatch(first.decode("ascii", "replace"))
+    if found is None or found[1] not in KINDS:
+        raise InputRefused("sites.no_file", file=file)
+    return found
 
 
 _EMPTY = hashlib.sha256(b"").hexdigest()

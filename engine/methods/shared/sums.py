@@ -73,7 +73,7 @@ def put_in_place(
 
 def is_summable(design: Method) -> bool:
     """Say whether the sums of several sites can take the place of one's, as far as declarations say it."""
-    return design.summable and {draw.sampler for draw in design.cost.drawn()} <= SAMPLERS
+    return design.summable and design.asks_once and {draw.sampler for draw in design.cost.drawn()} <= SAMPLERS
 
 
 def add_up(parts: Sequence[Sequence[Integers]]) -> tuple[Integers, ...]:

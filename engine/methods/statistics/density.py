@@ -36,7 +36,7 @@ from engine.methods.shared.promise import cap_notes, promise
 from engine.methods.shared.quantity import Grid, grid_of
 from engine.methods.shared.tables import forecast_views
 from engine.methods.shared.view import view_of
-from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN, spread_of_sites
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, Integers, LaplaceCounts
 from engine.privacy.promise import Promise
 from engine.table.schema import Kind
@@ -137,6 +137,7 @@ class Density(Method):
     """
 
     id = "statistics.density"
+    summable = True
     family = Family.STATISTICS
     promises = ("pure_dp", "approximate_dp")
     published = Reference(
@@ -226,8 +227,8 @@ class Density(Method):
     # --- forecast ----------------------------------------------------------------------------------
 
     def spread(self, rows: float) -> float:
-        """Return the standard deviation of the noise of a coefficient, for so many rows."""
-        mechanism, scale = self.mechanism, float(self.mechanism.scale)
+        """Return the standard deviation of the noise of a coefficient, for so many rows; see `noise_of`."""
+        mechanism, scale = self.mechanism, float(self.mechanism.scale) * spread_of_sites()
         if isinstance(mechanism, GaussianCounts):
             return scale / (FINE * rows)
         return sqrt(2 * self.sums) * scale / rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,8 @@ from tests.engine.methods.audit.tables import bench
 from tests.noise_source import seeded_noise
 
 SITES, PEOPLE = 3, 240
+CLEAR = 100
+"""Times the budget at which answers say something of so few people."""
 Sums = list[tuple[Integers, Integers]]
 NOISY = [
     pytest.param(one, plan, id=f"{one.id} {place}")
@@ -93,8 +96,17 @@ def test_what_is_said_to_be_summable_is(method: type[Method], plan: Plan, tmp_pa
     adds = {draw.sampler for draw in design.cost.drawn()} <= SAMPLERS
     if not method.summable and not (adds and is_told(design)):
         return  # what it says of its errors would be those of one site
-    design, tables, main = tables_of(method, plan, tmp_path / "people")
-    assert method.summable == (adds and is_alike(design, tables, main, tmp_path))
+    declared = method.summable and design.asks_once
+    assert declared == (adds and all(alike_at(method, plan, times, tmp_path) for times in (1, CLEAR)))
+    assert not declared or is_told(design)
+
+
+def alike_at(method: type[Method], plan: Plan, times: int, folder: Path) -> bool:
+    """The same at so many times the budget: in too much noise nothing hangs on an answer."""
+    assert plan.budget is not None
+    louder = replace(plan, budget=replace(plan.budget, epsilon=times * plan.budget.epsilon))
+    design, tables, main = tables_of(method, louder, folder / str(times))
+    return is_alike(design, tables, main, folder)
 
 
 def is_told(design: Method) -> bool:

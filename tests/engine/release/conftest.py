@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -20,8 +21,11 @@ from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.reading import pin_reading
 from engine.release.run import run_through
 from engine.release.signature import SIGNATURE
+from engine.report import pdf
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.noise_source import seeded_noise
+
+TYPESET = pdf.render  # before any test puts an empty page in its place
 
 ROWS = """patient;sex;ward;stay
 P1;f;north;3
@@ -99,7 +103,7 @@ def run(plan: Plan, folder: Path, ledger: Ledger) -> Runner:
 
 @pytest.fixture(scope="session")
 def once(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """Make the release once; its ledger lies beside it."""
+    """Make the release once, typeset whichever test asks for it first; its ledger lies beside it."""
     folder = tmp_path_factory.mktemp("once")
     (folder / "stays.csv").write_text(ROWS)
     ledger = Ledger(folder / "ledger.sqlite")
@@ -107,7 +111,8 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     def door(spend: Callable[[], None]) -> Noise:
         return seeded_noise(1, on_first_draw=spend)
 
-    return run_through(plan_in(folder), folder / "bundle", ledger, folder, "en", SILENT, door)
+    with patch.object(pdf, "render", TYPESET):
+        return run_through(plan_in(folder), folder / "bundle", ledger, folder, "en", SILENT, door)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from scipy.stats import nbinom
 
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
-from engine.methods.catalogue import method
+from engine.methods.catalogue import method, methods
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import SHARE, Member, SiteFile, Study
 from engine.privacy.noise import Noise
@@ -211,6 +211,24 @@ def test_nothing_may_stand_before_or_behind() -> None:
 def test_what_cannot_be_added_up_makes_no_study(method_id: str, place: int) -> None:
     with pytest.raises(InputRefused) as refused:
         studies.make_study(plans(method(method_id))[place], ROSTER, "Centre", CENTRE)
+    assert refused.value.code == "sites.method"
+
+
+SUMMABLE = [one for one in methods() if one.summable]
+
+
+@pytest.mark.parametrize("one", SUMMABLE, ids=lambda one: one.id)
+def test_every_method_that_adds_up_makes_a_study(one: Any) -> None:
+    found = site_files.read_study(studies.make_study(plans(one)[0], ROSTER, "Centre", CENTRE))
+    assert found.method == one.id and min(found.cells) > 0
+
+
+def test_a_score_of_a_model_hangs_on_the_model_of_one_site_and_makes_no_study() -> None:
+    plan = plans(method("models.naive_bayes"))[0]
+    scored = replace(plan, parameters={**plan.parameters, "held_out_percent": 20})
+    assert not method(scored.method)(scored.request).problems
+    with pytest.raises(InputRefused) as refused:
+        studies.make_study(scored, ROSTER, "Centre", CENTRE)
     assert refused.value.code == "sites.method"
 
 

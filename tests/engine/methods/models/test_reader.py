@@ -126,7 +126,7 @@ def has_r():
     if shutil.which("Rscript") is None:
         return False
     asked = ["Rscript", "-e", "quit(status = !requireNamespace('jsonlite', quietly = TRUE))"]
-    return subprocess(asked).run(capture_output=True).returncode == 0
+    return subprocess.run(asked, capture_output=True).returncode == 0
 
 
 @pytest.mark.slow
