@@ -107,6 +107,8 @@ def test_reports_are_collected_without_a_table_of_people(window: Window, qtbot: 
     assert len(page.answers) == 1, window.notice.words()
     assert (page.answers[0][1].bundle.folder / "release" / "estimates.csv").is_file()
     assert window.findChild(QAbstractButton, "step-load").isHidden()
+    (left_out,) = (one for one in page.inside.views if one.title.id.endswith("left_out.title"))
+    assert len(left_out.rows) == 6 and page.inside.isVisible() and page.stays.isVisible()
 
 
 def test_a_visit_is_of_the_version_that_makes_it() -> None:

@@ -62,6 +62,7 @@ from engine.views import NumberView, Text
 # --- The release as it will look, with invented numbers -------------------------------------------------
 
 MOST_DRAWN = 2
+MOST_NUMBERS = 4  # each a line
 
 
 def _number(view: NumberView) -> str:
@@ -110,7 +111,8 @@ class ShapeCard(Card):
             self._kept(mock)
         for lines in tables:
             self._table(lines)
-        for view in drawn[:MOST_DRAWN]:
+        numbers = [one for one in drawn if isinstance(one, NumberView)][:MOST_NUMBERS]
+        for view in [*[one for one in drawn if one not in numbers][:MOST_DRAWN], *numbers]:
             title = words.label(view.title)
             if isinstance(view, NumberView):
                 self._parts.addWidget(Prose(f"**{title}**: {_number(view)}"))

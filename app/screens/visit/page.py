@@ -228,8 +228,11 @@ class VisitPage(Page):
         self._build_budget()
         self.heading = Heading(words.say("app.visit.answers"), size="side")
         self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, ""), stays=False)
+        self.inside = ViewStack(self.runner, lambda widget, place: self.topic(widget, ""), stays=True)
+        self.stays = Heading(words.say("app.release.part.stays"), size="side")
+        self.stays.hide()
         self.list = name_widget(Prose(tone="quiet", pixels=12), "visits")
-        add(self.body, self.heading, self.views, self.list, STRETCH)
+        add(self.body, self.heading, self.views, self.stays, self.inside, self.list, STRETCH)
 
     def _build_asking(self) -> None:
         self.card = Card()
@@ -275,6 +278,7 @@ class VisitPage(Page):
             self.answers, self.further, self._shown = [], {}, None
             self._touched = set()
             self.last.hide()
+            self._show_inside(())
             self._taken, self._remembered = Taken(None), ("", "", Remembered())
             self._offer(method)
             self._ask_ledger()
@@ -594,7 +598,15 @@ class VisitPage(Page):
             self._shown = outcome.bundle.views
             self.views.show_views(outcome.bundle.views)
             self.heading.show()
+        self._show_inside(outcome.bundle.internal_views)
         self.frame.update_frame()
+
+    def _show_inside(self, views: Sequence[Any]) -> None:
+        """Show what stays of a collection (which reports were left out, and why); of a desk, nothing."""
+        method = self.study.method
+        is_private = method is None or any(one.shape.is_private for one in method.reads(self.step))
+        self.inside.show_views(() if is_private else views)
+        self.stays.setVisible(bool(self.inside.views))
 
     def _bring_answer(self) -> None:
         """Bring what was just answered into view."""

@@ -37,6 +37,7 @@ MEASURED = (SCALE, NUMBER, DATE, MEAN)
 LANGUAGES = ("en", "de", "fr")
 """Languages of what a page or form says itself: whole files of words, of which English is the fallback."""
 VERSION = 2
+NEAR_PROOF = 90  # of 100; who is surer by a report than this has nearly a proof
 PLACES = 2  # hexadecimal digits for the question that was drawn
 
 
@@ -223,6 +224,16 @@ class Kit:
         For all answers at once: between any two sets of answers the odds change by at most e^ε of the whole.
         """
         return math.ceil(1000 * posterior(0.5, float(self.epsilon))) / 10
+
+    @property
+    def whole(self) -> str:
+        """The word of what a whole report can prove: that it is never proof, or that it comes close to it."""
+        return "whole" if self.sure <= NEAR_PROOF else "nearly"
+
+    @property
+    def sure_of_all(self) -> float:
+        """The same, by the reports of somebody who answers each time that the survey is made."""
+        return math.ceil(1000 * posterior(0.5, float(self.waves * self.epsilon))) / 10
 
     @property
     def length(self) -> int:

@@ -61,12 +61,18 @@ def _words(kit: Kit, language: str) -> dict[str, str]:
     said = {name: say(WORDS + name, language) for name in plain}
     values: dict[str, dict[str, Any]] = {
         "whole": {"sure": kit.sure},
+        "nearly": {"sure": kit.sure},
         f"asked_{kit.asked}": {"questions": len(kit.questions)},
         "total": {"epsilon": _up(kit.epsilon)},
     }
     if kit.waves > 1:
-        values["waves"] = {"waves": kit.waves, "epsilon": _up(kit.waves * kit.epsilon)}
+        values["waves"] = {
+            "waves": kit.waves,
+            "epsilon": _up(kit.waves * kit.epsilon),
+            "sure": kit.sure_of_all,
+        }
     said |= {name: say(WORDS + name, language, **given) for name, given in values.items()}
+    said["whole"] = said[kit.whole]
     for place, question in enumerate(kit.questions):
         said[f"chance_{place}"] = _chance(question, language)
         said[f"exactly_{place}"] = _exactly(place, question, language)

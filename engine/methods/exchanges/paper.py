@@ -66,7 +66,7 @@ def form(kit: Kit) -> bytes:
 def _form(kit: Kit, language: str) -> dict[str, Any]:
     """Return what the form says in one language."""
     values = {"sure": kit.sure, "code": strip_code(kit)}
-    how, headings = (f"how_{kit.device}", "why", "whole"), ("what_happens", "questions", "strip")
+    how, headings = (f"how_{kit.device}", "why", kit.whole), ("what_happens", "questions", "strip")
     said = {
         name: say(f"{WORDS}{name}", language, **values) for name in (*how, *headings, "only_here", "typed")
     }

@@ -31,6 +31,7 @@ from engine.methods.exchanges.told import (
     WORDS,
     Results,
     describe_forgery,
+    describe_series,
     expected_view,
     inside,
     kit_views,
@@ -146,7 +147,8 @@ class Survey(Service):
         """Promise the same for a kit and for what is made of its reports."""
         events = Sequential(tuple(one.event for one in self.kit.told))
         loss = Loss(self.kit.epsilon, Fraction(0), Neighbours.REPLACE_ONE, events)
-        return Promise("local_dp", loss, Unit.PERSON, 1, assumptions=("respondents_draw", "one_report"))
+        sent = "one_report" if self.kit.waves == 1 else "one_report_each_time"
+        return Promise("local_dp", loss, Unit.PERSON, 1, assumptions=("respondents_draw", sent))
 
     @once
     def forecast(self) -> Forecast:
@@ -174,7 +176,8 @@ class Survey(Service):
             artefact = FileArtefact("survey.html", "text/html", page(kit), Text(f"{WORDS}.files.kit"))
         names = ["send_form"] if kit.device else ["send_page", "collect_later"]
         names += ["drawn_question"] if kit.asked == ONE else []
-        notes = (*(Text(f"{WORDS}.notes.{name}") for name in names), describe_forgery(kit, "forged"))
+        said = (Text(f"{WORDS}.notes.{name}") for name in names)
+        notes = (*describe_series(kit), *said, describe_forgery(kit, "forged"))
         return Release((artefact,), self.cost, kit_views(kit), notes, state=kit.dumps())
 
     def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:

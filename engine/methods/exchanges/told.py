@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 
 import pandas as pd
 
+from engine import texts
 from engine.methods.exchanges.classifying import LEAST_REPORTS, Classifier, classifier, crossed_pairs
 from engine.methods.exchanges.estimating import (
     Estimate,
@@ -49,6 +49,15 @@ def describe_forgery(kit: Kit, name: str) -> Text:
     return Text(f"{WORDS}.notes.{name}", {"points": max(_points(kit, one) for one in kit.questions)})
 
 
+def describe_series(kit: Kit) -> tuple[Text, ...]:
+    """Declare the sum of ε over all times that a survey is made; nothing of one that is made once."""
+    if kit.waves == 1:
+        return ()
+    total = texts.significant_up(float(kit.waves * kit.epsilon))
+    values = {"waves": kit.waves, "epsilon": total, "sure": kit.sure_of_all}
+    return (Text(f"{WORDS}.notes.series", values),)
+
+
 def _points(kit: Kit, question: Question) -> float:
     return math.ceil(10 * kit.moved_by_forged(question)) / 10
 
@@ -69,8 +78,9 @@ def kit_views(kit: Kit) -> tuple[View, ...]:
     note = Text(f"{WORDS}.views.kit.{kit.asked}", {"questions": len(kit.questions)})
     views: list[View] = [NumberView(label("sure"), kit.sure, Text(f"{WORDS}.numbers.sure"), "%")]
     if kit.waves > 1:
-        every = replace(kit, questions=kit.told * kit.waves, asked=ALL)
-        views.append(NumberView(label("sure_of_all"), every.sure, Text(f"{WORDS}.numbers.sure_of_all"), "%"))
+        views.append(
+            NumberView(label("sure_of_all"), kit.sure_of_all, Text(f"{WORDS}.numbers.sure_of_all"), "%")
+        )
     return (*views, TableView(Text(f"{WORDS}.views.kit.title"), headings, tuple(rows), note))
 
 

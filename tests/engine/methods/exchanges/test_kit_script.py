@@ -98,7 +98,7 @@ globalThis.document = { getElementById: (id) => parts[id] ??= element(), querySe
   querySelector: () => ({ getContext: () => ({ fillRect() {} }) }),
   createElement: () => element({ click() { saved.push(this.href); } }), execCommand: () => true };
 document.getElementById("words").dataset = { kit: KIT, unanswered: "Question # has none", reported: "#",
-  tooMany: "Question # takes %", filler: "none" };
+  tooMany: "Question # takes %", filler: "none", saved: "it is saved" };
 globalThis.Blob = class { constructor(pieces) { this.text = pieces.join(""); } };
 globalThis.URL = { createObjectURL: (blob) => blob.text, revokeObjectURL() {} };
 globalThis.setTimeout = () => {};
@@ -267,14 +267,16 @@ def test_a_report_is_made_once_read_by_the_collection_and_nothing_else_is_kept()
     for (const one of [0, 2, 3]) for (const group of fields[one].groups) group.inputs[0].checked = true;
     parts.make.click();
     parts.save.click();
+    const done = parts.done.textContent;
     const shown = parts.questions.hidden && !parts.made.hidden && fields.every((one) => one.disabled);
     const second = parts.report.textContent, lines = parts.reported.children.length;
-    {said("{ open, first, second, saved, cleared, shown, lines }")}"""
+    {said("{ open, first, second, saved, cleared, shown, lines, done }")}"""
     found = node(code)
     assert found["open"] == [
         "Question 1 has none", "Question 3 has none", "Question 3 has none", "Question 2 takes 2",
     ]  # fmt: skip
     assert found["first"] == found["second"] and found["saved"] == [f"report\n{found['first']}\n"]
+    assert found["done"] == "it is saved"
     assert found["cleared"] and found["shown"] and found["lines"] == 4
     read = read_reports(found["saved"][0].splitlines(), KIT, heading="report")
     assert read.reports == 1 and [one.shape for one in read.outcomes] == [(1, 1), (1, 2), (1, 1), (1, 1)]

@@ -363,7 +363,27 @@ def test_a_series_says_the_sum_before_it_begins():
     kit = kit_of(plan)
     odds = math.exp(3 * kit.epsilon)
     assert every.value == math.ceil(1000 * odds / (1 + odds)) / 10 > one.value == kit.sure
-    assert "made 3 times" in release.artefacts[0].content.decode()
+    assert f"at most {every.value:g} % sure" in release.artefacts[0].content.decode()
+    (said,) = (one for one in release.notes if one.id.endswith(".series"))
+    assert dict(said.values) == {
+        "waves": 3, "epsilon": texts.significant_up(3 * float(kit.epsilon)), "sure": every.value,
+    }  # fmt: skip
+    assert "one_report_each_time" in release.promise.assumptions
+    once = SURVEY(OPENING.request).run({}, None)
+    assert not [one for one in once.notes if one.id.endswith(".series")]
+    assert "one_report" in once.promise.assumptions
+
+
+@pytest.mark.parametrize(("epsilon", "said"), [("2", "is never proof"), ("3", "close to proof")])
+def test_a_report_that_is_nearly_a_proof_is_not_called_none(epsilon, said):
+    """Above 90 % in the page of every language, and on paper by the same word."""
+    asked = [{"text": "?", "levels": ["yes", "no"], "epsilon": epsilon}]
+    kit = kit_of(replace(OPENING, parameters=OPENING.parameters | {"questions": asked}))
+    assert said in page(kit).decode()
+    assert kit.whole == ("whole" if kit.sure <= 90 else "nearly")
+    for language in LANGUAGES:
+        words = texts.text(f"methods.{ID}.page.{kit.whole}", language=language, sure=kit.sure)
+        assert str(kit.sure) in words
 
 
 def test_a_survey_of_the_first_version_is_collected_to_the_end():
