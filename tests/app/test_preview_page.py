@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from app.parts.prose import Prose
 from app.parts.trial.solution import steps_words
 from app.parts.views.table import TableBody
 from app.screens.preview.asks import look_ahead
+from app.screens.preview.page import ShapeCard
 from app.state import flow
 from engine.methods.catalogue import methods
 from engine.methods.protocol import Budget, Method, Rows
@@ -314,3 +316,16 @@ def test_the_steps_that_were_tried_stand_beside_invented_rows(
     window.page("preview")._show_ahead(look_ahead(window.study.plan, None).preview)
     note = window.page("preview").shape.note.plain()
     assert steps_words(shown, shown.candidates[shown.taken]) in note
+
+
+def test_numbers_do_not_crowd_each_other_out(qtbot: Any, runner: Any) -> None:
+    """What all times of a survey prove stands beside what one proves, whatever tables are drawn."""
+    found = plans(next(one for one in methods() if one.id == "exchanges.survey"))[0]
+    request = replace(found, parameters={**found.parameters, "waves": 3}).request
+    released = next(one for one in methods() if one.id == "exchanges.survey")(request).run({}, None)
+    card = ShapeCard(runner)
+    qtbot.addWidget(card)
+    mock = SimpleNamespace(artefacts=(), views=released.views, kept=None)
+    card.show_shape(mock, rows=Rows.NONE)
+    said = [one.plain() for one in card.findChildren(Prose)]
+    assert [one for one in said if one.startswith("Reports of all times prove at most: ")]
