@@ -1,4 +1,4 @@
-"""``python -m app [PLAN OR TABLE] [--lang LANG] [--theme system|light|dark] [--debug]``: open the window."""
+"""``python -m app [PLAN, TABLE OR RELEASE] [--lang LANG] [--theme NAME] [--debug]``: open the window."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     import argparse
 
     parser = argparse.ArgumentParser(prog=COMMAND, description="Release data about people, offline.")
-    parser.add_argument("file", nargs="?", help="a plan (.json) or a table to open")
+    parser.add_argument("file", nargs="?", help="a plan (.json), a table, or the folder of a release to open")
     parser.add_argument("--lang", help="language of the texts, for instance en")
     parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")
     parser.add_argument(

@@ -13,6 +13,8 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from app import log, words
+from app.parts.first_things import MARKS
+from app.parts.reading_numbers import read_as_at
 from app.parts.roles import install_roles
 from app.state.settings import Settings
 from app.theme import has_real_font, load_fonts, text_font, theme
@@ -54,6 +56,7 @@ def make_application(
     if has_real_font():
         application.setFont(text_font())
     _use_language(application, language or settings.get("language", ""))
+    read_as_at(MARKS.get(settings.get("numbers", "ask"), ""))
     theme.follow_system()
     theme.choose(look or settings.get("theme", "system"))
     sys.excepthook = _excepthook

@@ -28,6 +28,7 @@ from engine import texts  # noqa: E402
 from engine.commands.command import REFUSED  # noqa: E402
 from engine.commands.parser import PROGRAM, make_parser  # noqa: E402
 from engine.commands.telling import Telling, meant  # noqa: E402
+from engine.commands.values import open_people  # noqa: E402
 from engine.errors import EngineError, InputRefused, VerificationFailed  # noqa: E402
 
 FAILED = 1
@@ -58,6 +59,7 @@ def _run(options: Namespace) -> int:
     try:
         with Telling(options.language) as telling:
             options.progress = telling.progress
+            open_people(options)
             answer, status = options.command(options)
     except VerificationFailed as error:
         _say(error, options.language)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, partial
 
 from engine import texts
+from engine.policy import Policy, place
 from engine.version import __version__
 from engine.views import Label, Text
 
@@ -69,6 +70,7 @@ def chapters() -> tuple[Chapter, ...]:
         "ways": tuple(_ways()),
         "promises": tuple(_promises()),
         "words": tuple(_words()),
+        "office": (_office(),),
     }
     return tuple(Chapter(name, _say(f"chapters.{name}"), entries) for name, entries in made.items())
 
@@ -125,6 +127,17 @@ def _works() -> Entry:
     )
     parts = tuple((_say(f"works.part{at}.heading"), _say(f"works.part{at}.body")) for at in range(1, 5))
     return Entry("works", _say("works.title"), _parts(parts), picture)
+
+
+def _office() -> Entry:
+    """Return the page for those who look after the computer, with the rules that there are."""
+    rules = ", ".join(one.name for one in fields(Policy))
+    given = {"part2": {"place": str(place()), "rules": rules}}
+    names = [f"part{at}" for at in range(1, 8)]
+    parts = tuple(
+        (_say(f"office.{name}.heading"), _say(f"office.{name}.body", **given.get(name, {}))) for name in names
+    )
+    return Entry("office", _say("office.title"), _parts(parts))
 
 
 def _page(step: str) -> Entry:

@@ -113,8 +113,12 @@ def catalogue(language: str = FALLBACK) -> Mapping[str, str]:
 
 
 def languages() -> tuple[str, ...]:
-    """Return the languages that have texts, the fallback first."""
-    found = {entry.name for entry in (files("resources") / "texts").iterdir() if entry.is_dir()}
+    """Return the languages in which everything is said, the fallback first.
+
+    A folder may also hold single files alone, as those of what people who answer a survey read.
+    """
+    folders = (files("resources") / "texts").iterdir()
+    found = {entry.name for entry in folders if entry.is_dir() and (entry / "errors").is_dir()}
     return (FALLBACK, *sorted(found - {FALLBACK}))
 
 

@@ -1,9 +1,12 @@
-"""Make what is handed out: ``python3 packaging/make_installers.py [FOLDER] [--built FOLDER]``.
+"""Make what is handed out: ``python3 packaging/make_installers.py [FOLDER] [--built FOLDER] [--sign KEY]``.
 
-Writes into FOLDER (default ``dist/installers``) a Debian package, where ``rpmbuild`` is there also an RPM
-package, an archive that needs no administrator, the bill of materials, and ``SHA256SUMS`` over them; with
-``--wheelhouse`` instead a folder of wheels with a lock of their hashes, for installing from source offline.
-The same bytes come of the same built folder.
+Writes into FOLDER (default ``dist/installers``) a Debian package, an archive that needs no administrator,
+where ``rpmbuild`` is there an RPM package, where ``wixl`` is there the Windows package (``make_msi.py``), one
+bill of materials over all, and one ``SHA256SUMS``. With ``--sign`` also the statement that ``custos update``
+checks, signed with the key of this file (32 bytes in hexadecimal; made if it is not there); its public key
+belongs into ``resources/release_key.txt`` before the program is built. With ``--wheelhouse`` instead a folder
+of wheels with a lock of their hashes, for installing from source offline. The same bytes come of the same
+built folder.
 
 Linux on x86-64 with glibc 2.34 or newer (what the wheels want): Debian 12, Ubuntu 22.04, RHEL 9 and later.
 """
@@ -20,6 +23,7 @@ import sys
 import tarfile
 import tempfile
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import build
@@ -44,6 +48,8 @@ def main() -> int:
     parser.add_argument(
         "--wheelhouse", action="store_true", help="wheels for installing from source, offline"
     )
+    parser.add_argument("--windows-wheels", help="a folder with every file of packaging/windows/*.lock")
+    parser.add_argument("--sign", metavar="KEY", help="a file with the key that updates are signed with")
     options = parser.parse_args()
     folder = Path(options.folder).absolute()
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,12 +62,29 @@ def main() -> int:
         if build.main() != 0:
             return 1
         built = ROOT / "dist" / "custos"
-    for path in make(built, folder):
+    private = signing_key(Path(options.sign)) if options.sign else None
+    wheels = Path(options.windows_wheels).absolute() if options.windows_wheels else None
+    for path in make(built, folder, windows=windows(wheels), private=private):
         print(path)
     return 0
 
 
-def make(built: Path, folder: Path) -> tuple[Path, ...]:
+Windows = Callable[[Path, Path], tuple[Path, tuple[licences.Component, ...]]]
+
+
+def windows(wheels: Path | None) -> Windows | None:
+    """Return what makes the Windows package in a folder, with what is inside; None without ``wixl``."""
+    if not shutil.which("wixl"):
+        print("wixl is not here (Debian: apt-get install wixl): no Windows package was made")
+        return None
+    import make_msi  # it imports this module
+
+    return lambda work, folder: make_msi.make(wheels, work, folder)
+
+
+def make(
+    built: Path, folder: Path, *, windows: Windows | None = None, private: bytes | None = None
+) -> tuple[Path, ...]:
     """Make every installer from a built folder, which stays as it is, and return the files."""
     with tempfile.TemporaryDirectory() as work:
         program = Path(work) / "custos"
@@ -83,11 +106,47 @@ def make(built: Path, folder: Path) -> tuple[Path, ...]:
             made.append(rpm(root, folder / f"custos-{version()}-1.x86_64.rpm"))
         else:
             print("rpmbuild is not here (Debian: apt-get install rpm): no RPM package was made")
-        bill = folder / f"{name}.cdx.json"
-        shutil.copyfile(program / "licences" / "bill-of-materials.cdx.json", bill)
+        shutil.rmtree(root)
+        if windows is not None:
+            package, inside = windows(Path(work), folder)
+            made.append(package)
+            listed = together(listed, inside)
+    if private is not None:
+        made.append(statement(folder / f"{name}.update.json", made, private))
+    bill = folder / f"{name}.cdx.json"
+    bill.write_text(licences.bill(listed), encoding="utf-8")
     made.append(bill)
     made.append(sums(folder, made))
     return tuple(made)
+
+
+def together(*parts: tuple[licences.Component, ...]) -> tuple[licences.Component, ...]:
+    """Return what is in any of several packages, each name and version once, in the order of the names."""
+    found = {one.purl: one for part in parts for one in part}
+    return tuple(found[purl] for purl in sorted(found, key=str.casefold))
+
+
+def signing_key(path: Path) -> bytes:
+    """Return the key of a file, made for its owner alone if it is not there; say its public key."""
+    sys.path.insert(0, str(ROOT))
+    from engine import ed25519
+
+    if not path.exists():
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(os.urandom(32).hex() + "\n")
+    private = bytes.fromhex(path.read_text(encoding="utf-8").strip())
+    print(f"public key: {ed25519.public_key(private)}")
+    return private
+
+
+def statement(path: Path, packages: list[Path], private: bytes) -> Path:
+    """Write what `custos update` checks: number, format of ledgers and sums, signed."""
+    sys.path.insert(0, str(ROOT))
+    from engine.computer import update
+
+    digests = {one.name: hashlib.sha256(one.read_bytes()).hexdigest() for one in packages}
+    path.write_bytes(update.statement(private, version(), digests))
+    return path
 
 
 def version() -> str:

@@ -65,13 +65,18 @@ def main() -> int:
     folder = Path(options.folder).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
-        wheels = Path(options.wheels or Path(work) / "wheels").absolute()
-        if not options.wheels:
-            fetch(wheels)
-        program = Path(work) / "custos"
-        lay_out(wheels, program)
-        print(package(program, folder / f"custos-{make_installers.version()}-windows-x86_64.msi"))
+        print(make(Path(options.wheels).absolute() if options.wheels else None, Path(work), folder)[0])
     return 0
+
+
+def make(wheels: Path | None, work: Path, folder: Path) -> tuple[Path, tuple[licences.Component, ...]]:
+    """Make the package in a folder, from wheels or from what pip brings; return it and what is inside."""
+    if wheels is None:
+        wheels = work / "wheels"
+        fetch(wheels)
+    program = work / "windows"
+    inside = lay_out(wheels, program)
+    return package(program, folder / f"custos-{make_installers.version()}-windows-x86_64.msi"), inside
 
 
 def fetch(wheels: Path) -> None:
@@ -103,8 +108,8 @@ def held(wheels: Path) -> tuple[list[Path], Path]:
     return named("requirements.lock"), named("python.lock")[0]
 
 
-def lay_out(wheels: Path, program: Path) -> None:
-    """Lay out what is installed: ``python`` with its packages, commands, licences, and sums of it all."""
+def lay_out(wheels: Path, program: Path) -> tuple[licences.Component, ...]:
+    """Lay out what is installed: Python with packages, commands, licences, sums; return what is inside."""
     packages, source = held(wheels)
     python = program / "python"
     python.mkdir(parents=True)
@@ -136,6 +141,7 @@ def lay_out(wheels: Path, program: Path) -> None:
     licences.write(program / "licences", told)
     build.write_sums(program)
     make_installers.set_times(program)
+    return told
 
 
 def unpack(wheel: Path, target: Path) -> None:

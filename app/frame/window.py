@@ -13,6 +13,7 @@ from dataclasses import fields
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import (
@@ -132,8 +133,12 @@ class Window(QWidget):
             self._topic_timer.start()
 
     def open_file(self, path: str) -> None:
-        """Open a plan where it stopped, or a table at its first step."""
+        """Open a plan where it stopped, a table at its first step, or the folder of a release."""
         place = Path(path)
+        if place.is_dir():
+            start: Any = self.page("start")
+            start.open_release(place)
+            return
         if place.suffix.lower() != ".json":
             self.study.open_plan(Plan(files={MAIN: FileReference(str(place))}))
             self.go("load")

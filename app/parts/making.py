@@ -135,6 +135,7 @@ def make_choice(
     """Return a list to choose from; ``chosen`` is told the place that a person chose."""
     made = QComboBox()
     _name(made, name, spoken)
+    made.setAccessibleDescription(spoken)  # on Linux the toolkit gives what is chosen as its name
     if width is not None:
         made.setMaximumWidth(width)
     if chosen is not None:

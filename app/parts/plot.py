@@ -6,6 +6,7 @@ painted here is what a person points at and moves, or what has no axes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -128,6 +129,72 @@ class PointPicture(Painted):
         painter.drawLine(QPointF(field.left(), level), QPointF(field.right(), level))
         painter.setPen(tokens.colour("quiet"))
         painter.drawText(QRectF(0, level - 8, self.MARGINS[0] - 8, 16), LEFTWARDS, text)
+
+
+class MarginLine(Painted):
+    """A number and its margin on a line of numbers; words beside it say both."""
+
+    HEIGHT: ClassVar = 62
+    BAND: ClassVar = 20.0  # pixels from the upper to the lower edge of the margin
+    LEAST: ClassVar = 240
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, focus=False)
+        self.grow_across()
+        self.value, self.low, self.high, self.written = 0.0, 0.0, 0.0, ""
+
+    def show_number(self, value: float, low: float, high: float, written: str) -> None:
+        """Show another number."""
+        self.value, self.low, self.high, self.written = value, low, high, written
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(2 * self.LEAST, self.HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.LEAST, self.HEIGHT)
+
+    def ends(self) -> tuple[float, float, float]:
+        """Return where the line begins and ends, and how far apart its marks are: 1, 2 or 5 of a power."""
+        low, high = min(self.low, 0.0), max(self.high, 0.0)
+        wide = (high - low) * 1.1 or 1.0
+        power = 10.0 ** math.floor(math.log10(wide / 4))
+        step = next(one * power for one in (1, 2, 5, 10) if wide / (one * power) <= 6)
+        first, last = math.floor(low / step) * step, math.ceil(high / step) * step
+        return first, last if last > first else first + step, step
+
+    def place(self, number: float) -> float:
+        """Return how far from the left a number lies."""
+        first, last, _ = self.ends()
+        return 16 + (self.width() - 32) * (number - first) / (last - first)
+
+    def paint(self, painter: QPainter) -> None:
+        tokens, middle = theme.tokens(), 36.0
+        first, last, step = self.ends()
+        painter.setPen(Qt.PenStyle.NoPen)
+        band = tokens.colour("accent")
+        band.setAlphaF(0.35)
+        painter.setBrush(band)
+        left, right = self.place(self.low), self.place(self.high)
+        painter.drawRoundedRect(QRectF(left, middle - self.BAND / 2, right - left, self.BAND), 8, 8)
+        painter.setPen(QPen(tokens.colour("edge"), 1))
+        painter.drawLine(QPointF(self.place(first), middle), QPointF(self.place(last), middle))
+        digits = max(0, -math.floor(math.log10(step)))
+        centred = Qt.AlignmentFlag.AlignCenter
+        for mark in range(round((last - first) / step) + 1):
+            at = first + mark * step
+            painter.setPen(QPen(tokens.colour("edge"), 1))
+            painter.drawLine(QPointF(self.place(at), middle - 4), QPointF(self.place(at), middle + 4))
+            painter.setPen(tokens.colour("quiet"))
+            said = f"{at + 0.0:,.{digits}f}".replace("-", "−")
+            painter.drawText(QRectF(self.place(at) - 40, middle + 10, 80, 15), centred, said)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(tokens.colour("accent"))
+        painter.drawEllipse(QPointF(self.place(self.value), middle), 6, 6)
+        painter.setPen(tokens.colour("accent"))
+        painter.setFont(text_font(12, 600))
+        at = min(max(self.place(self.value), 40), self.width() - 40)
+        painter.drawText(QRectF(at - 40, 2, 80, 18), centred, self.written)
 
 
 class ShareBar(Painted):

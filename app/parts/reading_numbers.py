@@ -33,6 +33,22 @@ def meant(text: str, *, grouped: bool = False) -> tuple[Fraction, ...]:
     return found[:1] if grouped else found
 
 
+_decimal = ""  # the mark before decimals where the person lives; "" asks
+
+
+def read_as_at(mark: str) -> None:
+    """Read what may be two numbers as where people write this mark before decimals; "" asks each time."""
+    global _decimal
+    _decimal = mark
+
+
+def choose_home(text: str, found: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    """Return of two readings the one that is meant at home, if that was said."""
+    if len(found) < 2 or not _decimal:
+        return found
+    return found[1:] if _decimal in text else found[:1]
+
+
 def read(text: str, *, grouped: bool = False) -> Fraction | None:
     """Return a typed number as an exact fraction, or None where it is none or may be two.
 
@@ -121,7 +137,7 @@ class Reading(QObject):
     def found(self) -> tuple[Fraction, ...]:
         """Return what the text may mean within the bounds of the field; beyond them, what it means at all."""
         every = meant(self.edit.text(), grouped=self.grouped)
-        return tuple(filter(self.fits, every)) or every
+        return choose_home(self.edit.text(), tuple(filter(self.fits, every)) or every)
 
     def value(self) -> Fraction | None:
         """Return the number that is written, None where it is none or may be two."""
@@ -138,7 +154,9 @@ class Reading(QObject):
         if len(found) > 1:
             return found
         marked = bool(found) and (
-            abs(found[0]) >= SPOKEN_FROM or (found[0] >= 1000 and MARKS & set(edit.text()))
+            abs(found[0]) >= SPOKEN_FROM
+            or (found[0] >= 1000 and MARKS & set(edit.text()))
+            or len(meant(edit.text(), grouped=self.grouped)) > 1
         )
         return found if marked and edit.hasFocus() else ()
 

@@ -13,7 +13,8 @@ from engine import strict_json
 from engine.bounded import SUMS, read_text
 
 LOOK = ("theme", "language", "zoom", "width", "height", "maximised")
-KNOWN = (*LOOK, "shared", "remember_files", "recent", "desks", "bundles", "answered_sealing", "sites")
+FIRST = ("answered_sealing", "numbers", "began")
+KNOWN = (*LOOK, *FIRST, "shared", "remember_files", "recent", "desks", "bundles", "sites")
 ZOOMS = (100, 110, 125, 150, 175, 200)  # percent of the size in which everything is drawn
 MOST_RECENT, MOST_PLACES = 5, 50
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 from app import words
@@ -253,49 +254,52 @@ def _thing(held: Held, found: list[Offer], answers: Mapping[str, str], schema: S
 
 
 def search(found: Sequence[Offer], wanted: str) -> list[Offer]:
-    """Return the ways whose name, terms or texts hold the most of the words, those named so first.
+    """Return the ways whose names, terms or texts hold most of the words, what is meant most first.
 
     A word that no text holds rules nothing out, and neither do small words: who looks for “how many per the
-    ward” means the first two. A word is met by the beginning of another: “per” is not “super”, and
-    “anonymised” is “anonymise”.
+    ward” means the first two. A word that few ways hold says more than one that many do, and more where it
+    is part of a name or a term than within a text. Among equals the usual way goes before the others.
     """
     small = set(words.say("app.method.search_small").casefold().split())
-    parts = wanted.casefold().split()
+    parts = re.findall(r"[^\s,.;:?!()“”\"]+", wanted.casefold())
     parts = [part for part in parts if part not in small] or parts
     if not parts:
         return list(found)
-    texts = {one.method.id: _searched_text(one.method) for one in found}
-    known = [part for part in parts if any(_begins(part, text) for text in texts.values())]
-    held = {name: sum(_begins(part, text) for part in known) for name, text in texts.items()}
-    named = {one.method.id: sum(_begins(part, _names(one.method)) for part in known) for one in found}
-    most = max((held[name] + named[name] for name in held), default=0)
-    if not most:
+    places = {one.method.id: _places(one.method) for one in found}
+    whole = {part: any(_begins(part, text) for texts in places.values() for text in texts) for part in parts}
+    times = {
+        part: {name: _told(part, *texts, whole=whole[part]) for name, texts in places.items()}
+        for part in parts
+    }
+    holding = {part: sum(map(bool, of.values())) for part, of in times.items()}
+    weight = {part: log(1 + len(found) / held) for part, held in holding.items() if held}
+    meant = {name: sum(weight[part] * times[part][name] for part in weight) for name in places}
+    held = {name: sum(bool(times[part][name]) for part in weight) for name in places}
+    most = (max(held.values(), default=0), max(meant.values(), default=0.0))
+    if not most[0]:
         return []
-    kept = [one for one in found if held[one.method.id] == max(held.values()) or _all(one, held, named, most)]
-    rare = {part: sum(_begins(part, text) for text in texts.values()) for part in known}
-    order = list(Held)
-
-    def meant(one: Offer) -> tuple[float, float, int]:
-        """How many words it holds, how rare those in its name are; then as the things stand side by side."""
-        name = one.method.id
-        rarity = sum(1 / rare[part] for part in known if _begins(part, _names(one.method)))
-        return -(named[name] + held[name]), -rarity, order.index(one.method.in_hands())
-
-    return sorted(kept, key=meant)
-
-
-def _all(one: Offer, held: Mapping[str, int], named: Mapping[str, int], most: int) -> bool:
-    """Say whether a way is meant as much as any: its name counts as well as its texts."""
-    return held[one.method.id] + named[one.method.id] == most
+    kept = [one for one in found if held[one.method.id] == most[0] or meant[one.method.id] == most[1]]
+    return sorted(kept, key=lambda one: (-round(meant[one.method.id], 9), not one.method.usual))
 
 
 LONG = 7  # letters from which the ending of a word is let go
+SHORT = 3  # letters up to which a word is met whole or in the plural: “age” is no “agency”
 
 
-def _begins(part: str, text: str) -> bool:
-    """Say whether a word of a text begins so."""
-    stem = part[:-2] if len(part) >= LONG else part
-    return re.search(rf"\b{re.escape(stem)}", text) is not None
+def _told(part: str, text: str, *names: str, whole: bool) -> float:
+    """Return how much a word says of a way: half where it stands within its text alone."""
+    return sum(_begins(part, name, whole=whole) for name in names) + _begins(part, text, whole=whole) / 2
+
+
+def _begins(part: str, text: str, *, whole: bool = True) -> bool:
+    """Say whether a word of a text begins so: “per” is not “super”, “grouping” is “groups”, “question” is no
+    “questionnaire”. It is met ``whole``, unless that is nowhere: then somebody is still typing.
+    """
+    bare = re.sub(r"(ings?|ed|ies|es|s)$", "", part)
+    part = bare if len(bare) > SHORT else part
+    stem = part[: len(part) * 4 // 5] if len(part) >= LONG else part
+    end = (r"s?\b" if len(part) <= SHORT else r"\w{0,5}\b") if whole else ""
+    return re.search(rf"\b{re.escape(stem)}{end}", text) is not None
 
 
 def is_never_offered(wanted: str) -> bool:
@@ -304,21 +308,16 @@ def is_never_offered(wanted: str) -> bool:
     return any(term in wanted.casefold() for term in terms)
 
 
-def _names(method: type[Method]) -> str:
-    """Return the name of a way, its terms, and those of what a recipient holds with it, if it is usual."""
-    parts = [title(method), _say(f"methods.{method.id}.aliases")]
-    if method.usual:
-        parts.append(words.say(f"app.method.things.{method.in_hands()}.aliases"))
-    return " ".join(parts).casefold()
-
-
-def _searched_text(method: type[Method]) -> str:
-    base, held = f"methods.{method.id}", f"app.method.things.{method.in_hands()}"
-    parts = [_names(method), method.id, method.published.document, words.say(f"{held}.title")]
+def _places(method: type[Method]) -> tuple[str, ...]:
+    """Return where the words of a way stand: in its texts, its name, its terms, those of what it makes."""
+    base, thing = f"methods.{method.id}", f"app.method.things.{method.in_hands()}"
+    terms = f"{_say(f'{base}.aliases')} {method.id}"
+    usual = words.say(f"{thing}.aliases") if method.usual else ""
+    parts = [title(method), terms, usual, method.published.document, words.say(f"{thing}.title")]
     parts += [words.say(f"{base}.{name}") for name in ("summary", "keeps", "recipient_can")]
     parts += [words.say(f"promises.{kind}.name") for kind in method.promises]
     parts += [kind.replace("_", " ") for kind in method.promises]
-    return " ".join(parts).casefold()
+    return " ".join(parts).casefold(), title(method).casefold(), terms.casefold(), usual.casefold()
 
 
 def _say(text_id: str) -> str:

@@ -13,6 +13,28 @@ def seals_known(ledger_path: Path | None = None) -> bool:
     return place.exists() and sealing_place(place).is_file()
 
 
+def people_known(ledger_path: Path | None = None) -> str:
+    """Return what can be done with the key by which a ledger knows people: ``lock``, ``open``, or nothing."""
+    from engine.ledger import people_key
+
+    place = ledger_path if ledger_path is not None else default_path()
+    if not seals_known(ledger_path):
+        return ""
+    return "open" if people_key.is_closed(place) else "" if people_key.locked_at(place) else "lock"
+
+
+def use_people(secret: str, *, ledger_path: Path | None = None) -> str:
+    """Open the key by which a ledger knows people, or lock it where it lies open; say which."""
+    from engine.ledger import Ledger
+    from engine.release import sealing
+
+    what, ledger = people_known(ledger_path), Ledger(ledger_path)
+    sealer = sealing.opened(ledger, secret)
+    if what == "lock":
+        ledger.lock_people(sealer.people)
+    return what
+
+
 def seals_wanted() -> bool:
     """Say whether the administrator wants what stays to be encrypted."""
     return policy().sealed

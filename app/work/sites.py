@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.work.releasing import beside_its_table
+from engine.bounded import read_text
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
@@ -365,8 +366,8 @@ def invented_table(desk: Desk, standing: Standing) -> Path:
 
 def sample_study() -> Plan:
     """Return a plan that several sites can answer together, of the table that comes with the program."""
-    from importlib.resources import files
+    from importlib.resources import as_file, files
 
-    with files("resources").joinpath("sample", "plan.json").open(encoding="utf-8") as file:
-        plan = Plan.loads(file.read(), file="plan.json")
+    with as_file(files("resources") / "sample" / "plan.json") as path:
+        plan = Plan.loads(read_text(path), file="plan.json")
     return replace(plan, parameters={"columns": ["gender"]}, candidates=())

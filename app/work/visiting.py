@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -201,10 +201,17 @@ class Prices:
         0 for one that was paid for before or stands above in the same visit; None for one with a problem.
     cheaper
         Ways to the same, or to nearly the same.
+    within
+        What the only record takes for each of `WIDTHS`, where it counts and can be answered so exactly.
     """
 
     each: tuple[Fraction | None, ...] = ()
     cheaper: tuple[Cheaper, ...] = ()
+    within: tuple[tuple[int, Fraction], ...] = ()
+
+
+WIDTHS = (30, 15, 6)
+"""Margins that a count is offered with."""
 
 
 def prices(plan: Plan, parameter: Parameter, *, progress: Progress = SILENT) -> Prices:
@@ -216,14 +223,31 @@ def prices(plan: Plan, parameter: Parameter, *, progress: Progress = SILENT) -> 
         progress.step(place / len(records), "table.prepare")
         if _takes(_with(plan, parameter, [record])):
             fits.append(place)
+    within = _priced_widths(plan, parameter, records)
     if not fits:
-        return Prices(tuple(each))
+        return Prices(tuple(each), within=within)
     plan = _with(plan, parameter, [records[place] for place in fits])
     for place, epsilon in zip(fits, _takes(plan), strict=True):
         each[place] = epsilon
     design = _visit(plan)
     whole = design is not None and len(fits) == len(records)
-    return Prices(tuple(each), design.cheaper if design is not None and whole else ())
+    return Prices(tuple(each), design.cheaper if design is not None and whole else (), within)
+
+
+def _priced_widths(
+    plan: Plan, parameter: Parameter, records: Sequence[Mapping[str, Any]]
+) -> tuple[tuple[int, Fraction], ...]:
+    """Return what one question how many takes, by how exactly it is answered.
+
+    Nothing where it was answered before: asked again it is the same number, however exactly it is wanted.
+    """
+    names = {one.name for one in parameter.fields}
+    if len(records) != 1 or not {"margin", "epsilon"} <= names or records[0].get("kind", "count") != "count":
+        return ()
+    bare = {name: value for name, value in records[0].items() if name != "epsilon"}
+    taken = [(width, _takes(_with(plan, parameter, [bare | {"margin": width}]))) for width in WIDTHS]
+    within = tuple((width, found[0]) for width, found in taken if found)
+    return within if any(epsilon for _, epsilon in within) else ()
 
 
 def _with(plan: Plan, parameter: Parameter, records: list[Any]) -> Plan:

@@ -15,13 +15,17 @@ from engine.commands.values import ledger_path, write_bytes
 
 
 def add_commands(add: Commands) -> None:
-    """Add ``check``, ``policy``, ``support`` and ``manual``."""
+    """Add ``check``, ``policy``, ``support``, ``update`` and ``manual``."""
     manual = add("manual", manual_command, lambda answer, language: [_said(answer, language)])
     manual.add_argument("--out", required=True, metavar="FILE.pdf")
     add("policy", policy_command, _policy_lines)
     support = add("support", support_command, _support_lines)
     support.add_argument("--out", required=True, metavar="FILE.json")
     support.add_argument("--ledger", metavar="FILE")
+    update = add("update", update_command, _update_lines)
+    update.add_argument("file", metavar="FILE.update.json", help="the statement, beside the packages")
+    update.add_argument("--into", metavar="FOLDER", help="unpack the archive there, beside other versions")
+    update.add_argument("--key", metavar="HEX", default="", help="the key to check with, if none is pinned")
     check = add("check", check_command, _check_lines)
     check.add_argument("--ledger", metavar="FILE")
     check.add_argument("--pdf", metavar="FILE", help="write what was found as one page")
@@ -65,6 +69,22 @@ def support_command(options: argparse.Namespace) -> Answer:
 
 def _support_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     yield texts.text("commands.support_written", language=language, file=answer["file"])
+
+
+def update_command(options: argparse.Namespace) -> Answer:
+    """Check a newer version that came on a stick, and lay it beside this one where asked."""
+    from engine.computer.update import lay_beside, read_update
+
+    found = read_update(Path(options.file), key=options.key)
+    place = str(lay_beside(found, Path(options.into))) if options.into else ""
+    return {"number": found.number, "packages": sorted(found.files), "folder": place}, 0
+
+
+def _update_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    yield texts.text("commands.update_genuine", language=language, number=answer["number"])
+    yield from (f"  {name}" for name in answer["packages"])
+    if answer["folder"]:
+        yield texts.text("commands.update_unpacked", language=language, folder=answer["folder"])
 
 
 def check_command(options: argparse.Namespace) -> Answer:

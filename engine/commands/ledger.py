@@ -12,6 +12,7 @@ from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.people import add_person, sign_in
 from engine.commands.telling import heads, table_lines
+from engine.commands.values import content as file_content
 from engine.commands.values import first_line, ledger_path, read_text, register_named, write_text
 from engine.errors import InputRefused
 
@@ -52,6 +53,9 @@ def add_commands(add: Commands) -> None:
     once.add_argument(
         "--new-passphrase-file", metavar="FILE", help="its first line takes the place of the other"
     )
+    seal.add_argument(
+        "--people", action="store_true", help="encrypt also the key by which the ledger knows people"
+    )
     seal.add_argument("--ledger", metavar="FILE")
     unseal = add("unseal", unseal_command, _seal_lines)
     unseal.add_argument("folder")
@@ -59,6 +63,10 @@ def add_commands(add: Commands) -> None:
         "--passphrase-file", required=True, metavar="FILE", help="its first line, or the recovery code, opens"
     )
     unseal.add_argument("--ledger", metavar="FILE", help="where the passphrase was changed since")
+    certify = add("certify", certify_command, _certify_lines)
+    certify.add_argument("folder", help="the bundle, or its folder release")
+    certify.add_argument("--p12", required=True, metavar="FILE", help="certificate and key (PKCS#12)")
+    certify.add_argument("--passphrase-file", metavar="FILE", help="its first line opens the PKCS#12 file")
     behind = add("reidentify", reidentify_command, lambda answer, language: [answer["person"]])
     behind.add_argument("folder", help="the bundle, with its internal folder")
     behind.add_argument("--table", required=True, metavar="FILE", help="the table it was released from")
@@ -225,9 +233,12 @@ def seal_command(options: argparse.Namespace) -> Answer:
         sealer = sealing.change(ledger, secret, first_line(Path(options.new_passphrase_file)))
     else:
         sealer = sealing.opened(ledger, secret)
+    if options.people:
+        ledger.lock_people(sealer.people)
     if options.folder:
         sealing.seal(Path(options.folder), sealer)
     told = {"set_up": options.set_up or "", "is_changed": bool(options.new_passphrase_file)}
+    told["people"] = options.people
     return {"folder": options.folder or "", "is_sealed": True} | told, 0
 
 
@@ -240,7 +251,13 @@ def unseal_command(options: argparse.Namespace) -> Answer:
     path, secret = ledger_path(options) or default_path(), first_line(Path(options.passphrase_file))
     ledger = Ledger(path, read_only=True) if path.is_file() else None
     sealing.unseal(Path(options.folder), secret, ledger=ledger)
-    return {"folder": options.folder, "set_up": "", "is_changed": False, "is_sealed": False}, 0
+    return {
+        "folder": options.folder,
+        "set_up": "",
+        "is_changed": False,
+        "is_sealed": False,
+        "people": False,
+    }, 0
 
 
 def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
@@ -248,10 +265,28 @@ def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
         yield texts.text("commands.seal_set_up", language=language, file=answer["set_up"])
     if answer["is_changed"]:
         yield texts.text("signing.sealing.before", language=language)
+    if answer["people"]:
+        yield texts.text("signing.sealing.people", language=language)
     if answer["folder"]:
         name = "sealed" if answer["is_sealed"] else "unsealed"
         yield texts.text(f"commands.{name}", language=language, folder=answer["folder"])
     yield texts.text("signing.sealing.limits", language=language)
+
+
+def certify_command(options: argparse.Namespace) -> Answer:
+    """Sign the sums of a release with a certificate: a detached CMS beside them."""
+    from engine.release.signed import certify
+    from engine.release.verify import verify
+
+    if problems := verify(Path(options.folder)).problems:  # a good signature over what is not genuine
+        raise problems[0]
+    words = first_line(Path(options.passphrase_file)) if options.passphrase_file else ""
+    path, name = certify(Path(options.folder), file_content(Path(options.p12)), words)
+    return {"file": str(path), "certificate": name}, 0
+
+
+def _certify_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    yield texts.text("commands.certified", language=language, **answer)
 
 
 def reidentify_command(options: argparse.Namespace) -> Answer:

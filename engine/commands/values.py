@@ -144,6 +144,23 @@ def ledger_path(options: argparse.Namespace) -> Path | None:
     return None if options.ledger is None else Path(options.ledger)
 
 
+SECRET_FILE = "CUSTOS_SEAL_PASSPHRASE_FILE"
+"""In the environment: the first line of this file opens an encrypted key by which a ledger knows people."""
+
+
+def open_people(options: argparse.Namespace) -> None:
+    """Open the key by which the ledger of a command knows people, where the environment says with what."""
+    from engine.policy import default_path, sealing_place
+
+    place = os.environ.get(SECRET_FILE)
+    path = ledger_path(options) or default_path() if place and hasattr(options, "ledger") else None
+    if place and path is not None and path.exists() and sealing_place(path).is_file():
+        from engine.ledger import Ledger
+        from engine.release.sealing import opened
+
+        opened(Ledger(path, read_only=True), first_line(Path(place)))
+
+
 def existing_ledger(options: argparse.Namespace) -> Any:
     """Open the ledger for looking only; None where there is none yet."""
     from engine.ledger import Ledger, default_path

@@ -42,7 +42,8 @@ class ReleasedError(InternalMeasure):
     needs = frozenset({Need.USED, Need.RELEASE})
 
     def further_applies(self, subject: Method) -> bool:
-        return has_exact_answer(subject.cost)
+        # who counts people by all of their rows is not answered by those below the cap
+        return has_exact_answer(subject.cost) and not subject.counts_people
 
     def evaluate(self, context: Private) -> InternalMeasured:
         halves = (context.progress.part(0.0, 0.5), context.progress.part(0.5, 1.0))

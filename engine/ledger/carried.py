@@ -7,6 +7,7 @@ columns are dropped; what the new format has besides follows as ordinary events.
 
 from __future__ import annotations
 
+import glob
 import os
 import tempfile
 from collections.abc import Mapping
@@ -95,6 +96,11 @@ def _keep(path: Path, found: int, timeout: float) -> None:
                 aside.unlink(missing_ok=True)
             return
     raise OSError("too many copies of an older ledger")
+
+
+def kept(path: Path) -> list[Path]:
+    """Return the files of older formats that lie beside a ledger since it was carried over."""
+    return sorted(path.parent.glob(f"{glob.escape(path.stem)}-format-*{glob.escape(path.suffix)}"))
 
 
 def _backup(path: Path, place: Path, timeout: float, *, read_only: bool) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import InputRefused, VerificationFailed
+from engine.ledger import people_key
 from engine.ledger.fields import canonical
 from engine.ledger.staff import Present, Staff
 from engine.ledger.values import Head
@@ -59,7 +60,7 @@ def hash_row(previous: str, event: str) -> str:
 
 def begin(db: Connection, key: bytes) -> None:
     """Write the first row: random, so that no two ledgers share a chain, and bound to the ledger's key."""
-    _append(db, {"kind": "begun", "key": _key_hash(key)})
+    _append(db, {"kind": "begun", "key": people_key.digest(key)})
 
 
 def change(
@@ -101,6 +102,11 @@ def events(db: Connection) -> Iterator[dict[str, Any]]:
         yield {"sequence": row["sequence"], **json.loads(row["event"])}
 
 
+def key_hash(db: sqlite3.Connection) -> object:
+    """Return the hash of the ledger's key, as its first row has it."""
+    return json.loads(db.execute("SELECT event FROM journal WHERE sequence = 0").fetchone()[0]).get("key")
+
+
 def check(db: Connection, path: Path) -> Head:
     """Follow the chain from its first row and compare its replay with the tables and the key.
 
@@ -113,7 +119,7 @@ def check(db: Connection, path: Path) -> Head:
         the first row that none of the persons of its register may have written.
     """
     state: State = {table: {} for table in TABLES}
-    previous, expected, key_hash = BEFORE_FIRST, 0, None
+    previous, expected, key_digest = BEFORE_FIRST, 0, None
     staff = Staff()
     for row in db.execute("SELECT sequence, previous, event, hash FROM journal ORDER BY sequence"):
         event = _event_of(row, previous, expected)
@@ -124,14 +130,13 @@ def check(db: Connection, path: Path) -> Head:
         except (InputRefused, KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise VerificationFailed("ledger.not_signed", file=path.name, row=expected) from error
         if expected == 0:
-            key_hash = event.get("key")
+            key_digest = event.get("key")
         previous, expected = row["hash"], expected + 1
     if expected == 0:
         raise VerificationFailed("ledger.chain_broken", file=path.name, row=0)
     _compare(db, state, path)
     db.staff = staff
-    key = db.execute("SELECT key FROM secret").fetchone()
-    if key is None or not isinstance(key[0], bytes) or _key_hash(key[0]) != key_hash:
+    if not people_key.fits(people_key.stored(db), key_digest):
         raise VerificationFailed("ledger.key_differs", file=path.name)
     return Head(expected - 1, previous)
 
@@ -203,7 +208,3 @@ def _append(db: Connection, event: Mapping[str, Any]) -> None:
 
 def _named(name: str, details: Mapping[str, Any]) -> dict[str, Any]:
     return {name: dict(details)} if details else {}
-
-
-def _key_hash(key: bytes) -> str:
-    return hashlib.sha256(b"custos ledger key\0" + key).hexdigest()

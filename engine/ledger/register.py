@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from engine.errors import InputRefused, VerificationFailed
-from engine.ledger import holdings, journal, locks, remembered, store, told, traces
+from engine.ledger import holdings, journal, locks, people_key, remembered, store, told, traces
 from engine.ledger import staff as persons
 from engine.ledger.fields import exact, hexadecimal, words, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
@@ -398,7 +398,34 @@ class Register:
 
     def _key(self) -> bytes:
         with self._transaction() as db:
-            return bytes(db.execute("SELECT key FROM secret").fetchone()[0])
+            return people_key.key_of(db, self.path, journal.key_hash(db))
+
+    def lock_people(self, wrapping: bytes) -> None:
+        """Lock the key by which people are known with a key of 32 bytes, which `open_people` wants then.
+
+        In the files of older formats that lie beside the ledger it is locked too, and first.
+        """
+        from engine.ledger import carried
+
+        for place in carried.kept(self.path):
+            with (
+                store.in_words(place),
+                store.open_connection(place, read_only=False, timeout=self._timeout) as old,
+            ):
+                people_key.lock(old, place, wrapping)
+        with self._transaction(write=True) as db:
+            people_key.lock(db, self.path, wrapping)
+
+    def open_people(self, wrapping: bytes) -> None:
+        """Let this process know people; nothing is needed where the key is not locked.
+
+        Raises
+        ------
+        VerificationFailed
+            ``ledger.key_differs``: it was locked with another key.
+        """
+        with self._transaction() as db:
+            people_key.open_with(db, self.path, wrapping, journal.key_hash(db))
 
 
 def _answers(events: Iterable[dict[str, Any]]) -> dict[str, dict[str, str]]:

@@ -142,6 +142,7 @@ def open_connection(path: Path, *, read_only: bool, timeout: float) -> Iterator[
         db.present = staff.present(path)
         db.execute("PRAGMA temp_store = MEMORY")
         db.execute("PRAGMA synchronous = EXTRA")
+        db.execute("PRAGMA secure_delete = ON")  # a key that is locked leaves no open one in the file
         yield db
     finally:
         db.close()

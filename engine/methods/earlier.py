@@ -36,6 +36,8 @@ class EarlierRelease:
         who was. They stay inside.
     chosen
         Whether conditions chose among the rows of its tables; so it is where nobody can say it.
+    conditions
+        By which rows were kept, as steps of preparation; the column alone where no more is known of one.
     """
 
     title: str
@@ -46,6 +48,7 @@ class EarlierRelease:
     alike: float = 1.0
     strangers: pa.Array | None = field(default=None, repr=False)
     chosen: bool = True
+    conditions: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)

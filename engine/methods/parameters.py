@@ -73,6 +73,8 @@ class Parameter:
         One value for each of several columns: an object from column to value.
     inside
         The value stays with the custodian: it is not in the evidence that leaves.
+    by_file
+        Filled in by a file only: not asked for where it is empty.
     presets
         Values offered by name, ``BASE.parameters.NAME.presets.VALUE``, beside the field.
     """
@@ -94,6 +96,7 @@ class Parameter:
     source: str = "people"
     each: bool = False
     inside: bool = False
+    by_file: bool = False
     presets: tuple[Any, ...] = ()
     beside: str = ""
 

@@ -165,7 +165,9 @@ def _check(promise: Promise) -> Promise:
     if pure is not None:
         holds = pure <= loss.epsilon
     elif len(leaves) == 1 and leaves[0].count == 1:
-        holds = Fraction(leaves[0].delta(loss.epsilon)) <= loss.delta
+        pair = leaves[0].stated()  # exact, where δ of a curve is rounded up
+        is_stated = pair is not None and pair[0] <= loss.epsilon and pair[1] <= loss.delta
+        holds = is_stated or Fraction(leaves[0].delta(loss.epsilon)) <= loss.delta
     else:
         added = _add(leaves, loss.neighbours)
         found = [added] if added is not None and added.delta <= loss.delta else []

@@ -312,6 +312,18 @@ def _spread_of_sum(terms: tuple[tuple[float, float], ...]) -> tuple[float, float
     return median, most
 
 
+def gaussian_spread_of_sum(terms: tuple[tuple[float, int], ...]) -> tuple[float, float]:
+    """Return median and 95 % limit of the absolute value of a sum of Gaussian noises of each site.
+
+    Parameters
+    ----------
+    terms
+        Standard deviation above 0, and how many independent draws have it.
+    """
+    spread = math.sqrt(sum(scale**2 * times for scale, times in terms) * _sites.get())
+    return NORMAL_MEDIAN * spread, NORMAL_WITHIN * spread
+
+
 def _from_transform(transform: Floats, step: float) -> Accuracy:
     """Read both limits off the Fourier transform of the probabilities of a symmetric sum."""
     probability = np.fft.irfft(transform, _POINTS)[: _POINTS // 2]

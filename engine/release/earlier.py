@@ -19,18 +19,20 @@ import pandas as pd
 import pyarrow as pa
 
 from engine import bounded, strict_json
-from engine.bounded import read_bytes, read_text
+from engine.bounded import EVIDENCE, read_bytes, read_text
 from engine.errors import InputRefused
 from engine.ledger import Entry, Holding, Ledger
 from engine.ledger.staff import APPROVED
 from engine.methods.catalogue import method as find_method
 from engine.methods.earlier import NOTHING, Earlier, EarlierRelease, Shared
-from engine.methods.protocol import Method
+from engine.methods.protocol import MAIN, Method
 from engine.release import charge
-from engine.release.bundle import RELEASE, SUMS
+from engine.release.bundle import INTERNAL, RELEASE, SUMS
 from engine.release.nearby import bundles
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable, person_keys
+from engine.table.coding import text_of
+from engine.table.schema import Origin
 
 EARLIER_MISSING = "earlier_missing"
 """The decision to release without a comparison that could not be made; it needs a reason."""
@@ -141,11 +143,43 @@ def told_of(folder: Path) -> bytes | None:
                 step.get("step") in ("keep_rows_where", "drop_people")
                 for step in tree["decided"].get("preparation", ())
             ),
+            "conditions": _conditions(folder, tree),
             "files": {name: data.decode() for name, data in content.items() if name.endswith(".csv")},
         }
         return json.dumps(told, sort_keys=True, ensure_ascii=False).encode()
     except (OSError, KeyError, TypeError, ValueError, InputRefused):
         return None
+
+
+def _conditions(folder: Path, public: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the conditions on the rows of a release, as far as a later one may be compared by them.
+
+    Values stand in them that were declared, and ends that were decided, but no other cell. Of a bundle whose
+    folder of what stays is sealed or elsewhere only the columns are known.
+    """
+    named = [
+        {"column": str(step["column"])}
+        for step in public["decided"].get("preparation", ())
+        if step.get("step") == "keep_rows_where"
+    ]
+    try:
+        inside = strict_json.loads(read_bytes(folder / INTERNAL / "evidence.json", EVIDENCE))
+        plan = Plan.loads(json.dumps(inside["internal"]["plan"]))
+        return [_declared(step, plan) for step in plan.preparation if step["step"] == "keep_rows_where"]
+    except (OSError, KeyError, TypeError, ValueError, InputRefused):
+        return named
+
+
+def _declared(step: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+    """Return a condition with those of its values alone that its column declares."""
+    prepared = plan.prepared(str(step.get("source", MAIN)))
+    column = prepared.column(step["column"]) if step["column"] in prepared else None
+    if column is None or column.domain is None or column.domain_origin is not Origin.DECLARED:
+        return {"column": str(step["column"])}
+    if "values" not in step:
+        return dict(step)
+    declared = {text_of(value) for value in column.domain.values or ()}
+    return {**step, "values": [value for value in step["values"] if text_of(value) in declared]}
 
 
 def _beside(
@@ -238,8 +272,9 @@ def _release(content: bytes | None, entry: Entry) -> EarlierRelease | None:
         }
         made = dict(tree.get("made", {}))  # what older programs kept does not say it
         chosen = bool(tree.get("chosen", True))
+        conditions = tuple(dict(step) for step in tree.get("conditions", ()))
         about = (entry.title, str(tree["method"]), dict(tree["parameters"]))
-        return EarlierRelease(*about, frames, made, chosen=chosen)
+        return EarlierRelease(*about, frames, made, chosen=chosen, conditions=conditions)
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 

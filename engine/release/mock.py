@@ -33,7 +33,7 @@ from engine.release.reading import PreparedTable
 from engine.table import coding
 from engine.table.declared import as_declared
 from engine.table.fingerprint import Fingerprints
-from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.schema import Column, Domain, Kind, Role, Schema, read_moment
 from engine.table.table import Table
 from engine.utility import scattered
 from engine.utility.distances import Scale, classes_of, distances
@@ -42,6 +42,8 @@ from engine.views import View
 UNKNOWN, MOST = 1_000, 50_000
 """How many people are invented where nobody declared a number, and at most."""
 MOST_ROWS = 1_000  # where rows leave, a short table shows as much
+YEAR = "2020-01-01", "2020-12-31"
+"""Between these are moments of which nothing was declared."""
 WORDS = 3  # different words in a column of which nothing was declared
 
 
@@ -206,6 +208,8 @@ def _values(column: Column) -> list[str]:
         last = _day(None if domain is None else domain.maximum, date(2020, 12, 31))
         days = max((last - first).days, 0)
         return [(first + timedelta(days=days * step // 50)).isoformat() for step in range(51)]
+    if column.kind is Kind.MOMENT:
+        return _moments(domain)
     if domain is not None and domain.values is None and domain.code_list is None:
         low, high = Fraction(domain.minimum or 0), Fraction(domain.maximum or 0)
         step = domain.step or (Fraction(1) if column.kind is Kind.INTEGER else (high - low) / 100)
@@ -216,6 +220,14 @@ def _values(column: Column) -> list[str]:
     if column.kind in (Kind.INTEGER, Kind.NUMBER):
         return [str(number) for number in range(1, 101)]
     return [f"{column.name} {letter}" for letter in "ABC"[:WORDS]]
+
+
+def _moments(domain: Domain | None) -> list[str]:
+    """Return moments between declared ends; of one year where none are declared."""
+    ends = (None, None) if domain is None else (domain.minimum, domain.maximum)
+    first, last = (read_moment(str(end or other)) for end, other in zip(ends, YEAR, strict=True))
+    length = max(last - first, timedelta())
+    return [(first + length * step / 50).isoformat(timespec="minutes") for step in range(51)]
 
 
 def _day(written_day: object, otherwise: date) -> date:

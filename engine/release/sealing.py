@@ -53,6 +53,11 @@ class Sealer:
     key: bytes = field(repr=False)
     locks: dict[str, Any]
 
+    @property
+    def people(self) -> bytes:
+        """The key that locks by which key the ledger knows people."""
+        return _deriv(self.key, b"", use=b"custos people 1")
+
 
 def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -> Sealer:
     """Make the data key of a ledger; the recovery code is written down before anything is locked with it.
@@ -125,10 +130,14 @@ def write_code(path: Path, code: str) -> None:
 def opened(ledger: Ledger, secret: str) -> Sealer:
     """Return the open data key of a ledger; ``secret`` is the passphrase or the recovery code.
 
+    Where the key by which the ledger knows people is locked with it, this process has that open from then on.
+
     Raises
     ------
     InputRefused
         ``sealing.not_set_up``, ``sealing.damaged``, ``sealing.secret``.
+    VerificationFailed
+        ``ledger.key_differs``.
     """
     path = sealing_place(ledger.path)
     if not path.is_file():
@@ -137,7 +146,9 @@ def opened(ledger: Ledger, secret: str) -> Sealer:
         tree = strict_json.loads(read_bytes(path, SUMS))
     except (OSError, ValueError) as error:
         raise InputRefused("sealing.damaged", file=path.name) from error
-    return _open(tree, secret, path.name)
+    sealer = _open(tree, secret, path.name)
+    ledger.open_people(sealer.people)
+    return sealer
 
 
 def _open(tree: Any, secret: str, file: str) -> Sealer:
@@ -447,11 +458,11 @@ def _nonce(number: int, *, last: bool) -> bytes:
     return struct.pack(">3xQ?", number, last)
 
 
-def _deriv(key: bytes, salt: bytes) -> bytes:
+def _deriv(key: bytes, salt: bytes, *, use: bytes = b"custos internal 1") -> bytes:
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-    return HKDF(algorithm=SHA256(), length=32, salt=salt, info=b"custos internal 1").derive(key)
+    return HKDF(algorithm=SHA256(), length=32, salt=salt, info=use).derive(key)
 
 
 def _head(path: Path) -> tuple[dict[str, Any], bytes]:

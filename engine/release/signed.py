@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from engine import strict_json
-from engine.bounded import PAPER, read_bytes
+from engine.bounded import PAPER, SUMS, read_bytes
+from engine.errors import InputRefused
+from engine.release.bundle import RELEASE
 from engine.release.signature import SIGNATURE
 from engine.report.embedded import has_table
 
@@ -56,6 +58,63 @@ def is_beside_sums(path: Path) -> bool:
         return isinstance(strict_json.loads(content), dict)
     except ValueError:
         return False
+
+
+def certify(folder: Path, p12: bytes, passphrase: str) -> tuple[Path, str]:
+    """Sign the sums of a release with a certificate: ``SHA256SUMS.p7s``, detached CMS (RFC 5652), in DER.
+
+    The sums cover the reports and every file, so that no other signature is needed over them; that it is
+    good is checked by the recipient's program, for instance ``openssl cms -verify -binary -inform DER``.
+
+    Parameters
+    ----------
+    folder
+        A bundle, or its folder *release*.
+    p12
+        Content of a PKCS#12 file with a key (RSA or elliptic curve) and its certificate.
+
+    Returns
+    -------
+    tuple of Path and str
+        The file, and whom the certificate names.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.no_bundle``; ``signing.certificate``: no such file, another passphrase, no key with its
+        certificate, or a kind of key that CMS has no place for; ``signing.certified``: a signature of this
+        name is there; ``commands.not_writable``.
+    """
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.serialization import Encoding, pkcs7, pkcs12
+
+    place = folder / RELEASE if (folder / RELEASE).is_dir() else folder
+    target = place / BESIDE[0]
+    try:
+        sums = read_bytes(place / "SHA256SUMS", SUMS)
+    except OSError as error:
+        raise InputRefused("bundle.no_bundle", folder=folder.name, file="SHA256SUMS") from error
+    try:
+        found = pkcs12.load_pkcs12(p12, passphrase.encode() or None)
+        if found.key is None or found.cert is None:
+            raise ValueError("no key with its certificate")
+        made = pkcs7.PKCS7SignatureBuilder().set_data(sums)
+        made = made.add_signer(found.cert.certificate, found.key, SHA256())  # type: ignore[arg-type]
+        for one in found.additional_certs:
+            made = made.add_certificate(one.certificate)
+        options = pkcs7.PKCS7Options
+        signed = made.sign(Encoding.DER, [options.DetachedSignature, options.Binary])
+    except (ValueError, TypeError) as error:
+        raise InputRefused("signing.certificate") from error
+    try:
+        with open(target, "xb") as file:
+            file.write(signed)
+    except FileExistsError as error:
+        raise InputRefused("signing.certified", file=target.name) from error
+    except OSError as error:
+        reason = error.strerror or ""
+        raise InputRefused("commands.not_writable", file=target.name, reason=reason) from error
+    return target, found.cert.certificate.subject.rfc4514_string()
 
 
 def _is_pkcs7(content: bytes) -> bool:

@@ -333,14 +333,14 @@ def write_mask(
     named = next((one for one in found.holders if one.key == key.public), None)
     holder = named or Member(holding.name, key.public, public)
     total = site_files.add_masks(found, read, holder, private)
-    place = signing.place(ledger, holding).with_name(f"{holding.id}-opened.json")
-    try:
-        opened = dict(strict_json.loads(bounded.read_bytes(place))) if place.exists() else {}
-    except (OSError, ValueError) as error:
+    place = signing.place(ledger, holding).with_name(f"{holding.id}-opened-{found.id}.json")
+    signing.write_key(place, json.dumps({"roster": read.id}).encode(), replaces=False)
+    try:  # of two that are answered at once one is there, and both see which
+        opened = strict_json.loads(bounded.read_bytes(place))["roster"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputRefused("sites.opened_damaged", file=place.name, folder=str(place.parent)) from error
-    if opened.setdefault(found.id, read.id) != read.id:
+    if opened != read.id:
         raise InputRefused("sites.opened", file=file)
-    signing.write_key(place, json.dumps(opened, indent=2).encode(), replaces=True)
     head, numbers = site_files.mask_of(found, read.id, holder, total)
     return site_files.written(MASK, head, key.sign, numbers)
 

@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
+from engine.arrays import Whole
 from engine.table.hierarchies import Hierarchy
 
 Parts = tuple[tuple[str, frozenset[str]], tuple[str, frozenset[str]]]
@@ -91,24 +93,36 @@ def downcoding(
         finest = (least or {}).get(name, 0)
         known = _parts(hierarchies[name], values[name], finest) if name in hierarchies else _ends(texts)
         certain[name] = {text: known[text] for text in texts if text in known}
-    number = released.groupby(names, sort=False).ngroup()
+    number = released.groupby(names, sort=False).ngroup().to_numpy()
     opened: set[int] = set()
     predicates = 0
     alone = 0 if original is not None else None
     for name in names:
         inside = released[name].isin(list(certain[name])).to_numpy()
-        opened |= set(number[inside].unique().tolist())
-        predicates += 2 * int(number[inside].nunique())
+        own = np.unique(number[inside])
+        opened |= set(own.tolist())
+        predicates += 2 * len(own)
         if original is None or alone is None:
             continue
-        for text, parts in certain[name].items():
-            own = (released[name] == text).to_numpy()
-            for _, members in parts:
-                fits = own & original[name].isin(list(members)).to_numpy()
-                alone += int((number[fits].value_counts() == 1).sum())
-    groups = int(number.nunique())
+        alone += _alone(number, released[name], original[name], certain[name])
+    groups = int(number.max()) + 1 if len(number) else 0
     share = 2 * len(opened) / len(released) if len(released) else 0.0
     return Downcoding(len(released), groups, len(opened), share, predicates, alone)
+
+
+def _alone(number: Whole, released: pd.Series, original: pd.Series, certain: Mapping[str, Parts]) -> int:
+    """Return how many parts of groups describe one row: counted by group, all texts at once."""
+    reads, texts = pd.factorize(released)
+    values, known = pd.factorize(original)
+    row, found = np.where(values < 0, -1, reads * len(known) + values), 0
+    opened = [(place, certain[text]) for place, text in enumerate(texts) if text in certain]
+    for side in (0, 1):
+        pairs = [(place, member) for place, parts in opened for member in parts[side][1]]
+        own = known.get_indexer(pd.Index([member for _, member in pairs], dtype=known.dtype))
+        described = np.array([place for place, _ in pairs], dtype=np.int64) * len(known) + own
+        fits = np.isin(row, described[own >= 0])
+        found += int((np.bincount(number[fits]) == 1).sum())
+    return found
 
 
 def _parts(hierarchy: Hierarchy, values: Sequence[str], finest: int) -> dict[str, Parts]:

@@ -23,7 +23,7 @@ from engine.table.cells import NumberSigns, cells_of, dates_of, numbers_of
 from engine.table.code_lists import code_list
 from engine.table.patterns import LONGEST
 from engine.table.reading.options import ReadOptions
-from engine.table.schema import Column, Kind
+from engine.table.schema import Column, Domain, Kind
 
 OTHER = "other"
 MISSING = "missing"
@@ -196,6 +196,54 @@ def dates(values: pd.Series, column: Column) -> npt.NDArray[np.datetime64]:
     if column.missing:
         days[np.isin(days, missing_days(column))] = np.datetime64("NaT")
     return np.asarray(days)
+
+
+def moments(values: pd.Series, column: Column) -> npt.NDArray[np.datetime64]:
+    """Return a column as moments in minutes; what is missing, no moment or out of the bounds is NaT.
+
+    Notes
+    -----
+    A cell with an offset (``+01:00``, ``Z``) is told in the clock of the declared zone, in UTC where none is;
+    one without is taken as it stands. A declared step cuts moments down to its multiples since midnight.
+
+    Examples
+    --------
+    >>> from engine.table.schema import Column, Domain, Kind
+    >>> hours = Domain("2020-01-01", "2020-12-31", step=Fraction(60), zone="Europe/Zurich")
+    >>> seen = Column("seen", kind=Kind.MOMENT, domain=hours)
+    >>> moments(pd.Series(["2020-07-01T10:59", "2020-07-01T10:59Z", "soon"]), seen).astype(str).tolist()
+    ['2020-07-01T10:00', '2020-07-01T12:00', 'NaT']
+    """
+    domain = column.domain or Domain()
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        found = values.to_numpy().astype("datetime64[m]")
+    elif pd.api.types.is_numeric_dtype(values.dtype):
+        found = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[m]")
+    else:
+        places, uniques = pd.factorize(values)
+        text = pc.utf8_trim_whitespace(cells_of(pd.Series(uniques, dtype="str")))
+        iso = pc.match_substring_regex(text, r"^\d{4}")
+        read = dates_of(pc.if_else(iso, text, pa.scalar(None, text.type))).astype("datetime64[m]")
+        if domain.zone:
+            told = pc.match_substring_regex(text, r"\d(Z|[+-]\d{2}:?\d{2})$")
+            at = pc.fill_null(told, False).to_numpy(zero_copy_only=False) & ~np.isnat(read)
+            clock = pd.DatetimeIndex(read[at].astype("datetime64[s]"), tz="UTC").tz_convert(domain.zone)
+            read[at] = clock.tz_localize(None).to_numpy().astype("datetime64[m]")
+        found = np.append(read, np.datetime64("NaT"))[places]
+    if column.missing:
+        codes = dates_of(pa.array(column.missing, pa.string())).astype("datetime64[m]")
+        found = np.where(np.isin(found, codes[~np.isnat(codes)]), np.datetime64("NaT"), found)
+    if domain.step:
+        step = np.timedelta64(int(domain.step), "m")
+        at = ~np.isnat(found)
+        day = found[at].astype("datetime64[D]").astype("datetime64[m]")
+        found[at] = day + (found[at] - day) // step * step
+    out = np.zeros(len(found), dtype=bool)
+    if domain.minimum is not None:
+        out |= found < np.datetime64(str(domain.minimum).replace(" ", "T"), "m")
+    if domain.maximum is not None:
+        out |= found > np.datetime64(str(domain.maximum).replace(" ", "T"), "m")
+    return np.asarray(np.where(out, np.datetime64("NaT"), found), dtype="datetime64[m]")
 
 
 def missing_numbers(column: Column, options: ReadOptions = ReadOptions()) -> arrays.Floats:  # noqa: B008

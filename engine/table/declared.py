@@ -33,12 +33,13 @@ from engine.table.coding import (
     holds_code,
     missing_days,
     missing_numbers,
+    moments,
     text_of,
     texts_of,
 )
 from engine.table.encoded import Encoded
 from engine.table.reading.options import ReadOptions
-from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.schema import Column, Domain, Kind, Role, Schema
 from engine.table.table import Table
 
 
@@ -181,6 +182,8 @@ def stored_as_declared(values: pd.Series, column: Column, options: ReadOptions) 
     if column.kind is Kind.DATE:
         days = _dates(values, options)
         return pd.Series(_without(days, missing_days(column, options)), copy=False)
+    if column.kind is Kind.MOMENT:
+        return pd.Series(_moments(values, column, options), copy=False)
     stored = values if values.dtype.kind not in "biufMm" else _each(values)
     return stored.mask(holds_code(values, column, options)) if column.missing else stored
 
@@ -245,3 +248,19 @@ def _dates(values: pd.Series, options: ReadOptions) -> Dates:
         cells = cells_of(values if values.dtype.kind not in "biuf" else _each(values))
         read = dates_of(cells, options.date_order)
     return read.astype("datetime64[D]").astype("datetime64[us]")
+
+
+def _moments(values: pd.Series, column: Column, options: ReadOptions) -> Dates:
+    """Return moments in the clock of the declared zone; bounds and step are for those who count."""
+    absent = holds_code(values, column, options)
+    if values.dtype.kind != "M":
+        cells = cells_of(values if values.dtype.kind not in "biuf" else _each(values))
+        text = pc.utf8_trim_whitespace(cells)
+        iso = pc.match_substring_regex(text, r"^\d{4}")
+        ordered = dates_of(pc.if_else(iso, pa.scalar(None, text.type), text), options.date_order)
+        said = pd.Series(ordered).dt.strftime("%Y-%m-%dT%H:%M:%S")
+        values = said.where(~np.isnat(ordered), text.to_pandas())
+    zone = Domain(zone=column.domain.zone) if column.domain is not None else None
+    read = moments(values, replace(column, domain=zone, missing=()))
+    read[absent] = np.datetime64("NaT")
+    return read.astype("datetime64[us]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, datetime
 
 MISSING_CODES = (
     *(
@@ -38,6 +38,7 @@ PLACEHOLDER_DAYS = (
 """Days with which calendars of programs begin or end: they often stand for a day that nobody knows."""
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?)?")
 LONGEST = 100
 """Characters of the longest cell that is taken for a number."""
 LONGEST_DATE = 40
@@ -127,6 +128,23 @@ def is_day(value: object) -> bool:
         return False
     try:
         date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def is_moment(value: object) -> bool:
+    """Say whether a value is a declared moment: a day, or a day with hour and minute, without a zone.
+
+    Examples
+    --------
+    >>> is_moment("2020-02-29T23:59"), is_moment("2020-02-29"), is_moment("2020-02-29T25:00")
+    (True, True, False)
+    """
+    if not isinstance(value, str) or _MOMENT.fullmatch(value) is None:
+        return False
+    try:
+        datetime.fromisoformat(value)
     except ValueError:
         return False
     return True

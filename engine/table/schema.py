@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from engine import strict_json
 from engine.errors import InputRefused
 from engine.numbers import exact, shortest_json
 from engine.protected import Protected, words_for_protected
 from engine.table.hierarchies import Hierarchy
-from engine.table.patterns import is_day
+from engine.table.patterns import is_day, is_moment
 
 VERSION = 1
 ORIGINS = ("domain_origin", "missing_origin")
@@ -51,6 +53,7 @@ class Kind(StrEnum):
     INTEGER = "integer"
     NUMBER = "number"
     DATE = "date"
+    MOMENT = "moment"
     TEXT = "text"
 
 
@@ -67,7 +70,8 @@ class Domain:
     """The values a column may have, whatever the rows hold.
 
     Either ``values`` (in their order), or ``minimum`` and ``maximum`` with an optional ``step``, or the name
-    of a ``code_list`` below ``resources/code_lists``. Bounds and step are exact fractions, dates ISO text.
+    of a ``code_list`` below ``resources/code_lists``. Bounds and step are exact fractions, dates and moments
+    ISO text. The step of moments is in minutes; ``zone`` is the one in whose clock they are told apart.
     """
 
     minimum: Fraction | str | None = None
@@ -75,6 +79,7 @@ class Domain:
     step: Fraction | None = None
     values: tuple[str, ...] | None = None
     code_list: str | None = None
+    zone: str = ""
 
 
 @dataclass(frozen=True)
@@ -279,6 +284,7 @@ def _domain_to_json(domain: Domain) -> dict[str, Any]:
     if domain.values is not None:
         return {"values": list(domain.values)}
     bounds = {"minimum": domain.minimum, "maximum": domain.maximum, "step": domain.step}
+    bounds |= {"zone": domain.zone or None}
     return {
         name: shortest_json(value) if isinstance(value, Fraction) else value
         for name, value in bounds.items()
@@ -336,10 +342,32 @@ def _days_from_json(tree: Mapping[str, Any], column: str, file: str) -> Domain:
     return days
 
 
+def _moments_from_json(tree: Mapping[str, Any], column: str, file: str) -> Domain:
+    ends = [tree.get(name) for name in ("minimum", "maximum")]
+    said = [one for one in ends if one is not None]
+    zone = tree.get("zone", "")
+    try:
+        step = None if tree.get("step") is None else exact(tree["step"])
+        fits = all(map(is_moment, said)) and (zone == "" or ZoneInfo(zone).key == zone)
+        fits = fits and (len(said) < 2 or read_moment(said[0]) < read_moment(said[1]))
+        fits = fits and (step is None or (step >= 1 and step.denominator == 1))
+    except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError):
+        fits = False
+    if not fits:
+        raise InputRefused("schema.bad_moments", file=file, column=column)
+    return Domain(minimum=ends[0], maximum=ends[1], step=step, zone=zone)
+
+
+def read_moment(moment: str) -> datetime:
+    """Return a declared moment: a day, or a day with hour and minute, without a zone."""
+    return datetime.fromisoformat(moment)
+
+
 def _domain_from_json(value: Any, kind: Kind, column: str, file: str) -> Domain:
     field = f"{column}.domain"
     tree = strict_json.read_named(value, field)
-    form = next((one for one in (("code_list",), ("values",)) if one[0] in tree), BOUNDS)
+    bounds_of = (*BOUNDS, "zone") if kind is Kind.MOMENT else BOUNDS
+    form = next((one for one in (("code_list",), ("values",)) if one[0] in tree), bounds_of)
     strict_json.members(tree, field, may=form)
     if "code_list" in tree:
         return Domain(code_list=strict_json.text(tree["code_list"], f"{field}.code_list"))
@@ -349,6 +377,8 @@ def _domain_from_json(value: Any, kind: Kind, column: str, file: str) -> Domain:
         return Domain(values=values)
     if kind is Kind.DATE:
         return _days_from_json(tree, column, file)
+    if kind is Kind.MOMENT:
+        return _moments_from_json(tree, column, file)
     try:
         bounds = {
             name: exact(tree[name]) for name in ("minimum", "maximum", "step") if tree.get(name) is not None

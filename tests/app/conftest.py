@@ -142,7 +142,9 @@ def make_window(
     strays = watch_strays(monkeypatch)
 
     def make() -> Window:
-        window = Window(settings=Settings(tmp_path / "settings"), data=tmp_path / "data")
+        settings = Settings(tmp_path / "settings")
+        settings.set(began=True)
+        window = Window(settings=settings, data=tmp_path / "data")
         window.warm = True  # screens are made when they are opened; `warm_window` makes them ahead
         window.study.ledger_path = tmp_path / "ledger.sqlite"
         window.resize(1366, 768)

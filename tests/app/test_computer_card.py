@@ -19,6 +19,7 @@ def test_a_check_shows_what_it_found_and_what_is_wrong_first(
     window: Window, qtbot: Any, tmp_path: Path, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(checks, "sample", lambda: checks.Checked("sample", checks.WRONG, {"figures": "rows"}))
+    window.page("start").first.fold.line.click()
     card = window.page("start").computer
     assert card.card.isHidden()
     qtbot.mouseClick(card.check, Qt.MouseButton.LeftButton)
@@ -53,7 +54,8 @@ def test_where_registers_live_is_said_and_a_copied_folder_is_warned_of(
     window: Window, tmp_path: Path
 ) -> None:
     page = window.page("start")
-    for folder, tone in ((tmp_path / "registers", "quiet"), (tmp_path / "OneDrive - Clinic" / "k", "care")):
+    for folder, tone in ((tmp_path / "registers", ""), (tmp_path / "OneDrive - Clinic" / "k", "care")):
         window.study.ledger_path = folder / "ledger.sqlite"
         page.enter()
-        assert str(folder) in page.computer.place.plain() and page.computer.place.property("tone") == tone
+        place = page.first.place
+        assert str(folder) in place.plain() and place.property("tone") == tone

@@ -1,6 +1,16 @@
 """Four wishes from a file to a bundle, on tables that nobody tuned on: at most 15 clicks and 40 keys each.
 
 Ten columns made coarser, counts, five columns invented, a model of five columns. Nobody in the tables exists.
+
+What a records officer is still asked to decide without understanding it, as read by those who wrote this and
+not yet tried with officers:
+
+1 coarser: how many rows of one person count (the cap); k; what matters more on Terms.
+2 counts: ε of the register; owed to each and what it buys; “I know these without the rows”.
+3 invented: the same three, and roughly how many rows: four.
+4 model: the same three, and a declared range for each number: four.
+
+At most three were wanted: 3 and 4 miss that by one.
 """
 
 from __future__ import annotations

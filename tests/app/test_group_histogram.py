@@ -8,7 +8,10 @@ import pytest
 from PySide6.QtGui import QImage
 
 from app.screens.risk.cards import BOTTOM, TOP, GroupHistogram
+from app.screens.risk.page import picked_words
+from app.screens.risk.try_table import TryTable
 from app.theme import theme
+from engine.risk.trying import Cause, Tried
 
 BARS = (("1", 10), ("2", 40), ("3–4", 20), ("5–9", 0), ("10+", 5))
 
@@ -45,3 +48,21 @@ def test_the_number_of_the_last_bar_has_room(qtbot: Any) -> None:
     histogram.show_bars((*BARS, ("50+", 34_670)), below=2, words="", then=(0, 0, 0, 0, 0, 1_042_590))
     histogram.grab()
     assert histogram._written.left() > 0 and histogram._written.right() <= histogram.width()
+
+
+@pytest.mark.parametrize(
+    "average, said", [(1.0, "100 of 100"), (0.6, "60 of 100"), (0.04, "1 time in 25"), (0.0, "")]
+)
+def test_the_chance_to_be_picked_is_never_one_time_in_one(average: float, said: str) -> None:
+    found = picked_words(average)
+    assert said in found and "in 1," not in found and bool(found) == bool(said)
+
+
+def test_a_button_stands_near_the_column_that_it_is_about_however_wide_the_window(qtbot: Any) -> None:
+    table = TryTable()
+    qtbot.addWidget(table)
+    table.show_causes([Cause("age", (), Tried(3, 9))])
+    for wide in (600, 1400):
+        table.resize(wide, 80)
+        table.layout().activate()
+        assert table.left_out["age"].geometry().right() < 420, wide

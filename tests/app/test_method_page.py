@@ -201,6 +201,75 @@ def test_an_everyday_wish_finds_what_is_meant_first(held: Held) -> None:
         assert found and found[0].method.in_hands() is held, (wish, [one.method.id for one in found[:3]])
 
 
+MEANT = {  # as somebody says it who knows none of the ways: any of these ways first is right
+    "number of admissions per month by clinic": (
+        "statistics.counts statistics.margins statistics.protected_table"
+    ),
+    "how many women were readmitted": "services.private_queries statistics.counts",
+    "average length of stay": "statistics.means",
+    "mean cost per case": "statistics.means",
+    "total turnover per department": "statistics.means statistics.protected_table",
+    "what is the typical age": "statistics.histogram statistics.means statistics.quantiles",
+    "median age of patients": "statistics.quantiles",
+    "upper quartile of waiting time": "statistics.quantiles",
+    "k-anonymous table": "datasets.k_anonymity",
+    "anonymise our patient list": "datasets.k_anonymity",
+    "researcher needs the individual records": "datasets.k_anonymity datasets.pseudonyms",
+    "replace names with codes": "datasets.pseudonyms",
+    "remove names but keep everything else": "datasets.masking datasets.pseudonyms",
+    "dummy data for a training course": "datasets.marginals",
+    "test data for developers": "datasets.marginals",
+    "fake patients": "datasets.marginals",
+    "artificial dataset for students": "datasets.marginals",
+    "predict who will come back": "models.additive models.logistic models.naive_bayes models.tree",
+    "risk score for falls": "models.additive models.linear models.logistic models.tree",
+    "which factors influence length of stay": "models.additive models.linear",
+    "ask questionnaires with sensitive questions": "exchanges.survey",
+    "employees answer anonymously about bullying": "exchanges.survey",
+    "somebody will send new questions every week": "services.private_queries",
+    "statistics office wants small numbers suppressed": "statistics.protected_table",
+    "hide cells below five": "statistics.protected_table",
+    "several hospitals together one figure": "exchanges.combine exchanges.share",
+    "age distribution chart": "statistics.density statistics.histogram",
+    "clusters of similar patients": "models.k_means",
+    "open data portal": "datasets.marginals statistics.counts statistics.margins",
+    "cross tabulation of sex and diagnosis": "statistics.counts statistics.margins",
+    "headcount by department and year": "statistics.counts statistics.margins",
+    "list of cases per municipality": "statistics.counts statistics.protected_table",
+    "percentage of smokers": "statistics.counts statistics.means",
+    "average salary": "statistics.means",
+    "90th percentile of duration": "statistics.quantiles",
+    "distribution of body weight": "statistics.density statistics.histogram",
+    "anonymised copy of the register": "datasets.k_anonymity",
+    "de-identified data for a PhD student": "datasets.k_anonymity datasets.pseudonyms",
+    "postcode and birth year only roughly": "datasets.k_anonymity datasets.masking datasets.partition",
+    "pseudonymised extract": "datasets.pseudonyms",
+    "link with another register": "datasets.pseudonyms",
+    "synthetic patients": "datasets.marginals",
+    "demo data for a trade fair": "datasets.marginals",
+    "sample file to build a dashboard": "datasets.marginals statistics.counts",
+    "train an algorithm for sepsis": (
+        "datasets.marginals models.additive models.linear models.logistic models.tree"
+    ),
+    "forecast of length of stay": "models.additive models.linear",
+    "decision rules for triage": "models.tree",
+    "journalist asks how many": "services.private_queries statistics.counts",
+    "researchers ask again and again": "services.private_queries",
+    "pupils questionnaire on bullying": "exchanges.survey",
+    "three clinics compare their numbers": "exchanges.combine exchanges.share",
+    "table for the annual report": "statistics.counts statistics.margins statistics.protected_table",
+    "suppress small groups": "statistics.protected_table",
+    "sum of costs by ward": "statistics.means",
+    "types of clients": "models.k_means",
+}
+
+
+@pytest.mark.parametrize("wish", MEANT)
+def test_what_somebody_says_who_knows_none_of_the_ways_finds_one_that_is_right(wish: str) -> None:
+    found = search(order_offers([Offer(one) for one in methods()], {}), wish)
+    assert found and found[0].method.id in MEANT[wish].split(), [one.method.id for one in found[:3]]
+
+
 def test_every_answer_has_its_words() -> None:
     for question, answers in QUESTIONS.items():
         assert words.say(f"app.method.ask.{question}.question")

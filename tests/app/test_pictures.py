@@ -325,7 +325,9 @@ def take(folder: Path, scale: float, look: str, home: Path) -> list[str]:
 
     folder.mkdir(parents=True, exist_ok=True)
     make_application(["custos"], Settings(home), look=look)
-    window = Window(settings=Settings(home), data=home)
+    settings = Settings(home)
+    settings.set(began=True)
+    window = Window(settings=settings, data=home)
     window.study.ledger_path = home / "ledger.sqlite"
     window.resize(*(round(side / scale) for side in SIZE))
     window.show()

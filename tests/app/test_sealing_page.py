@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit
 from app.frame.window import Window
 from app.work.releasing import Outcome, Watch, seal_what_stays
 from app.work.releasing import release as make_release
-from app.work.sealing import seals_known
+from app.work.sealing import people_known, seals_known
 from engine import policy
 from engine.errors import InputRefused
-from engine.ledger import Ledger
+from engine.ledger import Ledger, people_key
 from engine.privacy import keys
 from engine.release import sealing
 from tests.app.walking import settle
@@ -128,6 +128,7 @@ def test_encryption_is_offered_at_first_start_until_somebody_answers(
     settle(qtbot, window)
     offer = window.page("start").sealing
     window.page("start").enter()
+    window.page("start").first.fold.line.click()
     assert offer.offer.isVisible() and offer.later.isVisible() and not offer.form.isVisible()
     qtbot.mouseClick(offer.later, Qt.MouseButton.LeftButton)
     settle(qtbot, window)
@@ -143,6 +144,7 @@ def test_a_passphrase_is_chosen_at_first_start_and_changed_later(
     settle(qtbot, window)
     page, code = window.page("start"), tmp_path / "recovery-code.txt"
     page.enter()
+    page.first.fold.line.click()
     offer = page.sealing
     qtbot.mouseClick(offer.line, Qt.MouseButton.LeftButton)
     assert not offer.fields["old"].isVisible() and not offer.button.isEnabled()
@@ -175,6 +177,32 @@ def test_a_passphrase_is_chosen_at_first_start_and_changed_later(
             with pytest.raises(InputRefused, match=r"sealing\.secret"):
                 sealing.opened(Ledger(path), "another one")
     assert sealing.opened(Ledger(path), code.read_text().splitlines()[0]).key
+
+
+def test_what_the_ledger_knows_people_by_is_encrypted_and_opened_on_start(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    path = window.study.ledger_path = tmp_path / "ledger.sqlite"
+    sealing.set_up(Ledger(path), WORDS, lambda code: None)
+    page = window.page("start")
+
+    def press_with(secret: str) -> None:
+        page.enter()
+        qtbot.mouseClick(page.sealing.of_people, Qt.MouseButton.LeftButton)
+        dialog = page.findChild(QInputDialog, "sealing-secret-asked")
+        dialog.textValueSelected.emit(secret)
+        dialog.close()
+        dialog.deleteLater()
+        settle(qtbot, window)
+
+    press_with(WORDS)
+    assert people_known(path) == "" and people_key.locked_at(path)
+    assert not page.sealing.of_people.isVisible(), "it is open as long as the program runs"
+    people_key._opened.clear()  # as it is when the program starts
+    press_with("not the passphrase")
+    assert people_known(path) == "open" and page.sealing.of_people.isVisible()
+    press_with(WORDS)
+    assert people_known(path) == "" and len(Ledger(path).person_digests(["7"])) == 1
 
 
 def test_where_the_administrator_wants_it_the_offer_stays(

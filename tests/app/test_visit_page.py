@@ -13,14 +13,16 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, 
 
 from app import words
 from app.frame.window import Window
-from app.parts.form.sentence_field import ValuesButton
+from app.parts.form.sentence_field import ClauseRow, ValuesButton
+from app.parts.plot import MarginLine
 from app.parts.prose import Prose
 from app.parts.source_card import SourceCard
 from app.parts.views.table import TableBody
 from app.state import flow
+from app.words.money import level
 from app.words.money import money as written
 from app.work.releasing import Watch, release
-from app.work.visiting import Opened, visit
+from app.work.visiting import WIDTHS, Opened, visit
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.protocol import Budget
@@ -479,7 +481,9 @@ def test_a_question_is_one_sentence_in_the_order_it_is_read(
 
 
 @pytest.mark.guarantee
-def test_the_last_answer_stands_on_top_and_large(window: Window, qtbot: Any, tmp_path: Path) -> None:
+def test_the_last_answer_stands_with_its_question_and_large(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
     page = opened(window, qtbot, "services.private_queries", tmp_path, holding_budget=Budget(Fraction(2)))
     window.resize(1366, 768)
     assert not page.last.isVisible()
@@ -491,12 +495,11 @@ def test_the_last_answer_stands_on_top_and_large(window: Window, qtbot: Any, tmp
     settle(qtbot, window, timeout=60_000)
     (view, *_) = page.answers[-1][1].bundle.views
     value, margin = view.rows[0][4:6]
-    assert page.last.isVisible() and page.last.y() < page.card.y(), "above what is asked"
+    assert page.last.isVisible() and page.card.isAncestorOf(page.last), "in one card with what is asked"
     assert page.last.number.text() == f"{value:,}" and page.last.margin.text() == f"± {margin}"
     assert page.last.number.font().pixelSize() >= 50
     assert f"{value - margin:,}" in page.last.said.plain() and f"{value + margin:,}" in page.last.said.plain()
     assert page.last.spent.plain().startswith("spent ε 0.10 · €")
-    qtbot.waitUntil(lambda: page.verticalScrollBar().value() == 0, timeout=2_000)
     go_on(window, qtbot)  # the same again
     assert "spent nothing" in page.last.spent.plain() and page.last.number.text() == f"{value:,}"
     headings = (words.say("app.visit.last.heading"), "value", MARGIN)
@@ -505,3 +508,50 @@ def test_the_last_answer_stands_on_top_and_large(window: Window, qtbot: Any, tmp
     assert "1 more answer" in page.last.said.plain()
     page.last.show_answer([], "")
     assert not page.last.isVisible()
+
+
+@pytest.mark.guarantee
+def test_a_margin_is_pressed_with_its_price_and_the_answer_stands_below_its_question(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = desk(window, qtbot, tmp_path)
+    last(page, QAbstractButton, "condition-add").click()
+    choose(last(page, QComboBox, "clause-column"), "gender")
+    tick(page, "Female")
+    settle(qtbot, window)
+    pills = [last(page, QAbstractButton, f"within-{width}") for width in WIDTHS]
+    assert not any(one.isChecked() for one in pills)
+    prices = [Fraction(one.text().split("ε\u00a0")[1].split()[0]) for one in pills]
+    assert prices == sorted(prices) and prices[0] < prices[-1], "nearer costs more"
+    assert all("€" in one.text() for one in pills) or page._money(prices[0]) == ""
+    pills[1].click()
+    settle(qtbot, window)
+    assert window.footer.next.text() == f"Answer, spend ε {level(prices[1])}", "as it was said"
+    assert last(page, QAbstractButton, "within-15").isChecked()
+    assert len([one for one in page.findChildren(ClauseRow) if one.isVisible()]) == 1, "a condition once"
+    go_on(window, qtbot)
+    assert len(page.answers) == 1, (window.notice.words(), page.wrong.plain())
+    assert page.card.isAncestorOf(page.last) and page.last.isVisible()
+    above = page.form.mapTo(page.widget(), QPoint(0, page.form.height())).y()
+    assert page.last.mapTo(page.widget(), QPoint(0, 0)).y() >= above
+    line = page.last.line
+    assert line.written == page.last.number.text() and line.low < line.value < line.high
+    first, end, _ = line.ends()
+    assert first <= line.low and line.high <= end and line.high - line.low <= 30
+    margin = float(page.last.margin.text().removeprefix("± "))
+    assert margin == pytest.approx((line.high - line.low) / 2, abs=0.5) and margin <= 15
+    settle(qtbot, window)
+    assert page.widths.isHidden(), "asked again it is the same number, however exactly it is wanted"
+
+
+@pytest.mark.parametrize(
+    "low, high", [(88, 148), (-3, 9), (0.02, 0.05), (1_234_000, 1_236_000), (-80, -20), (0, 0)]
+)
+def test_a_line_of_numbers_holds_its_margin_and_has_few_marks(qtbot: Any, low: float, high: float) -> None:
+    line = MarginLine()
+    line.resize(480, line.HEIGHT)
+    line.show_number((low + high) / 2, low, high, "x")
+    first, end, step = line.ends()
+    assert first <= low <= high <= end and 1 <= round((end - first) / step) <= 8
+    assert 0 <= line.place(low) <= line.place(high) <= line.width()
+    line.grab()

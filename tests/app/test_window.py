@@ -25,7 +25,7 @@ from app.state.settings import Settings
 from app.theme import DARK, LIGHT, style_sheet, theme
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN
-from engine.release.plan import Purpose
+from engine.release.plan import Plan, Purpose
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
 from tests.app.conftest import watch_strays
@@ -564,3 +564,17 @@ def test_the_help_opens_at_the_page_in_view_and_is_searched(window: Window, qtbo
     window.side.help.click()
     assert window.help is not found and window.help.isVisible()
     window.help.close()
+
+
+def test_the_folder_of_a_release_is_opened_as_a_file_is(released: Any, window: Window, qtbot: Any) -> None:
+    folder = released.bundle.folder
+    window.study.open_plan(Plan())
+    window.go("start")
+    window.open_file(str(folder / "release"))
+    settle(qtbot, window)
+    assert window.step == "start" and window.notice.isVisible(), (
+        "what a recipient has is not reopened, and said"
+    )
+    window.open_file(str(folder))
+    settle(qtbot, window)
+    assert window.step == "report" and window.study.result("bundle").bundle.folder == folder

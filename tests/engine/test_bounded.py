@@ -25,11 +25,12 @@ MAY = {
     "engine/release/readme.py", "engine/release/program.py", "engine/methods/protocol.py",
     "engine/methods/datasets/imputation.py", "engine/methods/models/leaving.py",
     "engine/methods/exchanges/kit_page.py", "engine/methods/exchanges/paper.py",
-    "engine/methods/exchanges/recipients.py", "engine/analyses/catalogue.py", "engine/table/code_lists.py",
+    "engine/methods/exchanges/recipients.py", "engine/methods/services/asking.py",
+    "engine/analyses/catalogue.py", "engine/table/code_lists.py",
     "engine/table/suggest/column_words.py", "engine/table/code_systems.py", "engine/pricing/anchors.py",
-    "engine/report/fonts.py", "engine/release/package.py",
+    "engine/report/fonts.py", "engine/release/package.py", "engine/report/law.py",
     "app/theme.py", "engine/release/sheets.py",  # what comes with the program
-    "engine/computer/checks.py",  # and what it wrote a moment before
+    "engine/computer/checks.py", "engine/release/copies.py",  # and what it wrote a moment before
     "engine/table/reading/excel.py",  # openpyxl's reader, once the parts were counted
 }  # fmt: skip
 

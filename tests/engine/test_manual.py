@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 
 import pypdf
 import pytest
@@ -11,6 +12,7 @@ from app.state.flow import BESIDE, STEPS
 from engine import manual, texts
 from engine.__main__ import main
 from engine.methods.catalogue import methods
+from engine.policy import Policy, place
 from engine.privacy.promise import promise_kinds
 from engine.report.words import word
 
@@ -28,6 +30,19 @@ def test_every_page_way_and_promise_is_in_it_once() -> None:
     assert {f"page.{step}" for step in (*STEPS, *BESIDE)} <= ENTRIES.keys()
     assert {f"way.{method.id}" for method in methods()} <= ENTRIES.keys()
     assert {f"promise.{kind.id}" for kind in promise_kinds()} <= ENTRIES.keys()
+
+
+def test_those_who_look_after_the_computer_find_every_rule_and_command() -> None:
+    entry = ENTRIES["office"]
+    whole = " ".join(said(entry))
+    assert all(one.name in whole for one in fields(Policy)) and str(place()) in whole
+    commands = set(re.findall(r"`custos ([a-z]+)", whole))
+    assert commands >= {"check", "policy", "support", "update"}
+    for command in commands:
+        with pytest.raises(SystemExit) as shown:
+            main([command, "--help"])
+        assert shown.value.code == 0, command
+    assert "office" in {one.id for one in manual.search("updates stick")}
 
 
 def test_every_subject_says_something_and_no_place_is_left_unfilled() -> None:

@@ -11,7 +11,7 @@ import pytest
 from engine import texts
 
 LONGEST, MEDIAN = 30, 15
-LISTS = ("bundle.other_files", "bundle.verify")  # set line by line
+LISTS = ("bundle.other_files", "bundle.verify", "app.method.search_small")  # set line by line; words
 BANNED = {
     r"\bholdings?\b": "register",
     r"\bjournal(s|led)?\b(?!,)": "ledger",

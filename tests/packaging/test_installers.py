@@ -10,10 +10,14 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from dataclasses import replace
 from importlib.metadata import Distribution, PathDistribution
 from pathlib import Path
 
 import pytest
+
+from engine import ed25519
+from engine.computer import update
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "packaging"))
@@ -72,6 +76,43 @@ def built(tmp_path: Path) -> Path:
     (folder / "_internal" / "a.txt").write_text("a")
     (folder / "_internal" / "link").symlink_to("a.txt")
     return folder
+
+
+def test_one_bill_is_over_all_packages(listed: tuple[licences.Component, ...]) -> None:
+    other = replace(listed[0], version="0.0.1")
+    found = make_installers.together(listed, (other, *listed[1:3]))
+    assert len(found) == len(listed) + 1 and {other, *listed} == set(found)
+    named = [one["bom-ref"] for one in json.loads(licences.bill(found))["components"]]
+    assert named == sorted(named, key=str.casefold) and len(set(named)) == len(named)
+
+
+@needs_tools
+def test_one_command_makes_all_and_what_it_signs_is_taken_for_an_update(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(make_installers, "LEVEL", "1")
+    folder, inside = tmp_path / "made", licences.Component("of-windows", "1", "MIT", (("MIT", b"text"),))
+    folder.mkdir()
+
+    def windows(work: Path, to: Path) -> tuple[Path, tuple[licences.Component, ...]]:
+        (to / "custos.msi").write_bytes(b"package")
+        return to / "custos.msi", (inside,)
+
+    private = make_installers.signing_key(tmp_path / "key")
+    assert (tmp_path / "key").stat().st_mode & 0o077 == 0
+    assert make_installers.signing_key(tmp_path / "key") == private
+    made = make_installers.make(built, folder, windows=windows, private=private)
+    summed = [line.split("  ")[1] for line in (folder / "SHA256SUMS").read_text().splitlines()]
+    assert sorted([*summed, "SHA256SUMS"]) == sorted(path.name for path in made)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(path.name for path in made)
+    (bill,) = folder.glob("*.cdx.json")
+    names = {one["name"] for one in json.loads(bill.read_text())["components"]}
+    assert {"of-windows", "numpy", "typst"} <= names
+    monkeypatch.setattr(update, "__version__", "0.0.1")  # an earlier one that runs
+    (said,) = folder.glob("*.update.json")
+    found = update.read_update(said, key=ed25519.public_key(private))
+    assert set(found.files) == set(summed) - {said.name, bill.name}
+    assert (update.lay_beside(found, tmp_path / "programs") / "custos").is_file()
 
 
 @needs_tools

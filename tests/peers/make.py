@@ -28,6 +28,14 @@ PEERS = {
         "scipy==1.17.1",
         "pyarrow==17.0.0",
     ),
+    "league_models": (
+        "interpret-core==0.6.10",
+        "diffprivlib==0.6.6",
+        "scikit-learn==1.5.2",
+        "numpy==2.2.6",
+        "pandas==2.3.3",
+    ),
+    "league_rows": ("dpmm==0.1.9", "opendp==0.12.1", "scikit-learn==1.5.0", "numpy==1.26.4", "pandas==2.1.0"),
     "private_models": (
         "interpret-core==0.6.10",
         "diffprivlib==0.6.6",

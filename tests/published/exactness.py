@@ -31,7 +31,7 @@ from engine.methods.catalogue import method  # noqa: E402
 from engine.methods.models import additive_steps, descent  # noqa: E402
 from engine.methods.models.additive_schedule import Schedule  # noqa: E402
 from engine.methods.models.design import Design  # noqa: E402
-from engine.methods.models.limits import FULL, SPREAD, WIDEST  # noqa: E402
+from engine.methods.models.limits import FULL, LEVEL, SPREAD, WIDEST, level_shift  # noqa: E402
 from engine.methods.models.points import PER_SIDE, WIDEST_WEIGHT, Points  # noqa: E402
 from engine.methods.models.residuals import RESIDUAL_STEPS, WHOLE  # noqa: E402
 from engine.methods.protocol import MAIN, Budget, Request  # noqa: E402
@@ -89,7 +89,7 @@ def additive_twin(
         for own, penalty in zip(rows, penalties, strict=True)
     ]
     curves, intercept, kept = [np.zeros(size) for size in sizes], 0.0, []
-    scores, reach = np.zeros(len(target)), float(schedule.clipping)
+    scores, reach = np.zeros(len(target)), float(WIDEST)
     for turn in range(schedule.rounds):
         for place, own in enumerate(codes):
             left = np.clip(target - 1 / (1 + np.exp(-scores)), -reach, reach)
@@ -168,6 +168,11 @@ def steps_twin(
         if turn >= plan.turns - plan.averaged:
             kept += found / plan.averaged
     kept = np.clip(kept, -WIDEST_WEIGHT, WIDEST_WEIGHT)
+    wide = float(WIDEST)
+    left = np.clip(target - np.clip(points.scores(kept), -1, 1), -wide, wide)
+    answer = float(left.sum() * RESIDUAL_STEPS + draw(scale(LEVEL), 1)[0])
+    rows = max(gram[0, 0], plan.about_rows / 2)
+    kept[0] += level_shift(answer, deviation=plan.division.deviation(LEVEL), rows=rows)
     spread = descent.covariance(slopes, gram, kept, plan, parts=parts)
     return descent.Descended(descent.Solution(kept, spread, 0, 0.0), gram[0], parts)
 

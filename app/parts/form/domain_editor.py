@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
 from typing import Any
+from zoneinfo import available_timezones
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
@@ -34,7 +35,19 @@ from app.parts.making import (
 from app.parts.prose import Prose
 from app.parts.reading_numbers import Reading
 from engine.numbers import surely, unmistakable
-from engine.table.schema import Column, Domain, Kind
+from engine.table.patterns import is_moment
+from engine.table.schema import Column, Domain, Kind, read_moment
+
+_OF_CALENDAR = {
+    Kind.DATE: {"minimum": "2020-01-31", "maximum": "2020-01-31"},
+    Kind.MOMENT: {
+        "minimum": "2020-01-01T00:00",
+        "maximum": "2020-01-31T23:59",
+        "step": "60",
+        "zone": "Europe/Zurich",
+    },
+}
+"""What is declared of days and of moments, with what stands in the empty fields."""
 
 
 class DomainFields(QWidget):
@@ -61,7 +74,7 @@ class DomainFields(QWidget):
         self.lists = QComboBox()
         self.values = QPlainTextEdit()
         self.bounds: dict[str, QLineEdit] = {}
-        if column.kind in (Kind.INTEGER, Kind.NUMBER, Kind.DATE):
+        if column.kind in (Kind.INTEGER, Kind.NUMBER, Kind.DATE, Kind.MOMENT):
             self._build_bounds()
         else:
             self._build_list(lists)
@@ -73,14 +86,14 @@ class DomainFields(QWidget):
         )
 
     def _build_bounds(self) -> None:
-        names = ("minimum", "maximum") if self._column.kind is Kind.DATE else ("minimum", "maximum", "step")
+        names = tuple(_OF_CALENDAR.get(self._column.kind, ("minimum", "maximum", "step")))
         line = make_row(spacing=8)
         for name in names:
             column = make_column(spacing=2)
             label = make_label(words.say(f"app.columns.domain.{name}"), pixels=12, tone="quiet")
             field = make_field(f"domain_{name}", label.text())
-            if self._column.kind is Kind.DATE:
-                field.setPlaceholderText("2020-01-31")
+            if self._column.kind in _OF_CALENDAR:
+                field.setPlaceholderText(_OF_CALENDAR[self._column.kind][name])
             else:
                 Reading(field)
             field.setMinimumWidth(40)
@@ -188,6 +201,8 @@ class DomainFields(QWidget):
                 if first >= last:
                     return "app.columns.domain.order"
                 return Domain(first.isoformat(), last.isoformat())
+            if self._column.kind is Kind.MOMENT:
+                return _read_moments(texts)
             low, high = _read_bound(texts["minimum"]), _read_bound(texts["maximum"])
             step = _read_bound(texts["step"]) if texts["step"] else None
         except (ValueError, ZeroDivisionError):
@@ -197,6 +212,19 @@ class DomainFields(QWidget):
         if step is not None and step <= 0:
             return "app.columns.domain.not_a_bound"
         return Domain(low, high, step)
+
+
+def _read_moments(texts: Mapping[str, str]) -> Domain | str:
+    """Return declared moments, or the id of what is wrong with them."""
+    ends = [texts[name] for name in ("minimum", "maximum")]
+    step = _read_bound(texts["step"]) if texts["step"] else None
+    if not all(map(is_moment, ends)) or (step is not None and (step < 1 or step.denominator != 1)):
+        return "app.columns.domain.not_a_bound"
+    if read_moment(ends[0]) >= read_moment(ends[1]):
+        return "app.columns.domain.order"
+    if texts["zone"] and texts["zone"] not in available_timezones():
+        return "app.columns.domain.no_zone"
+    return Domain(ends[0], ends[1], step, zone=texts["zone"])
 
 
 class DomainEditor(DomainFields):

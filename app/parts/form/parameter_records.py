@@ -243,8 +243,9 @@ class RecordsField(Field):
 
     def _asked(self, place: int) -> list[Parameter]:
         """Return the fields of one record that are asked for, given its others."""
-        every = self.parameter.fields
-        return [one for one in every if applies(one, every, self.records[place])]
+        every, record = self.parameter.fields, self.records[place]
+        shown = [one for one in every if not one.by_file or record.get(one.name)]
+        return [one for one in shown if applies(one, every, record)]
 
     def _set(self, place: int, name: str, value: Any) -> None:
         record, before = self.records[place], self._asked(place)

@@ -281,6 +281,7 @@ class SentenceField(Field):
     def read_on(self, *before: QWidget) -> None:
         """Be one sentence that begins with other fields, instead of a line for each condition."""
         self._flow, self._before = Wrapping(spacing=8), len(before)
+        empty(self.rows)  # the sentence says them itself
         self.line.removeWidget(self.everybody)
         self.line.insertLayout(0, self._flow)
         for part in before:

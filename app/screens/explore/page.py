@@ -54,6 +54,7 @@ EVERYDAY = (
     "linkage",
     "published_sums",
     "column_sets",
+    "unicity",
 )
 """Questions that a custodian asks, in this order, before those of whoever looks into a mechanism."""
 

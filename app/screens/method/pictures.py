@@ -64,7 +64,7 @@ def shown_columns(schema: Schema) -> tuple[Shown, ...]:
 
 def _show(column: Column, *, declared: bool) -> Shown:
     domain = column.domain
-    if column.kind is Kind.DATE:
+    if column.kind in (Kind.DATE, Kind.MOMENT):
         ends = [int(str(end)[:4]) for end in (domain.minimum, domain.maximum) if end] if domain else []
         first, last = (ends[0], ends[-1]) if declared and ends else YEARS
         seen = [first + (last - first) * step // 4 for step in (1, 3, 0, 2)]

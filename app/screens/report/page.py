@@ -87,6 +87,9 @@ class ReportPage(Page):
         card.body.addLayout(row)
         fold = self.folds[part] = BehindLink(words.say("app.report.sums"), bare=True)
         fold.link.setObjectName(f"sums-{part}")
+        fold.link.setAccessibleName(
+            words.say("app.report.sums_name", part=words.say(f"app.report.{part}.heading"))
+        )
         self.topic(fold.link, "sums")
         self.tables[part] = fold.body
         card.body.addWidget(fold)

@@ -225,7 +225,7 @@ class RiskPage(Page):
         self.alone.show_worst(
             words.say(f"app.risk.alone.{name}", **told),
             under,
-            words.say("app.risk.average.sentence", people=texts.inverse(average)) if average else "",
+            picked_words(average),
             is_bad=bool(sizes.alone),
         )
 
@@ -503,6 +503,16 @@ def _row(size: str, count: int, later: int | None) -> str:
 def _under(sizes: Any, limit: int) -> int:
     """Return people in groups of fewer than the limit."""
     return sum(count for size, count in sizes.sizes.items() if size < limit)
+
+
+def picked_words(average: float) -> str:
+    """Return how often who is known to be in the table is picked right; "" where nobody was counted."""
+    if not average:
+        return ""
+    one_in = texts.inverse(average)
+    if one_in == "1":  # more than every other time: “1 time in 1” would say always
+        return words.say("app.risk.average.often", share=round(100 * average))
+    return words.say("app.risk.average.sentence", people=one_in)
 
 
 PAGE = RiskPage

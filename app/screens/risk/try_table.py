@@ -21,6 +21,9 @@ ARROWS = {
 }  # fmt: skip
 
 
+NAMED = 160  # pixels of the names: a button stands near what it is about, however wide the window is
+
+
 class TryTable(QWidget):
     """``tried`` tells the changes that are tried together: column → step, −1 for left out."""
 
@@ -29,7 +32,8 @@ class TryTable(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._grid = make_grid(self, across=10, down=4, margins=0)
-        self._grid.setColumnStretch(0, 1)
+        self._grid.setColumnMinimumWidth(0, NAMED)
+        self._grid.setColumnStretch(3, 1)  # what room is left over lies behind the buttons
         self._causes: Sequence[Any] = ()
         self._changes: dict[str, int] = {}
         self.coarser: dict[str, QPushButton] = {}

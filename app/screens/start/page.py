@@ -14,26 +14,35 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QPushButton, QVBox
 from app import words
 from app.parts.cards import Card, row
 from app.parts.computer_card import ComputerCard
+from app.parts.first_things import FirstThings
 from app.parts.making import STRETCH, add, ask_file, empty, make_button, make_column, make_grid, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
-from app.parts.sealing import SealingSetUp
+from app.parts.sealing import SealingSetUp, ask_secret
 from app.screens.base import Page
 from app.state import draft, flow
+from app.state.files import open_plan
 from app.theme import polish
 from app.words.money import written_day
 from app.work.checking import check_computer, save_page
-from app.work.sealing import change_seals, seals_known, seals_wanted, set_up_seals
+from app.work.sealing import (
+    change_seals,
+    people_known,
+    seals_known,
+    seals_wanted,
+    set_up_seals,
+    use_people,
+)
 from engine.errors import EngineError
 from engine.release.plan import Plan
 
-SAMPLE = "sample/diabetes_encounters.csv"
+SAMPLE = "sample/plan.json"
 MOST_RELEASES = 3
 MOST_LETTERS = 28  # of a table's name on a button
 
 
 def sample_path() -> Path:
-    """Return where the sample table is."""
+    """Return where the plan of the sample is."""
     return Path(str(files("resources") / SAMPLE))
 
 
@@ -43,11 +52,12 @@ class StartPage(Page):
     id = "start"
 
     def build(self) -> None:
-        grid = make_grid(across=16, down=16)
+        self.cards = QWidget()
+        grid = make_grid(self.cards, across=16, down=16, margins=0)
         for column in (0, 1):
             grid.setColumnStretch(column, 1)
         self.table = self._button("open_table", self._ask_table, look="primary")
-        self.sample = self._button("open_sample", lambda: self.frame.open_file(str(sample_path())))
+        self.sample = self._button("open_sample", self._open_sample)
         self.plan = self._button("open_plan", self._ask_plan)
         self.draft = self._button("open_draft", self._open_draft)
         self.save = self._button("save_plan", self._ask_where)
@@ -67,14 +77,21 @@ class StartPage(Page):
         self.made = make_column(spacing=0)
         releases.body.addLayout(self.made)
         grid.addWidget(releases, 1, 1)
-        self.computer = ComputerCard(self._check_computer, self._ask_where_check, self._ledger)
+        self.computer = ComputerCard(self._check_computer, self._ask_where_check)
         self.topic(self.computer.check, "computer")
         self.topic(self.computer.save, "computer")
         self.sealing = SealingSetUp()
         self.sealing.wanted.connect(self._choose_passphrase)
         self.sealing.declined.connect(lambda: self._answer_offer())
+        self.sealing.people.connect(lambda: ask_secret(self, self._use_people))
         self.topic(self.sealing, "sealing")
-        add(self.body, grid, self.sealing, 4, self._asked(), 4, self.computer, STRETCH)
+        self.first = FirstThings(self.frame.settings, self.computer, self.sealing, self._ledger)
+        self.first.answered.connect(self._begin)
+        for name, card in self.first.cards.items():
+            self.topic(card, f"first.{name}")
+        self.topic(self.first.numbers.choice, "first.numbers")
+        self.asked = self._asked()
+        add(self.body, self.cards, self.asked, self.computer.rules, self.first, STRETCH)
 
     def _button(self, name: str, act: object, *, look: str = "") -> QPushButton:
         button = make_button(words.say(f"app.start.{name}"), name)
@@ -124,7 +141,7 @@ class StartPage(Page):
 
     def enter(self) -> None:
         self.computer.show_rules()
-        self._show_sealing()
+        self._show_first()
         has_plan = bool(self.study.plan.files)
         self._show_drafts([] if has_plan else draft.drafts(folder=self.frame.data))
         self.save.setVisible(has_plan)
@@ -163,9 +180,12 @@ class StartPage(Page):
         return self.frame.settings.bundles(MOST_RELEASES)
 
     def _reopen(self, place: int) -> None:
+        self.open_release(self._folders()[place - 1])
+
+    def open_release(self, folder: Path) -> None:
+        """Show a release of an earlier day, from its folder."""
         from app.work.releasing import reopen  # on first use: it brings numpy along
 
-        folder = self._folders()[place - 1]
         self.work(reopen, folder, done=self._reopened, doing=words.say("app.releases.reading"))
 
     def _reopened(self, found: tuple[Plan, Any]) -> None:
@@ -176,6 +196,8 @@ class StartPage(Page):
         return self.frame.open_file
 
     def first_focus(self) -> QWidget | None:
+        if not self.first.ends.isHidden():
+            return self.first.take
         return self.draft if self.draft.property("look") == "primary" else self.table
 
     def explain(self, topic: str) -> Explanation:
@@ -212,6 +234,11 @@ class StartPage(Page):
         """Begin with the purpose, for what reads no table."""
         self.study.open_plan(Plan(), without_table=True)
         self.frame.go(flow.following(flow.START, self.study.state) or flow.START)
+
+    def _open_sample(self) -> None:
+        """Open the sample at its first step, with all that its plan declares: Next leads to the release."""
+        self.study.open_plan(open_plan(sample_path()))
+        self.frame.go("load")
 
     def _open_draft(self, number: int = 1) -> None:
         found = draft.load(folder=self.frame.data, number=number)
@@ -253,13 +280,33 @@ class StartPage(Page):
             doing=words.say("app.start.computer_saving"),
         )
 
-    def _show_sealing(self) -> None:
+    def _show_first(self) -> None:
+        """Show alone what is asked once; afterwards where to begin, and the former behind a link."""
+        asked = self.first.is_asked and not self.shows_next()
+        for part in (self.cards, self.asked):
+            part.setVisible(not asked)
+        base = "app.start.first" if asked else "app.start"
+        self.title.setText(words.say(f"{base}.title"))
+        self.subtitle.say(words.say(f"{base}.subtitle"))
+        self.first.show_first(alone=asked, unfolded=self._show_sealing())
+
+    def _begin(self) -> None:
+        self.enter()
+        self.verticalScrollBar().setValue(0)
+        target = self.first_focus()
+        if target is not None:
+            target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_sealing(self) -> bool:
+        """Show the offer to encrypt; say whether the administrator wants what nobody has set up."""
         try:
             known, wanted = seals_known(self.study.ledger_path), seals_wanted()
+            people = people_known(self.study.ledger_path)
         except EngineError:  # rules that cannot be read; said by the card above
-            known, wanted = False, True
+            known, wanted, people = False, True, ""
         answered = self.frame.settings.get("answered_sealing", False)
-        self.sealing.show_state(is_set_up=known, is_wanted=wanted, is_answered=answered)
+        self.sealing.show_state(is_set_up=known, is_wanted=wanted, is_answered=answered, people=people)
+        return wanted and not known
 
     def _answer_offer(self) -> None:
         self.frame.settings.set(answered_sealing=True)
@@ -282,6 +329,20 @@ class StartPage(Page):
         self.work(
             function,
             *given,
+            ledger_path=self.study.ledger_path,
+            done=done,
+            doing=words.say("app.sealing.working"),
+            stoppable=False,
+        )
+
+    def _use_people(self, secret: str) -> None:
+        def done(what: str) -> None:
+            self._show_sealing()
+            self.notify(words.say(f"app.sealing.people.{what}_done"), tone="accent")
+
+        self.work(
+            use_people,
+            secret,
             ledger_path=self.study.ledger_path,
             done=done,
             doing=words.say("app.sealing.working"),

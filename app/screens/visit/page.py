@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
 from shiboken6 import isValid
 
@@ -29,7 +30,7 @@ from app.parts.making import (
     name_widget,
 )
 from app.parts.panel import Explanation, Part
-from app.parts.plot import LEFT, NEXT, Segment, SegmentBar
+from app.parts.plot import LEFT, NEXT, MarginLine, Segment, SegmentBar
 from app.parts.prose import Heading, Prose
 from app.parts.signing_key import SigningSecret
 from app.parts.source_card import SourceCard
@@ -113,8 +114,45 @@ class CheaperWays(QWidget):
         return part
 
 
+class Widths(QWidget):
+    """How exactly a count is answered, each with its price. ``chosen`` tells the margin."""
+
+    chosen = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("widths")
+        self._row = make_row(inside=self, spacing=8, margins=0)
+        self.hide()
+
+    def show_widths(
+        self, within: Sequence[tuple[int, Fraction]], now: Any, money: Callable[..., str]
+    ) -> None:
+        """Show margins with what each takes; that which the question has ``now`` is pressed."""
+        empty(self._row)
+        if within:
+            self._row.addWidget(make_label(words.say("app.visit.within"), tone="quiet"))
+        for width, epsilon in within:
+            price = words.say("app.visit.within_free")
+            if epsilon:
+                price = f"ε\u00a0{level(epsilon)}"
+                added = money(epsilon)
+                price += f" · {added}" if added else ""
+            button = make_button(
+                f"±\u00a0{width}   {price}",
+                f"within-{width}",
+                partial(self.chosen.emit, width),
+                look="chip",
+                checkable=True,
+            )
+            button.setChecked(now is not None and float(now) == width)
+            self._row.addWidget(button)
+        self._row.addStretch(1)
+        self.setVisible(bool(within))
+
+
 class AnswerCard(Card):
-    """The last answer, on top and large: the number, its margin, where the true one lies, what it took."""
+    """The last answer, large, below its question: the number, its margin, where the true one lies."""
 
     def __init__(self) -> None:
         super().__init__(words.say("app.visit.last.heading"), tone="accent")
@@ -125,7 +163,10 @@ class AnswerCard(Card):
         self.spent = name_widget(Prose(tone="quiet"), "last-spent")
         self.spent.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.said = name_widget(Prose(pixels=14), "last-said")
-        add(self.body, make_row(self.number, self.margin, STRETCH, (self.spent, 1), spacing=14), self.said)
+        self.line = name_widget(MarginLine(), "last-line")
+        told = make_row(self.number, self.margin, STRETCH, spacing=14)
+        drawn = make_column(self.spent, self.line, spacing=2)
+        add(self.body, make_row(told, (drawn, 1), spacing=24), self.said)
         self.hide()
 
     def show_answer(self, views: Sequence[Any], spent: str) -> None:
@@ -141,6 +182,7 @@ class AnswerCard(Card):
         self.number.setText(line.written)
         self.margin.setText(line.margin)
         self.spent.say(spent)
+        self.line.show_number(line.value, line.low, line.high, line.written)
         digits = len(line.written.partition(".")[2])
         ends = {
             name: f"{end + 0.0:,.{digits}f}".replace("-", "−")
@@ -165,6 +207,7 @@ class VisitPage(Page):
         self.further: dict[str, Further] = {}
         self.answers: list[tuple[str, Outcome, str]] = []
         self._has_new_answer = False
+        self._asked_in = ""  # the parameter whose records are priced
         self._asking = ""  # what the step takes that is being made
         self._touched: set[str] = set()  # steps in which something was filled in
         self._made_for: Any = None
@@ -178,7 +221,6 @@ class VisitPage(Page):
         self.group.buttonClicked.connect(lambda button: self._choose(button.property("step")))
         self.last = AnswerCard()
         self.topic(self.last, "last")
-        self.body.addWidget(self.last)
         self.body.addLayout(self._choices)
         self._sources = make_column(spacing=14)
         self.body.addLayout(self._sources)
@@ -202,7 +244,10 @@ class VisitPage(Page):
         self.cheaper = CheaperWays()
         self.cheaper.taken.connect(self._take)
         self.signing = SigningSecret()
-        add(self.card.body, self.secret, self.signing, self.takes, self.cheaper)
+        self.widths = Widths()
+        self.widths.chosen.connect(self._answer_within)
+        self.topic(self.widths, "within")
+        add(self.card.body, self.widths, self.secret, self.signing, self.takes, self.last, self.cheaper)
         self.body.addWidget(self.card)
 
     def _build_budget(self) -> None:
@@ -369,6 +414,7 @@ class VisitPage(Page):
         self._prices = Prices()
         self.cheaper.show_ways((), Fraction(0))
         if records is None or not records.value():
+            self.widths.hide()
             return
         plan = self._plan
 
@@ -377,11 +423,23 @@ class VisitPage(Page):
                 self._prices = found
                 records.show_notes([_note(one) for one in found.each])
                 self.cheaper.show_ways(found.cheaper, self._next, self._added)
+                self._show_widths(records)
                 self._show_takes()
 
         self.runner.start(
             prices, plan, records.parameter, done=priced, failed=self.refuse, slot="visit.prices", lane=SHORT
         )
+
+    def _show_widths(self, records: RecordsField) -> None:
+        self._asked_in = records.parameter.name
+        asked = records.value() or [{}]
+        self.widths.show_widths(self._prices.within, asked[0].get("margin"), self._added)
+
+    def _answer_within(self, width: int) -> None:
+        """Ask the question with this margin, whatever level that takes."""
+        (asked,) = self.given[self.step][self._asked_in]
+        bare = {name: value for name, value in asked.items() if name != "epsilon"}
+        self._filled(self._asked_in, [bare | {"margin": width}])
 
     def _take(self, given: Any) -> None:
         """Ask in a cheaper way."""
@@ -542,7 +600,12 @@ class VisitPage(Page):
         """Bring what was just answered into view."""
         if isValid(self) and self.heading.isVisible():
             self._column.activate()
-            self.verticalScrollBar().setValue(0 if self.last.isVisible() else self.heading.y() - ABOVE)
+            top = self.heading.y()
+            if self.last.isVisible():
+                top = self.last.mapTo(self.inner, QPoint(0, 0)).y()
+                if top + self.last.height() <= self.viewport().height():
+                    top = 0  # the question is seen with its answer
+            self.verticalScrollBar().setValue(max(top - ABOVE, 0))
 
     def explain(self, topic: str) -> Explanation:
         found = super().explain(topic)

@@ -12,6 +12,7 @@ from engine.methods.exchanges.estimating import half_width
 from engine.methods.exchanges.kit import (
     ALL,
     DATE,
+    LANGUAGES,
     MEAN,
     MEASURED,
     ONE,
@@ -161,6 +162,8 @@ def make_kit(values: Mapping[str, Any]) -> Kit:
     """
     records, whole = values["questions"], values["epsilon"]
     device = values["device"] or ""
+    first = values["language"]
+    languages = (first, *(one for one in LANGUAGES if one != first)) if values["languages"] else (first,)
     kinds = {BEST: (ALL, ONE), ALL: (ALL,), ONE: (ONE,)}[values["asked"]]
     if (whole is None and values["asked"] == BEST) or len(records) == 1:
         kinds = (ALL,)
@@ -178,6 +181,7 @@ def make_kit(values: Mapping[str, Any]) -> Kit:
             values["waves"],
             device,
             bool(values["shared"]),
+            languages,
         )
 
     return min((made(asked) for asked in kinds), key=largest_error)

@@ -34,6 +34,8 @@ ONE_OF, SEVERAL, PAIR, SCALE, NUMBER, DATE, MEAN = KINDS = (
 )  # fmt: skip
 MEASURED = (SCALE, NUMBER, DATE, MEAN)
 """Kinds whose answers are equally spaced values with a mean."""
+LANGUAGES = ("en", "de", "fr")
+"""Languages of what a page or form says itself: whole files of words, of which English is the fallback."""
 VERSION = 2
 PLACES = 2  # hexadecimal digits for the question that was drawn
 
@@ -170,7 +172,8 @@ class Kit:
     """What a kit and the collection of its reports have to agree on.
 
     ``asked`` is `ALL` or `ONE`; ``device`` is what people draw with on paper, empty for a page; ``shared``
-    says that many answer on one page. Kits of ``version`` 1 have randomised response alone, and no check
+    says that many answer on one page. ``languages`` are those of the program's words, the one that is shown
+    first at the beginning. Kits of ``version`` 1 have randomised response alone, and no check
     digits.
     """
 
@@ -182,6 +185,7 @@ class Kit:
     waves: int = 1
     device: str = ""
     shared: bool = False
+    languages: tuple[str, ...] = LANGUAGES[:1]
     version: int = field(default=VERSION, repr=False)
 
     @property
@@ -195,6 +199,8 @@ class Kit:
         else:
             tree = [one.to_json() for one in self.questions]
             seen = [self.title, self.intro, self.asked, self.waves, self.device, self.shared, tree]
+            if self.languages != LANGUAGES[:1]:
+                seen.append(self.languages)
         return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
 
     @property
@@ -244,6 +250,7 @@ class Kit:
             "waves": self.waves,
             "device": self.device,
             "shared": self.shared,
+            "languages": list(self.languages),
         }
         return (json.dumps(tree, ensure_ascii=False, indent=1) + "\n").encode()
 
@@ -256,6 +263,7 @@ class Kit:
         except (KeyError, TypeError, ValueError, ZeroDivisionError):
             return None
         right = kit.asked in (ALL, ONE) and kit.waves >= 1 and kit.version in (1, VERSION)
+        right = right and 0 < len(set(kit.languages)) == len(kit.languages)
         return kit if right and kit.questions and all(one.fits for one in kit.questions) else None
 
 
@@ -286,7 +294,7 @@ def _first_question(value: Any, where: str) -> Question:
 
 def _second(value: Mapping[str, Any]) -> Kit:
     names = ["version", "title", "intro", "questions", "respondents", "asked", "waves", "device", "shared"]
-    tree = strict_json.members(value, "", must=names)
+    tree = strict_json.members(value, "", must=names, may=["languages"])
     if strict_json.whole(tree["version"], "version") != VERSION:
         raise ValueError("another version")
     return Kit(
@@ -298,7 +306,12 @@ def _second(value: Mapping[str, Any]) -> Kit:
         strict_json.whole(tree["waves"], "waves"),
         strict_json.text(tree["device"], "device"),
         strict_json.truth(tree["shared"], "shared"),
+        strict_json.items(tree.get("languages", ["en"]), "languages", _language),
     )
+
+
+def _language(value: Any, where: str) -> str:
+    return strict_json.word(value, where, LANGUAGES)
 
 
 def _second_question(value: Any, where: str) -> Question:

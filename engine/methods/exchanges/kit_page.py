@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import math
 import re
@@ -15,13 +13,14 @@ from typing import Any
 
 from engine import texts
 from engine.methods.exchanges.kit import ALL, DATE, PAIR, SCALE, SEVERAL, Kit, Question
+from engine.methods.shared.offline_page import fill, policy
 from engine.privacy.channels import Geometry, Option, Sets, Wave, channel_to_json
 
 TEMPLATE = ("kits", "survey.html")
 MOST_RADIOS = 12
 """Longer lists are opened and searched by typing."""
 WORDS = "methods.exchanges.survey.page."
-_INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
+_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 
 
 def page(kit: Kit) -> bytes:
@@ -33,41 +32,72 @@ def page(kit: Kit) -> bytes:
     connection, every form and every script but its own, whose hashes it names.
     """
     template = files("resources").joinpath(*TEMPLATE).read_text(encoding="utf-8")
-    asked = _say(f"asked_{kit.asked}", questions=len(kit.questions))
-    waves = [_say("waves", waves=kit.waves, epsilon=_up(kit.waves * kit.epsilon))] if kit.waves > 1 else []
+    said = {language: _words(kit, language) for language in kit.languages}
+    first = said[kit.languages[0]]
+    asked = [f"asked_{kit.asked}", *(["waves"] if kit.waves > 1 else [])]
     values = {
-        "policy": _policy(template),
+        "policy": policy(template),
         "kit": escape(json.dumps(_draw(kit), separators=(",", ":"))),
         "title": escape(kit.title),
         "intro": _paragraphs(kit.intro),
-        "questions": "\n".join(_fieldset(place, one, kit) for place, one in enumerate(kit.questions)),
-        "exactly": "\n".join(_exactly(place, one) for place, one in enumerate(kit.questions)),
-        "whole": escape(_say("whole", sure=kit.sure)),
-        "asked": "\n".join(f"<p>{escape(line)}</p>" for line in (asked, *waves)),
+        "questions": "\n".join(_fieldset(place, one, kit, first) for place, one in enumerate(kit.questions)),
+        "exactly": "\n".join(
+            f"<li {_spoken(f'exactly_{place}', first)}</li>" for place in range(len(kit.questions))
+        ),
+        "asked": "\n".join(f"<p {_spoken(name, first)}</p>" for name in asked),
+        "language": kit.languages[0],
+        "languages": "".join(_switch(place, one) for place, one in enumerate(kit.languages)),
+        "said": escape(json.dumps(said, ensure_ascii=False, separators=(",", ":")) if len(said) > 1 else ""),
         "alone": " hidden" if kit.shared else "",
         "shared": "" if kit.shared else " hidden",
-        "total": escape(_say("total", epsilon=_up(kit.epsilon))),
     }
-    words = texts.catalogue("en")
-    said = {
-        f"say_{name.removeprefix(WORDS)}": escape(words[name]) for name in words if name.startswith(WORDS)
+    return fill(template, values | {f"say_{name}": escape(one) for name, one in first.items()}).encode()
+
+
+def _words(kit: Kit, language: str) -> dict[str, str]:
+    """Return all that the page of a kit says itself in one language, by names."""
+    own = [name.removeprefix(WORDS) for name in texts.catalogue("en") if name.startswith(WORDS)]
+    plain = [name for name in own if not texts.placeholders(texts.catalogue("en")[WORDS + name])]
+    said = {name: say(WORDS + name, language) for name in plain}
+    values: dict[str, dict[str, Any]] = {
+        "whole": {"sure": kit.sure},
+        f"asked_{kit.asked}": {"questions": len(kit.questions)},
+        "total": {"epsilon": _up(kit.epsilon)},
     }
-    return _fill(template, values | said).encode()
+    if kit.waves > 1:
+        values["waves"] = {"waves": kit.waves, "epsilon": _up(kit.waves * kit.epsilon)}
+    said |= {name: say(WORDS + name, language, **given) for name, given in values.items()}
+    for place, question in enumerate(kit.questions):
+        said[f"chance_{place}"] = _chance(question, language)
+        said[f"exactly_{place}"] = _exactly(place, question, language)
+    return said
 
 
-def _fill(template: str, values: Mapping[str, str]) -> str:
-    """Fill the places of the template, each once: what is filled in is not looked at again."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], template)
+def _spoken(name: str, said: Mapping[str, str]) -> str:
+    """Return the end of an opening tag, and its text: what a change of language replaces."""
+    return f'data-say="{name}">{escape(said[name])}'
 
 
-def _policy(template: str) -> str:
-    """Return the content security policy: nothing but the page's own scripts and style."""
-    hashes: dict[str, list[str]] = {"script": [], "style": []}
-    for kind, content in _INLINE.findall(template):
-        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
-        hashes[kind].append(f"'sha256-{digest}'")
-    own = "; ".join(f"{kind}-src {' '.join(found)}" for kind, found in hashes.items())
-    return f"default-src 'none'; {own}; form-action 'none'; base-uri 'none'"
+def _switch(place: int, language: str) -> str:
+    pressed = "false" if place else "true"
+    named = say(f"{WORDS}language", language)
+    return f'<button type="button" lang="{language}" aria-pressed="{pressed}">{escape(named)}</button>'
+
+
+def say(text_id: str, language: str, **values: Any) -> str:
+    """Return a sentence in a language, with its numbers as people there write them.
+
+    Examples
+    --------
+    >>> say("methods.exchanges.survey.page.whole", "de", sure=97.4)[-47:]
+    'als zu höchstens 97,4 % einer davon sicher sein.'
+    """
+    sentence = texts.text(text_id, language=language, **values)
+    return sentence if language == texts.FALLBACK else _NUMBER.sub(_comma, sentence)
+
+
+def _comma(found: re.Match[str]) -> str:
+    return found[0].translate({ord(","): "\u202f", ord("."): ","})
 
 
 def _draw(kit: Kit) -> dict[str, object]:
@@ -76,6 +106,7 @@ def _draw(kit: Kit) -> dict[str, object]:
         "id": kit.id,
         "one": int(kit.asked != ALL),
         "digits": kit.length,
+        "shared": kit.shared,
         "questions": [question_for_script(one) for one in kit.questions],
     }
 
@@ -101,24 +132,27 @@ def _paragraphs(text: str) -> str:
     return "\n".join(f"<p>{escape(line.strip())}</p>" for line in text.splitlines() if line.strip())
 
 
-def _fieldset(place: int, question: Question, kit: Kit) -> str:
-    groups = [_group(f"q{place}", question.levels, question, "")]
+def _fieldset(place: int, question: Question, kit: Kit, said: Mapping[str, str]) -> str:
+    groups = [_group(f"q{place}", question.levels, question, "", said)]
     if question.kind == PAIR:
-        groups.append(_group(f"q{place}s", question.second_levels, question, question.second_text))
-    chance = escape(_chance(question))
+        groups.append(_group(f"q{place}s", question.second_levels, question, question.second_text, said))
     hidden = "" if kit.asked == ALL else " hidden"
     return (
         f'<fieldset data-question="{place}" aria-describedby="problem"{hidden}>'
         f"<legend>{place + 1}. {escape(question.text)}</legend>\n"
         + "\n".join(groups)
-        + f'\n<p class="quiet">{chance}</p></fieldset>'
+        + f'\n<p class="quiet" {_spoken(f"chance_{place}", said)}</p></fieldset>'
     )
 
 
-def _group(name: str, levels: Sequence[str], question: Question, heading: str) -> str:
+def _group(
+    name: str, levels: Sequence[str], question: Question, heading: str, words: Mapping[str, str]
+) -> str:
     """Return one list of answers: to tick where there are few, else to open and to search by typing."""
     said = f'<p id="{name}-about">{escape(heading)}</p>\n' if heading else ""
-    named = f' aria-labelledby="{name}-about"' if heading else f' aria-label="{escape(_say("answer"))}"'
+    named = f' aria-label="{escape(words["answer"])}" data-say-label="answer"'
+    if heading:
+        named = f' aria-labelledby="{name}-about"'
     if question.kind != SEVERAL and len(levels) > MOST_RADIOS:
         options = "".join(f"<option>{escape(level)}</option>" for level in levels)
         return f'{said}<select data-group autocomplete="off"{named}><option></option>{options}</select>'
@@ -131,7 +165,7 @@ def _group(name: str, levels: Sequence[str], question: Question, heading: str) -
     return f"{said}<div data-group{role}>{answers}</div>"
 
 
-def _chance(question: Question) -> str:
+def _chance(question: Question, language: str) -> str:
     """Say what the report will tell of an answer, before it is given."""
     channel = question.channel
     values: dict[str, Any] = {"truth": _down(Fraction(channel.hit, channel.tickets))}
@@ -145,14 +179,15 @@ def _chance(question: Question) -> str:
     elif isinstance(channel, Wave):
         values |= {"near": question.step * channel.reach}
         if question.kind in (SCALE, DATE):
-            return _say(f"chance.{question.kind}", **values)
-    return _say(f"chance.{question.reason}", **values)
+            return say(f"{WORDS}chance.{question.kind}", language, **values)
+    return say(f"{WORDS}chance.{question.reason}", language, **values)
 
 
-def _exactly(place: int, question: Question) -> str:
+def _exactly(place: int, question: Question, language: str) -> str:
     channel = question.channel
-    said = _say(
-        "tickets",
+    return say(
+        f"{WORDS}tickets",
+        language,
         number=place + 1,
         all=str(channel.tickets),
         true=str(channel.hit),
@@ -160,7 +195,6 @@ def _exactly(place: int, question: Question) -> str:
         others=_long(channel.unmarked),
         epsilon=_up(question.event_level()),
     )
-    return f"<li>{escape(said)}</li>"
 
 
 def _long(number: int) -> str:
@@ -174,7 +208,3 @@ def _up(epsilon: Fraction) -> object:
 
 def _down(part: Fraction) -> float:
     return math.floor(10_000 * part) / 100
-
-
-def _say(name: str, **values: Any) -> str:
-    return texts.text(f"{WORDS}{name}", **values)

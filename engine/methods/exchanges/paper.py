@@ -7,8 +7,8 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Any
 
-from engine import texts
 from engine.methods.exchanges.kit import Kit
+from engine.methods.exchanges.kit_page import say
 from engine.privacy.channels import Sets
 
 TEMPLATE = ("kits", "survey.typ")
@@ -42,22 +42,12 @@ def form(kit: Kit) -> bytes:
 
     Notes
     -----
-    There is no place to tick but on the strip, so that nobody hands in a true answer by mistake.
+    There is no place to tick but on the strip, so that nobody hands in a true answer by mistake. Of several
+    languages each has its form.
     """
     import typst
 
-    device = kit.device
-    tree: dict[str, Any] = {
-        "language": "en",
-        "title": kit.title,
-        "intro": [line.strip() for line in kit.intro.splitlines() if line.strip()],
-        "how": [_say(f"how_{device}"), _say("why"), _say("whole", sure=kit.sure)],
-        "headings": [_say("what_happens"), _say("questions"), _say("strip")],
-        "only_here": _say("only_here"),
-        "code": strip_code(kit),
-        "questions": [{"text": one.text, "answers": list(one.levels)} for one in kit.questions],
-        "typed": _say("typed", code=strip_code(kit)),
-    }
+    forms = [_form(kit, language) for language in kit.languages]
     fonts = typst.Fonts(
         include_system_fonts=False,
         include_embedded_fonts=False,
@@ -68,15 +58,31 @@ def form(kit: Kit) -> bytes:
             files("resources").joinpath(*TEMPLATE).read_bytes(),
             format="pdf",
             font_paths=fonts,
-            sys_inputs={"form": json.dumps(tree, ensure_ascii=False)},
+            sys_inputs={"forms": json.dumps(forms, ensure_ascii=False)},
         )
     )
+
+
+def _form(kit: Kit, language: str) -> dict[str, Any]:
+    """Return what the form says in one language."""
+    values = {"sure": kit.sure, "code": strip_code(kit)}
+    how, headings = (f"how_{kit.device}", "why", "whole"), ("what_happens", "questions", "strip")
+    said = {
+        name: say(f"{WORDS}{name}", language, **values) for name in (*how, *headings, "only_here", "typed")
+    }
+    return {
+        "language": language,
+        "title": kit.title,
+        "intro": [line.strip() for line in kit.intro.splitlines() if line.strip()],
+        "how": [said[name] for name in how],
+        "headings": [said[name] for name in headings],
+        "only_here": said["only_here"],
+        "code": strip_code(kit),
+        "questions": [{"text": one.text, "answers": list(one.levels)} for one in kit.questions],
+        "typed": said["typed"],
+    }
 
 
 def strip_code(kit: Kit) -> str:
     """Return the letters that a strip is typed in with, before the numbers of what is ticked on it."""
     return kit.id[:4]
-
-
-def _say(name: str, **values: Any) -> str:
-    return texts.text(f"{WORDS}{name}", **values)

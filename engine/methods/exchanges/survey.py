@@ -13,6 +13,7 @@ from engine.methods.exchanges.kit import (
     ALL,
     DATE,
     KINDS,
+    LANGUAGES,
     MEAN,
     NUMBER,
     ONE,
@@ -110,6 +111,8 @@ class Survey(Service):
         asked: str = option.choice(BEST, ALL, ONE, default=BEST)
         form: str = option.choice(PAGE, PAPER, default=PAGE)
         device: str = option.choice(*DEVICES, default=DIE, when=("form", (PAPER,)))
+        language: str = option.choice(*LANGUAGES, default=LANGUAGES[0])
+        languages: bool = option.boolean(default=False)
         shared: bool = option.boolean(default=False, when=("form", (PAGE,)))
         waves: int = option.integer(default=1, minimum=1, maximum=100)
         respondents: int = option.integer(minimum=1, maximum=10**9)

@@ -26,6 +26,8 @@ from engine.methods.exchanges.recipients import counts, programs
 from engine.methods.protocol import Artefact, DictionaryEntry, Inside, TableArtefact
 from engine.methods.shared.tables import marked_weak, with_weak
 from engine.privacy.channels import Wave
+from engine.privacy.channels.urn import SLACK, urn_epsilon
+from engine.texts import plainly
 from engine.views import BarsView, Cell, HeatmapView, IntervalsView, NumberView, TableView, Text, View
 
 ID = "exchanges.survey"
@@ -107,6 +109,21 @@ class Results:
         """Whether a classifier could be made of pairs, but would gain nothing with so few reports."""
         return bool(crossed_pairs(self.kit.questions)) and self.found.reports < LEAST_REPORTS
 
+    @property
+    def urn(self) -> float:
+        """What the published counts tell of one person who stays among the others: ε, with a slack of δ.
+
+        Of several questions to one person they add up, and so do their slacks.
+        """
+        asked = [
+            (one.channel, len(found))
+            for one, found in zip(self.kit.questions, self.found.outcomes, strict=True)
+            if len(found)
+        ]
+        if self.kit.asked != ALL:
+            return max(urn_epsilon(channel, people) for channel, people in asked)
+        return sum(urn_epsilon(channel, people, SLACK / len(asked)) for channel, people in asked)
+
     @cached_property
     def classifier(self) -> Classifier | None:
         """What pairs with one question say about it; None without such pairs, or with too few reports."""
@@ -165,6 +182,7 @@ class Results:
             *self._tables(),
             *self._pictures(),
             *self._classifier(),
+            NumberView(label("urn"), plainly(self.urn, digits=3, up=True), Text(f"{WORDS}.numbers.urn")),
         )
 
     def _tables(self) -> Iterator[View]:

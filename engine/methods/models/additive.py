@@ -106,7 +106,7 @@ class Additive(ScoredModel):
     id = ID
     family = Family.MODEL
     usual = True
-    version = 2  # cells are searched
+    version = 3  # a mean of what is left; errors of classes clipped at a half
     promises = ("pure_dp", "approximate_dp")
     held_out = True
     published = Reference(
@@ -160,9 +160,7 @@ class Additive(ScoredModel):
     @property
     def _says_nothing(self) -> bool:
         """Whether the release would be noise. Weak curves of classes still rank: only chance is refused."""
-        if self.target.is_classes:
-            return self.skill < LEAST_SKILL
-        return 2 * self.schedule.needed_rows > self.options.about_rows
+        return self.target.is_classes and self.skill < LEAST_SKILL
 
     @once
     def skill(self) -> float:
@@ -192,7 +190,8 @@ class Additive(ScoredModel):
     @once
     def schedule(self) -> Schedule:
         """Return the noise of every sum, and how many there are."""
-        return replace(self._unsearched, searched=len(self.grids)).borne_out()
+        plan = self._unsearched
+        return replace(plan, searched=len(self.grids), mean_alone=plan.is_hopeless).borne_out()
 
     @once
     def _unsearched(self) -> Schedule:
@@ -211,6 +210,8 @@ class Additive(ScoredModel):
     def grids(self) -> Grids:
         """Return the fine grids of the predictors whose cells are searched."""
         budget, rows = fit_budget(self.paid), self.options.about_rows
+        if self._unsearched.is_hopeless:
+            return {}
         return searched(self.request, self.cells, budget=budget, rows=rows)
 
     @once
@@ -231,7 +232,8 @@ class Additive(ScoredModel):
             label = Text(f"{WORDS}.numbers.effect.label", {"target": self.target.column.name})
             errors.append(Expected(label, "cell", size, median, limit, self.unit_of))
         errors += self.score_errors
-        notes = [Text(f"{WORDS}.notes.needed", {"rows": round(needed), "rounds": schedule.rounds})]
+        moved = {"rows": round(needed), "rounds": schedule.rounds}
+        notes = [Text(f"{WORDS}.notes.mean_alone" if schedule.mean_alone else f"{WORDS}.notes.needed", moved)]
         if pairs := self.pairs:
             alone = self.but(values={**self.values, PAIRS.name: ()}).schedule
             told = {
@@ -251,6 +253,8 @@ class Additive(ScoredModel):
 
     def judged(self, people: int | None) -> Judged:
         schedule, rows = self.schedule, self.options.about_rows
+        if schedule.mean_alone:
+            return Judged(0.0, Text(f"{WORDS}.judged.mean_alone"))
         if self.target.is_classes:
             share = max(0.0, (self.skill - 0.5) / (WITHOUT_NOISE - 0.5))
             told = {"percent": round(100 * self.skill), "without": round(100 * WITHOUT_NOISE)}
@@ -319,12 +323,17 @@ class Additive(ScoredModel):
         }
         if schedule.searched:
             noise["scale_of_cells"] = str(schedule.search.scale(SEARCH))
-        limit: dict[str, Any] = {"clipping": str(schedule.clipping)}
+        limit: dict[str, Any] = {"clipping": str(WIDEST)}
+        if not self.target.is_classes:
+            noise["scale_of_level"] = str(schedule.level_scale / RESIDUAL_STEPS)
+        if schedule.mean_alone:
+            limit |= {"mean_alone": True}
+            del noise["scale_of_sums"]
         if schedule.bought is not None:
             noise["scale_of_spread"] = str(schedule.spread_scale / FULL * WIDEST**2)
             limit = limit_told(fitted.parts, schedule.bought, self.target.unit)
         return {
-            "rounds": schedule.rounds,
+            "rounds": 0 if schedule.mean_alone else schedule.rounds,
             **limit,
             "needed_rows": round(schedule.rows_at(fitted.parts)),
             "noise": noise,
@@ -373,6 +382,8 @@ def _card(model: Mapping[str, Any]) -> tuple[Text, ...]:
     else:
         values = {"target": target["name"], "minimum": target["minimum"], "maximum": target["maximum"]}
         predicts = Text(f"{WORDS}.card.predicts_number", values)
+    if "mean_alone" in model:
+        return (predicts, Text(f"{WORDS}.card.mean_alone"))
     return (predicts, *_declare(model), Text(f"{WORDS}.card.not_for", {"rows": model["needed_rows"]}))
 
 

@@ -11,6 +11,8 @@ from engine.methods.models.invented import SHARE, SPREAD
 from engine.methods.models.limits import (
     FULL,
     LEAST_MULTIPLE,
+    LEVEL_SHARE,
+    REACH,
     SPREAD_SHARE,
     WIDEST,
     limit_of,
@@ -52,6 +54,8 @@ class Schedule:
         How far below the level of continuous noise that of whole numbers stays; see `borne_out`.
     searched
         How many predictors are counted by their fine grids first; see `cell_search`.
+    mean_alone
+        Whether the mean of a number is all that is fitted; see `is_hopeless`.
 
     Notes
     -----
@@ -69,6 +73,7 @@ class Schedule:
     is_classes: bool
     margin: float = MARGINS[0]
     searched: int = 0
+    mean_alone: bool = False
 
     def borne_out(self) -> Schedule:
         """Return the schedule with the smallest margin that the accountant accepts."""
@@ -90,33 +95,19 @@ class Schedule:
         return self.level / (self.rows_per_person * (2 if self.replace_one else 1))
 
     @cached_property
-    def clipping(self) -> Fraction:
-        """Residuals are clipped to ± this, of a number until a limit is bought.
-
-        At first those of classes are all smaller, so that little is lost.
-        """
-        small = self.epsilon < 1 or not self.is_classes or not self.is_gaussian
-        return Fraction(1, 2) if small else Fraction(3, 4)
-
-    @property
-    def reach(self) -> int:
-        """The same in steps of residuals."""
-        return int(self.clipping * RESIDUAL_STEPS)
-
-    @cached_property
     def rounds(self) -> int:
-        """How often every predictor has its turn."""
+        """How often every predictor has its turn; were there one, where the mean alone is fitted."""
         if not self.is_gaussian:
             return 4
         if self.is_classes:
-            wanted = sqrt(self.about_rows * self.signal / float(self.clipping)) / 4
+            wanted = sqrt(self.about_rows * self.signal / float(WIDEST)) / 4
             return int(min(max(wanted, 3), 40))
         return int(min(max(sqrt(self.about_rows * self.signal) / 10, 5), 30))
 
     @property
     def bought(self) -> int | None:
-        """The round before which the limit of residuals is bought; None for classes, where it stays."""
-        return None if self.is_classes else 1
+        """The round before which the limit of residuals is bought; None where it stays."""
+        return None if self.is_classes or self.mean_alone else 1
 
     @property
     def multiple(self) -> float:
@@ -170,6 +161,37 @@ class Schedule:
             return rounded_up(sqrt(query.squared / query.share) / self.level)
         return rounded_up(query.ones / (query.share * self.level))
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether curves of a number would be worse than its mean, whatever the rows are.
+
+        Notes
+        -----
+        The noise alone is then foreseen to move a prediction by more than half of the declared range, which
+        is the most that numbers within it spread.
+        """
+        rows = (self.about_rows // size for size in self.sizes)
+        return not self.is_classes and sum(self.foreseen(one) ** 2 for one in rows) > 1
+
+    @cached_property
+    def level_scale(self) -> Fraction:
+        """Scale of the noise of the sum of what the fit of a number leaves, in steps of residuals.
+
+        Of a mean alone it is that of how far rows are from either bound: together the declared range.
+        """
+        share = 1 - self._count_share if self.mean_alone else LEVEL_SHARE
+        if self.is_gaussian:
+            return rounded_up(self._levelled / sqrt(share) / self.level)
+        return rounded_up(self._levelled / (share * self.level))
+
+    @property
+    def _levelled(self) -> int:
+        return self._moved * (2 * RESIDUAL_STEPS if self.mean_alone else REACH)
+
+    @property
+    def _count_share(self) -> float:
+        return COUNTS if self.is_gaussian else COUNTS_PURE
+
     @cached_property
     def search(self) -> Division:
         """What the fine counts get of the budget."""
@@ -179,14 +201,16 @@ class Schedule:
     @property
     def _sum_share(self) -> float:
         """Share of the budget that the sums of residuals get."""
-        beside = (0 if self.is_classes else SPREAD_SHARE) + (SEARCH_SHARE if self.searched else 0)
-        return 1 - (COUNTS if self.is_gaussian else COUNTS_PURE) - beside
+        beside = (0 if self.is_classes else SPREAD_SHARE + LEVEL_SHARE) + (
+            SEARCH_SHARE if self.searched else 0
+        )
+        return 1 - self._count_share - beside
 
     @cached_property
     def sum_scale(self) -> Fraction:
         """Scale of the noise of the sums of residuals, in their steps."""
         sums = self.rounds * len(self.sizes)
-        moved = self._moved * self.reach
+        moved = self._moved * REACH
         if self.is_gaussian:
             return rounded_up(moved * sqrt(sums / self._sum_share) / self.level)
         return rounded_up(moved * sums / (self._sum_share * self.level))
@@ -235,15 +259,16 @@ class Schedule:
     @property
     def events(self) -> Event:
         """What the ledger reserves."""
-        sums, reach = self.rounds * len(self.sizes), self._moved * self.reach
+        sums, reach = self.rounds * len(self.sizes), self._moved * REACH
         kind = DiscreteGaussian if self.is_gaussian else DiscreteLaplace
         once = root_above(self._count_squared) if self.is_gaussian else self._moved * len(self.sizes)
-        events: list[Event] = [
-            kind(self.count_scale, Fraction(once)),
-            kind(self.sum_scale, Fraction(reach), count=sums),
-        ]
+        events: list[Event] = [kind(self.count_scale, Fraction(once))]
+        if not self.mean_alone:
+            events.append(kind(self.sum_scale, Fraction(reach), count=sums))
+            if not self.is_classes:
+                events.append(kind(self.spread_scale, Fraction(spread_query(self.rows_per_person).ones)))
         if not self.is_classes:
-            events.append(kind(self.spread_scale, Fraction(spread_query(self.rows_per_person).ones)))
+            events.append(kind(self.level_scale, Fraction(self._levelled)))
         if self.searched:
             events += self.search.events.parts
         return Sequential(tuple(events))

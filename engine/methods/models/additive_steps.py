@@ -8,7 +8,7 @@ no bit of it. Of a row are kept a small number for each predictor, its target an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import NormalDist
 
@@ -17,8 +17,8 @@ import numpy as np
 from engine import arrays
 from engine.methods.models.additive_grids import Grid, jumps
 from engine.methods.models.additive_schedule import Schedule
-from engine.methods.models.limits import inside, squares
-from engine.methods.models.residuals import RESIDUAL_BITS, WHOLE, on_grid
+from engine.methods.models.limits import REACH, WIDEST, inside, level_shift, squares
+from engine.methods.models.residuals import RESIDUAL_BITS, RESIDUAL_STEPS, SCORE_BITS, WHOLE, on_grid
 from engine.methods.models.residuals import residuals as left_over
 from engine.methods.shared.blocks import blocks
 from engine.privacy.mechanisms.integers import add_noise
@@ -107,6 +107,18 @@ class _State:
         none = squares(np.zeros(0, dtype=np.int64))
         return np.asarray(sum((squares(left) for _, left in self._left(schedule, WHOLE)), none))
 
+    def left_by(self, fitted: Fitted) -> arrays.Integers:
+        """Return the exact sum of what a model of a number leaves, at the widest limit; shape (1,)."""
+        total, most = 0, 1 << SCORE_BITS
+        curves = [_steps(curve.effects).astype(np.int32) for curve in (*fitted.curves, *fitted.pairs)]
+        for rows in blocks(len(self.target)):
+            scores = np.full(len(self.target[rows]), _steps(fitted.intercept), dtype=np.int32)
+            for own, curve in zip(self.codes, curves, strict=True):
+                scores += curve.take(own[rows])
+            kept = np.clip(scores, -most, most)  # as it predicts: within the declared bounds
+            total += int(left_over(self.target[rows], kept, is_classes=False, reach=REACH).sum())
+        return np.array([total], dtype=np.int64)
+
     def _left(self, schedule: Schedule, parts: int) -> Iterator[tuple[slice, Codes]]:
         """Yield blocks of rows with their residuals."""
         for rows in blocks(len(self.target)):
@@ -147,12 +159,14 @@ def fit(
     Rounds over the predictors; in each the sums of residuals by cell, with noise, move its curve. One curve
     at a time: all at once diverges where predictors go together. After Nori and others (2021), with whole
     histograms, a penalty on jumps, and bins that were declared. For a number the limit of residuals is bought
-    after the first round: `limits`. The penalty stays what it is at the widest limit, as it stands beside
-    numbers of rows. A pair is one more predictor whose cells are those of both, and moves only in what says
-    nothing of either alone: `Grid.beyond`.
+    after the first round, and in the end what is left on average: `limits`. The penalty stays what it is at
+    the widest limit, as it stands beside numbers of rows. A pair is one more predictor whose cells are those
+    of both, and moves only in what says nothing of either alone: `Grid.beyond`.
     """
     counts = _counts(codes, schedule, noise)
     rows: list[Floats] = [np.maximum(count, 0.0) for count in counts]
+    if schedule.mean_alone:
+        return _mean_alone(target, schedule, rows, len(ordered), noise)
     about = max(1.0, float(np.mean([count.sum() for count in rows])))
     shapes: tuple[int | Grid, ...] = (*ordered, *grids)
     penalties = [_penalty(len(own), shape) for own, shape in zip(rows, shapes, strict=True)]
@@ -176,12 +190,13 @@ def fit(
             state.move(place, change, shift)
         if turn >= schedule.rounds - schedule.averaged:
             kept.append((state.intercept, [curve.copy() for curve in state.curves]))
-    return _average(kept, rows, inverses, penalties, schedule, parts, len(ordered))
+    fitted = _average(kept, rows, inverses, penalties, schedule, parts, len(ordered))
+    return fitted if schedule.is_classes else _levelled(fitted, state, schedule, about, noise)
 
 
 def residuals(target: Codes, scores: Codes, schedule: Schedule, parts: int = WHOLE) -> Codes:
     """Return what is left of every row, clipped, in steps of 4/``parts`` · 2^-15."""
-    return left_over(target, scores, is_classes=schedule.is_classes, reach=schedule.reach, parts=parts)
+    return left_over(target, scores, is_classes=schedule.is_classes, reach=REACH, parts=parts)
 
 
 def _steps(values: Floats | float) -> arrays.Integers:
@@ -227,7 +242,7 @@ def _slope(intercept: float, schedule: Schedule) -> float:
     """
     if not schedule.is_classes:
         return schedule.bend
-    rare, clipping = 1 / (1 + float(np.exp(abs(intercept)))), float(schedule.clipping)
+    rare, clipping = 1 / (1 + float(np.exp(abs(intercept)))), float(WIDEST)
     left = clipping / (clipping + rare) if rare < 1 - clipping else 1.0
     return max(rare * (1 - rare) * left, FLATTEST)
 
@@ -269,6 +284,23 @@ def _average(
         spread = _spread(own, inverses[place], penalties[place], schedule, parts)
         curves.append(Curve(effects, spread, own))
     return Fitted(intercept, tuple(curves[:single]), parts, tuple(curves[len(curves[:single]) :]))
+
+
+def _mean_alone(target: Codes, schedule: Schedule, rows: list[Floats], single: int, noise: Noise) -> Fitted:
+    """Return a model of a number that predicts its mean, from two sums: how far it is from either bound."""
+    above = int(target.sum(dtype=np.int64)) + RESIDUAL_STEPS * len(target)
+    exact = np.array([above, 2 * RESIDUAL_STEPS * len(target) - above], dtype=np.int64)
+    sums = add_noise(exact, schedule.drawn(schedule.level_scale, 2, noise)).astype(np.float64)
+    mean = (sums[0] - sums[1]) / max(float(sums.sum()), 1.0)
+    flat = tuple(Curve(np.zeros(len(own)), np.zeros(len(own)), own) for own in rows)
+    return Fitted(float(np.clip(mean, -1, 1)), flat[:single], pairs=flat[single:])
+
+
+def _levelled(fitted: Fitted, state: _State, schedule: Schedule, about: float, noise: Noise) -> Fitted:
+    """Return a model of a number with the mean that one noisy sum of what it leaves says."""
+    left = add_noise(state.left_by(fitted), schedule.drawn(schedule.level_scale, 1, noise))
+    shift = level_shift(float(left[0]), deviation=schedule.deviation(schedule.level_scale), rows=about)
+    return replace(fitted, intercept=fitted.intercept + shift)
 
 
 WITHOUT_NOISE = 0.75

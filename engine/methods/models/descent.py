@@ -17,9 +17,12 @@ from engine.methods.models.held_out import fit_budget
 from engine.methods.models.limits import (
     FULL,
     LEAST_MULTIPLE,
+    LEVEL,
     REACH,
     SPREAD,
     WIDEST,
+    level_query,
+    level_shift,
     limit_told,
     parts_of,
     spread_query,
@@ -28,7 +31,7 @@ from engine.methods.models.limits import (
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.points import PER_SIDE, WIDEST_WEIGHT, Floats, Points
 from engine.methods.models.quadratic import Solution, centre_effects
-from engine.methods.models.residuals import RESIDUAL_STEPS, WHOLE, residuals, weighted_residuals
+from engine.methods.models.residuals import RESIDUAL_STEPS, SCORE_BITS, WHOLE, residuals, weighted_residuals
 from engine.methods.models.targets import Target
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Context, Request
@@ -153,7 +156,11 @@ class DescentPlan:
         change = largest_change(**shape, replace_one=self.replace_one, target=False)
         squared = largest_squared_change(**shape, replace_one=self.replace_one, target=False)
         products = Query(PRODUCTS, change * rows * square, squared * (rows * square) ** 2, self.share)
-        spread = () if self.is_classes else (spread_query(rows),)
+        spread = (
+            ()
+            if self.is_classes
+            else (spread_query(rows), cover_exchange(level_query(rows), replace_one=self.replace_one))
+        )
         step = rows * PER_SIDE * REACH
         left = 1 - self.share - sum(query.share for query in spread)
         sums = Query(SUMS, self.active * step, self.active * step**2, left, self.turns, self.size)
@@ -180,6 +187,7 @@ class DescentPlan:
         if self.bought is None:
             return told
         noise["deviation_of_spread"] = f"{self.division.deviation(SPREAD) / FULL * float(WIDEST) ** 2:.6g}"
+        noise["deviation_of_level"] = f"{self.division.deviation(LEVEL) / RESIDUAL_STEPS:.6g}"
         return told | limit_told(parts, self.bought, unit)
 
     def parts(self, squared: float, rows: float) -> int:
@@ -238,7 +246,8 @@ def fit(
     averaged. Of every turn the whole table is read, so that no row's chance to be drawn has to be counted.
     After Abadi and others (2016), with the residual clipped instead of the gradient, which for declared
     bounds is the same bound and needs no length of a row; of classes it is weighted: `weighted_residuals`.
-    For a number the limit is bought after a quarter of the turns: `limits`.
+    For a number the limit is bought after a quarter of the turns, and in the end what is left on average:
+    `limits`.
     """
     exact = plan.monomials.sums(points.dense())
     noisy = plan.division.noisy(PRODUCTS, exact, noise) / PER_SIDE**2
@@ -259,6 +268,10 @@ def fit(
         if turn >= plan.turns - plan.averaged:
             kept += found / plan.averaged
     kept = np.clip(kept, -WIDEST_WEIGHT, WIDEST_WEIGHT)
+    if not plan.is_classes:
+        left = plan.division.noisy(LEVEL, _left(points, target, kept), noise)
+        deviation, rows = plan.division.deviation(LEVEL), max(gram[0, 0], plan.about_rows / 2)
+        kept[0] += level_shift(float(left[0]), deviation=deviation, rows=rows)
     return Descended(
         Solution(kept, covariance(slopes, gram, kept, plan, parts=parts), 0, 0.0), gram[0], parts
     )
@@ -286,6 +299,15 @@ def _squares(points: Points, target: arrays.Whole, weights: Floats) -> arrays.In
         left = residuals(target[rows], part.scores(weights), is_classes=False, reach=REACH)
         found += squares(left)
     return found
+
+
+def _left(points: Points, target: arrays.Whole, weights: Floats) -> arrays.Integers:
+    """Return the sum of what is left of a number at the widest limit, as it is predicted, exactly."""
+    total, most = 0, 1 << SCORE_BITS
+    for rows, part in points.parts():
+        kept = np.clip(part.scores(weights), -most, most)  # within the declared bounds
+        total += int(residuals(target[rows], kept, is_classes=False, reach=REACH).sum())
+    return np.array([total], dtype=np.int64)
 
 
 def centre_scores(design: Design, table: Table, plan: DescentPlan, context: Context) -> Descended:

@@ -180,12 +180,12 @@ class KMeans(ManySums):
 
             return steps
 
-        found = [
-            view.coded(name, np.int16, step_of(self.schema.column(name), bounds))
-            for name, bounds in self._bounds
-        ]
-        places = np.stack(found, axis=1)
-        return places[(places != none).all(axis=1)] - np.int16(PER_SIDE)
+        reads = {name: step_of(self.schema.column(name), bounds) for name, bounds in self._bounds}
+        found = [np.empty((0, len(reads)), dtype=np.int16)]
+        for part in view.parts(list(reads)):
+            places = np.stack([part.coded(name, np.int16, of) for name, of in reads.items()], axis=1)
+            found.append(places[(places != none).all(axis=1)] - np.int16(PER_SIDE))
+        return np.concatenate(found)
 
     @once
     def _bounds(self) -> list[tuple[str, Bounds]]:

@@ -23,6 +23,9 @@ from engine.views import NumberView, Text
 SPREAD = "spread"
 SPREAD_SHARE = 0.02
 """Of the budget for the sum of squared residuals."""
+LEVEL = "level"
+LEVEL_SHARE = 0.025
+"""Of the budget for the sum of what the fit leaves in the end."""
 WIDEST = Fraction(1, 2)
 """Residuals are clipped to ± this: of a probability; of a number, a quarter of its declared range, until a
 narrower limit is known."""
@@ -43,6 +46,30 @@ def spread_query(rows: int) -> Query:
     A row adds between 0 and `FULL`, whatever it holds: so does its exchange move the sum by at most that.
     """
     return Query(SPREAD, rows * FULL, (rows * FULL) ** 2, SPREAD_SHARE)
+
+
+def level_query(rows: int) -> Query:
+    """Return what a person's rows move the sum of what a fit leaves of a number by, at the widest limit."""
+    return Query(LEVEL, rows * REACH, (rows * REACH) ** 2, LEVEL_SHARE)
+
+
+def level_shift(left: float, *, deviation: float, rows: float) -> float:
+    """Return how far predictions are raised, from the noisy sum of what a fit leaves at the widest limit.
+
+    Parameters
+    ----------
+    left, deviation
+        In steps of 2^-15; of its noise.
+    rows
+        About how many rows there are.
+
+    Notes
+    -----
+    The mean, less the nearer it is to twice the deviation; within that, as noise alone may have made it,
+    predictions stay where they are: the fit knows them better.
+    """
+    kept = max(0.0, 1 - (2 * deviation / left) ** 2) if left else 0.0
+    return kept * left / RESIDUAL_STEPS / max(rows, 1.0)
 
 
 def squares(left: arrays.Whole) -> arrays.Integers:
@@ -118,7 +145,12 @@ def limit_card(model: Mapping[str, Any]) -> tuple[Text, ...]:
     """Return what the card of a model says of its limit, where it bought one."""
     if "limit" not in model:
         return ()
-    return (Text("models.limited", {"limit": model["limit"], "percent": round(100 * SPREAD_SHARE)}),)
+    return (
+        Text(
+            "models.limited",
+            {"limit": model["limit"], "percent": round(100 * SPREAD_SHARE), "level": 100 * LEVEL_SHARE},
+        ),
+    )
 
 
 def limit_view(model: Mapping[str, Any]) -> tuple[NumberView, ...]:

@@ -86,6 +86,7 @@ class Linear(ScoredModel):
 
     id = ID
     family = Family.MODEL
+    version = 2  # steps: a mean of what is left
     promises = ("pure_dp", "approximate_dp")
     held_out = True
     published = Reference(

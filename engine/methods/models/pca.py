@@ -45,6 +45,7 @@ from engine.methods.shared.cells import level_problems
 from engine.methods.shared.division import Division, Query
 from engine.methods.shared.less_noise import less_noisy
 from engine.methods.shared.promise import cap_notes, promise
+from engine.methods.shared.view import view_of
 from engine.privacy.promise import Promise
 from engine.table import coding
 from engine.table.schema import Column, Domain, Kind
@@ -253,11 +254,12 @@ class PrincipalComponents(ManySums):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        points = Points.of(tables[MAIN], self.columns)
+        view, names = view_of(tables[MAIN]), [column.name for column in self.columns]
         if self.takes_steps:
-            return self._stepped(points, context)
+            return self._stepped(Points.of(view, self.columns), context)
         products = Monomials(self.widths[0], target=False)
-        exact = products.sums(points.dense())
+        parts = (Points.of(part, self.columns) for part in view.parts(names))
+        exact = products.sums(chunk for part in parts for chunk in part.dense())
         context.progress.step(0.6, "run.noise")
         noisy = self.division.noisy(PRODUCTS, exact, context.noise)
         context.progress.step(0.9, "run.writing")

@@ -7,7 +7,7 @@ choice, and *is it above* a comparison: they stand by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -26,12 +26,13 @@ from engine.methods.shared.cells import LEFT_OUT, Cells, Extra, LevelAxis, level
 from engine.methods.shared.quantity import WIDEST, Grid, grid_of
 from engine.methods.shared.rank_accuracy import any_limits
 from engine.methods.shared.rank_choices import RankChoice, choices, choose_quantiles
-from engine.methods.shared.ratio import RatioNoise, ratio_errors
-from engine.methods.shared.sensitivity import sum_sensitivity
-from engine.privacy.accuracy import MOST, laplace_error
-from engine.privacy.events import Event
+from engine.methods.shared.ratio import GaussianRatioNoise, RatioNoise, ratio_errors
+from engine.methods.shared.sensitivity import squared_sum_sensitivity, sum_sensitivity
+from engine.privacy.accuracy import MOST
+from engine.privacy.events import Event, rounded_up
 from engine.privacy.fixed_point import grouped_sum
-from engine.privacy.mechanisms import LaplaceCounts, PermuteAndFlip
+from engine.privacy.gaussian import concentrated_epsilon
+from engine.privacy.mechanisms import ConcentratedCounts, LaplaceCounts, PermuteAndFlip
 from engine.privacy.mechanisms.permute_and_flip import written_rates
 from engine.table.schema import Kind, Schema
 
@@ -68,12 +69,33 @@ class Terms:
         Whether neighbouring tables exchange a person.
     by_person
         Whether the table says whose a row is.
+    delta
+        0 at a desk with Laplace noise, where levels add up; otherwise noise is Gaussian, and squares of
+        levels do.
     """
 
     schema: Schema
     rows: int
     replace_one: bool
     by_person: bool
+    delta: Fraction = Fraction(0)
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether a δ is there, so that noise is Gaussian."""
+        return self.delta > 0
+
+    def takes(self, levels: Iterable[Fraction]) -> Fraction:
+        """Return what adds up of levels, however they are chosen: themselves, or their squares, 2ρ."""
+        return sum((level**2 if self.is_gaussian else level for level in levels), Fraction(0))
+
+    def together(self, levels: Iterable[Fraction]) -> Fraction:
+        """Return the ε of measurements with these levels, at the δ of the desk, rounded up."""
+        taken = self.takes(levels)
+        if not (self.is_gaussian and taken):
+            return taken
+        rho = float(rounded_up(float(taken / 2)))
+        return rounded_up(concentrated_epsilon(rho=rho, delta=float(self.delta)))
 
     @property
     def moved(self) -> int:
@@ -311,8 +333,28 @@ class Query:
             )
         return terms.moved * (self.reach if self.kind == MEAN else 1)
 
-    def noise(self, epsilon: Fraction, terms: Terms) -> LaplaceCounts:
+    def squared_sensitivity(self, terms: Terms) -> int:
+        """Return the largest squared L2 distance between its numbers on neighbouring tables.
+
+        Notes
+        -----
+        All rows of a person add to the same number at worst. Where somebody is exchanged, what they took
+        and what the other brings are vectors without negative numbers, so that squares of lengths add up.
+        """
+        if self.kind == SUM:
+            grid = self.grid
+            return squared_sum_sensitivity(
+                grid.low, grid.high, rows=terms.rows, replace_one=terms.replace_one, groups=self.groups
+            )
+        if self.of == PEOPLE:
+            return self.sensitivity(terms)  # by one each
+        one = terms.rows * (self.reach if self.kind == MEAN else 1)
+        return one**2 * (2 if terms.replace_one and self.size > 1 else 1)
+
+    def noise(self, epsilon: Fraction, terms: Terms) -> LaplaceCounts | ConcentratedCounts:
         """Return the noise of its numbers at a level."""
+        if terms.is_gaussian:
+            return ConcentratedCounts(self.squared_sensitivity(terms), epsilon, self.step)
         return LaplaceCounts(self.sensitivity(terms), epsilon, self.step)
 
     def choice(self, epsilon: Fraction, terms: Terms) -> tuple[RankChoice, ...]:
@@ -343,11 +385,11 @@ class Query:
         """
         if self.kind == QUANTILE:
             return self.rank_limit(epsilon, terms)
-        scale = self.noise(epsilon, terms).scale
+        noise = self.noise(epsilon, terms)
         if self.is_pair:
-            totals = (max(1, size or 1) * self.reach,)
-            return ratio_errors(RatioNoise(scale), totals)[0].limit * float(self.reach * self.step)
-        return laplace_error(scale, share=MOST) * float(self.step)
+            totals, kind = (max(1, size or 1) * self.reach,), ratio_noise(terms)
+            return ratio_errors(kind(noise.scale), totals)[0].limit * float(self.reach * self.step)
+        return noise.accuracy().limit * float(self.step)
 
     # --- rows ---------------------------------------------------------------------------------------
 
@@ -486,6 +528,11 @@ class Asked:
     size: int | None = None
 
 
+def ratio_noise(terms: Terms) -> type[RatioNoise]:
+    """Return of which kind the noise of means and shares is."""
+    return GaussianRatioNoise if terms.is_gaussian else RatioNoise
+
+
 def level_of(record: Mapping[str, Any], query: Query, terms: Terms) -> Fraction:
     """Return the level that a new question asks for.
 
@@ -523,6 +570,7 @@ def level_for(margin: Fraction | int, limit: Callable[[Fraction], float]) -> Fra
 
     Examples
     --------
+    >>> from engine.privacy.accuracy import laplace_error
     >>> level_for(10, lambda level: laplace_error(1 / level, share=MOST))
     Fraction(284349, 1000000)
     """

@@ -67,8 +67,8 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else plain(value)
 
 
-def _total(asked: Sequence[Asked]) -> Fraction:
-    return sum((one.epsilon for one in asked), Fraction(0))
+def _total(asked: Sequence[Asked], terms: Terms) -> Fraction:
+    return terms.together(one.epsilon for one in asked)
 
 
 def _together(
@@ -78,10 +78,9 @@ def _together(
     wanted = [Wanted(one.query, one.epsilon) for one in asked if one.epsilon and _is_planned(one.query)]
     plan = plan_for(wanted, terms, visit=desk.visits + 1)
     if plan:
-        alone, together = (sum((one.epsilon for one in plan), Fraction(0)), sum(one.alone for one in wanted))
-        way = _way(
-            "together", records, _total(asked) - together + alone, questions=len(wanted), tables=len(plan)
-        )
+        apart = (one.epsilon for one in asked if not _is_planned(one.query))
+        total = terms.together([*apart, *(one.epsilon for one in plan)])
+        way = _way("together", records, total, questions=len(wanted), tables=len(plan))
         yield replace(way, given={**(way.given or {}), "planned": True})
 
 
@@ -104,9 +103,8 @@ def _following(
         unpaid = {key: one for key, one in records[place].items() if key not in ("epsilon", "margin")}
         left = [*records[:place], unpaid, *records[place + 1 :]]
         is_known = max(how.places) < len(desk.measured)
-        yield _way(
-            "known" if is_known else "follows", left, _total(asked) - asked[place].epsilon, question=place + 1
-        )
+        total = _total([*asked[:place], *asked[place + 1 :]], terms)
+        yield _way("known" if is_known else "follows", left, total, question=place + 1)
 
 
 def _wider(asked: Sequence[Asked], records: Sequence[Mapping[str, Any]], terms: Terms) -> Iterator[Cheaper]:
@@ -117,8 +115,8 @@ def _wider(asked: Sequence[Asked], records: Sequence[Mapping[str, Any]], terms: 
     ]
     pairs = zip(asked, less, strict=True)
     levels = [level_of(record, one.query, terms) for one, record in pairs if one.epsilon]
-    if sum(levels) < _total(asked):
-        yield _way("wider", less, sum(levels, Fraction(0)))
+    if terms.together(levels) < _total(asked, terms):
+        yield _way("wider", less, terms.together(levels))
 
 
 def _less_exact(record: Mapping[str, Any], epsilon: Fraction) -> dict[str, Any]:

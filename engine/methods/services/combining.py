@@ -12,17 +12,34 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from engine import arrays
 from engine.methods.conditions import Comparison, Condition, comparisons
-from engine.methods.services.asked import COUNT, MEAN, PEOPLE, QUANTILE, SHARE, SUM, TABLE, Query, Terms
+from engine.methods.services.asked import (
+    COUNT,
+    MEAN,
+    PEOPLE,
+    QUANTILE,
+    SHARE,
+    SUM,
+    TABLE,
+    Query,
+    Terms,
+    ratio_noise,
+)
 from engine.methods.services.desk import Measurement
 from engine.methods.services.questions import Line, axis_of, truth
-from engine.methods.shared.ratio import RatioNoise, ratio_and_margin
-from engine.privacy.accuracy import laplace_accuracy, spread_of_sum
+from engine.methods.shared.ratio import ratio_and_margin
+from engine.privacy.accuracy import (
+    gaussian_accuracy,
+    gaussian_spread_of_sum,
+    laplace_accuracy,
+    spread_of_sum,
+)
 from engine.table import coding
 from engine.table.schema import Schema
 
@@ -132,7 +149,7 @@ def variances(query: Query, follows: Follows, measured: Sequence[Measurement], t
     total = np.zeros(query.size)
     for place, weights in follows.weights.items():
         size = np.ones(query.size) if weights is None else (weights**2).sum(axis=1)
-        total += size * 2 * _scale(measured[place], terms) ** 2
+        total += size * (1 if terms.is_gaussian else 2) * _scale(measured[place], terms) ** 2
     return total
 
 
@@ -231,13 +248,16 @@ def _combine(
 
 
 def spread_at(queries: Sequence[Query], tables: Sequence[Query], terms: Terms) -> Callable[[Floats], Floats]:
-    """Return a function from the scales of tables to the variance of every number of the questions."""
+    """Return a function from the scales of tables to the spread of every number of the questions.
+
+    It is the sum of squares of weights and scales, whatever the noise.
+    """
     wanted, known = _matrix(queries, tables, terms.schema)
     sizes = [one.size for one in tables]
 
     def at(scales: Floats) -> Floats:
         found = _least((known / np.repeat(scales, sizes)[:, None]).T, wanted.T)[0]
-        return np.asarray(2 * (found**2).sum(axis=0))
+        return np.asarray((found**2).sum(axis=0))
 
     return at
 
@@ -423,21 +443,17 @@ def answer(query: Query, follows: Follows, measured: Sequence[Measurement], term
     """
     if not query.is_linear:
         return _by_itself(query, measured[follows.places[0]], terms, follows.places)
-    numbers = _numbers(query, follows, measured)
-    sources = [
-        (measured[place].query.noise(measured[place].epsilon, terms).scale, weights)
-        for place, weights in sorted(follows.weights.items())
-    ]
+    numbers, sources = _numbers(query, follows, measured), _sources(follows, measured, terms)
     step = float(query.step)
     if not query.is_pair:
-        limits = [limit * step for limit in _limits(sources, query.size)]
+        limits = [limit * step for limit in _limits(sources, query.size, terms)]
         values = [_in_units(one, query.step) for one in numbers]
         return Answer(tuple(values), tuple(limits), follows.places)
     above, below = (np.array([float(one) for one in part]) for part in _halves(numbers))
     if len(sources) == 1 and sources[0][1] is None:
-        ratio, margin = ratio_and_margin(above, below, RatioNoise(sources[0][0]))
+        ratio, margin = ratio_and_margin(above, below, ratio_noise(terms)(sources[0][0]))
     else:
-        ratio, margin = _combined_ratio(above, below, sources)
+        ratio, margin = _combined_ratio(above, below, sources, terms.is_gaussian)
     low, reach = (query.grid.low if query.value else 0) * step, query.reach * step
     return Answer(tuple((low + ratio * reach).tolist()), tuple((margin * reach).tolist()), follows.places)
 
@@ -446,14 +462,19 @@ def limits(
     query: Query, follows: Follows, measured: Sequence[Measurement], terms: Terms
 ) -> tuple[float, ...]:
     """Return the margin of every number of a question that is no pair, before anything is drawn."""
-    sources = [
-        (measured[place].query.noise(measured[place].epsilon, terms).scale, weights)
-        for place, weights in sorted(follows.weights.items())
-    ]
-    return tuple(limit * float(query.step) for limit in _limits(sources, query.size))
+    sources = _sources(follows, measured, terms)
+    return tuple(limit * float(query.step) for limit in _limits(sources, query.size, terms))
 
 
 Sources = Sequence[tuple[Fraction, "Floats | None"]]
+
+
+def _sources(follows: Follows, measured: Sequence[Measurement], terms: Terms) -> Sources:
+    """Return the scale of the noise of every measurement that has a part, and its weights."""
+    return [
+        (measured[place].query.noise(measured[place].epsilon, terms).scale, weights)
+        for place, weights in sorted(follows.weights.items())
+    ]
 
 
 def _by_itself(query: Query, measurement: Measurement, terms: Terms, places: tuple[int, ...]) -> Answer:
@@ -491,11 +512,11 @@ def _in_units(number: float | int, step: Fraction) -> float | int:
     return round(number * float(step), 12)
 
 
-def _limits(sources: Sources, size: int) -> list[float]:
+def _limits(sources: Sources, size: int, terms: Terms) -> list[float]:
     """Return what 95 of 100 draws of the noise of every number stay within, in steps."""
     if sources and all(weights is None for _, weights in sources):
-        return [float(laplace_accuracy(sources[0][0]).limit)] * size
-    return [_limit(_terms(sources, at)) for at in range(size)]
+        return [_limit(((sources[0][0], 1.0, 1),), terms.is_gaussian)] * size
+    return [_limit(_terms(sources, at), terms.is_gaussian) for at in range(size)]
 
 
 def _terms(sources: Sources, at: int) -> tuple[tuple[Fraction, float, int], ...]:
@@ -509,12 +530,27 @@ def _terms(sources: Sources, at: int) -> tuple[tuple[Fraction, float, int], ...]
 
 
 @lru_cache(maxsize=4096)
-def _limit(terms: tuple[tuple[Fraction, float, int], ...]) -> float:
+def _limit(terms: tuple[tuple[Fraction, float, int], ...], is_gaussian: bool) -> float:
     if not terms:  # a cell in which nobody can be
         return 0.0
     if len(terms) == 1 and terms[0][1] == 1:
-        return float(laplace_accuracy(terms[0][0], count=terms[0][2]).limit)
-    return _round(spread_of_sum(tuple((float(scale) * weight, times) for scale, weight, times in terms))[1])
+        scale, _, times = terms[0]
+        found = (
+            gaussian_accuracy(scale**2, count=times) if is_gaussian else laplace_accuracy(scale, count=times)
+        )
+        return float(found.limit)
+    return _round(
+        _spread(tuple((float(scale), weight, times) for scale, weight, times in terms), is_gaussian)
+    )
+
+
+def _spread(terms: tuple[tuple[float, float, int], ...], is_gaussian: bool) -> float:
+    """Return what 95 of 100 sums of noise stay within: scale, weight, how many such draws."""
+    if is_gaussian:  # ¼ covers that the noise is whole
+        return gaussian_spread_of_sum(
+            tuple((sqrt(one**2 + 0.25) * weight, more) for one, weight, more in terms)
+        )[1]
+    return spread_of_sum(tuple((scale * weight, times) for scale, weight, times in terms))[1]
 
 
 def _round(limit: float) -> float:
@@ -523,14 +559,16 @@ def _round(limit: float) -> float:
     return float(np.ceil(limit * 10.0**digits) / 10.0**digits)
 
 
-def _combined_ratio(above: Floats, below: Floats, sources: Sources) -> tuple[Floats, Floats]:
+def _combined_ratio(
+    above: Floats, below: Floats, sources: Sources, is_gaussian: bool
+) -> tuple[Floats, Floats]:
     """Return A / (A + B) of combined numbers and its margin, as `ratio_and_margin` does."""
     above, below = np.maximum(above, 0.0), np.maximum(below, 0.0)
     ratios, margins, fine = [], [], np.linspace(0.0, 1.0, _FINE)
     for at, (one, other) in enumerate(zip(above, below, strict=True)):
         total = one + other
         ratio = one / total if total > 0 else 0.5
-        limits = _limits_by_place(_pairs(sources, at, len(above)))
+        limits = _limits_by_place(_pairs(sources, at, len(above)), is_gaussian)
         allowed = np.interp(fine, np.linspace(0.0, 1.0, _PLACES), limits)
         inside = fine[np.abs(fine - ratio) * total <= allowed]
         ratios.append(ratio)
@@ -552,10 +590,10 @@ def _pairs(sources: Sources, at: int, groups: int) -> tuple[tuple[float, float, 
 
 
 @lru_cache(maxsize=256)
-def _limits_by_place(pairs: tuple[tuple[float, float, float, int], ...]) -> Floats:
+def _limits_by_place(pairs: tuple[tuple[float, float, float, int], ...], is_gaussian: bool) -> Floats:
     """Return what 95 of 100 draws of the noise of A − p (A + B) stay within, at every place p."""
     found = []
     for place in np.linspace(0.0, 1.0, _PLACES).tolist():
-        terms = tuple((scale * abs((1 - place) * a - place * b), times) for scale, a, b, times in pairs)
-        found.append(spread_of_sum(tuple(one for one in terms if one[0] > 0) or ((1e-9, 1),))[1])
+        terms = tuple((scale, abs((1 - place) * a - place * b), times) for scale, a, b, times in pairs)
+        found.append(_spread(tuple(one for one in terms if one[1] > 0) or ((1e-9, 1.0, 1),), is_gaussian))
     return np.array(found)

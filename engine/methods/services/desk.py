@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import partial
+from math import isqrt
 from typing import Any
 
 from engine import strict_json
 from engine.errors import InputRefused
 from engine.methods.protocol import Request
 from engine.methods.services.asked import ABOVE, Query, Terms
+from engine.privacy.gaussian import concentrated_budget
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Schema
 
@@ -84,6 +86,8 @@ class Desk:
         Every question that was answered, once, in the order in which they were asked first.
     closed
         Whether it was closed for good.
+    delta
+        The δ that was reserved beside ε: with one, noise is Gaussian.
     """
 
     declared: Mapping[str, Any]
@@ -94,6 +98,7 @@ class Desk:
     measured: tuple[Measurement, ...] = ()
     asked: tuple[Query, ...] = ()
     closed: bool = False
+    delta: Fraction = Fraction(0)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -110,9 +115,27 @@ class Desk:
         return Schema.from_json(tree, file="state")
 
     @property
+    def reserved(self) -> Fraction:
+        """What may be taken in all, see `Terms.takes`: ε, or the 2ρ that is (ε, δ)."""
+        if not self.delta:
+            return self.epsilon
+        budget = concentrated_budget(float(self.epsilon), float(self.delta))
+        return 2 * Fraction(budget) * (1 - _DOWN)
+
+    @property
     def left(self) -> Fraction:
-        """How much of what was reserved no visit that came to an end has spent."""
-        return self.epsilon - sum((one.epsilon for one in self.measured), Fraction(0))
+        """How much of what was reserved no visit that came to an end has taken."""
+        return self.reserved - self.terms.takes(one.epsilon for one in self.measured)
+
+    def level(self, taken: Fraction) -> Fraction:
+        """Return the level of one measurement that takes so much, rounded down where it is a root."""
+        if not self.delta or taken <= 0:
+            return taken
+        return Fraction(isqrt(int(taken * 10**24)), 10**12)
+
+    def share_of(self, questions: int) -> Fraction:
+        """Return the level of each of so many questions that take the same."""
+        return self.level(self.reserved / questions)
 
     @property
     def paid(self) -> int:
@@ -124,7 +147,8 @@ class Desk:
         """What holds for all questions."""
         schema, is_exchange = self.schema, self.neighbours is Neighbours.REPLACE_ONE
         by_person = schema.person_key is not None
-        return Terms(schema, schema.rows_per_person if by_person else 1, is_exchange, by_person)
+        rows = schema.rows_per_person if by_person else 1
+        return Terms(schema, rows, is_exchange, by_person, self.delta)
 
     def visited(self, measured: tuple[Measurement, ...], asked: tuple[Query, ...]) -> Desk:
         """Return the desk after a visit that paid for measurements and answered questions."""
@@ -147,6 +171,7 @@ class Desk:
             "measured": [one.to_json() for one in self.measured],
             "asked": [one.to_json() for one in self.asked],
             "closed": self.closed,
+            **({"delta": str(self.delta)} if self.delta else {}),
         }
         return (json.dumps(tree, indent=1, ensure_ascii=False) + "\n").encode()
 
@@ -163,8 +188,10 @@ def _desk(value: Any) -> Desk | None:
     version = strict_json.whole(value["version"], "version")
     if version not in (1, VERSION):
         return None
-    own = ["answers" if one == "measured" else one for one in _MEMBERS if one != "asked"]
-    tree = strict_json.members(value, "", must=("version", *(own if version == 1 else _MEMBERS)))
+    own = list(_MEMBERS)
+    if version == 1:
+        own = ["answers" if one == "measured" else one for one in _MEMBERS if one != "asked"]
+    tree = strict_json.members(value, "", must=("version", *own), may=("delta",) if version > 1 else ())
     neighbours = [one.value for one in Neighbours]
     opened = Desk(
         _declare(tree["declared"], "declared"),
@@ -173,6 +200,7 @@ def _desk(value: Any) -> Desk | None:
         strict_json.whole(tree["questions"], "questions", least=0),
         strict_json.whole(tree["visits"], "visits", least=0),
         closed=strict_json.truth(tree["closed"], "closed"),
+        delta=_failure(tree),
     )
     schema = opened.schema
     if version == 1:
@@ -184,7 +212,15 @@ def _desk(value: Any) -> Desk | None:
     return replace(opened, measured=measured, asked=strict_json.items(tree["asked"], "asked", read_query))
 
 
-_MEMBERS = tuple(part.name for part in fields(Desk))
+_MEMBERS = tuple(part.name for part in fields(Desk) if part.name != "delta")
+_DOWN = Fraction(1, 10**8)  # below what is computed in floating point, here and by the accountant
+
+
+def _failure(tree: Mapping[str, Any]) -> Fraction:
+    found = Fraction(0) if "delta" not in tree else strict_json.number(tree["delta"], "delta")
+    if not 0 <= found < 1:
+        raise ValueError("no delta")
+    return found
 
 
 def _declare(value: Any, field: str) -> dict[str, Any]:

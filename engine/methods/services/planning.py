@@ -76,15 +76,15 @@ def plan_for(wanted: Sequence[Wanted], terms: Terms, *, visit: int) -> tuple[Mea
     while len(groups) > 1:
         pairs = [(one, other, one.joined(other)) for one, other in combinations(groups, 2)]
         small = [pair for pair in pairs if pair[2].size <= MOST_TABLE]
-        best = min(small, key=_gain, default=None)
-        if best is None or _gain(best) >= 0:
+        best = min(small, key=lambda pair: _gain(pair, terms), default=None)
+        if best is None or _gain(best, terms) >= 0:
             break
         one, other, joined = best
         groups = [joined, *(group for group in groups if group is not one and group is not other)]
     if sum(group.size for group in groups) > MOST_NUMBERS:
         return ()
     levels = _lower(wanted, groups, terms)
-    if sum(levels) > WORTH * sum(one.alone for one in wanted):
+    if terms.takes(levels) > WORTH * terms.takes(one.alone for one in wanted):
         return ()
     return tuple(
         Measurement((group.table,), level, visit=visit, questions=0 if place else len(wanted))
@@ -92,10 +92,10 @@ def plan_for(wanted: Sequence[Wanted], terms: Terms, *, visit: int) -> tuple[Mea
     )
 
 
-def _gain(pair: tuple[_Group, _Group, _Group]) -> float:
-    """Return by how much the level of two tables together lies above the sum of theirs."""
-    one, other, joined = pair
-    return joined.level - one.level - other.level
+def _gain(pair: tuple[_Group, _Group, _Group], terms: Terms) -> float:
+    """Return by how much what two tables take together lies above the sum of what they take."""
+    one, other, joined = (group.level ** (2 if terms.is_gaussian else 1) for group in pair)
+    return joined - one - other
 
 
 def _lower(wanted: Sequence[Wanted], groups: Sequence[_Group], terms: Terms) -> list[Fraction]:
@@ -107,11 +107,13 @@ def _lower(wanted: Sequence[Wanted], groups: Sequence[_Group], terms: Terms) -> 
     smaller or larger by itself as long as the sum is less after that.
     """
     spread = spread_at([one.query for one in wanted], [group.table for group in groups], terms)
-    alone = [2 * float(one.query.noise(one.alone, terms).scale) ** 2 for one in wanted]
+    alone = [float(one.query.noise(one.alone, terms).scale) ** 2 for one in wanted]
+    scale = float(groups[0].table.noise(Fraction(1), terms).scale)
+    power = 2 if terms.is_gaussian else 1
     allowed = np.repeat(alone, [one.query.size for one in wanted])
 
     def enough(levels: Floats) -> Floats:
-        found = spread(terms.moved / levels)
+        found = spread(scale / levels)
         return np.asarray(levels * sqrt(float((found / allowed).max())))
 
     best = enough(np.array([group.level for group in groups]))
@@ -120,7 +122,7 @@ def _lower(wanted: Sequence[Wanted], groups: Sequence[_Group], terms: Terms) -> 
             moved = best.copy()
             moved[place] *= factor
             tried = enough(moved)
-            best = tried if tried.sum() < best.sum() else best
+            best = tried if (tried**power).sum() < (best**power).sum() else best
     return [_whole(float(level) * (1 + _ROUNDING)) for level in best]
 
 

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.budget import SMALLEST, budget_problems, required_budget
+from engine.methods.budget import (
+    A_DELTA,
+    LEAST_GAIN,
+    SMALLEST,
+    budget_problems,
+    is_replace_one,
+    required_budget,
+)
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -22,6 +30,7 @@ from engine.methods.protocol import (
     Context,
     Expected,
     Family,
+    FileArtefact,
     Forecast,
     Reference,
     Release,
@@ -47,6 +56,7 @@ from engine.methods.services.asked import (
     level_of,
     query_of,
 )
+from engine.methods.services.asking import NAME, STAMP, page, refuse_stamps
 from engine.methods.services.cheaper import ways
 from engine.methods.services.combining import Answer, Follows, answer, follow
 from engine.methods.services.desk import Desk, Measurement, declare_meanings
@@ -60,7 +70,7 @@ from engine.methods.services.told import (
     views_of,
 )
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
-from engine.privacy.accuracy import laplace_accuracy
+from engine.privacy.accuracy import Accuracy
 from engine.privacy.events import Event, Sequential
 from engine.privacy.mechanisms import AboveThresholds, Stated
 from engine.privacy.promise import Promise
@@ -72,7 +82,7 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 VISIT, SCREEN, CLOSE = "visit", "screen", "close"
-_IN_TURN = ("questions_in_turn",)
+_IN_TURN, _SQUARES_IN_TURN = ("questions_in_turn",), ("squares_in_turn",)
 _NUMBERS = (Kind.INTEGER, Kind.NUMBER)
 _OF = option.choice(PEOPLE, ROWS, name="of", default=ROWS, when=("kind", ("count", SHARE)))
 
@@ -104,7 +114,9 @@ class PrivateQueries(Service):
     *All answers.* With pure ε the levels of all measurements add up, however questions and levels were chosen
     in the light of earlier answers, as long as the sum stays within what was reserved (Rogers, Roth, Ullman
     and Vadhan 2016, "Privacy odometers and filters", theorem 3.6, for δ = 0; by hand: the ratio of
-    probabilities of a whole conversation is the product of the ratios of its answers). What is said is worked
+    probabilities of a whole conversation is the product of the ratios of its answers). At a desk with a δ
+    noise is Gaussian, and squares of levels (2ρ) add up to what was fixed at the opening (Feldman and Zrnic
+    2021, theorem 3.1; a pure answer of level ε has ρ = ε²/2). What is said is worked
     out from all numbers that were released (`engine.methods.services.combining`), which loses nothing.
     """
 
@@ -112,7 +124,7 @@ class PrivateQueries(Service):
     version = 2
     family = Family.SERVICE
     usual = True
-    promises = ("pure_dp",)
+    promises = ("pure_dp", "approximate_dp")
     published = Reference(
         "Rogers, Roth, Ullman, Vadhan: Privacy odometers and filters (2016)",
         "basic composition with levels chosen on the way, for δ = 0",
@@ -146,6 +158,7 @@ class PrivateQueries(Service):
                     option.integer(
                         name="size", optional=True, minimum=1, maximum=10**12, when=("kind", (MEAN, SHARE))
                     ),
+                    option.text(name=STAMP, optional=True, by_file=True),
                     name="questions",
                     minimum=1,
                     maximum=100,
@@ -178,7 +191,12 @@ class PrivateQueries(Service):
     def further_problems(self) -> list[Problem]:
         if self.request.step:
             return self._visit_problems
-        return self._column_problems or budget_problems(self.request, uses_delta=False)
+        return self._column_problems or budget_problems(self.request, uses_delta=self._is_gaussian)
+
+    @property
+    def _is_gaussian(self) -> bool:
+        """Whether a desk with Gaussian noise is opened: one that has a δ."""
+        return self.request.budget is not None and bool(self.request.budget.delta)
 
     @once
     def _column_problems(self) -> list[Problem]:
@@ -239,6 +257,7 @@ class PrivateQueries(Service):
         if self.request.step != VISIT:
             return ()
         desk, records = self.desk, self.values["questions"]
+        refuse_stamps(records, desk)
         queries = [query_of(record, desk.schema) for record in records]
         for query in queries:
             query.refuse(desk.columns, self.terms)
@@ -336,8 +355,15 @@ class PrivateQueries(Service):
 
     @once
     def stated(self) -> Promise:
-        """Say what all answers in the folder tell together, those that were paid for before included."""
-        return self._adding_up(self._in_folder) if self.request.step else self.cost
+        """Say what all answers in the folder tell together, those that were paid for before included.
+
+        With Gaussian noise a sum of levels that were chosen on the way bounds nothing unless it was fixed
+        before: answers of several visits have what was reserved when the desk was opened.
+        """
+        if not self.request.step:
+            return self.cost
+        several = len({one.visit for one in self._in_folder}) > 1
+        return self.priced if self.terms.is_gaussian and several else self._adding_up(self._in_folder)
 
     @once
     def priced(self) -> Promise:
@@ -363,16 +389,20 @@ class PrivateQueries(Service):
     def _opened(self) -> Request:
         """Return the request of a visit with unit, cap and relation of the opening, whatever it reads."""
         desk = self.desk
-        budget = Budget(desk.epsilon, neighbours=desk.neighbours)
+        budget = Budget(desk.epsilon, desk.delta, desk.neighbours)
         return replace(self.request, schemas={MAIN: desk.schema}, private=(MAIN,), budget=budget)
 
     def _adding_up(self, measured: Sequence[Measurement]) -> Promise:
         """Return the promise of measurements."""
-        level = _sum(measured)
-        budget = Budget(level, neighbours=self.desk.neighbours)
+        level = self._level(measured)
+        budget = Budget(level, self.desk.delta if level else Fraction(0), self.desk.neighbours)
         events = Sequential(tuple(self.event(one) for one in measured))
-        found = promise(replace(self._opened, budget=budget), events, further=_IN_TURN)
+        found = _promise(replace(self._opened, budget=budget), events)
         return found if measured else _undrawn(found)
+
+    def _level(self, measured: Sequence[Measurement]) -> Fraction:
+        """Return the ε of measurements."""
+        return self.terms.together(one.epsilon for one in measured)
 
     def comparison(self, listed: Measurement) -> AboveThresholds:
         """Return how a list is compared with its thresholds."""
@@ -390,16 +420,18 @@ class PrivateQueries(Service):
 
     def _told_together(self, desk: Desk) -> Text:
         """Say what the folder tells in all, what of it is new, and what the desk has told until now."""
-        so_far = desk.epsilon - desk.left
+        loss = self.stated.loss
+        assert loss is not None
         values = {
-            "here": _sum(self._in_folder),
-            "new": _sum(self.new),
-            "so_far": so_far,
+            "here": loss.epsilon,
+            "new": self._level(self.new),
+            "so_far": self._level(desk.measured),
             "reserved": desk.epsilon,
         }
-        return Text(
-            f"methods.{ID}.notes.together", {name: rounded_level(one) for name, one in values.items()}
-        )
+        said: dict[str, Any] = {name: rounded_level(one) for name, one in values.items()}
+        if not desk.delta:
+            return Text(f"methods.{ID}.notes.together", said)
+        return Text(f"methods.{ID}.notes.together_delta", said | {"delta": float(desk.delta)})
 
     # --- forecast -----------------------------------------------------------------------------------
 
@@ -409,15 +441,35 @@ class PrivateQueries(Service):
             return Forecast()
         unit, notes = counted_unit(self.request), tuple(cap_notes(self.request))
         if self.request.step:
-            return Forecast(tuple(self._expected(unit)), notes=notes)
-        share = required_budget(self.request).epsilon / self.options.questions
-        one = laplace_accuracy(self.request.units_moved / share)
+            return Forecast(tuple(self._expected(unit)), notes=(*_twice(self.asked), *notes))
+        one = self._equal_shares(required_budget(self.request))
         errors = tuple(
             Expected(_label("count"), "group", size, one.median, one.limit, unit)
             for size in self.request.sizes
         )
         note = Text(f"methods.{ID}.notes.shared", {"questions": self.options.questions})
-        return Forecast(errors, notes=(note, *notes))
+        return Forecast(errors, notes=(note, *self._other_noise(one), *notes))
+
+    def _equal_shares(self, budget: Budget) -> Accuracy:
+        """Return how exact a count is if all questions of a desk with a budget get the same share."""
+        desk = Desk({}, budget.epsilon, budget.neighbours, 1, delta=budget.delta)
+        request = self.request
+        terms = Terms(
+            request.schema, request.units_moved // (2 if is_replace_one(request) else 1),
+            is_replace_one(request), by_person=False, delta=budget.delta,
+        )  # fmt: skip
+        level = desk.share_of(self.options.questions)
+        return Query(request.schema).noise(level, terms).accuracy()
+
+    def _other_noise(self, own: Accuracy) -> tuple[Text, ...]:
+        """Say what the other noise would do for so many questions, where it would do better."""
+        budget = required_budget(self.request)
+        delta = Fraction(0) if budget.delta else A_DELTA
+        other = self._equal_shares(replace(budget, delta=delta))
+        if own.limit < LEAST_GAIN * other.limit:
+            return ()
+        name = "less_without_delta" if budget.delta else "less_with_delta"
+        return (Text(f"methods.{ID}.notes.{name}", {"limit": other.limit, "delta": float(delta)}),)
 
     def _expected(self, unit: str) -> list[Expected]:
         """Return how far the answers will be from the truth, as far as that does not hang on the truth."""
@@ -449,11 +501,16 @@ class PrivateQueries(Service):
         """Open the desk: nothing is drawn, and no row decides anything."""
         columns, budget = self.options.columns, required_budget(self.request)
         desk = Desk(
-            declare_meanings(self.request, columns), budget.epsilon, budget.neighbours, self.options.questions
+            declare_meanings(self.request, columns),
+            budget.epsilon,
+            budget.neighbours,
+            self.options.questions,
+            delta=budget.delta,
         )
-        notes = (_left(desk), Text(f"methods.{ID}.notes.adds_up"), *cap_notes(self.request))
+        notes = (_left(desk), _adds_up(desk), *cap_notes(self.request))
         table = columns_table(self.request.schema, columns)
-        return Release((table,), self.cost, notes=notes, state=desk.dumps())
+        written = FileArtefact(NAME, "text/html", page(desk), Text(f"methods.{ID}.page_file"))
+        return Release((table, written), self.cost, notes=notes, state=desk.dumps())
 
     def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
         desk = self.desk
@@ -494,8 +551,9 @@ class PrivateQueries(Service):
         notes = (
             self._told_together(desk),
             _left(desk),
-            Text(f"methods.{ID}.notes.adds_up"),
+            _adds_up(desk),
             *_short(self.asked, answers),
+            *_twice(self.asked),
             *cap_notes(self.request),
         )
         return self._release(desk, answers, notes)
@@ -521,9 +579,15 @@ class PrivateQueries(Service):
     @once
     def takes_each(self) -> tuple[Fraction, ...]:
         """Return what each question takes; of a plan its part, as it would be of the sum alone."""
-        tabled = [one.epsilon if is_planned(one.query) else Fraction(0) for one in self.asked]
-        part = _sum(self.plan) / sum(tabled) if self.plan else Fraction(1)
-        return tuple(one.epsilon * (part if is_planned(one.query) else 1) for one in self.asked)
+        takes = self.terms.takes
+        each = [takes([one.epsilon]) for one in self.asked]
+        if self.plan:
+            tabled = [is_planned(one.query) for one in self.asked]
+            part = takes(one.epsilon for one in self.plan) / sum(compress(each, tabled))
+            each = [one * (part if planned else 1) for one, planned in zip(each, tabled, strict=True)]
+        whole = sum(each, Fraction(0))
+        level = self._level(self.new) if self.terms.is_gaussian else whole
+        return tuple(one * level / whole if whole else one for one in each)
 
     @once
     def cheaper(self) -> tuple[Cheaper, ...]:
@@ -544,10 +608,6 @@ class PrivateQueries(Service):
         return views_of(found, newest_first=True)[:1]
 
 
-def _sum(measured: Sequence[Measurement]) -> Fraction:
-    return sum((one.epsilon for one in measured), Fraction(0))
-
-
 def _label(kind: str) -> Text:
     return Text(f"methods.{ID}.numbers.{kind}.label")
 
@@ -564,8 +624,14 @@ def _opening(request: Request) -> Promise:
 
     Which mechanisms will draw it is not known yet; the theorem covers any that add up to it.
     """
-    level = required_budget(request).epsilon
-    return _undrawn(promise(request, Stated("adaptive_composition", level), further=_IN_TURN))
+    budget = required_budget(request)
+    return _undrawn(_promise(request, Stated("adaptive_composition", budget.epsilon, budget.delta)))
+
+
+def _promise(request: Request, events: Event) -> Promise:
+    is_gaussian = bool(required_budget(request).delta)
+    kind = "approximate_dp" if is_gaussian else "pure_dp"
+    return promise(request, events, kind=kind, further=_SQUARES_IN_TURN if is_gaussian else _IN_TURN)
 
 
 def _undrawn(found: Promise) -> Promise:
@@ -575,14 +641,14 @@ def _undrawn(found: Promise) -> Promise:
 
 
 def _unpayable(desk: Desk, new: tuple[Measurement, ...], parameter: str) -> list[Problem]:
-    total, left = _sum(new), desk.left
-    if total > left:
+    levels = [one.epsilon for one in new]
+    if desk.terms.takes(levels) > desk.left:
         values: dict[str, Any] = {
-            "asked": rounded_level(total),
-            "left": rounded_level(left, down=True),
-            "reserved": rounded_level(desk.epsilon),
+            "asked": rounded_level(desk.level(desk.terms.takes(levels))),
+            "left": rounded_level(desk.level(desk.left), down=True),
+            "reserved": rounded_level(desk.level(desk.reserved)),
         }
-        return [Problem(f"{ID}.over_reserve", values, parameter)]
+        return [Problem(f"{ID}.over_reserve{'_delta' if desk.delta else ''}", values, parameter)]
     asked = sum(one.questions for one in new)
     if desk.paid + asked > desk.questions:
         values = {"asked": asked, "left": desk.questions - desk.paid, "most": desk.questions}
@@ -592,11 +658,22 @@ def _unpayable(desk: Desk, new: tuple[Measurement, ...], parameter: str) -> list
 
 def _left(desk: Desk) -> Text:
     values = {
-        "left": rounded_level(desk.left, down=True),
-        "reserved": rounded_level(desk.epsilon),
+        "left": rounded_level(desk.level(desk.left), down=True),
+        "reserved": rounded_level(desk.level(desk.reserved)),
         "questions": desk.questions - desk.paid,
     }
-    return Text(f"methods.{ID}.notes.left", values)
+    return Text(f"methods.{ID}.notes.left{'_delta' if desk.delta else ''}", values)
+
+
+def _adds_up(desk: Desk) -> Text:
+    return Text(f"methods.{ID}.notes.adds_up{'_delta' if desk.delta else ''}")
+
+
+def _twice(asked: tuple[Asked, ...]) -> tuple[Text, ...]:
+    """Say which questions of a visit ask the same as one before them, in whatever words."""
+    keys = [one.query.key for one in asked]
+    places = [str(place + 1) for place, key in enumerate(keys) if key in keys[:place]]
+    return (Text(f"methods.{ID}.notes.twice", {"questions": ", ".join(places)}),) if places else ()
 
 
 def _short(asked: tuple[Asked, ...], answers: Sequence[tuple[Query, Answer | None]]) -> tuple[Text, ...]:

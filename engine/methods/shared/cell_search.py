@@ -117,9 +117,11 @@ def searched(request: Request, cells: Sequence[ColumnCells], *, budget: Budget, 
 
 def counted(table: Table, grids: Grids) -> arrays.Integers:
     """Return how many rows every cell of every fine grid holds, one grid after the other."""
-    codes = view_of(table).codes(grids.values())
-    parts = [np.bincount(own, minlength=grid.size) for own, grid in zip(codes, grids.values(), strict=True)]
-    return np.concatenate(parts).astype(np.int64)
+    found = [np.zeros(grid.size, dtype=np.int64) for grid in grids.values()]
+    for part in view_of(table).parts([grid.column.name for grid in grids.values()]):
+        for counts, codes in zip(found, part.codes(grids.values()), strict=True):
+            counts += np.bincount(codes, minlength=len(counts))
+    return np.concatenate(found)
 
 
 def search_notes(grids: Grids) -> tuple[Text, ...]:

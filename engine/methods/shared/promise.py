@@ -12,15 +12,23 @@ from engine.views import Text
 
 
 def promise(
-    request: Request, events: Event, *, kind: str = "pure_dp", further: tuple[str, ...] = ()
+    request: Request,
+    events: Event,
+    *,
+    kind: str = "pure_dp",
+    further: tuple[str, ...] = (),
+    bounded: str = "rows_capped",
 ) -> Promise:
-    """Return the promise that costs exactly the budget of the request, ``further`` assumptions included."""
+    """Return the promise that costs exactly the budget of the request, ``further`` assumptions included.
+
+    ``bounded`` is the assumption that says how much one person can add.
+    """
     budget = required_budget(request)
     person = request.unit is Unit.PERSON
     assumptions = (
         "choices_made_with_sight",
         "replace_one" if is_replace_one(request) else "add_remove",
-        "rows_capped" if person else "row_is_person",
+        bounded if person else "row_is_person",
         "declared_domains",
         *further,
     )

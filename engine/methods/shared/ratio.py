@@ -75,6 +75,18 @@ class RatioNoise:
         return np.asarray((1 - below) @ chance)
 
 
+class GaussianRatioNoise(RatioNoise):
+    """The same with Gaussian noise of standard deviation ``main`` on A and on B."""
+
+    def above(self, limits: Floats, places: Floats) -> Floats:
+        from scipy.special import ndtr  # on first use: it takes long to import
+
+        one, other = self.weighed(np.minimum(places, 1 - places))
+        # ¼ covers that the noise is whole
+        spread = np.sqrt((float(self.main) ** 2 + 0.25) * (one**2 + other**2))
+        return np.asarray(ndtr(-np.asarray(limits) / spread))
+
+
 def _laplace_sum_above(limits: Floats, one: Floats, other: Floats) -> Floats:
     """Return P(one X + other Y > limit) of standard continuous Laplace X, Y; the weights may be 0.
 

@@ -84,6 +84,28 @@ def sum_sensitivity(low: int, high: int, *, rows: int, replace_one: bool, groups
     return rows * (max(high, 0) - min(low, 0) if groups == 1 else 2 * most)
 
 
+def squared_sum_sensitivity(low: int, high: int, *, rows: int, replace_one: bool, groups: int) -> int:
+    """Return the largest squared L2 distance between the group sums of neighbouring data sets.
+
+    Notes
+    -----
+    What the rows of a person add up to lies between 0 and vectors with all rows in one group, at the same
+    end of the range; a distance is convex, so it is largest there. Parameters as in `sum_sensitivity`.
+
+    Examples
+    --------
+    >>> squared_sum_sensitivity(0, 10, rows=1, replace_one=True, groups=2)
+    200
+    >>> [squared_sum_sensitivity(-3, 5, rows=2, replace_one=one, groups=2) for one in (False, True)]
+    [100, 256]
+    """
+    most = (rows * max(abs(low), abs(high))) ** 2
+    if not replace_one:
+        return most
+    across = (rows * (max(high, 0) - min(low, 0))) ** 2
+    return across if groups == 1 else max(across, 2 * most)
+
+
 def largest_step(minimum: Fraction, maximum: Fraction, *, digits: int) -> Fraction:
     """Return the power of ten that divides a range into about 10^digits steps.
 

@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -80,12 +80,14 @@ class SiteFile:
 class Member:
     """Somebody who takes part: a name, and the public key of the register that signs.
 
-    ``exchange`` is the public key by which a site agrees with a key holder on masks.
+    ``exchange`` is the public key by which a site agrees with a key holder on masks, and ``card`` the
+    signature of the card that names both keys.
     """
 
     name: str
     key: str
     exchange: str = field(default="", compare=False)
+    card: str = field(default="", compare=False)
 
     @property
     def fingerprint(self) -> str:
@@ -98,8 +100,8 @@ class Member:
 
     @property
     def as_holder(self) -> dict[str, str]:
-        """It as JSON values, with the key for masks."""
-        return {**self.to_json(), "exchange": self.exchange}
+        """It as JSON values, with the key for masks and the signature of both."""
+        return {**self.to_json(), "exchange": self.exchange, "card": self.card}
 
 
 @dataclass(frozen=True)
@@ -336,8 +338,8 @@ def read_card(content: bytes, file: str) -> Member:
     InputRefused
         As `read`; ``document.*``: something in it is missing or of the wrong kind.
     """
-    head = read(content, CARD, file).head
-    return _told(lambda: _holder(head, ""), file)
+    found = read(content, CARD, file)
+    return replace(_told(lambda: _holder(found.head, ""), file), card=found.signature)
 
 
 def read_study(content: bytes, file: str = "study") -> Study:
@@ -353,6 +355,10 @@ def read_study(content: bytes, file: str = "study") -> Study:
     study = _told(lambda: _study(found.head), file)
     refuse_roster(study.roster, file)
     refuse_holders(study, file)
+    for one in study.holders:
+        said = _signed(CARD, card(one.name, one.key, one.exchange))
+        if not ed25519.is_signed(one.key, one.card, said):  # else masks would be agreed with whoever made it
+            raise InputRefused("sites.holder_key", file=file, name=one.name)
     if study.head != dict(found.head):
         raise InputRefused("sites.changed", file=file)
     return study
@@ -484,8 +490,12 @@ def add_masks(study: Study, roster: SiteFile, holder: Member, private: bytes) ->
         if not genuine or member is None:
             raise InputRefused("sites.forged", file=roster.file)
         names.add(member.name)
-        bound = {"study": study.id, "ephemeral": head["ephemeral"], "holder": holder.exchange}
-        total += masks.mask(private, head["ephemeral"], size=total.size, **bound)
+        ephemeral = str(head.get("ephemeral", ""))
+        bound = {"study": study.id, "ephemeral": ephemeral, "holder": holder.exchange}
+        try:
+            total += masks.mask(private, ephemeral, size=total.size, **bound)
+        except ValueError as error:
+            raise InputRefused("sites.forged", file=roster.file) from error
     if len(names) <= study.least:
         raise InputRefused("sites.too_few", least=study.least + 1)
     return total
@@ -562,6 +572,12 @@ def _holder(tree: Any, place: str) -> Member:
     return Member(found.name, found.key, exchange)
 
 
+def _holder_with_card(tree: Any, place: str) -> Member:
+    tree = strict_json.members(tree, place, must=("name", "key", "exchange", "card"))
+    signature = strict_json.text(tree.pop("card"), "card")
+    return replace(_holder(tree, place), card=signature)
+
+
 _PARTS = (
     *("title", "key", "coordinator", "roster", "method", "method_version", "parameters", "budget"),
     *("schemas", "sizes", "cells", "rounds", "series", "attempt", "rehearsal"),
@@ -602,5 +618,5 @@ def _study(head: Mapping[str, Any]) -> Study:
         strict_json.truth(tree["rehearsal"], "rehearsal"),
         strict_json.word(tree["way"], "way", (OWN, ONE)),
         whole(tree["least"], "least"),
-        strict_json.items(tree["holders"], "holders", _holder),
+        strict_json.items(tree["holders"], "holders", _holder_with_card),
     )

@@ -14,7 +14,7 @@ import pandas as pd
 
 from engine import arrays
 from engine.methods.protocol import Reads
-from engine.methods.shared.blocks import read, small
+from engine.methods.shared.blocks import blocks, read, small
 from engine.methods.shared.cells import LEFT_OUT, Cells, Codes
 from engine.methods.shared.column_cells import ColumnCells
 from engine.methods.shared.quantity import Grid, Quantity
@@ -129,6 +129,13 @@ class View(Table):
     def codes(self, columns: Iterable[ColumnCells]) -> list[arrays.Whole]:
         """Return the cell of every row, for each column, as whole numbers of as few bits as it takes."""
         return [self.coded(one.column.name, small(one.size), one.codes) for one in columns]
+
+    def parts(self, names: Sequence[str]) -> Iterator[View]:
+        """Yield some columns a block of rows at a time, as views that answer what this one does."""
+        self._allow(Reads.CODED)
+        for frame in self._pieces(names):
+            for rows in blocks(len(frame)):
+                yield View(Table(frame.iloc[rows]), self._allowed)
 
     def _pieces(self, names: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Give the rows of some columns piece by piece; the only way to them."""

@@ -362,7 +362,8 @@ class ProtectedTable(Method):
         from engine.methods.shared.suppression.differencing import Told
 
         earlier = context.earlier
-        new, compared = Told(frame, self._totals, *self._told(self.values)), []
+        conditions = [one for one in self.request.preparation if one["step"] == "keep_rows_where"]
+        new, compared = Told(frame, self._totals, *self._told(self.values), conditions), []
         for one in earlier.releases:
             try:
                 if self._refuse_beside(new, table, one):
@@ -411,7 +412,7 @@ class ProtectedTable(Method):
         value = str(other.columns[-1])
         totals = {name: _word(other[name], one.parameters) for name in one.parameters["columns"]}
         told = other[[*totals, value]].assign(**{value: hidden_numbers(other[value])})
-        return Told(told, totals, *self._told(one.parameters))
+        return Told(told, totals, *self._told(one.parameters), one.conditions)
 
     def _groups_in(self, table: Table, known: Shared) -> Callable[[Iterable[tuple[str, str]]], Mask]:
         """Return which groups of people have a row in a cell of the table; all where nobody knows whose."""

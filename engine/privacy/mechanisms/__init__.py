@@ -5,7 +5,7 @@ ledger reserves, the accuracy that the forecast prints and the noise that the re
 cannot differ.
 """
 
-from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian, GaussianCounts
+from engine.privacy.mechanisms.discrete_gaussian import ConcentratedCounts, DiscreteGaussian, GaussianCounts
 from engine.privacy.mechanisms.discrete_laplace import DiscreteLaplace, LaplaceCounts
 from engine.privacy.mechanisms.exponential import Exponential
 from engine.privacy.mechanisms.gaussian import Gaussian
@@ -25,6 +25,7 @@ CountNoise = LaplaceCounts | GaussianCounts
 
 __all__ = [
     "AboveThresholds",
+    "ConcentratedCounts",
     "CountNoise",
     "DiscreteGaussian",
     "DiscreteLaplace",

@@ -80,7 +80,8 @@ def named_columns(tables: Mapping[str, Table], design: Method) -> dict[str, Tabl
 
 
 def _made_of_named_columns(design: Method, used: Mapping[str, Table], context: Context) -> Release:
-    return made(design, named_columns(used, design), context)
+    whole = named_columns(context.whole, design)
+    return made(design, named_columns(used, design), replace(context, whole=whole))
 
 
 def run_on_named_columns(method: Method, folder: Path) -> None:

@@ -238,8 +238,25 @@ def test_what_is_kept_is_what_left_and_nothing_else(tmp_path, ledger):
         "parameters",
         "made",
         "chosen",
+        "conditions",
         "files",
     }
+
+
+def test_of_conditions_values_are_kept_that_were_declared_and_no_other_cell(tmp_path, ledger):
+    steps = [
+        {"step": "keep_rows_where", "column": "gender", "is": "in", "values": ["Male", "Dr. Jones"]},
+        {"step": "keep_rows_where", "column": "encounter_id", "is": "not_in", "values": ["10007"]},
+    ]
+    plan = replace(planned(tmp_path, COUNTS, "one"), preparation=tuple(steps))
+    first = run(plan, out=tmp_path / "one", ledger=ledger, base=tmp_path)
+    kept = json.loads(ledger.told(first.entry))["conditions"]
+    assert kept == [{**steps[0], "values": ["Male"]}, {"column": "encounter_id"}]
+    shutil.rmtree(first.folder / "internal")
+    assert json.loads(told_of(first.folder))["conditions"] == [
+        {"column": "gender"},
+        {"column": "encounter_id"},
+    ]
 
 
 def test_other_people_by_a_reason_are_not_compared(tmp_path, ledger):

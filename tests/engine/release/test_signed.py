@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import pkcs12
+from cryptography.x509.oid import NameOID
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import (
     ArrayObject,
@@ -19,8 +29,10 @@ from pypdf.generic import (
 
 from engine import texts
 from engine.__main__ import main
+from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.release.bundle import Bundle
+from engine.release.signed import certify
 from engine.release.verify import verify
 from tests.engine.release.conftest import forge_sums
 
@@ -162,3 +174,89 @@ def test_a_folder_is_not_changed_by_looking(made: Bundle) -> None:
     verify(made.folder)
     assert before == {path: path.read_bytes() for path in Path(made.folder).glob("*/*")}
     assert PdfReader(made.folder / "release" / "report-external.pdf").pages
+
+
+def certificate(kind: str) -> tuple[bytes, bytes]:
+    """Return a PKCS#12 file with a passphrase, and its certificate as PEM."""
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    keys = {
+        "rsa": lambda: rsa.generate_private_key(public_exponent=65537, key_size=2048),
+        "ec": lambda: ec.generate_private_key(ec.SECP256R1()),
+        "ed25519": Ed25519PrivateKey.generate,
+    }
+    key = keys[kind]()
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Sample Hospital")])
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    made = made.serial_number(1).not_valid_before(now).not_valid_after(now + timedelta(days=36500))
+    cert = made.sign(key, None if kind == "ed25519" else hashes.SHA256())
+    locked = serialization.BestAvailableEncryption(b"opens it")
+    return (
+        pkcs12.serialize_key_and_certificates(b"one", key, cert, None, locked),
+        cert.public_bytes(serialization.Encoding.PEM),
+    )
+
+
+def openssl_says(release: Path, cert: Path) -> bool:
+    given = (
+        "-binary",
+        "-inform",
+        "DER",
+        "-in",
+        release / "SHA256SUMS.p7s",
+        "-content",
+        release / "SHA256SUMS",
+    )
+    command = ["openssl", "cms", "-verify", *given, "-CAfile", cert, "-purpose", "any", "-out", os.devnull]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl is missing")
+@pytest.mark.parametrize("kind", ["rsa", "ec"])
+def test_a_certificate_signs_the_sums_and_another_program_says_so(
+    kind: str, made: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release, p12, cert, words = (
+        made.folder / "release",
+        *(tmp_path / name for name in ("p12", "pem", "words")),
+    )
+    content, pem = certificate(kind)
+    p12.write_bytes(content)
+    cert.write_bytes(pem)
+    words.write_text("opens it\n")
+    command = ["certify", str(made.folder), "--p12", str(p12)]
+    assert main(command) == 2 and not (release / "SHA256SUMS.p7s").exists()
+    assert "another passphrase" in capsys.readouterr().err
+    command += ["--passphrase-file", str(words)]
+    assert main(command) == 0 and "Sample Hospital" in capsys.readouterr().out
+    assert openssl_says(release, cert)
+    assert main(["verify", str(made.folder)]) == 0, "such a signature is no forgery"
+    assert main(command) == 2, "a signature that is there is not replaced"
+    sums = (release / "SHA256SUMS").read_bytes()
+    (release / "SHA256SUMS").write_bytes(sums.replace(b"a", b"b", 1))
+    assert not openssl_says(release, cert)
+    (release / "SHA256SUMS").write_bytes(sums)
+    cert.write_bytes(certificate(kind)[1])
+    assert not openssl_says(release, cert), "nor by another certificate"
+
+
+def test_what_does_not_verify_gets_no_certificate(
+    made: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    p12, words = tmp_path / "p12", tmp_path / "words"
+    p12.write_bytes(certificate("ec")[0])
+    words.write_text("opens it\n")
+    table = next((made.folder / "release").rglob("*.csv"))
+    table.write_text(table.read_text() + "1\n")
+    command = ["certify", str(made.folder), "--p12", str(p12), "--passphrase-file", str(words)]
+    assert main(command) == 1 and table.name in capsys.readouterr().err
+    forge_sums(made.folder / "release")
+    assert main(command) == 1
+    assert not (made.folder / "release" / "SHA256SUMS.p7s").exists()
+
+
+@pytest.mark.parametrize("given", ["ed25519", "none", "garbage"])
+def test_what_cannot_sign_leaves_nothing(given: str, made: Bundle) -> None:
+    p12 = {"ed25519": lambda: certificate("ed25519")[0], "none": lambda: b"", "garbage": lambda: b"\x30" * 99}
+    with pytest.raises(InputRefused, match=r"signing\.certificate"):
+        certify(made.folder, p12[given](), "opens it")
+    assert not (made.folder / "release" / "SHA256SUMS.p7s").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,6 +22,7 @@ from engine.methods.catalogue import method, methods
 from engine.methods.protocol import MAIN
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import SHARE, Member, SiteFile, Study
+from engine.privacy import masks
 from engine.privacy.noise import Noise
 from engine.progress import SILENT
 from engine.release import charge, signing, studies
@@ -541,6 +543,66 @@ def test_a_roster_that_isolates_a_site_is_refused(masked: Masked) -> None:
             masked.study, site_files.written(site_files.ROSTER, tree, masked.key.sign), "r", *masked.centre
         )
     assert refused.value.code == "sites.no_holder"
+
+
+def test_a_key_for_masks_that_its_holder_did_not_sign_makes_no_study(masked: Masked) -> None:
+    """The coordinator puts in a key of its own under a holder's name: it would read every site's sums."""
+    own = masks.exchange_public(bytes([7]) * 32)
+    for place in (0, 1):
+        holders = [dict(one) for one in masked.found.head["holders"]]
+        holders[place]["exchange"] = own
+        forged = site_files.written(
+            site_files.STUDY, {**masked.found.head, "holders": holders}, masked.key.sign
+        )
+        with pytest.raises(InputRefused) as refused:
+            site_files.read_study(forged)
+        assert refused.value.code == "sites.holder_key"
+        assert refused.value.values["name"] == f"Holder {place + 1}"
+
+
+def test_of_two_rosters_that_come_at_once_one_is_answered(masked: Masked) -> None:
+    tree = site_files.roster_of(masked.found, masked.shares)
+    rosters = [
+        site_files.written(site_files.ROSTER, {**tree, "heads": heads}, masked.key.sign)
+        for heads in (tree["heads"], tree["heads"][::-1])
+    ]
+    ledger, holding = masked.holders[1]
+    for number in range(5):
+        for one in signing.place(ledger, holding).parent.glob(f"{holding.id}-opened*"):
+            one.unlink()
+        start, told = threading.Barrier(2), list[bytes | str]()
+
+        def answer(roster: bytes, start: threading.Barrier = start, told: list[bytes | str] = told) -> None:
+            own = Ledger(ledger.path)
+            start.wait()
+            try:
+                told.append(studies.write_mask(masked.study, roster, "roster", own, holding))
+            except InputRefused as refused:
+                told.append(refused.code)
+
+        threads = [threading.Thread(target=answer, args=(one,)) for one in rosters]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert told.count("sites.opened") == 1, (number, len(told))
+    for one in signing.place(ledger, holding).parent.glob(f"{holding.id}-opened*"):
+        one.unlink()
+
+
+@pytest.mark.parametrize("ephemeral", ["00" * 32, "zz", 5])
+def test_a_key_of_a_share_with_which_no_mask_is_agreed_is_refused_in_words(
+    masked: Masked, sites: list[Site], ephemeral: Any
+) -> None:
+    tree = site_files.roster_of(masked.found, masked.shares)
+    head = {**tree["heads"][0]["head"], "ephemeral": ephemeral}
+    signed = {"head": head, "signature": sites[0].key.sign(site_files._signed(SHARE, head))}
+    roster = site_files.written(
+        site_files.ROSTER, {**tree, "heads": [signed, *tree["heads"][1:]]}, masked.key.sign
+    )
+    with pytest.raises(InputRefused) as refused:
+        masked.answer(roster)
+    assert refused.value.code == "sites.forged"
 
 
 def test_what_a_site_sends_is_hidden_and_what_it_promises_is_the_noise_of_all(

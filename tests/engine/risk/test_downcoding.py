@@ -1,6 +1,7 @@
 """Groups written finer again: never wrongly, and as far as the rule allows."""
 
 from itertools import combinations_with_replacement, product
+from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -101,3 +102,16 @@ def test_nothing_is_claimed_below_the_least_step_or_of_three_parts():
     three = {"age": ["0", "1", "2"]}
     assert downcoding(pd.DataFrame({"age": ["[0, 10)"] * 3}), {"age": ages}, three).predicates == 0
     assert downcoding(released.iloc[:0], {"age": ages}, values).finer == 0
+
+
+def test_many_groups_are_written_finer_in_the_time_of_few_looks_at_the_rows():
+    """4,000 groups of a range each, of which 3,000 differ: counted together, not text by text."""
+    low = np.arange(4000) % 3000
+    first, last = low.astype(str), (low + 7).astype(str)
+    released = pd.DataFrame({"group": np.repeat(np.arange(4000).astype(str), 3)})
+    released["age"] = np.repeat([f"[{one}, {other}]" for one, other in zip(first, last, strict=True)], 3)
+    original = released.assign(age=np.stack([first, last, (low + 3).astype(str)]).T.ravel())
+    started = process_time()
+    found = downcoding(released, {}, {}, original=original)
+    assert process_time() - started < 1
+    assert (found.open_groups, found.predicates, found.alone) == (4000, 8000, 8000)

@@ -5,9 +5,10 @@ Nothing here sees the real cells or the equations by which they were protected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,10 @@ class Published:
         Name of the column with the numbers.
     least, most
         What everybody knows of a hidden cell, at least and at most: of all alike, or of each line.
+    levels
+        Values of columns that are more than lines name, or of columns that none names.
+    kept
+        Lines, and the values of some columns that they count: everybody knows that conditions chose them.
 
     Notes
     -----
@@ -65,11 +70,13 @@ class Published:
         value: str,
         least: float | Floats,
         most: float | Floats = np.inf,
+        levels: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        kept: Sequence[tuple[npt.NDArray[np.bool_], Mapping[str, Collection[str]]]] = (),
     ) -> None:
         self.frame, self.value = frame, value
         self.numbers = frame[value].astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
         self.hidden = np.isnan(self.numbers)
-        self._covers = _cover(frame, totals)
+        self._covers = _cover(frame, totals, levels, kept)
         self._least, self._most = (np.broadcast_to(one, len(frame)) for one in (least, most))
         self._unit = max(1.0, float(np.nanmax(np.abs(self.numbers), initial=0.0)) / LARGEST)
 
@@ -90,6 +97,11 @@ class Published:
         other.numbers[lines] = values
         other.hidden = np.isnan(other.numbers)
         return other
+
+    @property
+    def has_numbers_of_nobody(self) -> bool:
+        """Whether a line that counts none of the combinations has a number above 0."""
+        return bool((self.numbers[np.diff(self._covers.indptr) == 0] > 0).any())
 
     @property
     def combinations(self) -> int:
@@ -146,10 +158,16 @@ class Published:
         return found, kept
 
 
-def _cover(frame: pd.DataFrame, totals: Mapping[str, str]) -> sparse.csr_array:
+def _cover(
+    frame: pd.DataFrame,
+    totals: Mapping[str, str],
+    more: Mapping[str, Sequence[str]],
+    kept: Sequence[tuple[npt.NDArray[np.bool_], Mapping[str, Collection[str]]]],
+) -> sparse.csr_array:
     """Say which combinations of values each line covers, shape (lines, combinations)."""
     names = list(totals)
     levels = {name: [one for one in frame[name].unique() if one != totals[name]] for name in names}
+    levels.update({name: list(values) for name, values in more.items()})
     grid = pd.MultiIndex.from_product([levels[name] or [totals[name]] for name in names], names=names)
     combinations = grid.to_frame(index=False).assign(combination=np.arange(len(grid)))
     lines = frame[names].assign(line=np.arange(len(frame)))
@@ -162,6 +180,12 @@ def _cover(frame: pd.DataFrame, totals: Mapping[str, str]) -> sparse.csr_array:
         rows.append(pairs["line"].to_numpy())
         columns.append(pairs["combination"].to_numpy())
     where = (np.concatenate(rows), np.concatenate(columns))
+    for counted, values in kept:
+        is_kept = np.ones(len(combinations), dtype=bool)
+        for name, those in values.items():
+            is_kept &= combinations[name].isin(list(those)).to_numpy()
+        stays = ~counted[where[0]] | is_kept[where[1]]
+        where = (where[0][stays], where[1][stays])
     shape = (len(frame), len(combinations))
     found = sparse.csr_array((np.ones(len(where[0])), where), shape=shape)
     found.sort_indices()

@@ -5,8 +5,13 @@ What three and more tell is in `engine.methods.shared.suppression.several`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +19,9 @@ import pandas as pd
 from engine import arrays
 from engine.errors import InputRefused
 from engine.methods.once import once
-from engine.methods.shared.suppression.audit import Published
+from engine.methods.shared.suppression.audit import Intervals, Published
+from engine.numbers import exact
+from engine.table.coding import text_of
 
 Floats = arrays.Floats
 SLACK = 1e-6
@@ -23,6 +30,7 @@ _Cell = frozenset[tuple[str, str]]
 """Columns that are not summed, and their values."""
 Strangers = Callable[[_Cell], int]
 """How many are counted in a cell of the new table who surely are in none of the old one."""
+ALL_VALUES = "\0all"
 FEW = 5
 """More or fewer people in all, below which two tables could be of nearly the same ones."""
 SIGNS = 4
@@ -51,6 +59,8 @@ class Told:
         Below which a count is small; 0 for sums, and where no small count was hidden.
     off
         What a printed number differs by less than from the true one, where it was rounded or changed; else 0.
+    conditions
+        By which its rows were kept, as steps of preparation; the column alone where no more is known of one.
     """
 
     frame: pd.DataFrame
@@ -58,6 +68,7 @@ class Told:
     least: float
     threshold: float
     off: int = 0
+    conditions: Sequence[Mapping[str, Any]] = ()
 
     @property
     def ends(self) -> tuple[Floats, Floats]:
@@ -121,7 +132,16 @@ def exposed_cells(new: Told, old: Told, strangers: Strangers = _nobody) -> list[
     reach the threshold too, and no small number of it may become exact. Sums: joined in the same way, no
     hidden one may become exact. What a printed sum moved by beyond its printed parts is a group too, and no
     small one.
+
+    Where conditions chose the rows, everybody knows of which values: the tables are joined first as two parts
+    of the same rows, over the columns of the conditions too. What one of them counts of a cell of the other,
+    and what it does not, may be no small group either.
     """
+    if strangers is _nobody and (new.conditions or old.conditions):
+        chosen = _join_chosen(new, old)
+        if chosen:
+            return [name_of(cell) for cell in dict.fromkeys(chosen)]
+    new, old = replace(new, conditions=()), replace(old, conditions=())
     numbers, before = new.numbers, old.numbers
     common = [cell for cell in numbers if cell in before]
     gap = {cell: abs(numbers[cell] - before[cell]) for cell in common}
@@ -146,8 +166,8 @@ def exposed_cells(new: Told, old: Told, strangers: Strangers = _nobody) -> list[
         raise NotComparable
     else:
         same = [part for part in common if numbers[part] and _is_unchanged(part, moved)]
-        found = _join(new, _within(old, same))
-        found += _join(old, _within(new, same))
+        more = [part for part in _unchanged_values(new, common, moved) if part not in same]
+        found = _join_parts(new, old, same, more) + _join_parts(old, new, same, more)
     return [name_of(cell) for cell in dict.fromkeys(found)]
 
 
@@ -232,6 +252,25 @@ def _is_unchanged(part: _Cell, moved: Sequence[_Cell]) -> bool:
     return bool(part) and not any(part <= cell for cell in moved)
 
 
+def _unchanged_values(told: Told, common: Sequence[_Cell], moved: Sequence[_Cell]) -> list[_Cell]:
+    """Return the values of a column of which both tables print the same wherever both print anything.
+
+    One of them need not print their totals: whoever sees a column change in other values alone takes these
+    for unchanged.
+    """
+    parts = {frozenset((pair,)) for cell in common if told.numbers[cell] for pair in cell}
+    return sorted((part for part in parts if _is_unchanged(part, moved)), key=sorted)
+
+
+def _join_parts(whole: Told, other: Told, same: Sequence[_Cell], more: Sequence[_Cell]) -> list[_Cell]:
+    """Return the cells that a table and parts of another one expose; ``more`` of them only seem the same."""
+    found = _joined(whole, _within(other, [*same, *more]), {}, ({}, {}))
+    if found is not None:
+        return found
+    each = [_join(whole, _within(other, [*same, part])) for part in more]
+    return [*_join(whole, _within(other, same)), *(cell for cells in each for cell in cells)]
+
+
 def _within(told: Told, parts: Sequence[_Cell]) -> Told:
     """Return what a table says of some cells and of all that is in them."""
     lines = [any(part <= cell for part in parts) for cell in _cells(told)]
@@ -255,9 +294,96 @@ def _moved_unseen(new: Told, old: Told, threshold: float, strangers: Strangers) 
     return list(dict.fromkeys(found))
 
 
+def _join_chosen(new: Told, old: Told) -> list[_Cell]:
+    """Return the cells that two tables expose whose conditions chose from the same rows.
+
+    Rows with other values than the tables have are looked at only where there must be some.
+    """
+    for others in (False, True):
+        levels, kept = _values(new, old, others=others)
+        found = _joined(new, old, levels, kept)
+        if found is not None:
+            return found
+    return []
+
+
+def _values(
+    new: Told, old: Told, *, others: bool
+) -> tuple[dict[str, list[str]], tuple[dict[str, set[str]], ...]]:
+    """Return the values of the columns with conditions, and which of them each table counts."""
+    every = [one for one in (*new.conditions, *old.conditions) if "is" in one]
+    levels, kept = dict[str, list[str]](), tuple(dict[str, set[str]]() for _ in range(2))
+    for told, own in zip((new, old), kept, strict=True):
+        for place in (place for place, one in enumerate(told.conditions) if "is" not in one):
+            name = f"{_OTHER} {len(levels)} {place}"  # nobody can say any more which of all rows these are
+            levels[name], own[name] = [_OTHER, _NONE], {_OTHER}
+    for name in dict.fromkeys(str(one["column"]) for one in every):
+        shown = [_labels(told, name) if name in told.totals else set() for told in (new, old)]
+        levels[name] = sorted(set().union(*shown))
+        if others or not levels[name]:
+            about = [one for one in every if one["column"] == name]
+            levels[name] = sorted({*levels[name], *_named_values(about)})
+        for told, own, labels in zip((new, old), kept, shown, strict=True):
+            conditions = [one for one in told.conditions if one["column"] == name and "is" in one]
+            own[name] = {
+                value
+                for value in levels[name]
+                if (not labels or value in labels) and all(_holds(one, value) for one in conditions)
+            }
+    return levels, kept
+
+
+_OTHER, _NONE = "\0other", "\0none"
+"""Stand for every value that no condition names, and for none."""
+
+
+def _named_values(conditions: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return values that conditions tell apart: those that they name, and some on each side of their ends."""
+    named = {text_of(value) for one in conditions for value in one.get("values", ())}
+    ends = [one[name] for one in conditions for name in ("value", "minimum", "maximum") if name in one]
+    points = sorted({place for place in map(_place, ends) if place is not None})
+    between = [(low + high) / 2 for low, high in pairwise(points)]
+    around = [points[0] - 1, points[-1] + 1] if points else []
+    return {*named, _OTHER, _NONE, *map(str, (*points, *between, *around))}
+
+
+def _holds(condition: Mapping[str, Any], value: str) -> bool:
+    """Say whether a value satisfies a condition, as `engine.table.preparation` has it."""
+    kind = condition["is"]
+    if kind in ("missing", "not_missing"):
+        return (value == _NONE) == (kind == "missing")
+    if kind in ("in", "not_in"):
+        return (value in {text_of(one) for one in condition["values"]}) == (kind == "in")
+    place, ends = _place(value), {"at_least": ("value", ""), "at_most": ("", "value")}
+    least, most = (_place(condition.get(name)) for name in ends.get(kind, ("minimum", "maximum")))
+    above = least is None or (place is not None and place >= least)
+    return place is not None and above and (most is None or place <= most)
+
+
+def _place(value: Any) -> Fraction | None:
+    """Return where a number or a day stands among others; None for what is neither."""
+    try:
+        return exact(value)
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        with suppress(ValueError, TypeError):
+            return Fraction(date.fromisoformat(str(value)).toordinal())
+    return None
+
+
 def _join(new: Told, old: Told) -> list[_Cell]:
-    """Return the cells that two tables of the same rows expose."""
-    totals = {**old.totals, **new.totals}
+    """Return the cells that two tables of the same rows expose; none where no rows give both."""
+    return _joined(new, old, {}, ({}, {})) or []
+
+
+def _joined(
+    new: Told, old: Told, levels: Mapping[str, Sequence[str]], kept: Sequence[Mapping[str, Collection[str]]]
+) -> list[_Cell] | None:
+    """Return the cells that two tables expose of which each counts some of the same rows.
+
+    None where no rows give both. ``levels`` are the values of columns with conditions, ``kept`` those that
+    each table counts.
+    """
+    totals = {**dict.fromkeys(levels, ALL_VALUES), **old.totals, **new.totals}
     both = [_spread(one.frame, one.totals, totals) for one in (new, old)]
     value = str(new.frame.columns[-1])
     both[1].columns = [*list(both[1].columns[:-1]), value]
@@ -265,24 +391,46 @@ def _join(new: Told, old: Told) -> list[_Cell]:
     is_near_by = np.repeat([new.off > 0, old.off > 0], [len(new.frame), len(old.frame)])
     frame[value] = frame[value].mask(is_near_by)
     totals = {name: totals[name] for name in frame.columns[:-1]}
-    if np.prod([float(frame[name].nunique()) for name in totals]) > MOST_JOINED:
+    sizes = [len(levels.get(name, ())) or frame[name].nunique() for name in totals]
+    if np.prod([float(size) for size in sizes]) > MOST_JOINED:
         raise InputRefused("suppression.not_joined", most=MOST_JOINED)
+    is_new, count = np.arange(len(frame)) < len(new.frame), len(frame)
     least, most = (np.concatenate(pair) for pair in zip(new.ends, old.ends, strict=True))
-    table = Published(frame, totals=totals, value=value, least=least, most=most)
+    fewest = min(new.threshold, old.threshold) if levels else 0.0
+    if fewest:  # once more: what the other table counts too of every line
+        printed = frame[value].to_numpy(dtype=np.float64, na_value=np.nan)
+        again = frame.copy()
+        again[value] = pd.NA
+        frame = pd.concat([frame, again.astype({value: frame[value].dtype})], ignore_index=True)
+        least, most = np.append(least, np.zeros(count)), np.append(most, np.full(count, np.inf))
+    of_new = np.append(is_new, np.ones(len(frame) - count, dtype=bool))
+    of_old = np.append(~is_new, np.ones(len(frame) - count, dtype=bool))
+    parts = [(of_new, kept[0]), (of_old, kept[1])]
+    table = Published(frame, totals=totals, value=value, least=least, most=most, levels=levels, kept=parts)
+    if table.has_numbers_of_nobody:
+        return None
     try:
         ends = table.intervals()
     except InputRefused as refused:
         if refused.code != "suppression.contradicts":
             raise
-        return []  # no table gives both: they are of different rows
-    threshold = np.where(np.arange(len(frame)) < len(new.frame), new.threshold, old.threshold)
+        return None  # no table gives both: they are of different rows
+    is_few = np.zeros(count, dtype=bool)
+    if fewest:
+        low, high = ends.low[count:], ends.high[count:]
+        for few, many in ((low, high), (printed - high, printed - low)):
+            is_few |= (few > SLACK) & (many < fewest - SLACK)
+        frame, ends = frame[:count], Intervals(ends.low[:count], ends.high[:count])
+        least, most = least[:count], most[:count]
+    threshold = np.where(is_new, new.threshold, old.threshold)
     width = ends.high - ends.low
     is_near = np.where(threshold > 0, ends.high < threshold - SLACK, width <= SLACK * (1 + np.abs(ends.low)))
     if is_near_by.any():  # small counts show as about none by themselves: together none may become exact
         is_small = (ends.high < max(new.threshold, old.threshold) - SLACK) & (ends.high > SLACK)
         is_exact = np.floor(ends.high + SLACK) <= np.ceil(ends.low - SLACK)
         is_near = np.where(is_near_by, is_small & is_exact & (most > least), is_near)
-    rows = frame.loc[table.hidden & is_near, list(totals)].itertuples(index=False, name=None)
+    is_given_away = (table.hidden[:count] & is_near) | is_few
+    rows = frame.loc[is_given_away, list(totals)].itertuples(index=False, name=None)
     words = list(totals.items())
     return [
         frozenset((name, text) for (name, word), text in zip(words, row, strict=True) if text != word)

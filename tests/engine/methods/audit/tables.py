@@ -241,7 +241,7 @@ def declared_end(column: Column, end: int) -> str | None:
     edge = domain.minimum if end == 0 else domain.maximum
     if edge is None:
         return None
-    return str(edge) if column.kind is Kind.DATE else f"{float(edge):g}"
+    return str(edge) if column.kind in (Kind.DATE, Kind.MOMENT) else f"{float(edge):g}"
 
 
 def odd(bench: Bench, place: int) -> Row:

@@ -95,10 +95,10 @@ def test_means_spreads_classes_missing_ones_and_relations_within_a_set_are_kept(
 
 
 def test_all_columns_are_one_set_where_none_is_declared_and_noise_leaves_their_relations():
-    (view,) = made(some_rows(), budget=Budget(Fraction(4))).views
+    view, _relations = made(some_rows(), budget=Budget(Fraction(4))).views
     assert [row[0] for row in view.rows] == [", ".join(NUMBERS)]
     little = Budget(Fraction(1, 20))
-    (view,) = made(some_rows(), budget=little).views
+    (view,) = made(some_rows(), budget=little).views  # where none was measured, none is drawn
     assert [row[0] for row in view.rows] == NUMBERS
     assert method(ID)(request_for(budget=little)).forecast.notes[-1].id.endswith("notes.apart")
     alone = {"sets": [{"together": ["age"]}]}

@@ -175,7 +175,7 @@ def test_seventy_thousand_codes_of_a_system_run():
 
 def test_the_share_of_a_code_is_said_to_be_as_far_off_as_one_that_is_not_seen():
     release = made(some_rows())
-    (_, shares) = release.views
+    (_, shares, *_related) = release.views
     rows = {getattr(row[0], "id", row[0]).rpartition(".")[2]: row[1:] for row in shares.rows}
     schedule = method(ID)(request_for()).schedule
     total = shares.note.values["rows"]

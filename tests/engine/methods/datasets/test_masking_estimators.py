@@ -18,7 +18,7 @@ from engine.methods.datasets.masking.estimators import (
     reconstruct_distribution,
 )
 from engine.methods.datasets.masking.steps.noise import CorrelatedNoise, MultiplicativeNoise, Noise
-from engine.methods.datasets.masking.steps.pram import Pram, invariant, staying
+from engine.methods.datasets.masking.steps.pram import Pram, central_factor, epsilon_of, invariant, staying
 from engine.methods.datasets.masking.working import Working
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -222,3 +222,28 @@ def test_the_recipient_gets_what_was_found_again():
     found = json.loads(made.artefacts[1].content)["steps"][0]["found"]["reconstruction"]
     assert sum(found["shares"]) == pytest.approx(1, abs=1e-4) and len(found["edges"]) == 21
     assert len(made.views) == 2
+
+
+@pytest.mark.parametrize(("people", "wanted"), [(1000, 11), (10_000, 34), (100_000, 108)])
+def test_changed_values_say_their_level_and_what_central_noise_would_gain(people, wanted):
+    """Yes or no at ε 1: standard deviations of counts by closed form, over that of two geometric noises."""
+    odds = np.e
+    matrix = staying(2, odds / (1 + odds))
+    assert epsilon_of(matrix) == pytest.approx(1)
+    error = np.full(2, np.sqrt(people * odds) / (odds - 1))
+    assert central_factor(matrix, error) == pytest.approx(wanted, rel=0.03)
+    assert epsilon_of(staying(4, 0.7)) == pytest.approx(np.log(0.7 / 0.1))
+
+
+@pytest.mark.parametrize("is_invariant", [False, True])
+def test_a_matrix_that_is_read_off_the_rows_states_no_level(is_invariant):
+    frame = pd.DataFrame({"ward": np.repeat(WARDS, TRUE.astype(int))})
+    working = Working(Table(frame), Schema((WARD,)), ["ward"], generator(1))
+    told = Pram().apply(working, {"step": "pram", "column": "ward", "stay": 0.7, "invariant": is_invariant})
+    said = told.views[0].note
+    assert ("epsilon" in told.public) == (said.id.endswith(".level")) == (not is_invariant)
+    if not is_invariant:
+        assert told.public["epsilon"] >= np.log(0.7 / 0.1) > told.public["epsilon"] - 0.001
+        assert told.public["factor"] > 5 and said.values == {
+            name: told.public[name] for name in ("epsilon", "factor")
+        }

@@ -47,8 +47,9 @@ def test_values_are_declared_and_what_belongs_together_stays_together(structure)
     assert set(frame["sex"]) <= {"f", "m", "other", ""} and set(frame["ward"]) <= {"a", "b", "c", "other", ""}
     assert pd.to_numeric(frame["age"][frame["age"] != ""]).between(0, 99).all()
     assert (frame["ward"][frame["sex"] == "m"] == "a").mean() > 0.9
-    (view,) = release.views
+    view, *related = release.views
     assert {row[0] for row in view.rows} == set(ALL)
+    assert len(related) == 1
 
 
 @STRUCTURES

@@ -29,8 +29,9 @@ from engine.privacy.channels import (
     Wave,
     for_choice,
     for_number,
+    for_ticks,
 )
-from tests.engine.methods.exchanges.respondents import outcomes
+from tests.engine.methods.exchanges.respondents import drawn, outcomes
 
 ONE = Fraction(1)
 
@@ -44,6 +45,11 @@ def number(m, epsilon=ONE, channel=None):
     channel = channel or for_number(m, Fraction(epsilon)).channel
     levels = labels("number", Fraction(0), ONE, m)
     return Question("?", "number", levels, channel, Fraction(epsilon))
+
+
+def ticks(k, most, epsilon):
+    channel = for_ticks(k, most, Fraction(epsilon)).channel
+    return Question("?", "several_of", tuple(map(str, range(k))), channel, Fraction(epsilon))
 
 
 def spread(channel, counts):
@@ -130,7 +136,8 @@ def coverages(shares, people, parts):
 def test_both_intervals_cover_what_they_are_about(k, epsilon, people):
     shares = choice(k, Fraction(epsilon)).channel.shares()
     answered, population = coverages(shares, people, (0, 0.1, 0.3, 0.5, 0.8, 1))
-    assert answered >= 0.93 and population >= 0.92
+    # 20 reports reach further than 25 points, which is not printed
+    assert answered >= (0.94 if people > 20 else 0.93) and population >= 0.925
 
 
 def test_the_margin_of_those_who_answered_is_not_that_of_the_population():
@@ -140,6 +147,77 @@ def test_the_margin_of_those_who_answered_is_not_that_of_the_population():
     reach = [margin(standard_error(one, 1000, shares), 1000, shares) for one in values]
     chances = binom.pmf(np.arange(1001), 1000, 0.5)
     assert 0.55 < chances[np.abs(values - 0.5) <= reach].sum() < 0.7
+
+
+SIMULATED = {
+    "direct": (choice(4), Sets.at(4, 1, 1, ONE), [(0,), (0,), (1,), (3,)]),
+    "set": (choice(7), Sets.at(7, 1, 2, ONE), [(0,), (0,), (0,), (5,)]),
+    "geometry": (choice(11), Geometry.at(11, 3, 3, 1, ONE), [(2,), (2,), (7,), (10,)]),
+    "ticks": (
+        Question("?", "several_of", tuple("abcd"), Sets.at(6, 2, 2, ONE), ONE),
+        Sets.at(6, 2, 2, ONE),
+        [(0, 1), (1, 4), (4, 5), (0, 3)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_closed_forms_are_what_simulation_finds_to_one_percent(name):
+    """30,000 surveys of 40 people each, drawn by the exact channel: variances summed over the answers."""
+    question, channel, truths = SIMULATED[name]
+    question, rng, surveys, people = replace(question, channel=channel), np.random.default_rng(5), 30_000, 40
+    outcomes_of = list(channel.outcomes())
+    supports = np.array([channel.named(np.array([one])) for one in outcomes_of])[:, : len(question.answers)]
+    named = np.zeros((surveys, len(question.answers)), dtype=np.int64)
+    for truth in truths:
+        chances = [float(channel.chance(truth, one)) for one in outcomes_of]
+        named += rng.multinomial(people // len(truths), chances, size=surveys) @ supports
+    shares = channel.shares()
+    found = (named / people - float(shares.other)) / float(shares.gap)
+    true = np.array([sum(place in one for one in truths) for place in range(len(question.answers))])
+    wanted = sum(shares.variance(part, population=False) for part in true / len(truths)) / people
+    assert found.var(axis=0).sum() == pytest.approx(wanted, rel=0.01)
+    assert np.abs(found.mean(axis=0) - true / len(truths)).max() < 5 * np.sqrt(wanted / surveys)
+
+
+FORGEABLE = {
+    "yes or no": choice(2),
+    "ten answers": choice(10),
+    "a hundred": choice(100),
+    "a thousand": choice(1000),
+    "at less than that": choice(10, Fraction(3, 5)),
+    "a few ticks": ticks(4, 2, ONE),
+    "ticks at more than that": ticks(8, 3, Fraction(2)),
+    "a number": number(50),
+    "a mean": number(50, channel=Bit.at(50, ONE)),
+}
+
+
+@pytest.mark.parametrize("name", FORGEABLE)
+def test_one_made_up_report_in_a_hundred_moves_nothing_by_more_than_five_points(name):
+    """The reports of 99 as they are expected, and one of those that say most for or against an answer."""
+    question = FORGEABLE[name]
+    channel, chance = question.channel, np.random.default_rng(3)
+    if isinstance(channel, Wave | Bit):
+        y0, slope = (float(one) for one in channel.line())
+        expected = [y0 + slope * value for value in (0, channel.levels - 1)]
+        moved = [abs(said - one) / slope / (channel.levels - 1)
+                 for said in (0, channel.layout[1] - 1) for one in expected]  # fmt: skip
+    else:
+        own, other = (float(one) for one in channel.shares())
+        truth = tuple(range(channel.ticks)) if isinstance(channel, Sets) else (0,)
+        lies = np.array([drawn(truth, channel, chance) for _ in range(200)])
+        said = np.array([channel.named(lies[[place]])[0] for place in range(200)])
+        moved = [abs(one - part) / (own - other) for one in set(said.tolist()) for part in (own, other)]
+    assert max(moved) == pytest.approx(float(question.moved_by_forged)) and max(moved) <= 5
+
+
+def test_more_ticks_than_that_are_moved_further_and_say_so():
+    """No channel for them is as robust at such a level, and the kit says by how much they are moved."""
+    for k, most in ((8, 3), (30, 3), (8, 8)):
+        question = ticks(k, most, ONE)
+        sets = [Sets.at(k + most, most, d, ONE).shares().moved for d in range(1, k)]
+        assert question.moved_by_forged > 5 and min(*sets, k * Option.at(k, ONE).shares().moved) > 5
 
 
 def test_projected_shares_are_the_nearest_that_are_shares():

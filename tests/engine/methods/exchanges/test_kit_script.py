@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import segno
 
 from engine.methods.exchanges.kit import Kit, Question
 from engine.methods.exchanges.kit_page import page, question_for_script
@@ -94,6 +95,7 @@ const field = (lists) => { const groups = lists.map(list);
 const parts = {}, saved = [];
 const fields = LEVELS.map(field);
 globalThis.document = { getElementById: (id) => parts[id] ??= element(), querySelectorAll: () => fields,
+  querySelector: () => ({ getContext: () => ({ fillRect() {} }) }),
   createElement: () => element({ click() { saved.push(this.href); } }), execCommand: () => true };
 document.getElementById("words").dataset = { kit: KIT, unanswered: "Question # has none", reported: "#",
   tooMany: "Question # takes %", filler: "none" };
@@ -240,6 +242,7 @@ def browser(kit, levels, *, hidden):
         "id": kit.id,
         "one": int(kit.asked == "one"),
         "digits": kit.length,
+        "shared": kit.shared,
         "questions": [question_for_script(one) for one in kit.questions],
     }
     code = BROWSER.replace("LEVELS", json.dumps(levels)).replace("HIDDEN", "true" if hidden else "false")
@@ -297,8 +300,8 @@ def test_one_question_is_drawn_before_it_is_answered_and_alone_reported():
 def test_on_a_device_for_many_reports_are_kept_without_an_order():
     kit = replace(KIT, asked="one", shared=True)
     shown = page(kit).decode()
-    assert '<p><button type="button" id="next">' in shown
-    assert '<p hidden><button type="button" id="save">' in shown
+    assert '<p><button type="button" id="next" ' in shown
+    assert '<p hidden><button type="button" id="save" ' in shown
     code = f"""{browser(kit, LEVELS, hidden=True)}{SCRIPTS[0]}{SCRIPTS[1]}
     const codes = [], clean = [], asked = [], part = document.getElementById;
     const inputs = fields.flatMap((one) => one.groups).flatMap((one) => one.inputs);
@@ -318,6 +321,30 @@ def test_on_a_device_for_many_reports_are_kept_without_an_order():
     assert found["saved"] == ["report\n" + "\n".join(sorted(found["codes"])) + "\n"]
     assert sorted(found["codes"]) != found["codes"]  # in order once in 30 factorial
     assert read_reports(found["saved"][0].splitlines(), kit, heading="report").reports == 30
+
+
+def test_the_code_for_a_scanner_is_the_one_of_the_library():
+    """Every size that the page draws, full to the last letter, and the least that needs it.
+
+    Left out is what ends on a whole byte with its terminator: the library then adds a byte of zeros, which
+    the standard does not.
+    """
+    rng = np.random.default_rng(1)
+    letters = np.array(list("0123456789ABCDEFSURVEY-"))
+    lengths = [1, 2, *(one + more for one in SCANNED for more in (0, 1))]
+    lengths = [one for one in lengths if (17 + 2 * (one > 262) + 11 * (one // 2) + 6 * (one % 2)) % 8]
+    assert len(lengths) == 40
+    said_by = ["".join(rng.choice(letters, size=one)) for one in lengths]
+    *found, beyond = node(SCRIPTS[0] + said(f"{json.dumps(said_by)}.map(square)"))
+    assert beyond is None
+    for text, rows in zip(said_by, found, strict=False):
+        made = segno.make(text, error="m", mask=0, boost_error=False, micro=False)
+        assert rows == [list(map(int, row)) for row in made.matrix], len(text)
+
+
+# How many letters each size of the code takes at most, by ISO/IEC 18004
+SCANNED = (20, 38, 61, 90, 122, 154, 178, 221, 262, 311, 366, 419, 483, 528, 600, 656, 734, 816, 909, 970,
+           1035, 1134, 1248, 1326, 1451)  # fmt: skip
 
 
 def test_without_safe_randomness_no_report_is_made():

@@ -1,5 +1,6 @@
 """The survey from the page to the estimates: what the page is, what is refused, ledger and evidence."""
 
+import io
 import json
 import math
 import re
@@ -17,7 +18,7 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
-from engine.methods.exchanges.kit import Kit, Question
+from engine.methods.exchanges.kit import LANGUAGES, Kit, Question
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import channel_of
 from engine.methods.exchanges.reading import read_reports
@@ -607,3 +608,56 @@ def test_what_no_die_can_do_is_refused(changed, code):
     with pytest.raises(InputRefused) as refused:
         check(replace(paper(), parameters={**paper().parameters, **changed}))
     assert refused.value.code == code
+
+
+# --- languages --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+def test_all_that_people_read_who_answer_is_said_in_every_language(language):
+    spoken, beginning = texts.catalogue(language), "methods.exchanges.survey."
+    read = {id for id in texts.catalogue("en") if id.startswith((f"{beginning}page.", f"{beginning}paper."))}
+    assert spoken.keys() == read and language not in texts.languages()
+    for id, sentence in spoken.items():
+        english = texts.catalogue("en")[id]
+        assert texts.placeholders(sentence) == texts.placeholders(english), id
+        assert [sentence.count(one) for one in "#%"] >= [english.count(one) for one in "#%"], id
+        assert sentence != english or id.rsplit(".", 1)[1] in ("questions", "make"), id
+
+
+def test_a_page_in_several_languages_says_everything_in_each():
+    given = {**OPENING.parameters, "language": "de", "languages": True, "waves": 2}
+    kit = kit_of(replace(OPENING, parameters=given))
+    found = Page(page(kit))
+    said = json.loads(next(one["data-said"] for _, one in found.tags if "data-said" in one))
+    assert tuple(said) == kit.languages == ("de", "en", "fr")
+    named = {one[name] for _, one in found.tags for name in ("data-say", "data-say-label") if name in one}
+    assert named <= said["de"].keys() == said["en"].keys() == said["fr"].keys()
+    assert {"whole", "waves", "total", *(f"chance_{place}" for place in range(3))} <= named
+    assert not [one for words in said.values() for one in words.values() if "{" in one or "}" in one]
+    html = next(one for tag, one in found.tags if tag == "html")
+    assert html["lang"] == "de" and said["de"]["whole"] in found.texts["strong"]
+    assert "97,4 %" in said["de"]["whole"] and "97.4 %" in said["en"]["whole"]
+    assert [one["lang"] for tag, one in found.tags if tag == "button" and "lang" in one] == ["de", "en", "fr"]
+    assert Kit.loads(kit.dumps()) == kit and kit.id != replace(kit, languages=("de",)).id
+    assert Kit.loads(kit.dumps().replace(b'"fr"', b'"xx"')) is None
+
+
+def test_a_kit_of_one_language_holds_no_others_and_its_number_is_what_it_was():
+    plain = kit_of(OPENING)
+    tree = json.loads(plain.dumps())
+    del tree["languages"]  # as it was written before there were any
+    assert Kit.loads(json.dumps(tree).encode()) == plain
+    assert b'data-said=""' in page(plain) and len(page(plain)) < 40_000
+
+
+def test_a_form_has_a_sheet_for_each_language():
+    pikepdf = pytest.importorskip("pikepdf")
+    plan = paper()
+    sheets = []
+    for languages in (False, True):
+        given = {**plan.parameters, "languages": languages}
+        content = SURVEY(replace(plan, parameters=given).request).run({}, None).artefacts[0].content
+        with pikepdf.open(io.BytesIO(content)) as read:
+            sheets.append(len(read.pages))
+    assert sheets[1] == 3 * sheets[0]

@@ -17,7 +17,7 @@ from engine.methods.models import additive_steps
 from engine.methods.models.additive import predict, probabilities, rows_margin, scores, unclip_shares
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
 from engine.methods.models.additive_steps import Curve, fit, residuals
-from engine.methods.models.limits import FULL
+from engine.methods.models.limits import FULL, REACH
 from engine.methods.models.monotone import _project, monotone_problems
 from engine.methods.protocol import Budget, Context, DocumentArtefact
 from engine.privacy.accounting import certified_delta, total
@@ -118,13 +118,13 @@ def test_a_row_moves_every_sum_by_its_reach_at_most_and_no_other_row(monkeypatch
     monkeypatch.setattr(additive_steps, "add_noise", replayed)
     fit(*fewer, plan, ordered=ORDERED, noise=seeded_noise(seed))
     bought = 0 if classes else 1
-    assert len(exact[0]) == len(exact[1]) == 1 + plan.rounds * len(SIZES) + bought
+    assert len(exact[0]) == len(exact[1]) == 1 + plan.rounds * len(SIZES) + 2 * bought
     moved = [np.abs(one - other) for one, other in zip(*exact, strict=True)]
     assert moved[0].sum() == len(SIZES)
     squared = [moved.pop(1 + len(SIZES)) for _ in range(bought)]  # after the first round
     assert all(one.shape == (1,) and one[0] <= FULL for one in squared)
     assert all(one.dtype == np.int64 and (one > 0).sum() <= 1 for one in moved[1:])
-    assert max(one.max() for one in moved[1:]) <= plan.reach
+    assert max(one.max() for one in moved[1:]) <= REACH
 
 
 def test_the_order_of_the_rows_changes_no_bit():
@@ -144,9 +144,9 @@ def test_residuals_are_clipped_whole_numbers(classes):
     wide = np.array([-(2**40), -1, 0, 1, 2**40])
     for target in (0, RESIDUAL_STEPS, -RESIDUAL_STEPS):
         left = residuals(np.full(5, target), wide, plan)
-        assert left.dtype == np.int64 and np.abs(left).max() <= plan.reach
+        assert left.dtype == np.int64 and np.abs(left).max() <= REACH
     middle = residuals(np.array([RESIDUAL_STEPS]), np.array([0]), replace(plan, epsilon=Fraction(2)))
-    assert middle[0] == (RESIDUAL_STEPS // 2 if classes else plan.reach)
+    assert middle[0] == (RESIDUAL_STEPS // 2 if classes else REACH)
 
 
 def test_the_band_is_the_spread_over_repetitions():
@@ -476,6 +476,52 @@ def test_cells_are_called_empty_by_the_noise_of_their_counts(noise):
 
 
 # --- weak models ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
+@pytest.mark.parametrize("exchange", [False, True])
+def test_where_noise_is_wider_than_the_range_the_mean_alone_is_fitted(delta, exchange):
+    """No row of 3,000 is lost, and noise that hides every curve leaves their mean near what it is."""
+    relation = Neighbours.REPLACE_ONE if exchange else Neighbours.ADD_REMOVE
+    budget = Budget(Fraction(1, 100 if delta else 25), delta, relation)
+    given = {"target": "cost", "noise": "gaussian" if delta else "laplace"}
+    design, noise, frame = method(ID)(request_for(given, budget)), seeded_noise(5), table()
+    assert design.schedule.mean_alone and not design.problems
+    release = design.run({"people": Table(frame)}, Context(noise, None, Path()))
+    model = release.artefacts[0].content
+    assert noise.counted == design.cost.loss.events.drawn()
+    assert model["mean_alone"] and not any(any(one["effects"]) for one in model["predictors"])
+    assert np.ptp(release.artefacts[0].predict(frame)) == 0
+    noise_of_mean = design.schedule.deviation(design.schedule.level_scale) / RESIDUAL_STEPS / 2 / 3000
+    assert noise_of_mean < 0.25  # of the range of 100
+    assert model["intercept"] == pytest.approx(frame["cost"].mean(), abs=2.6 * 100 * noise_of_mean)
+    assert design.judged(3000).said.id.endswith("mean_alone") and design.judged(3000).is_useless
+    assert not method(ID)(request_for(given | {"about_rows": 10**6}, budget)).schedule.mean_alone
+
+
+@pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
+@pytest.mark.parametrize("exchange", [False, True])
+def test_a_mean_alone_spends_what_is_claimed_and_no_more(delta, exchange, monkeypatch):
+    """Of the two sums of any rows, one more or another moves both together by the declared range at most."""
+    plan = replace(
+        schedule(delta, epsilon=Fraction(1, 30), classes=False, replace_one=exchange), mean_alone=True
+    )
+    leaves = plan.events.together(Neighbours.ADD_REMOVE)
+    if delta:
+        assert float(delta) / 2 < certified_delta(leaves, 1 / 30) <= float(delta)
+    else:
+        assert Fraction(99, 100) * plan.epsilon < sum(leaf.epsilon() for leaf in leaves) <= plan.epsilon
+    seen, codes, ends = [], [np.zeros(3, np.int64)] * len(SIZES), (-RESIDUAL_STEPS, 7, RESIDUAL_STEPS)
+    monkeypatch.setattr(additive_steps, "add_noise", lambda sums, noise: seen.append(sums) or sums)
+    for value in ends:
+        for rows in (3, 2):
+            target = np.array([value, 5, -5])[3 - rows :]
+            fit([own[:rows] for own in codes], target, plan, ordered=ORDERED, noise=seeded_noise(1))
+    found = [sums for sums in seen if sums.size == 2]
+    moved = [np.abs(one - other).sum() for one, other in zip(found[::2], found[1::2], strict=True)]
+    assert moved == [2 * RESIDUAL_STEPS] * 3
+    apart = max(np.abs(one - other).sum() for one in found[::2] for other in found[::2])
+    assert apart == 4 * RESIDUAL_STEPS <= 2 * 2 * RESIDUAL_STEPS
 
 
 @pytest.mark.parametrize("rows", [60, 200, 1000, 5000])

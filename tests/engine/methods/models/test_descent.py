@@ -79,10 +79,10 @@ def spent(given, runs=5):
 @pytest.mark.parametrize("replace_one", [False, True])
 @pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
 def test_the_transcript_spends_what_was_promised_and_no_more(delta, replace_one):
-    """The worst row moves every slope by its whole length; exchanged, it does not move the products too."""
+    """The worst row moves every slope by its whole length; exchanged, neither products nor the mean."""
     given = replace(plan(delta, replace_one=replace_one, rows=700, classes=not replace_one), widths=MANY)
     level = given.division.level
-    assert (0.9 if replace_one else 0.97) * level < spent(given) < 1.03 * level
+    assert (0.88 if replace_one else 0.97) * level < spent(given) < 1.03 * level
 
 
 @pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
@@ -107,8 +107,12 @@ def test_no_row_moves_a_slope_further(classes):
             module=division,
             runs=1,
         )
-        asked = [0, *[1] * given.turns]  # products, sums, and the limit of a number before one of them
-        asked[1:] = asked[1:] if classes else [*[1] * given.bought, 2, *[1] * (given.turns - given.bought)]
+        asked = [
+            0,
+            *[1] * given.turns,
+        ]  # products, sums, of a number its limit before one of them and its mean
+        if not classes:
+            asked[1:] = [*[1] * given.bought, 2, *[1] * (given.turns - given.bought), 3]
         for query, moved in zip(asked, found.moved, strict=True):
             assert moved @ moved <= given.division.queries[query].squared
             assert np.abs(moved).sum() <= given.division.queries[query].ones

@@ -458,7 +458,7 @@ def test_the_forecast_is_what_happens_on_such_people():
     exact, noise = LINEAR(request).coefficients(Table(frame)), seeded_noise(7)
     squares = []
     for _ in range(60):
-        found = LINEAR(LINEAR(request).mechanism.release(exact, noise))(request).released().artefacts[0]
+        found = LINEAR(request).released(LINEAR(request).mechanism.release(exact, noise)).artefacts[0]
         squares.append(np.mean((found.predict(frame) - slope * (x + stay)) ** 2))
     said = LINEAR(request).forecast.errors[0].median / 0.6745
     assert 0.5 * said < math.sqrt(np.mean(squares)) < 1.5 * said

@@ -1,5 +1,6 @@
 """Answers from all answers: what follows is right, agrees, and is as exact as it says."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -163,28 +164,31 @@ KNOWN = (
 WANTED = ("women", "others", "old women", "women who are not old", "sum", "mean of women", "share of old")
 
 
+@pytest.mark.parametrize("at", [TERMS, replace(TERMS, delta=Fraction(1, 10**6))], ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("name", WANTED)
-def test_margins_of_combined_answers_cover_the_exact_one_in_95_of_100(name):
+def test_margins_of_combined_answers_cover_the_exact_one_in_95_of_100(name, at):
     """1,500 draws of the noise: .95 give or take three standard errors, of a ratio a little more."""
     rows, runs, query = rows_of(4, 2000), 1500, QUERIES[name]
     known = [Measurement((QUERIES[one],), Fraction(share, 10), (), 1) for one, share in KNOWN]
-    (how,) = follow([query], known, TERMS)
+    (how,) = follow([query], known, at)
     assert how is not None and len(how.places) > 1
     exact = [QUERIES[one].numbers(rows) for one, _ in KNOWN]
     perfect = [
         Measurement(one.queries, one.epsilon, tuple(map(int, numbers)), 1)
         for one, numbers in zip(known, exact, strict=True)
     ]
-    truth = answer(query, how, perfect, TERMS).values[0]
+    truth = answer(query, how, perfect, at).values[0]
     draw, inside = np.random.default_rng(11), 0
-    scales = [float(one.query.noise(one.epsilon, TERMS).scale) for one in known]
+    scales = [float(one.query.noise(one.epsilon, at).scale) for one in known]
     for _ in range(runs):
         made = []
         for one, numbers, scale in zip(known, exact, scales, strict=True):
-            p = 1 - np.exp(-1 / scale)
-            noise = draw.geometric(p, len(numbers)) - draw.geometric(p, len(numbers))
+            p, size = 1 - np.exp(-1 / scale), len(numbers)
+            noise = draw.geometric(p, size) - draw.geometric(p, size)
+            if at.is_gaussian:
+                noise = np.rint(draw.normal(0, scale, size)).astype(np.int64)
             made.append(Measurement(one.queries, one.epsilon, tuple(map(int, numbers + noise)), 1))
-        found = answer(query, how, made, TERMS)
+        found = answer(query, how, made, at)
         inside += abs(found.values[0] - truth) <= found.within[0] + 1e-9
     error = 3 * (0.95 * 0.05 / runs) ** 0.5
     assert 0.95 - error <= inside / runs <= 0.95 + error + (0.03 if query.is_pair else 0)

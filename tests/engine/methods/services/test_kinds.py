@@ -31,7 +31,7 @@ from engine.privacy.promise import Neighbours
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.noise_source import seeded_noise
 
-DECLARED = Origin.DECLARED
+DECLARED, DELTA = Origin.DECLARED, Fraction(1, 10**6)
 SEX = Column("sex", Role.IDENTIFYING, Kind.CATEGORY, Domain(values=("f", "m")), DECLARED)
 WARD = Column("ward", Role.OTHER, Kind.CATEGORY, Domain(values=("a", "b", "c")), DECLARED)
 AGE = Column("age", Role.IDENTIFYING, Kind.INTEGER, Domain(Fraction(-3), Fraction(5)), DECLARED)
@@ -73,8 +73,8 @@ def numbers(query, rows):
     return query.numbers(Coded(frame(rows))).astype(object)
 
 
-def terms(*, rows=2, replace_one=False, by_person=True):
-    return Terms(SCHEMA if by_person else ROW_SCHEMA, rows, replace_one, by_person)
+def terms(*, rows=2, replace_one=False, by_person=True, delta=Fraction(0)):
+    return Terms(SCHEMA if by_person else ROW_SCHEMA, rows, replace_one, by_person, delta)
 
 
 # --- by hand ----------------------------------------------------------------------------------------
@@ -175,6 +175,11 @@ def test_what_a_person_moves_is_what_is_claimed_and_no_more(name, replace_one):
     assert max(found) <= claimed
     single = query.size == 1 and replace_one and name == "count"  # whoever goes and whoever comes: one number
     assert max(found) == (claimed // 2 if single else claimed)
+    squares = [int((one.astype(object) ** 2).sum()) for one in moved]
+    if replace_one:
+        far = [moved[place] for place in np.argsort(squares)[-40:]] + moved[:20]
+        squares += [int(((one - other).astype(object) ** 2).sum()) for one in far for other in moved]
+    assert max(squares) == query.squared_sensitivity(at)
 
 
 @pytest.mark.parametrize("name", [*QUERIES, "quantile"])
@@ -184,6 +189,9 @@ def test_the_event_of_a_question_costs_its_level(name):
     for replace_one in (False, True):
         at = terms(replace_one=replace_one)
         assert query.event(Fraction(2, 7), at).epsilon() == Fraction(2, 7)
+        found = query.event(Fraction(2, 7), replace(at, delta=DELTA))
+        assert found.concentrated() == Fraction(2, 7) ** 2 / 2
+        assert (found.epsilon() is None) == query.is_linear
 
 
 def test_a_pair_that_forgot_the_value_would_be_seen():
@@ -197,10 +205,11 @@ def test_a_pair_that_forgot_the_value_would_be_seen():
 
 
 @pytest.mark.at_once
+@pytest.mark.parametrize("delta", [Fraction(0), DELTA])
 @pytest.mark.parametrize("name", ["count", "sum", "mean", "share", "people", "share of people"])
-def test_margins_cover_the_exact_answer_in_95_of_100(name):
+def test_margins_cover_the_exact_answer_in_95_of_100(name, delta):
     rows = [(f"p{place}", *EVERY_ROW[place % len(EVERY_ROW)]) for place in range(900)]
-    query, epsilon, at = QUERIES[name], Fraction(1, 10), terms()
+    query, epsilon, at = QUERIES[name], Fraction(1, 10), terms(delta=delta)
     numbers, noise = query.numbers(Coded(frame(rows))), query.noise(epsilon, at)
 
     def told(released):

@@ -1,5 +1,6 @@
 """The planner: no question less exact than alone, for much less; what is paid is what the tables lose."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -75,6 +76,20 @@ def test_twenty_typical_questions():
     assert len(plan) <= 5 and deviation(asked, plan) < 8
     assert sum(one.epsilon for one in plan) < Fraction(2, 5)
     assert [one.questions for one in plan] == [20, *[0] * (len(plan) - 1)]
+
+
+def test_with_a_delta_no_question_is_less_exact_and_squares_are_what_is_made_small():
+    asked, at = wanted(TYPICAL, Fraction(1, 10)), replace(TERMS, delta=Fraction(1, 10**6))
+    plan = plan_for(asked, at, visit=1)
+    found = follow([one.query for one in asked], plan, at)
+    for one, how in zip(asked, found, strict=True):
+        alone = float(one.query.noise(one.alone, at).scale) ** 2
+        assert variances(one.query, how, plan, at).max() <= alone * (1 + 1e-6)
+    apart, together = (
+        at.takes(levels) for levels in ([one.alone for one in asked], [p.epsilon for p in plan])
+    )
+    assert together < apart / 2
+    assert at.together(one.epsilon for one in plan) < Fraction(3, 5) * at.together(one.alone for one in asked)
 
 
 def random_conditions(seed, count=20):

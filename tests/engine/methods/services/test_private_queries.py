@@ -28,6 +28,7 @@ from engine.methods.services.asked import ID, level_for
 from engine.methods.services.desk import Desk
 from engine.methods.services.questions import Coded
 from engine.privacy.accuracy import laplace_error
+from engine.privacy.gaussian import concentrated_delta
 from engine.privacy.promise import Neighbours
 from engine.progress import SILENT
 from engine.release.check import check
@@ -451,12 +452,17 @@ def test_a_desk_that_nobody_asked_is_closed_too(desk):
 
 
 def request(
-    *questions, cap=None, epsilon=Fraction(10**6), neighbours=Neighbours.ADD_REMOVE, columns=(SEX, AGE)
+    *questions,
+    cap=None,
+    epsilon=Fraction(10**6),
+    neighbours=Neighbours.ADD_REMOVE,
+    columns=(SEX, AGE),
+    delta=Fraction(0),
 ):
     """Return the request of a visit at a desk that was just opened."""
     schemas = {MAIN: Schema(columns) if cap is None else Schema((PERSON, *columns), cap)}
     given = {"columns": [column.name for column in columns]}
-    opening = DESK.make_request(schemas, given, budget=Budget(epsilon, neighbours=neighbours))
+    opening = DESK.make_request(schemas, given, budget=Budget(epsilon, delta, neighbours))
     state = DESK(opening).run({}, Context(seeded_noise(1), None, Path("unused"))).state
     return DESK.make_request(schemas, {"questions": list(questions)}, step="visit", state=state)
 
@@ -587,6 +593,69 @@ def test_what_the_visits_may_spend_is_what_the_accountant_adds_up(desk):
     assert desk.refused({"where": "age > 9", "epsilon": str(Fraction(1, 2) - spent + Fraction(1, 10**9))})
     desk.ask({"where": "age > 9", "epsilon": str(Fraction(1, 2) - spent)})
     assert desk.service.epsilon_left == 0
+
+
+# --- a desk with a δ ----------------------------------------------------------------------------------
+
+WITH_DELTA = {
+    "budget": Budget(Fraction(1), Fraction(1, 10**6)),
+    "holding_budget": Budget(Fraction(2), Fraction(1, 10**5)),
+}
+
+
+def promised(desk, name):
+    tree = json.loads((desk.folder / name / "release" / "evidence.json").read_text())["promise"]
+    return Fraction(tree["epsilon"]), Fraction(tree["delta"])
+
+
+def test_a_desk_with_a_delta_gives_all_of_what_was_reserved_and_no_more(folder):
+    """Squares of levels add up to the 2ρ of the opening, and the ledger's own sum agrees to the last one."""
+    desk = Visitor(folder, **WITH_DELTA)
+
+    def state():
+        return Desk.loads((desk.folder / desk.last / "internal" / "state").read_bytes())
+
+    rho = float(state().reserved / 2)
+    assert (
+        concentrated_delta(rho=rho, epsilon=1.0) <= 1e-6 < concentrated_delta(rho=rho * 1.0001, epsilon=1.0)
+    )
+    first, second = state().level(state().reserved / 3), state().level(state().reserved / 6)
+    desk.ask({"where": "sex is f", "epsilon": str(first)}, {"where": "age > 9", "epsilon": str(second)})
+    last = state().level(state().left)
+    assert last**2 == pytest.approx(float(state().reserved) / 2)
+    assert promised(desk, "visit1")[0] < 1 and promised(desk, "visit1")[1] == Fraction(1, 10**6)
+    too_much = {"where": "age > 30", "epsilon": str(last + Fraction(1, 10**9))}
+    assert desk.refused(too_much) == "over_reserve_delta"
+    desk.ask({"where": "age > 30", "epsilon": str(last)}, {"where": "sex is f"})
+    assert desk.refused({"where": "age > 31", "epsilon": "1/1000"}) == "over_reserve_delta"
+    # answers of two visits: levels were chosen on the way, so that only what was fixed before bounds them
+    assert promised(desk, "visit2") == (1, Fraction(1, 10**6))
+    desk.release(replace(desk.visit(), step="close", parameters={}, files={}), "closed")
+    assert promised(desk, "closed") == (1, Fraction(1, 10**6))
+
+
+def test_the_events_of_a_desk_with_a_delta_are_what_its_levels_take():
+    asked = request(F, OLD, {"kind": "quantile", "value": "age", "epsilon": "1/8"}, delta=Fraction(1, 10**6))
+    loss = DESK(asked).cost.loss
+    rho = sum(leaf.concentrated() for leaf, _ in loss.events.leaves())
+    assert 2 * rho == 3 * Fraction(1, 64) == DESK(asked).terms.takes([Fraction(1, 8)] * 3)
+    assert [leaf.word for leaf, _ in loss.events.leaves()] == [*["discrete_gaussian"] * 2, "permute_and_flip"]
+    assert concentrated_delta(rho=float(rho), epsilon=float(loss.epsilon)) <= float(loss.delta)
+    assert sum(DESK(asked).takes_each) == loss.epsilon
+
+
+def test_the_opening_says_which_noise_is_less_for_so_many_questions():
+    """Laplace noise up to eight questions of the same share, Gaussian noise from about nine on."""
+
+    def said(questions, delta):
+        given, budget = {"columns": ["sex"], "questions": questions}, Budget(Fraction(1), Fraction(delta))
+        opening = DESK.make_request({MAIN: Schema((SEX,))}, given, budget=budget)
+        notes = [one.id.rsplit(".", 1)[1] for one in DESK(opening).forecast.notes]
+        return [one for one in notes if one.startswith("less_")]
+
+    delta = Fraction(1, 10**6)
+    assert said(4, delta) == ["less_without_delta"] and said(4, 0) == []
+    assert said(100, delta) == [] and said(100, 0) == ["less_with_delta"]
 
 
 # --- nothing but the answers leaves -----------------------------------------------------------------

@@ -664,3 +664,105 @@ def test_intervals_of_two_tables_hold_the_truth_and_no_table_that_is_possible_is
         "·".join(name) for name, a, b in zip(names, least, most, strict=True) if a == b and 0 < b < 5
     }
     assert told <= expected | exact_small
+
+
+# --- conditions on rows: everybody knows which values of a column are in a table ------------------------
+
+
+def of_some(told, counts, wards, *conditions):
+    """Return the table of some wards alone, which says nothing of the others but zeros."""
+    frame = told.frame.copy()
+    for place, (ward, arm, _) in enumerate(frame.itertuples(index=False, name=None)):
+        size = sum(
+            counts[one, other]
+            for one in wards
+            for other in "xyz"
+            if ward in (one, "(all)") and arm in (other, "(all)")
+        )
+        if size == 0 or not pd.isna(frame["count"][place]):
+            frame.loc[place, "count"] = size
+    return replace(told, frame=frame, conditions=conditions)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        {"column": "ward", "is": "in", "values": ["a", "b", "never"]},
+        {"column": "ward", "is": "not_in", "values": ["c"]},
+        {"column": "ward"},
+        None,
+    ],
+)
+def test_totals_of_some_values_give_away_no_cell_beside_a_table_without_totals(condition):
+    """3 = 17 - 14: the total of two wards less the other one, which a table without totals need not hide."""
+    hidden = ("ax", "ay", "bx", "by")
+    some = of_some(of_wards(WARDS, hidden), WARDS, "ab", *([condition] if condition else []))
+    every = of_wards(WARDS, ("bx",), totals=False)
+    for new, old in ((some, every), (every, some)):
+        assert "x · b" in exposed_cells(new, old)
+    assert exposed_cells(of_wards(WARDS, hidden), some) == []
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        {"column": "arm", "is": "in", "values": ["x"]},
+        {"column": "arm", "is": "not_in", "values": ["y", "z"]},
+    ],
+)
+def test_a_table_of_one_value_is_a_part_of_a_table_over_its_column(condition):
+    counts = {**WARDS, ("b", "x"): 4, ("a", "x"): 9}
+    every = of_wards(counts, ("ax", "ay", "bx", "by"))
+    lines = pd.DataFrame({"ward": [*"abc", "(all)"], "count": [9, 4, 40, 53]}).astype({"count": "Int64"})
+    one = Told(lines, {"ward": "(all)"}, 1, 3, conditions=(condition,))
+    assert "x · b" in exposed_cells(one, every) and "x · b" in exposed_cells(every, one)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"is": "at_least", "value": 18}, {"is": "at_least", "value": 21}),
+        (
+            {"is": "between", "minimum": 18, "maximum": 64},
+            {"is": "between", "minimum": "20.5", "maximum": 64},
+        ),
+        ({"is": "at_most", "value": "2020-02-29"}, {"is": "at_most", "value": "2020-01-31"}),
+        ({"is": "not_missing"}, {"is": "in", "values": ["x"]}),
+    ],
+)
+def test_few_people_between_two_conditions_are_given_away_by_no_sum(first, second):
+    """Nothing is printed in both: what the one counts and the other does not is the rest of its parts."""
+    lines = pd.DataFrame({"ward": ["(all)"], "count": [50]}).astype({"count": "Int64"})
+    whole = Told(lines, {"ward": "(all)"}, 1, 5, conditions=({"column": "age", **first},))
+    parts = pd.DataFrame({"ward": ["a", "b"], "count": [30, 17]}).astype({"count": "Int64"})
+    for size, is_few in ((17, True), (14, False)):
+        less = replace(whole, frame=parts.assign(count=pd.array([30, size], "Int64")))
+        less = replace(less, conditions=({"column": "age", **second},))
+        for new, old in ((whole, less), (less, whole)):
+            try:
+                assert bool(exposed_cells(new, old)) == is_few
+            except NotComparable:
+                assert not is_few
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_a_release_was_conditioned_on_is_kept_for_the_next_one(tmp_path, turned):
+    ages = [*dict.fromkeys(age for age, _, _ in COUNTS), "[60-70)"]
+    counts = {
+        (age, sex, "NO"): 40 + 7 * place for place, age in enumerate(ages) for sex in ("Female", "Male")
+    }
+    counts["[50-60)", "Male", "NO"] = 3
+    path = people_table(stays(counts), tmp_path)
+    some = [{"step": "keep_rows_where", "column": "age", "is": "in", "values": ages[:2]}]
+    given = {"columns": ["age", "gender"], "threshold": 5, "seconds": 1}
+    plans = [
+        replace(plan_for(path, given, "Two ages"), preparation=tuple(some)),
+        plan_for(path, given | {"totals": False}, "All ages"),
+    ]
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    first, second = plans[::-1] if turned else plans
+    run(first, out=tmp_path / "one", ledger=ledger, base=tmp_path)
+    with pytest.raises(InputRefused, match=rf"{ID}\.differs"):
+        run(second, out=tmp_path / "two", ledger=ledger, base=tmp_path)
+    kept = json.loads(ledger.told(ledger.entries()[0].id))["conditions"]
+    assert kept == ([] if turned else some)

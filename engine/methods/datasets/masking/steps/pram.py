@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +22,7 @@ from engine.methods.datasets.masking.step import (
     Wrong,
 )
 from engine.methods.datasets.masking.working import Form, Places, Texts, Working
+from engine.texts import plainly
 from engine.views import TableView, Text
 
 MOST_VALUES = 500
@@ -78,9 +81,13 @@ class Pram(MaskingStep):
             "counts_before": [round(float(one), 3) for one in estimate],
             "standard_errors": [round(float(one), 3) for one in error],
         }
+        level = None
+        if not options["invariant"]:  # whose matrix is read off the rows
+            level = {"epsilon": plainly(epsilon_of(matrix), up=True), "factor": central_factor(matrix, error)}
+            public |= level
         inside = {"undeclared": round(float(((held.places >= 0) & (known < 0)).mean()), 6)}
         done = _really_stayed(drawn_by, true) if options["invariant"] else None
-        return Told(public, (_view(name, values, counts, estimate, error),), inside, done)
+        return Told(public, (_view(name, values, counts, estimate, error, level),), inside, done)
 
 
 def staying(values: int, stay: float) -> Floats:
@@ -103,6 +110,27 @@ def invariant(matrix: Floats, counts: Floats) -> Floats:
     columns = both.sum(axis=0)
     back = np.divide(both.T, columns[:, None], out=np.eye(len(counts)), where=columns[:, None] > 0)
     return np.asarray(matrix @ back)
+
+
+def epsilon_of(matrix: Floats) -> float:
+    """Return ε of one declared value that was changed by a matrix, by itself.
+
+    Examples
+    --------
+    >>> round(epsilon_of(staying(2, 0.75)), 4)
+    1.0986
+    """
+    return float(np.log(matrix.max(axis=0) / matrix.min(axis=0)).max())
+
+
+def central_factor(matrix: Floats, error: Floats) -> float:
+    """Return how many times as exact counts with central noise would be, at the ε of the matrix.
+
+    Counts of all values, two of which change where one value does, with geometric noise at ε/2 each.
+    """
+    kept = math.exp(-epsilon_of(matrix) / 2)
+    central = math.sqrt(2 * kept) / (1 - kept)
+    return plainly(math.sqrt(float((error**2).mean())) / central, digits=2)
 
 
 def _really_stayed(matrix: Floats, true: Floats) -> Text:
@@ -138,7 +166,14 @@ def _draw(known: Places, matrix: Floats, chance: np.random.Generator) -> Places:
     return drawn
 
 
-def _view(name: str, values: Values, counts: Floats, estimate: Floats, error: Floats) -> TableView:
+def _view(
+    name: str,
+    values: Values,
+    counts: Floats,
+    estimate: Floats,
+    error: Floats,
+    level: Mapping[str, float] | None,
+) -> TableView:
     rows = tuple(
         (value, int(count), round(float(before), 1), round(float(wide), 1))
         for value, count, before, wide in zip(values, counts, estimate, error, strict=True)
@@ -148,5 +183,5 @@ def _view(name: str, values: Values, counts: Floats, estimate: Floats, error: Fl
         Text(f"{WORDS}.views.pram.title", {"column": name}),
         headings,
         rows,
-        Text(f"{WORDS}.views.pram.note"),
+        Text(f"{WORDS}.views.pram.{'note' if level is None else 'level'}", level or {}),
     )

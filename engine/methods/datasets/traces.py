@@ -1,0 +1,410 @@
+"""Invented histories: chains of places whose moves, stays, lengths and beginnings were counted with noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from engine import arrays
+from engine.methods import option
+from engine.methods.budget import budget_problems, is_replace_one, required_budget
+from engine.methods.datasets.marginal_model.sampling import uniform
+from engine.methods.filling import Judged
+from engine.methods.once import once
+from engine.methods.parameters import Problem
+from engine.methods.protocol import (
+    MAIN,
+    Context,
+    DictionaryEntry,
+    Expected,
+    Family,
+    Forecast,
+    Method,
+    Reference,
+    Release,
+    Rows,
+    Shape,
+    Source,
+    TableArtefact,
+)
+from engine.methods.shared.cells import MOST_CELLS, Extra, LevelAxis, level_problems
+from engine.methods.shared.histories import (
+    DAY,
+    GRID,
+    HOUR,
+    Histories,
+    Weighing,
+    bounds_of,
+    part_of_time,
+    projected,
+)
+from engine.methods.shared.promise import promise
+from engine.methods.shared.tables import forecast_views
+from engine.privacy.events import Sequential
+from engine.privacy.mechanisms import LaplaceCounts
+from engine.privacy.promise import Promise
+from engine.table.schema import Kind
+from engine.views import Text
+
+if TYPE_CHECKING:
+    from engine.privacy.noise import Noise
+    from engine.table.table import Table
+
+Floats = arrays.Floats
+Integers = arrays.Integers
+
+SHARES = {
+    "lengths": Fraction(2, 25),
+    "starts": Fraction(3, 25),
+    "hours": Fraction(2, 25),
+    "moves": Fraction(12, 25),
+    "stays": Fraction(6, 25),
+}
+"""Of ε. A move needs most: it has the most cells, and everything hangs on it."""
+MOST_PEOPLE = 1_000_000
+MOST_TIMES = 3
+"""So many times the stated people are invented at most, whatever the noise says."""
+NOT_KNOWN = 1
+
+
+class Traces(Method):
+    """Invented histories of places, one event after the other, from private tables alone.
+
+    Notes
+    -----
+    Five tables are counted on whole histories (`engine.methods.shared.histories`): lengths, first place by
+    slot of the calendar, first place by hour of the day, moves to the next place or the end, and stays by
+    band. The first three move by 1 where one history comes or goes, the others by the cap in weighed events;
+    exact discrete noise, and the losses add up. What follows reads nothing more: negative counts are brought
+    to the nearest table without any, rows of stays are drawn towards all stays by how noisy they are, and
+    histories are drawn from the chain. Its ends are brought, step by step, to the noisy lengths.
+
+    Source: Chen, Acs and Castelluccia (2012) and Wang and Sinnott (2017) draw traces from private chains; the
+    weights in place of a cut, and ends by lengths, are this program's.
+    """
+
+    id = "datasets.traces"
+    family = Family.DATASET
+    promises = ("pure_dp",)
+    sources = (Source(MAIN, Shape.EVENTS),)
+    rows = Rows.SYNTHETIC
+    invented = True
+    counts_people = True
+    published = Reference(
+        "Chen, Acs, Castelluccia: Differentially private sequential data publication via variable-length "
+        "n-grams (2012)",
+        "section 4, with whole histories weighed in place of cut",
+        "doi:10.1145/2382196.2382263",
+    )
+
+    class Options(option.Options):
+        place: str = option.column(column_kinds=(Kind.CATEGORY, Kind.ORDINAL), needs_domain=True)
+        moment: str = option.column(column_kinds=(Kind.MOMENT,), needs_domain=True)
+        left: str | None = option.column(column_kinds=(Kind.MOMENT,), optional=True, needs_domain=True)
+        about_people: int = option.integer(minimum=10, maximum=10**9)
+        longest: int = option.integer(default=20, minimum=2, maximum=200)
+        stays: option.Edges = option.edges(default=[6, 24, 72, 168], minimum=1, maximum=50)
+        slot: int = option.integer(default=7, minimum=1, maximum=366, unit="days")
+
+    options: Options
+
+    # --- declarations ------------------------------------------------------------------------------
+
+    @once
+    def further_problems(self) -> list[Problem]:
+        if self.schema.person_key is None:
+            return [Problem(f"{self.id}.no_person_key")]
+        found = level_problems([self.schema.column(self.options.place)], parameter="place")
+        for name in ("moment", "left"):
+            column = self.schema.column(getattr(self.options, name) or self.options.moment)
+            if column.domain is None or column.domain.minimum is None or column.domain.maximum is None:
+                found.append(Problem(f"{self.id}.no_bounds", {"column": column.name}, name))
+        if any(isinstance(edge, date) for edge in self.options.stays):
+            found.append(Problem(f"{self.id}.not_hours", {}, "stays"))
+        if not found and (size := max(int(np.prod(shape)) for shape in self.shapes.values())) > MOST_CELLS:
+            found.append(Problem(f"{self.id}.too_many_cells", {"cells": size, "most": MOST_CELLS}, "slot"))
+        found += budget_problems(self.request, uses_delta=False)
+        if not found and self.signal < 1:
+            values = {"people": self.options.about_people, "places": self.axis.declared}
+            found.append(Problem(f"{self.id}.too_few", values, "about_people"))
+        return found
+
+    @once
+    def uses(self) -> Mapping[str, tuple[str, ...]]:
+        key = self.schema.person_key
+        named = (key.name if key else None, self.options.place, self.options.moment, self.options.left)
+        return {MAIN: tuple(name for name in named if name is not None)}
+
+    @once
+    def axis(self) -> LevelAxis:
+        """Return the places, and one cell for what was not declared: no history is torn by it."""
+        return LevelAxis(self.schema.column(self.options.place), Extra.TOGETHER)
+
+    @once
+    def bounds(self) -> tuple[int, int]:
+        """Return where the declared time begins and ends, in minutes."""
+        return bounds_of(self.schema.column(self.options.moment))
+
+    @once
+    def edges(self) -> Integers:
+        """Return the inner edges of stays, in minutes."""
+        return np.array([int(Fraction(str(edge)) * HOUR) for edge in self.options.stays], dtype=np.int64)
+
+    @once
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the cells of every table."""
+        places, (low, high) = len(self.axis.labels), self.bounds
+        return {
+            "lengths": (self.options.longest,),
+            "starts": (places, -((low - high) // (self.options.slot * DAY))),
+            "hours": (places, 24),
+            "moves": (places, places + 1),
+            "stays": (places, len(self.edges) + 1 + NOT_KNOWN),
+        }
+
+    @once
+    def mechanisms(self) -> dict[str, LaplaceCounts]:
+        """Return the noise of every table."""
+        epsilon, factor = required_budget(self.request).epsilon, 2 if is_replace_one(self.request) else 1
+        found = {}
+        for name, share in SHARES.items():
+            if name in ("moves", "stays"):
+                moved, grid = self.request.units_moved * GRID, Fraction(1, GRID)
+                found[name] = LaplaceCounts(moved, share * epsilon, grid)
+            else:
+                found[name] = LaplaceCounts(factor, share * epsilon)
+        return found
+
+    @once
+    def cost(self) -> Promise:
+        events = tuple(mechanism.event for mechanism in self.mechanisms.values())
+        return promise(self.request, Sequential(events), bounded="histories_weighed")
+
+    @once
+    def signal(self) -> float:
+        """Return how many deviations of its noise a move has on average, were every history full."""
+        cells = int(np.prod(self.shapes["moves"]))
+        noise = sqrt(2) * float(self.mechanisms["moves"].scale) / GRID
+        return self.options.about_people * self.request.rows_per_person / cells / noise
+
+    # --- forecast ----------------------------------------------------------------------------------
+
+    @once
+    def forecast(self) -> Forecast:
+        errors = []
+        for name, mechanism in self.mechanisms.items():
+            step = 1 / GRID if name in ("moves", "stays") else 1.0
+            one, unit = mechanism.accuracy(), "events" if step < 1 else self.schema.words.several
+            said = Text(f"methods.{self.id}.numbers.{name}.label")
+            errors.append(Expected(said, "cell", None, one.median * step, one.limit * step, unit))
+        weighed = Text(f"methods.{self.id}.notes.weighed", {"cap": self.schema.rows_per_person})
+        views = forecast_views(self.id, errors)
+        return Forecast(tuple(errors), errors[3], views, (weighed, Text(f"methods.{self.id}.notes.chain")))
+
+    def judged(self, people: int | None) -> Judged:
+        share = max(0.0, 1 - 1 / self.signal)
+        verdict = "noise" if share < 0.5 else "much" if share < 0.8 else "moves"
+        return Judged(share, Text(f"methods.{self.id}.judged.{verdict}", {"times": f"{self.signal:.3g}"}))
+
+    # --- release -----------------------------------------------------------------------------------
+
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        context.progress.step(0.0, "run.reading")
+        schema, places = self.schema, len(self.axis.labels)
+        key = schema.person_key
+        assert key is not None
+        left = None if self.options.left is None else schema.column(self.options.left)
+        rows = context.whole[MAIN].rows()
+        own = Histories.of(rows, key, self.axis, schema.column(self.options.moment), left)
+        first, cap = own.firsts, schema.rows_per_person
+        weighing, slots = Weighing(cap, cap), self.shapes["starts"][1]
+        slot = (own.start[first] - self.bounds[0]) // (self.options.slot * DAY)
+        hour = part_of_time(own.start[first], weekly=False)
+        exact = {
+            "lengths": own.length_counts(self.options.longest),
+            "starts": np.bincount(own.place[first] * slots + slot, minlength=places * slots),
+            "hours": np.bincount(own.place[first] * 24 + hour, minlength=places * 24),
+            "moves": own.moves(places, weighing),
+            "stays": own.stays(places, self.edges, weighing),
+        }
+        context.progress.step(0.5, "run.noise")
+        noisy = {
+            name: mechanism.release(exact[name].astype(np.int64), context.noise)
+            for name, mechanism in self.mechanisms.items()
+        }
+        # nothing after this line has seen a row
+        context.progress.step(0.7, "run.writing")
+        model = Chain.of({name: noisy[name].reshape(self.shapes[name]) for name in noisy}, self._deviation)
+        total = round(float(noisy["lengths"].sum()))
+        people = min(max(1, total), MOST_TIMES * self.options.about_people, MOST_PEOPLE)
+        artefact = self._table(model, people, context.noise)
+        return Release((artefact,), self.cost, notes=self.forecast.notes)
+
+    def _deviation(self, name: str) -> float:
+        """Return the deviation of the noise of a table, in steps."""
+        return sqrt(2) * float(self.mechanisms[name].scale)
+
+    def _table(self, model: Chain, people: int, noise: Noise) -> TableArtefact:
+        """Draw histories and write them, ordered by invented person and moment."""
+        person, place, start, end = draw(
+            model,
+            people,
+            noise,
+            edges=self.edges,
+            bounds=self.bounds,
+            slot=self.options.slot * DAY,
+        )
+        key = self.schema.person_key
+        assert key is not None
+        labels = np.array([*self.axis.labels[: self.axis.declared], ""], dtype=object)
+        columns = {
+            key.name: (person + 1).astype(str),
+            self.options.place: labels[place],
+            self.options.moment: start.astype("datetime64[m]").astype(str),
+        }
+        if self.options.left is not None:
+            columns[self.options.left] = end.astype("datetime64[m]").astype(str)
+        frame = pd.DataFrame({name: pd.array(cells, dtype="str") for name, cells in columns.items()})
+        word = f"methods.{self.id}.dictionary"
+        meanings = ("person", "place", "moment", "left")
+        kinds = ("category", "category", "text", "text")
+        entries = tuple(
+            DictionaryEntry(name, Text(f"{word}.{meaning}"), kind)
+            for name, meaning, kind in zip(columns, meanings, kinds, strict=False)
+        )
+        return TableArtefact("traces", (frame,), entries)
+
+
+# --- the chain: everything below reads noisy tables alone --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Where histories begin, go and end.
+
+    Parameters
+    ----------
+    ends
+        Chance of each length that a history ends there, given that it came so far, shape (longest).
+    starts
+        Chances of first place and slot, shape (places, slots).
+    hours
+        Chances of the hour of the first arrival by place, shape (places, 24).
+    moves
+        Chances of the next place by place, shape (places, places).
+    leaving
+        Chance of each place that a history ends there, shape (places).
+    stays
+        Chances of the bands of stays by place, shape (places, bands).
+    """
+
+    ends: Floats
+    starts: Floats
+    hours: Floats
+    moves: Floats
+    leaving: Floats
+    stays: Floats
+
+    @staticmethod
+    def of(tables: Mapping[str, Integers], deviation: object) -> Chain:
+        """Return the chain of noisy tables; ``deviation`` gives that of the noise of a table by its name."""
+        assert callable(deviation)
+        lengths = projected(tables["lengths"].astype(float))
+        left = np.cumsum(lengths[::-1])[::-1]
+        ends = np.divide(lengths, left, out=np.ones_like(lengths), where=left > 0)
+        ends[-1] = 1.0
+        moves = projected(tables["moves"].astype(float))
+        all_moves = moves.sum(axis=1)
+        leaving = np.divide(moves[:, -1], all_moves, out=np.full(len(moves), 0.5), where=all_moves > 0)
+        return Chain(
+            ends,
+            projected(tables["starts"].astype(float)),
+            shrunk(tables["hours"].astype(float), deviation("hours")),
+            rows_of(moves[:, :-1]),
+            np.clip(leaving, 1e-6, 1 - 1e-6),
+            shrunk(tables["stays"][:, :-NOT_KNOWN].astype(float), deviation("stays")),
+        )
+
+
+def rows_of(table: Floats) -> Floats:
+    """Return every row as chances; all alike in a row of nothing."""
+    sums = table.sum(axis=1, keepdims=True)
+    alike = np.full_like(table, 1 / table.shape[1])
+    return np.divide(table, sums, out=alike, where=sums > 0)
+
+
+def shrunk(table: Floats, deviation: float) -> Floats:
+    """Return every row as chances, drawn towards those of all rows by how noisy its sum is."""
+    everybody = projected(table.sum(axis=0))
+    everybody = everybody / everybody.sum()
+    sums = np.maximum(table.sum(axis=1, keepdims=True), 0.0)
+    weight = sums / (sums + deviation * sqrt(table.shape[1]))
+    own = rows_of(np.array([projected(line) for line in table]))
+    return np.asarray(weight * own + (1 - weight) * everybody)
+
+
+def tilted(leaving: Floats, counts: Floats, wanted: float) -> Floats:
+    """Return chances of ending by place, odds times one number, so that ``wanted`` of those counted end.
+
+    Examples
+    --------
+    >>> [round(float(one), 3) for one in tilted(np.array([0.5, 0.2]), np.array([1.0, 1.0]), 0.5)]
+    [0.667, 0.333]
+    """
+    total = counts.sum()
+    if total == 0 or wanted >= 1:
+        return np.ones_like(leaving)
+    odds, low, high = leaving / (1 - leaving), -40.0, 40.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        ended = odds * np.exp(middle) / (1 + odds * np.exp(middle))
+        low, high = (middle, high) if counts @ ended < wanted * total else (low, middle)
+    return np.asarray(odds * np.exp(high) / (1 + odds * np.exp(high)))
+
+
+def choose(chances: Floats, lots: Floats) -> Integers:
+    """Return a choice for each row of chances, shape (rows, choices), by lots between 0 and 1."""
+    sums = np.cumsum(chances, axis=1)
+    return np.asarray((sums < lots[:, None] * sums[:, -1:]).sum(axis=1), dtype=np.int64)
+
+
+def draw(
+    chain: Chain, people: int, noise: Noise, *, edges: Integers, bounds: tuple[int, int], slot: int
+) -> tuple[Integers, Integers, Integers, Integers]:
+    """Return person, place, arrival and leaving of invented events, by person and moment."""
+    low, high = bounds
+    places = len(chain.leaving)
+    starts = np.cumsum(chain.starts.ravel())
+    cell = np.searchsorted(starts, uniform(noise, people) * starts[-1], side="right")
+    place, at = np.divmod(np.minimum(cell, len(starts) - 1), chain.starts.shape[1])
+    days = np.maximum(slot // DAY, 1)
+    day = at * days + np.floor(uniform(noise, people) * days).astype(np.int64)
+    hour = choose(chain.hours[place], uniform(noise, people))
+    begin = low // DAY * DAY
+    now = begin + day * DAY + hour * HOUR + np.floor(uniform(noise, people) * HOUR).astype(np.int64)
+    now = np.clip(now, low, high - 1)
+    person = np.arange(people)
+    outer = np.concatenate([[0], edges, [2 * edges[-1]]])
+    found = []
+    for ends in chain.ends.tolist():
+        band = choose(chain.stays[place], uniform(noise, len(place)))
+        width = outer[band + 1] - outer[band]
+        end = now + outer[band] + np.floor(uniform(noise, len(place)) * width).astype(np.int64)
+        found.append((person, place, now, np.minimum(end, high - 1)))
+        counts = np.bincount(place, minlength=places).astype(float)
+        chance = tilted(chain.leaving, counts, ends)[place]
+        goes = (uniform(noise, len(place)) >= chance) & (end < high)
+        person, place, now = person[goes], place[goes], end[goes]
+        place = choose(chain.moves[place], uniform(noise, len(place)))
+        if not len(person):
+            break
+    columns = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+    order = np.lexsort((np.arange(len(columns[0])), columns[0]))
+    return columns[0][order], columns[1][order], columns[2][order], columns[3][order]

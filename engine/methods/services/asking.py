@@ -1,0 +1,98 @@
+"""The page on which a recipient writes questions, without a network, and how its file is known again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from engine import texts
+from engine.errors import InputRefused
+from engine.methods.services.asked import ID, KINDS, PEOPLE, QUANTILE, ROWS
+from engine.methods.services.desk import Desk
+from engine.methods.services.questions import axis_of, digest
+from engine.methods.shared.offline_page import fill, policy
+from engine.table.schema import Kind
+
+TEMPLATE, NAME = ("kits", "questions.html"), "questions.html"
+STAMP = "stamp"
+_ASKED = ("kind", "of", "where", "part", "value", "quantile", "by")
+_WORDS = f"methods.{ID}.page."
+
+
+def desk_id(desk: Desk) -> str:
+    """Return what tells desks apart: what their questions mean, and what was reserved."""
+    reserved = [str(desk.epsilon), str(desk.delta), desk.neighbours.value, desk.questions]
+    return digest([desk.declared, reserved])[:12]
+
+
+def page(desk: Desk) -> bytes:
+    """Return the page of a desk: declarations only; it asks no network and sends nothing."""
+    template = files("resources").joinpath(*TEMPLATE).read_text(encoding="utf-8")
+    columns = [desk.schema.column(name) for name in desk.columns]
+    numbers = [one.name for one in columns if one.kind in (Kind.INTEGER, Kind.NUMBER)]
+    listed = [(one.name, axis_of(desk.schema, one.name).described) for one in columns]
+    rows = "\n".join(f"<tr><td>{escape(name)}</td><td>{escape(values)}</td></tr>" for name, values in listed)
+    fields = f"methods.{ID}.steps.visit.parameters.questions.fields"
+    ofs = (ROWS, PEOPLE) if desk.terms.by_person else (ROWS,)
+    values = {
+        "policy": policy(template),
+        "desk": escape(json.dumps({"id": desk_id(desk)})),
+        "rows": rows,
+        "kinds": _options((one, texts.text(f"{fields}.kind.choices.{one}")) for one in KINDS),
+        "ofs": _options((one, texts.text(f"{fields}.of.choices.{one}")) for one in ofs),
+        "numbers": _options((one, one) for one in numbers),
+        "groups": _options((one, one) for one in desk.columns),
+    }
+    words = texts.catalogue("en")
+    said = {
+        f"say_{name.removeprefix(_WORDS)}": escape(texts.text(name))
+        for name in words
+        if name.startswith(_WORDS)
+    }
+    return fill(template, values | said).encode()
+
+
+def _options(pairs: Iterable[tuple[str, str]]) -> str:
+    return "".join(f'<option value="{escape(value)}">{escape(label)}</option>' for value, label in pairs)
+
+
+def stamp(record: Mapping[str, Any], desk: str) -> str:
+    """Return what the page writes beside a question: of which desk, and a checksum of what is asked.
+
+    It shows a file that is of another desk or was damaged. It is no signature: whoever writes the file may
+    ask whatever they like.
+    """
+    found = 0x811C9DC5  # FNV-1a with 32 bits, which the script of the page works out too
+    for byte in f"{desk}\n{_written(record)}".encode():
+        found = (found ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return f"{desk}-{found:08x}"
+
+
+def _written(record: Mapping[str, Any]) -> str:
+    values = dict(record)
+    if values.get("kind") != QUANTILE:
+        values.pop("quantile", None)
+    values["by"] = ";".join(values.get("by") or ())
+    return "\n".join(str(values.get(name) or "") for name in _ASKED)
+
+
+def refuse_stamps(records: Iterable[Mapping[str, Any]], desk: Desk) -> None:
+    """Refuse questions of a page that is another desk's, or that are not what it wrote.
+
+    Raises
+    ------
+    InputRefused
+        ``services.private_queries.other_page``, ``services.private_queries.changed_question``.
+    """
+    own = desk_id(desk)
+    for place, record in enumerate(records, 1):
+        found = record.get(STAMP)
+        if not found:
+            continue
+        if found.split("-")[0] != own:
+            raise InputRefused(f"{ID}.other_page", question=place)
+        if found != stamp(record, own):
+            raise InputRefused(f"{ID}.changed_question", question=place)

@@ -1,0 +1,528 @@
+"""Counts of what people go through: moves from place to place, stays, arrivals, who is where, orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from engine import arrays
+from engine.methods import option
+from engine.methods.budget import budget_problems, is_replace_one, required_budget
+from engine.methods.filling import Counted
+from engine.methods.once import once
+from engine.methods.parameters import Problem
+from engine.methods.protocol import (
+    MAIN,
+    Context,
+    DictionaryEntry,
+    Expected,
+    Family,
+    Forecast,
+    Method,
+    Reference,
+    Release,
+    Shape,
+    Source,
+    TableArtefact,
+)
+from engine.methods.shared.cells import MOST_CELLS, Extra, LevelAxis, level_problems
+from engine.methods.shared.counted import PEOPLE
+from engine.methods.shared.histories import (
+    EVENT_KINDS,
+    GRID,
+    HOUR,
+    Histories,
+    Weighing,
+    bounds_of,
+    cap_that_suits,
+    part_of_time,
+    projected,
+    sequence_of,
+    sequences,
+    threshold_for,
+)
+from engine.methods.shared.promise import promise
+from engine.methods.shared.tables import filling_notes, forecast_views
+from engine.privacy.accuracy import Accuracy
+from engine.privacy.events import Sequential
+from engine.privacy.mechanisms import CountNoise, GaussianCounts, LaplaceCounts
+from engine.privacy.promise import Promise
+from engine.table.schema import Kind
+from engine.views import Cell, GraphView, HeatmapView, TableView, Text, View, weak
+
+if TYPE_CHECKING:
+    from engine.table.table import Table
+
+Floats = arrays.Floats
+Integers = arrays.Integers
+
+PLACE_KINDS = (Kind.CATEGORY, Kind.ORDINAL)
+DECLARED, LENGTHS = "declared", "lengths"
+HOURS, WEEKDAYS = "hour", "weekday"
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+WEEK = 7 * 24 * HOUR
+SHARES = {
+    "lengths": Fraction(1, 10),
+    "moves": Fraction(2, 5),
+    "stays": Fraction(1, 5),
+    "arrivals": Fraction(3, 20),
+    "present": Fraction(3, 20),
+}
+"""Of ε, in proportion, for the tables that are asked for; whole sequences have a fifth of all."""
+OF_SEQUENCES = Fraction(1, 5)
+MOST_EDGES, MOST_LINES = 40, 40
+ARROW = " → "
+
+
+class Flows(Method):
+    """Moves, stays, arrivals, presence and whole orders of places, from whole histories.
+
+    Notes
+    -----
+    Neighbours differ by a whole history. People are counted by all of their events, however many: where one
+    has more than the cap c, each event counts c/length (`engine.methods.shared.histories.Weighing`), so
+    that a history moves each table of events by c at most in L1, on a grid of whole steps. Tables that count
+    people (lengths, whole sequences) move by 1. In presence nobody counts twice in a cell, so that a history
+    moves it by c in L1 and by √c in L2. Every table gets exact discrete noise for its share of ε; the losses
+    add up. Where the cap is read off the noisy table of lengths, weights are divided by it first, so that
+    the noise is declared before it is known. Whole sequences are counted in all cells that there can be, and
+    those that stand out of the noise leave: reading nothing after the noise.
+
+    Source: Dwork, McSherry, Nissim and Smith (2006), example 3 (noise); Chen, Fung, Desai and Sossou (2012)
+    (private sequences of places, there with prefixes and a cut at the cap).
+    """
+
+    id = "statistics.flows"
+    family = Family.STATISTICS
+    promises = ("pure_dp", "approximate_dp")
+    sources = (Source(MAIN, Shape.EVENTS),)
+    counts_people = True
+    published = Reference(
+        "Chen, Fung, Desai, Sossou: Differentially private transit data publication (2012)",
+        "section 4, counts of sequences of places; here with weights in place of cuts",
+        "doi:10.1145/2339530.2339564",
+    )
+
+    class Options(option.Options):
+        place: str = option.column(column_kinds=PLACE_KINDS, needs_domain=True)
+        moment: str = option.column(column_kinds=EVENT_KINDS, needs_domain=True)
+        left: str | None = option.column(column_kinds=EVENT_KINDS, optional=True, needs_domain=True)
+        cap: str = option.choice(DECLARED, LENGTHS, default=DECLARED)
+        longest: int = option.integer(default=20, minimum=2, maximum=1000)
+        stays: option.Edges = option.edges(default=[6, 24, 72, 168], minimum=1, maximum=50)
+        arrivals: str = option.choice(HOURS, WEEKDAYS, default=HOURS)
+        slot: int = option.integer(default=24, minimum=1, maximum=24 * 366, unit="hours")
+        slots_counted: int = option.integer(default=3, minimum=0, maximum=10_000)
+        one_place: bool = option.boolean(default=False)
+        noise: str = option.choice("laplace", "gaussian", default="laplace")
+        whole: int = option.integer(default=2, minimum=0, maximum=8)
+        people: int | None = PEOPLE
+
+    options: Options
+
+    # --- declarations ------------------------------------------------------------------------------
+
+    @once
+    def further_problems(self) -> list[Problem]:
+        key, place = self.schema.person_key, self.schema.column(self.options.place)
+        if key is None:
+            return [Problem(f"{self.id}.no_person_key")]
+        found = level_problems([place], parameter="place")
+        for name in ("moment", "left"):
+            column = self.schema.column(getattr(self.options, name) or self.options.moment)
+            if column.domain is None or column.domain.minimum is None or column.domain.maximum is None:
+                found.append(Problem(f"{self.id}.no_bounds", {"column": column.name}, name))
+        if any(isinstance(edge, date) for edge in self.options.stays):
+            found.append(Problem(f"{self.id}.not_hours", {}, "stays"))
+        if found:
+            return found
+        has_hours = self.schema.column(self.options.moment).kind is Kind.MOMENT
+        if not has_hours and self.options.arrivals == HOURS:
+            found.append(Problem(f"{self.id}.no_hours", {"column": self.options.moment}, "arrivals"))
+        if not has_hours and self.options.slot % 24:
+            found.append(Problem(f"{self.id}.no_hours", {"column": self.options.moment}, "slot"))
+        for parameter, cells in (
+            ("slot", self.shapes.get("present", (0,))),
+            ("whole", self.shapes.get("whole", (0,))),
+        ):
+            if (size := int(np.prod(cells))) > MOST_CELLS:
+                values = {"cells": size, "most": MOST_CELLS}
+                found.append(Problem(f"{self.id}.too_many_cells", values, parameter))
+        found += budget_problems(self.request, uses_delta=self.is_gaussian)
+        return found or self._silent
+
+    @once
+    def _silent(self) -> list[Problem]:
+        """Say when no move could be read even if everybody who leaves a place went the same way."""
+        people, limit = self.options.people, self.limit("moves")
+        if people is None or people * self.request.rows_per_person > limit * self.axis.declared:
+            return []
+        values = {"people": people, "places": self.axis.declared, "limit": f"{limit:.3g}"}
+        return [Problem(f"{self.id}.too_few", values, "people")]
+
+    @once
+    def uses(self) -> Mapping[str, tuple[str, ...]]:
+        key = self.schema.person_key
+        named = (self.options.place, self.options.moment, self.options.left, key.name if key else None)
+        return {MAIN: tuple(name for name in named if name is not None)}
+
+    @once
+    def axis(self) -> LevelAxis:
+        """Return the places, and one cell for what was not declared: no history is torn by it."""
+        return LevelAxis(self.schema.column(self.options.place), Extra.TOGETHER)
+
+    @property
+    def places(self) -> int:
+        """How many cells of places there are."""
+        return len(self.axis.labels)
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether any table has Gaussian noise."""
+        return self.options.noise == "gaussian" and self.options.slots_counted > 0
+
+    @once
+    def bounds(self) -> tuple[int, int]:
+        """Return where the declared time begins and ends, in minutes."""
+        return bounds_of(self.schema.column(self.options.moment))
+
+    @once
+    def weeks(self) -> float:
+        """How many weeks were declared."""
+        return (self.bounds[1] - self.bounds[0]) / WEEK
+
+    @once
+    def slots(self) -> int:
+        """How many slots of the calendar there are."""
+        low, high = self.bounds
+        return -((low - high) // (self.options.slot * HOUR))
+
+    @once
+    def edges(self) -> Integers:
+        """Return the inner edges of stays, in minutes."""
+        return np.array([int(Fraction(str(edge)) * HOUR) for edge in self.options.stays], dtype=np.int64)
+
+    @once
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the cells of every table."""
+        places = self.places
+        found: dict[str, tuple[int, ...]] = {
+            "lengths": (self.options.longest,),
+            "moves": (places, places + 1),
+            "stays": (places, len(self.edges) + 2),
+            "arrivals": (places, 24 if self.options.arrivals == HOURS else 7),
+        }
+        if self.options.slots_counted:
+            found["present"] = (places, self.slots)
+        if self.options.whole:
+            found["whole"] = (sequences(places, self.options.whole) + 1,)
+        return found
+
+    @once
+    def kept(self) -> int:
+        """In how many slots a person counts whole: no more than there are where each has one place a slot."""
+        counted = self.options.slots_counted
+        return min(counted, self.slots) if self.options.one_place else counted
+
+    @once
+    def mechanisms(self) -> dict[str, CountNoise]:
+        """Return the noise of every table."""
+        budget, factor = required_budget(self.request), 2 if is_replace_one(self.request) else 1
+        left = 1 - OF_SEQUENCES if self.options.whole else Fraction(1)
+        asked = {name: share for name, share in SHARES.items() if name in self.shapes}
+        level = {name: share / sum(asked.values()) * left * budget.epsilon for name, share in asked.items()}
+        moved = factor if self.options.cap == LENGTHS else self.request.units_moved
+        grid = Fraction(1, GRID)
+        found: dict[str, CountNoise] = {"lengths": LaplaceCounts(factor, level["lengths"])}
+        for name in ("moves", "stays", "arrivals"):
+            found[name] = LaplaceCounts(moved * GRID, level[name], grid)
+        if not self.options.slots_counted:
+            pass
+        elif self.is_gaussian:
+            squared = factor * self.kept * GRID**2  # of two people, no entry below zero: their squares add up
+            found["present"] = GaussianCounts(squared, level["present"], budget.delta, grid)
+        else:
+            found["present"] = LaplaceCounts(factor * self.kept * GRID, level["present"], grid)
+        if self.options.whole:
+            found["whole"] = LaplaceCounts(factor, OF_SEQUENCES * budget.epsilon)
+        return found
+
+    @once
+    def cost(self) -> Promise:
+        kind = "approximate_dp" if self.is_gaussian else "pure_dp"
+        events = tuple(mechanism.event for mechanism in self.mechanisms.values())
+        return promise(self.request, Sequential(events), kind=kind, bounded="histories_weighed")
+
+    # --- forecast ----------------------------------------------------------------------------------
+
+    def unit(self, name: str, cap: int | None = None) -> float:
+        """Return what one step of a table stands for; of the cap that was read off where one was."""
+        if name in ("lengths", "whole"):
+            return 1.0
+        return (cap or 1) / GRID if name != "present" and self.options.cap == LENGTHS else 1 / GRID
+
+    def accuracy(self, name: str, *, summed: int = 1) -> Accuracy:
+        """Return how far a cell of a table, or a sum of cells, is off, in steps."""
+        return self.mechanisms[name].accuracy(summed=summed)
+
+    def limit(self, name: str, cap: int | None = None) -> float:
+        """Return the margin of a cell, in events or people."""
+        return self.accuracy(name).limit * self.unit(name, cap)
+
+    @once
+    def threshold(self) -> int:
+        """Return from which count on a whole sequence leaves: below one is invented on average."""
+        mechanism = self.mechanisms["whole"]
+        assert isinstance(mechanism, LaplaceCounts)
+        return threshold_for(self.shapes["whole"][0], mechanism.scale)
+
+    @once
+    def forecast(self) -> Forecast:
+        word = self.schema.words
+        errors = []
+        for name in self.mechanisms:
+            unit = word.several if name in ("lengths", "whole") else "events"
+            one = self.accuracy(name)
+            said = Text(f"methods.{self.id}.numbers.{name}.label")
+            scale = self.unit(name)
+            errors.append(Expected(said, "cell", None, one.median * scale, one.limit * scale, unit))
+        counted = Counted(self.axis.declared, self.limit("moves"), self.request.rows_per_person)
+        notes = [*self._notes, *filling_notes(counted, self.options.people)]
+        views = forecast_views(self.id, errors)
+        return Forecast(tuple(errors), errors[1], views, tuple(notes), counted=counted)
+
+    @once
+    def _notes(self) -> list[Text]:
+        word = f"methods.{self.id}.notes"
+        found = [
+            Text(
+                f"{word}.per_event" if self.options.cap == LENGTHS else f"{word}.weighed",
+                {"cap": self.schema.rows_per_person},
+            )
+        ]
+        found.append(Text(f"{word}.noise_alone"))
+        if self.options.whole:
+            values = {"threshold": self.threshold, "longest": self.options.whole}
+            found.append(Text(f"{word}.threshold", values))
+        return found
+
+    # --- release -----------------------------------------------------------------------------------
+
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        context.progress.step(0.0, "run.reading")
+        schema, places = self.schema, self.places
+        key = schema.person_key
+        assert key is not None
+        left = None if self.options.left is None else schema.column(self.options.left)
+        rows = context.whole[MAIN].rows()
+        histories = Histories.of(rows, key, self.axis, schema.column(self.options.moment), left)
+        noisy = {}
+        context.progress.step(0.5, "run.noise")
+        for name, mechanism in self.mechanisms.items():
+            if name == "lengths":
+                exact = histories.length_counts(self.options.longest)
+                noisy[name] = mechanism.release(exact, context.noise)
+                weighing = self._weighing(noisy[name])
+                continue
+            if name == "moves":
+                exact = histories.moves(places, weighing)
+            elif name == "stays":
+                exact = histories.stays(places, self.edges, weighing)
+            elif name == "arrivals":
+                weekly = self.options.arrivals == WEEKDAYS
+                part = part_of_time(histories.start, weekly=weekly)
+                exact = histories.arrivals(places, part, self.shapes[name][1], weighing)
+            elif name == "present":
+                exact = histories.present(
+                    places,
+                    low=self.bounds[0],
+                    slot=self.options.slot * HOUR,
+                    slots=self.slots,
+                    weighing=Weighing(self.kept, self.kept),
+                    is_one=self.options.one_place,
+                )
+            else:
+                exact = histories.whole(places, self.options.whole)
+            noisy[name] = mechanism.release(exact, context.noise)
+        context.progress.step(0.9, "run.writing")
+        return self._released(noisy, weighing.cap)
+
+    def _weighing(self, lengths: Integers) -> Weighing:
+        """Return how events are weighed: by the declared cap, or by one that follows from noisy lengths."""
+        if self.options.cap == LENGTHS:
+            noise = self.mechanisms["moves"]
+            assert isinstance(noise, LaplaceCounts)
+            cells = int(np.prod(self.shapes["moves"]))
+            return Weighing(cap_that_suits(lengths, cells * float(noise.scale) / GRID), 1)
+        cap = self.schema.rows_per_person
+        return Weighing(cap, cap)
+
+    def _released(self, noisy: Mapping[str, Integers], cap: int) -> Release:
+        """Make the artefacts from noisy tables: nothing after this line has seen a row."""
+        values: dict[str, Floats] = {
+            name: np.asarray(noisy[name].reshape(self.shapes[name]) * self.unit(name, cap), dtype=np.float64)
+            for name in noisy
+        }
+        limits = {name: self.limit(name, cap) for name in noisy}
+        artefacts = [self._table(name, values[name], limits[name]) for name in values if name != "whole"]
+        notes = list(self._notes)
+        if self.options.cap == LENGTHS:
+            notes[0] = Text(f"methods.{self.id}.notes.cap_found", {"cap": cap})
+        notes.append(self._counted_note(values["lengths"], cap))
+        views = [*self._move_views(values["moves"], limits["moves"]), self._stays_view(values["stays"], cap)]
+        if self.options.whole:
+            artefact, view = self._sequences(noisy["whole"], limits["whole"])
+            artefacts.append(artefact)
+            views.append(view)
+        title = Text(f"methods.{self.id}.views.arrivals.title")
+        rows = tuple(tuple(max(0.0, round(float(one), 1)) for one in line) for line in values["arrivals"])
+        note = Text(f"methods.{self.id}.views.arrivals.note", {"limit": f"{limits['arrivals']:.3g}"})
+        views.append(HeatmapView(title, self.axis.labels, self._second("arrivals"), rows, note))
+        return Release(tuple(artefacts), self.cost, tuple(views), tuple(notes))
+
+    def _second(self, name: str) -> tuple[str, ...]:
+        """Return the cells of the second side of a table."""
+        if name == "moves":
+            return (*self.axis.labels, "(end)")
+        if name == "stays":
+            hours = [str(edge) for edge in self.options.stays]
+            inner = [f"{low} to <{high} h" for low, high in pairwise(hours)]
+            return (f"<{hours[0]} h", *inner, f"{hours[-1]} h or longer", "(end not known)")
+        if name == "arrivals":
+            return tuple(f"{hour:02d}:00" for hour in range(24)) if self.options.arrivals == HOURS else DAYS
+        starts = self.bounds[0] + np.arange(self.slots) * self.options.slot * HOUR
+        return tuple(starts.astype("datetime64[m]").astype(str).tolist())
+
+    def _table(self, name: str, values: Floats, limit: float) -> TableArtefact:
+        """Return one noisy table as it leaves."""
+        if name == "lengths":
+            labels = [str(length) for length in range(1, self.options.longest)]
+            columns = {"events": [*labels, f"{self.options.longest} or more"]}
+        else:
+            first, second = {
+                "moves": ("from", "to"),
+                "stays": ("place", "stay"),
+                "arrivals": ("place", "part"),
+                "present": ("place", "slot"),
+            }[name]
+            cells = self._second(name)
+            columns = {
+                first: np.repeat(np.array(self.axis.labels, dtype=object), len(cells)).tolist(),
+                second: list(cells) * self.places,
+            }
+        frame = pd.DataFrame({key: pd.array(cells, dtype="str") for key, cells in columns.items()})
+        is_whole = name == "lengths"
+        frame[name] = values.ravel().astype(np.int64) if is_whole else np.round(values.ravel(), 2)
+        frame["within_95"] = round(limit, 2)
+        if name == "moves":
+            frame["a_week"] = np.round(values.ravel() / self.weeks, 2)
+            frame["a_week_within_95"] = round(limit / self.weeks, 2)
+        word = f"methods.{self.id}"
+        entries = [
+            DictionaryEntry(
+                key, Text(f"{word}.dictionary.{key}"), "category", values=tuple(dict.fromkeys(cells))
+            )
+            for key, cells in columns.items()
+        ]
+        unit = self.schema.words.several if is_whole else "events"
+        entries += [
+            DictionaryEntry(
+                key, Text(f"{word}.numbers.{key}.what"), "integer" if is_whole else "number", unit
+            )
+            for key in frame.columns[len(columns) :]
+        ]
+        return TableArtefact(name, (frame,), tuple(entries))
+
+    def _sequences(self, noisy: Integers, limit: float) -> tuple[TableArtefact, TableView]:
+        """Return the whole sequences that stand out of the noise, the most frequent first."""
+        found = np.flatnonzero(noisy[:-1] >= self.threshold)
+        found = found[np.argsort(-noisy[found], kind="stable")]
+        names = [
+            ARROW.join(self.axis.labels[place] for place in sequence_of(int(one), self.places))
+            for one in found
+        ]
+        counts = noisy[found].astype(np.int64)
+        frame = pd.DataFrame(
+            {"sequence": pd.array(names, dtype="str"), "whole": counts, "within_95": int(limit)}
+        )
+        word = f"methods.{self.id}"
+        entries = (
+            DictionaryEntry("sequence", Text(f"{word}.dictionary.sequence"), "category"),
+            *(
+                DictionaryEntry(key, Text(f"{word}.numbers.{key}.what"), "integer", self.schema.words.several)
+                for key in ("whole", "within_95")
+            ),
+        )
+        headings = (
+            Text(f"{word}.headings.sequence"),
+            *(Text(f"{word}.numbers.{key}.label") for key in ("whole", "within_95")),
+        )
+        rows = tuple(
+            (name, int(count), int(limit))
+            for name, count in zip(names[:MOST_LINES], counts.tolist(), strict=False)
+        )
+        values = {"threshold": self.threshold, "longest": self.options.whole}
+        note = Text(f"{word}.views.sequences.note", values)
+        view = TableView(Text(f"{word}.views.sequences.title"), headings, rows, note)
+        return TableArtefact("sequences", (frame,), entries), view
+
+    def _counted_note(self, lengths: Floats, cap: int) -> Text:
+        """Say which share of the events the weights keep, by the noisy lengths: it reads nothing new."""
+        people = projected(lengths)
+        events = np.arange(1, len(people) + 1)
+        total = float(people @ events)
+        share = float(people @ np.minimum(events, cap)) / total
+        return Text(f"methods.{self.id}.notes.counted", {"percent": round(100 * share)})
+
+    def _move_views(self, moves: Floats, limit: float) -> list[View]:
+        """Return moves a week as a table, as a flow map, and as a graph of where one goes next."""
+        word, labels, cells = f"methods.{self.id}", self.axis.labels, self._second("moves")
+        order = np.argsort(-moves.ravel(), kind="stable")[:MOST_LINES]
+        weekly, margin = moves / self.weeks, limit / self.weeks
+        rows = []
+        for cell in order.tolist():
+            start, end = divmod(cell, len(cells))
+            value = round(float(weekly[start, end]), 2)
+            shown = weak(value) if moves[start, end] <= limit else value
+            rows.append((labels[start], cells[end], shown, round(margin, 2)))
+        headings = (
+            *(Text(f"{word}.headings.{name}") for name in ("from", "to")),
+            *(Text(f"{word}.numbers.{name}.label") for name in ("a_week", "a_week_within_95")),
+        )
+        shown_note = Text(f"{word}.views.moves.note", {"shown": len(rows), "all": moves.size})
+        views: list[View] = [TableView(Text(f"{word}.views.moves.title"), headings, tuple(rows), shown_note)]
+        clear = [cell for cell in order.tolist() if moves.ravel()[cell] > limit][:MOST_EDGES]
+        leaving = np.maximum(moves, 0).sum(axis=1)
+        pairs = [divmod(cell, len(cells)) for cell in clear]
+        flow = tuple((one, two, round(float(weekly[one, two]), 2)) for one, two in pairs)
+        next_ = tuple((one, two, round(100 * float(moves[one, two] / leaving[one]), 1)) for one, two in pairs)
+        for name, edges in (("map", flow), ("next", next_)):
+            note = Text(f"{word}.views.{name}.note", {"shown": len(edges), "all": moves.size})
+            views.append(GraphView(Text(f"{word}.views.{name}.title"), cells, edges, note))
+        return views
+
+    def _stays_view(self, stays: Floats, cap: int) -> TableView:
+        """Return for every place in which band half of the known stays end, with the bands it may be."""
+        word, bands = f"methods.{self.id}", self._second("stays")[:-1]
+        summed = self.accuracy("stays", summed=len(bands)).limit * self.unit("stays", cap)
+        rows: list[tuple[Cell, ...]] = []
+        for place, line in zip(self.axis.labels, stays[:, :-1], strict=True):
+            # how far the sum up to a band is above half of all: half of the noise of every band
+            above = np.cumsum(line) - line.sum() / 2
+            if line.sum() <= summed:
+                rows.append((place, Text(f"{word}.labels.too_few"), None, None))
+                continue
+            first, middle, last = (int(np.argmax(above >= end)) for end in (-summed / 2, 0, summed / 2))
+            rows.append((place, bands[middle], bands[first], bands[last]))
+        headings = tuple(
+            Text(f"{word}.headings.{name}") for name in ("place", "half", "from_band", "to_band")
+        )
+        return TableView(
+            Text(f"{word}.views.stays.title"), headings, tuple(rows), Text(f"{word}.views.stays.note")
+        )

@@ -1,0 +1,94 @@
+"""The urn: what readers of shares alone learn of one person, whose report lies among those of others."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from math import comb
+
+import numpy as np
+
+from engine import arrays
+from engine.privacy.channels.channel import Channel
+from engine.privacy.channels.geometry import Geometry
+from engine.privacy.channels.sets import Option, Sets
+from engine.privacy.channels.wave import Wave
+
+SLACK = 1e-6
+REACH = 8.0  # standard deviations of how many are mixed in; beyond it lies less than 10⁻¹⁴
+MOST = 250  # numbers of people that are gone through
+STEPS = 20  # of halving; what is returned is never too small
+
+Array = arrays.Anything
+
+
+def differing(channel: Channel) -> tuple[int, ...]:
+    """Return how many outcomes one true answer marks and another does not, for every kind of pair."""
+    if isinstance(channel, Sets):
+        u, c, d = channel.universe, channel.ticks, channel.size
+        return tuple(sorted({comb(u - c, d) - comb(u - c - one, d) for one in range(1, min(c, u - c) + 1)}))
+    if isinstance(channel, Geometry):
+        both = (channel.prime ** (channel.dimension - 2) - 1) // (channel.prime - 1)
+        within = (channel.prime ** (channel.dimension - 1) - 1) // (channel.prime - 1)
+        return (within - both,)  # of what lies in one plane and not in the other, or the other way round
+    if isinstance(channel, Option):
+        return tuple(range(1, channel.options + 1))
+    if isinstance(channel, Wave):
+        return tuple(range(1, min(2 * channel.reach + 1, channel.levels - 1) + 1))
+    return (1,)
+
+
+@cache
+def urn_epsilon(channel: Channel, people: int, slack: float = SLACK) -> float:
+    """Return ε of the counts of so many reports on one question, at most that of one report.
+
+    Notes
+    -----
+    Of two true answers each marks s outcomes that the other does not. The report of the person falls into
+    these 2s with probability s(h + o), h and o the chances of a marked outcome and of any other, and else
+    says the same of both answers. That of everybody else falls there, evenly, with probability 2so at least,
+    whatever the answer. Who also learns which those are knows more than the counts (Balle et al. 2019;
+    Feldman et al. 2023). What is left are two numbers, the sums of which over binomial tails are exact.
+    """
+    least = 0.0
+    hit = Fraction(channel.hit, channel.tickets)
+    marked, other = hit / channel.marked, (1 - hit) / channel.unmarked
+    odds, most = float(channel.odds), math.log(channel.odds)
+    for size in reversed(differing(channel)):
+        part, mixed = float(size * (marked + other)), min(1.0, float(2 * size * other))
+        chances, counts = _mixed_in(people - 1, mixed)
+        low, high = least, most
+        if part * _excess(low, odds, chances, counts) <= slack:
+            continue
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            if part * _excess(middle, odds, chances, counts) <= slack:
+                high = middle
+            else:
+                low = middle
+        least = high
+    return least
+
+
+def _mixed_in(others: int, mixed: float) -> tuple[Array, Array]:
+    """Return probabilities, and numbers of people that are mixed in: none larger than they are."""
+    from scipy.stats import binom
+
+    middle, spread = others * mixed, math.sqrt(others * mixed * (1 - mixed)) + 1
+    low, high = max(0, int(middle - REACH * spread)), min(others, int(middle + REACH * spread))
+    counts = np.unique(np.append(np.linspace(low, high, min(MOST, high - low + 1)).astype(np.int64), 0))
+    # More people hide better, so that each number stands for those up to the next
+    above = binom.sf(counts - 1, others, mixed)
+    return above - np.append(above[1:], 0.0), counts
+
+
+def _excess(epsilon: float, odds: float, chances: Array, counts: Array) -> float:
+    """Return by how much the likelier side exceeds e^ε times the other, over all that readers can see."""
+    from scipy.stats import binom
+
+    factor, true, false = math.exp(epsilon), odds / (odds + 1), 1 / (odds + 1)
+    border = np.floor((counts + 1) * (factor * odds - 1) / ((odds - 1) * (1 + factor)))
+    with_it, without = binom.sf(border - 1, counts, 0.5), binom.sf(border, counts, 0.5)
+    told = true * with_it + false * without - factor * (false * with_it + true * without)
+    return float((chances * np.maximum(told, 0)).sum())

@@ -1,0 +1,146 @@
+"""Invented histories: the chain behind them by hand, and how near what is drawn comes to it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine import texts
+from engine.methods.catalogue import method
+from engine.methods.datasets.traces import Chain, choose, draw, shrunk, tilted
+from engine.methods.protocol import MAIN, Budget, Context
+from engine.methods.shared.histories import DAY, HOUR, projected
+from engine.privacy.noise import Noise
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table
+from tests.noise_source import seeded_noise
+
+WARDS = tuple("ABCDEFGH")
+ENDS = Domain("2026-01-05T00:00", "2026-12-31T23:59")
+
+
+def schema(cap: int = 3) -> Schema:
+    declared = {"domain_origin": Origin.DECLARED}
+    return Schema(
+        (
+            Column("who", Role.PERSON_KEY),
+            Column("ward", Role.PLACE, Kind.CATEGORY, Domain(values=WARDS), **declared),
+            Column("at", Role.TIME, Kind.MOMENT, ENDS, **declared),
+        ),
+        rows_per_person=cap,
+    )
+
+
+def rows(people: int, seed: int) -> pd.DataFrame:
+    """Return histories of a chain in which every place goes to the next one or the one after, or ends."""
+    chance = np.random.default_rng(seed)
+    found = []
+    for person in range(people):
+        place, now = int(chance.integers(0, 3)), int(chance.integers(0, 300 * DAY))
+        while True:
+            at = np.datetime64("2026-01-05T00:00") + np.timedelta64(now, "m")
+            found.append((str(person), WARDS[place], str(at)))
+            if chance.random() < 0.35:
+                break
+            place = (place + 1 + int(chance.random() < 0.2)) % 8
+            now += HOUR * int(chance.integers(2, 60))
+    return pd.DataFrame(found, columns=["who", "ward", "at"], dtype="str")
+
+
+def design(*, about: int = 4000, epsilon: Fraction = Fraction(1), cap: int = 3):
+    traces = method("datasets.traces")
+    given = {"place": "ward", "moment": "at", "about_people": about}
+    return traces(traces.make_request({MAIN: schema(cap)}, given, budget=Budget(epsilon)))
+
+
+def moves_of(frame: pd.DataFrame) -> np.ndarray:
+    place = frame["ward"].map({ward: at for at, ward in enumerate(WARDS)}).fillna(8).astype(int).to_numpy()
+    following = np.append(place[1:], 9)
+    following[np.append(frame["who"].to_numpy()[1:] != frame["who"].to_numpy()[:-1], True)] = 9
+    counts = np.bincount(place * 10 + following, minlength=90).astype(float)
+    return counts / counts.sum()
+
+
+@pytest.mark.parametrize(("epsilon", "most"), [(Fraction(1), 0.09), (Fraction(50), 0.06)])
+def test_invented_moves_and_lengths_are_near_those_of_the_log(
+    tmp_path: Path, epsilon: Fraction, most: float
+) -> None:
+    log = rows(4000, 1)
+    made = design(epsilon=epsilon).run({}, Context(seeded_noise(5), None, tmp_path, whole={MAIN: Table(log)}))
+    invented = made.artefacts[0].frame
+    assert np.abs(moves_of(log) - moves_of(invented)).sum() / 2 < most
+    lengths = [np.bincount(one.groupby("who").size(), minlength=60)[:60] for one in (log, invented)]
+    shares = [one / one.sum() for one in lengths]
+    assert np.abs(shares[0] - shares[1]).sum() / 2 < 0.06
+    assert invented["at"].between("2026-01-05T00:00", "2026-12-31T23:59").all()
+    at = invented.groupby("who")["at"]
+    assert all(one.is_monotonic_increasing for _, one in list(at)[:200])
+
+
+def test_too_small_a_log_is_refused_before_anything_is_spent() -> None:
+    assert design(about=4000).problems == []
+    (problem,) = design(about=150, epsilon=Fraction(1, 4)).problems
+    assert problem.code == "datasets.traces.too_few"
+    assert texts.sentences(problem.code, problem.values)
+    shares = [design(about=about).judged(None).share for about in (1000, 4000, 40_000)]
+    assert shares == sorted(shares) and shares[0] < shares[-1]
+
+
+def test_every_problem_has_its_sentences() -> None:
+    traces = method("datasets.traces")
+    given = {"place": "ward", "moment": "at", "about_people": 4000}
+    bare = Schema(tuple(one for one in schema().columns if one.name != "who"))
+    no_ends = schema().with_column(Column("at", Role.TIME, Kind.MOMENT, Domain(), Origin.DECLARED))
+    asked = [
+        (bare, {}, "no_person_key"),
+        (no_ends, {}, "no_bounds"),
+        (schema(), {"stays": ["2026-01-05", "2026-01-06"]}, "not_hours"),
+    ]
+    for one, further, code in asked:
+        found = traces(traces.make_request({MAIN: one}, given | further, budget=Budget(Fraction(1)))).problems
+        assert f"datasets.traces.{code}" in [problem.code for problem in found]
+        assert all(texts.sentences(problem.code, problem.values) for problem in found)
+
+
+def test_the_nearest_table_without_negatives_is_nearest() -> None:
+    chance = np.random.default_rng(2)
+    for _ in range(20):
+        table = chance.normal(1, 3, (3, 4))
+        found = projected(table)
+        assert found.min() >= 0 and found.sum() == pytest.approx(max(table.sum(), 1))
+        for _ in range(50):
+            other = chance.dirichlet(np.ones(12)).reshape(3, 4) * found.sum()
+            assert ((found - table) ** 2).sum() <= ((other - table) ** 2).sum() + 1e-9
+
+
+def test_ends_are_tilted_to_what_is_wanted() -> None:
+    leaving, counts = np.array([0.5, 0.1, 0.9]), np.array([10.0, 80.0, 0.0])
+    for wanted in (0.01, 0.3, 0.95):
+        assert counts @ tilted(leaving, counts, wanted) == pytest.approx(90 * wanted)
+    assert (tilted(leaving, counts, 1.0) == 1).all()
+
+
+def test_rows_without_people_are_drawn_towards_all() -> None:
+    found = shrunk(np.array([[900.0, 100.0], [1.0, -2.0]]), 20.0)
+    assert found[0, 0] == pytest.approx(0.9, abs=0.01) and found[1, 0] == pytest.approx(0.9, abs=0.05)
+    assert found.sum(axis=1) == pytest.approx([1, 1])
+
+
+def test_choices_have_their_chances() -> None:
+    lots = (np.arange(1000) + 0.5) / 1000
+    assert np.bincount(choose(np.tile([0.2, 0.0, 0.8], (1000, 1)), lots)).tolist() == [200, 0, 800]
+
+
+def test_tables_of_noise_alone_give_histories_too() -> None:
+    chance = np.random.default_rng(1)
+    shapes = {"lengths": (5,), "starts": (3, 2), "hours": (3, 24), "moves": (3, 4), "stays": (3, 3)}
+    for shift in (-1000, 0):
+        noise = {name: chance.integers(-50, 50, shape) + shift for name, shape in shapes.items()}
+        chain = Chain.of(noise, lambda name: 50.0)
+        found = draw(chain, 30, Noise(), edges=np.array([60]), bounds=(0, 14 * DAY), slot=7 * DAY)
+        assert len(set(found[0].tolist())) == 30 and np.bincount(found[0]).max() <= 5
+        assert (found[3] >= found[2]).all() and found[2].min() >= 0 and found[3].max() < 14 * DAY

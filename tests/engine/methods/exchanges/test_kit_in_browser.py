@@ -1,0 +1,269 @@
+"""The page in a real browser, the network off: by keyboard, on a narrow screen, printed, in each language."""
+
+import base64
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from fractions import Fraction
+
+import pytest
+
+from engine.methods.exchanges.kit import LANGUAGES, Kit, Question
+from engine.methods.exchanges.kit_page import page
+from engine.methods.exchanges.reading import read_reports
+from engine.privacy.channels import Geometry, Sets, Wave
+from tests.engine.methods.exchanges.test_survey import OPENING, kit_of
+
+DRIVER = shutil.which("chromedriver")
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (DRIVER and BROWSER), reason="chromium and chromedriver are not installed"),
+]
+ONE = Fraction(1)
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the name that the WebDriver standard gives an element
+TAB, SPACE, DOWN = "\ue004", " ", "\ue015"
+KIT = Kit(
+    "Handling of records on the ward, and a long word: Aufenthaltsbestimmungsangelegenheiten",
+    "Please send it back.",
+    (
+        Question("Yes or no?", "one_of", ("yes", "no"), Sets.at(2, 1, 1, ONE), ONE),
+        Question("Which?", "several_of", tuple("abcd"), Sets.at(6, 2, 2, ONE), ONE),
+        Question(
+            "Place?", "one_of", tuple(f"place {one}" for one in range(50)), Geometry.at(50, 7, 3, 1, ONE), ONE
+        ),
+        Question("How many?", "number", tuple(map(str, range(21))), Wave.at(21, 7, ONE), ONE),
+    ),
+    100,
+    languages=LANGUAGES,
+)
+
+
+class Driven:
+    """A window of the browser, asked over the WebDriver protocol."""
+
+    def __init__(self, address):
+        self.address, self.session = address, ""
+
+    def ask(self, method, path, **body):
+        request = urllib.request.Request(
+            f"{self.address}{self.session}{path}",
+            json.dumps(body).encode() if method == "POST" else None,
+            {"Content-Type": "application/json"},
+            method=method,
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)["value"]
+
+    def run(self, script):
+        return self.ask("POST", "/execute/sync", script=script, args=[])
+
+    def command(self, name, **values):
+        return self.ask("POST", "/goog/cdp/execute", cmd=name, params=values)
+
+    def press(self, *keys):
+        acts = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self.ask("POST", "/actions", actions=[{"type": "key", "id": "keys", "actions": acts}])
+
+    def focused(self):
+        return self.run(
+            "const e = document.activeElement; return [e.tagName, e.id || e.name || '', e.textContent.trim()]"
+        )
+
+    def walk_to(self, wanted):
+        """Go on with the tabulator until something has the keyboard: an id, or a name of inputs."""
+        for _ in range(60):
+            if self.focused()[1] == wanted:
+                return
+            self.press(TAB)
+        raise AssertionError(f"{wanted} is not reached with the tabulator")
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    home = tmp_path_factory.mktemp("browser")
+    surroundings = {**os.environ, "HOME": str(home), "no_proxy": "127.0.0.1"}
+    process = subprocess.Popen(
+        [DRIVER, f"--port={port}"], env=surroundings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    window = Driven(f"http://127.0.0.1:{port}")
+    arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={home / 'profile'}"]
+    options = {"binary": BROWSER, "args": arguments, "prefs": {"download.default_directory": str(home)}}
+    wanted = {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}
+    try:
+        for left in range(100, 0, -1):
+            try:
+                window.session = (
+                    f"/session/{window.ask('POST', '/session', capabilities=wanted)['sessionId']}"
+                )
+                break
+            except urllib.error.HTTPError as wrong:
+                pytest.skip(f"the browser does not start here: {wrong.read()[:200]!r}")
+            except OSError:
+                assert left > 1
+                time.sleep(0.1)
+        yield window
+        window.ask("DELETE", "")
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@contextmanager
+def opened(driver, kit, folder, width=320):
+    """Open the page of a kit as on a phone, with the network off."""
+    path = folder / "survey.html"
+    path.write_bytes(page(kit))
+    driver.command("Network.enable")
+    driver.command(
+        "Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0
+    )
+    driver.command(
+        "Emulation.setDeviceMetricsOverride", width=width, height=640, deviceScaleFactor=2, mobile=True
+    )
+    driver.ask("POST", "/url", url=path.as_uri())
+    yield driver
+    wrong = [one["message"] for one in driver.ask("POST", "/se/log", type="browser")]
+    assert wrong == []  # nothing that its own policy forbids, no error of its script, no request
+    assert driver.run("return performance.getEntriesByType('resource').length") == 0
+
+
+def test_somebody_answers_by_keyboard_on_a_narrow_screen_without_a_network(driver, tmp_path):
+    with opened(driver, KIT, tmp_path):
+        wide = "return [document.documentElement.scrollWidth, innerWidth]"
+        assert driver.run(wide) == [320, 320]
+        driver.walk_to("q0")
+        driver.press(SPACE)
+        driver.walk_to("q1")
+        driver.press(SPACE, TAB, TAB, SPACE)
+        for place in (2, 3):  # a long list and a number are lists to open and to type in
+            driver.press(TAB)
+            for _ in range(4):
+                if driver.focused()[0] == "SELECT":
+                    break
+                driver.press(TAB)
+            driver.press(DOWN, DOWN, DOWN)
+            chosen = f"document.querySelectorAll('fieldset')[{place}].querySelector('select')"
+            assert driver.run(f"return {chosen}.selectedIndex") == 3
+        driver.walk_to("make")
+        driver.press(SPACE)
+        assert driver.focused()[1] == "made"
+        report = driver.run("return document.getElementById('report').textContent")
+        found = read_reports([report], KIT)
+        assert found.reports == 1 and [len(one[0]) for one in found.outcomes] == [1, 2, 1, 1]
+        assert (
+            len(driver.run("return [...document.querySelectorAll('#reported li')].map(o => o.innerText)"))
+            == 4
+        )
+        assert driver.run("return document.querySelectorAll('input:checked').length") == 0
+        assert driver.run(wide) == [320, 320]
+        assert driver.run("return getComputedStyle(document.getElementById('questions')).display") == "none"
+        drawn = driver.run(
+            "const c = document.querySelector('canvas'); const d = c.getContext('2d');"
+            "return [c.width, c.getBoundingClientRect().width, d.getImageData(0, 0, 1, 1).data[0]]"
+        )
+        assert drawn[0] % 37 == 0 and 200 < drawn[1] <= 288 and drawn[2] == 255
+
+
+@pytest.mark.skipif(shutil.which("zbarimg") is None, reason="zbarimg is not installed")
+def test_a_scanner_reads_the_code_off_the_screen(driver, tmp_path):
+    with opened(driver, kit_of(OPENING), tmp_path):
+        driver.run("document.querySelectorAll('[data-group]').forEach(g => g.querySelector('input').click())")
+        driver.run("document.getElementById('make').click()")
+        report = driver.run("return document.getElementById('report').textContent")
+        driver.run("document.getElementById('square').scrollIntoView({block: 'center'})")
+        picture = tmp_path / "seen.png"
+        picture.write_bytes(base64.b64decode(driver.ask("GET", "/screenshot")))
+    done = subprocess.run(
+        ["zbarimg", "--raw", "-q", str(picture)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == report.upper()
+    assert read_reports(done.stdout.splitlines(), kit_of(OPENING)).reports == 1
+
+
+def test_the_language_changes_with_a_button_and_keeps_what_was_chosen(driver, tmp_path):
+    with opened(driver, KIT, tmp_path):
+        said = json.loads(driver.run("return document.getElementById('words').dataset.said"))
+        driver.run("document.querySelector('input').click()")
+        for language in ("fr", "de", "en"):
+            driver.run(f"document.querySelector('#languages [lang={language}]').click()")
+            shown = driver.run("return [document.documentElement.lang, document.body.innerText]")
+            assert shown[0] == language
+            for name in ("whole", "asked_all", "lots", "make", "chance_2"):
+                assert said[language][name] in " ".join(shown[1].split()), name
+            others = [words["whole"] for other, words in said.items() if other != language]
+            assert not [one for one in others if one in shown[1]]
+            assert driver.run("return document.querySelectorAll('input:checked').length") == 1
+            driver.run("document.getElementById('make').click()")
+            problem = driver.run("return document.getElementById('problem').textContent")
+            assert problem == said[language]["unanswered"].replace("#", "3")
+            pressed = driver.run("return document.querySelector('[aria-pressed=true]').lang")
+            assert pressed == language
+
+
+def test_printed_before_and_after_no_true_answer_is_on_paper(driver, tmp_path):
+    pikepdf = pytest.importorskip("pikepdf")
+
+    def hidden():
+        driver.command("Emulation.setEmulatedMedia", media="print")
+        shown = driver.run(
+            "const asked = [...document.querySelectorAll('input, select, fieldset')];"
+            "return asked.filter(one => one.offsetParent).length"
+        )
+        text = driver.run("return document.body.innerText")
+        driver.command("Emulation.setEmulatedMedia", media="")
+        return shown, " ".join(text.split())
+
+    with opened(driver, KIT, tmp_path):
+        said = json.loads(driver.run("return document.getElementById('words').dataset.said"))["en"]
+        shown, text = hidden()
+        assert shown == 0 and said["on_paper"] in text and "Yes or no?" not in text
+        driver.run(
+            "for (const group of document.querySelectorAll('[data-group]')) {"
+            " const input = group.querySelector('input');"
+            " if (input) input.click(); else group.selectedIndex = 2; }"
+        )
+        driver.run("document.getElementById('make').click()")
+        shown, text = hidden()
+        report = driver.run("return document.getElementById('report').textContent")
+        assert shown == 0 and report in text and said["on_paper"] not in text
+        printed = base64.b64decode(driver.command("Page.printToPDF")["data"])
+        (tmp_path / "printed.pdf").write_bytes(printed)
+        with pikepdf.open(tmp_path / "printed.pdf") as read:
+            assert len(read.pages) <= 2
+
+
+def test_its_code_draws_as_often_as_it_says_in_the_browser(driver, tmp_path):
+    """10,000 draws of the set and of the wave, by χ²; false alarm once in a million."""
+    from scipy.stats import chi2
+
+    with opened(driver, KIT, tmp_path):
+        for place, truth in ((1, [0, 2]), (3, [5])):
+            channel = KIT.questions[place].channel
+            found = driver.run(
+                "const kit = JSON.parse(document.getElementById('words').dataset.kit);"
+                f"const n = {{}}, c = kit.questions[{place}].channel;"
+                f"for (let i = 0; i < 10000; i++) {{ const y = changed({truth}, c);"
+                " n[y] = (n[y] || 0) + 1; } return n;"
+            )
+            expected = {
+                ",".join(map(str, one)): 10_000 * float(channel.chance(tuple(truth), one))
+                for one in channel.outcomes()
+            }
+            assert found.keys() <= expected.keys()
+            distance = sum((found.get(one, 0) - wanted) ** 2 / wanted for one, wanted in expected.items())
+            assert distance < chi2.isf(1e-6, len(expected) - 1)
+
+
+def test_the_file_that_is_saved_tells_no_time_and_no_order():
+    assert re.search(r'download = "survey-report\.csv"', page(KIT).decode())

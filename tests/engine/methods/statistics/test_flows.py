@@ -1,0 +1,135 @@
+"""Three questions of a ward manager, with margins; what is refused; how much each table is off by."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine import texts
+from engine.methods.catalogue import method
+from engine.methods.protocol import MAIN, Budget, Context
+from engine.privacy.promise import Neighbours
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table
+from engine.views import GraphView, Text
+from tests.noise_source import seeded_noise
+
+FLOWS = "statistics.flows"
+ENDS = Domain("2026-01-05T00:00", "2026-02-01T23:59")
+DECLARED = {"domain_origin": Origin.DECLARED}
+SCHEMA = Schema(
+    (
+        Column("who", Role.PERSON_KEY),
+        Column("ward", Role.PLACE, Kind.CATEGORY, Domain(values=("A", "B", "C")), **DECLARED),
+        Column("at", Role.TIME, Kind.MOMENT, ENDS, **DECLARED),
+        Column("left", Role.TIME, Kind.MOMENT, ENDS, **DECLARED),
+        Column("day", Role.TIME, Kind.DATE, Domain("2026-01-05", "2026-02-01"), **DECLARED),
+    ),
+    rows_per_person=3,
+)
+ASKED = {"place": "ward", "moment": "at", "left": "left"}
+
+
+def design(schema: Schema = SCHEMA, *, budget: Budget | None = None, **further: object):
+    flows = method(FLOWS)
+    request = flows.make_request({MAIN: schema}, ASKED | further, budget=budget or Budget(Fraction(1)))
+    return flows(request)
+
+
+def log() -> pd.DataFrame:
+    """Return 800 people who go from A to B, 400 of them on to C: 10 hours at A, 30 at B, 100 at C."""
+    rows = []
+    for person in range(800):
+        now = np.datetime64("2026-01-05T08:00") + np.timedelta64(person % 20, "D")
+        for ward, hours in (("A", 10), ("B", 30), ("C", 100))[: 2 + person % 2]:
+            left = now + np.timedelta64(hours, "h")
+            rows.append((str(person), ward, str(now), str(left)))
+            now = left
+    return pd.DataFrame(rows, columns=["who", "ward", "at", "left"], dtype="str")
+
+
+@pytest.mark.parametrize("cap", ["declared", "lengths"])
+def test_the_three_questions_are_answered_with_margins(tmp_path: Path, cap: str) -> None:
+    own = design(cap=cap, whole=3)
+    release = own.run({}, Context(seeded_noise(3), None, tmp_path, whole={MAIN: Table(log())}))
+    views = {str(getattr(view.title, "id", "")).split(".")[-2]: view for view in release.views}
+    # how many move from A to B a week: 800 in four weeks
+    moves = {row[:2]: row[2:] for row in views["moves"].rows}
+    for pair, exact in {("A", "B"): 200, ("B", "C"): 100, ("C", "(end)"): 100, ("B", "(end)"): 100}.items():
+        value, margin = moves[pair]
+        assert abs(value - exact) <= 2.5 * margin and margin < 40
+    # how long do they stay
+    bands = {row[0]: row[1:] for row in views["stays"].rows}
+    assert [bands[ward][0] for ward in "ABC"] == ["6 to <24 h", "24 to <72 h", "72 to <168 h"]
+    assert bands["A"][1:] == ("6 to <24 h", "6 to <24 h")
+    assert isinstance(bands["(other or missing)"][0], Text)
+    # which order is usual
+    assert {row[0] for row in views["sequences"].rows[:2]} == {"A → B", "A → B → C"}
+    assert all(abs(row[1] - 400) <= 2.5 * row[2] for row in views["sequences"].rows[:2])
+    drawn = views["map"]
+    assert isinstance(drawn, GraphView)
+    assert {(drawn.nodes[a], drawn.nodes[b]) for a, b, _ in drawn.edges} >= {("A", "B"), ("B", "C")}
+    assert release.promise == own.cost
+
+
+def test_with_next_to_no_noise_tables_are_the_counts(tmp_path: Path) -> None:
+    own = design(budget=Budget(Fraction(10**6)), slots_counted=28, one_place=True)
+    frames = {
+        one.name: one.frame
+        for one in own.run({}, Context(seeded_noise(3), None, tmp_path, whole={MAIN: Table(log())})).artefacts
+    }
+    moves = frames["moves"].set_index(["from", "to"])["moves"]
+    assert moves[moves > 0.5].to_dict() == {
+        ("A", "B"): 800,
+        ("B", "C"): 400,
+        ("B", "(end)"): 400,
+        ("C", "(end)"): 400,
+    }
+    stays = frames["stays"].set_index(["place", "stay"])["stays"]
+    assert stays[("A", "6 to <24 h")] == 800 and stays[("C", "72 to <168 h")] == 400
+    arrivals = frames["arrivals"].set_index(["place", "part"])["arrivals"]
+    assert arrivals[("A", "08:00")] == 800 and arrivals[("B", "18:00")] == 800 and arrivals.sum() == 2000
+    present = frames["present"].set_index(["place", "slot"])["present"]
+    assert present[("A", "2026-01-05T00:00")] == 0  # on the first day everybody is at B later
+    assert present[("B", "2026-01-05T00:00")] == 40
+    assert frames["lengths"]["lengths"].tolist()[:4] == [0, 400, 400, 0]
+
+
+def test_every_problem_is_met_and_said() -> None:
+    bare = Schema(tuple(one for one in SCHEMA.columns if one.name != "who"))
+    open_ended = SCHEMA.with_column(
+        Column("at", Role.TIME, Kind.MOMENT, Domain("2026-01-05"), Origin.DECLARED)
+    )
+    wards = Domain(values=tuple("ABCDEFGH"))
+    many = SCHEMA.with_column(Column("ward", Role.PLACE, Kind.CATEGORY, wards, **DECLARED))
+    met = {
+        "no_person_key": design(bare),
+        "no_bounds": design(open_ended),
+        "no_hours": design(moment="day", left=None),
+        "not_hours": design(stays=["2026-01-05", "2026-01-06"]),
+        "too_many_cells": design(many, whole=8),
+        "too_few": design(people=20, budget=Budget(Fraction(1, 10))),
+    }
+    for code, one in met.items():
+        found = [problem for problem in one.problems if problem.code == f"{FLOWS}.{code}"]
+        assert found, code
+        assert all(texts.sentences(problem.code, problem.values) for problem in found)
+    assert design(moment="day", left=None, arrivals="weekday").problems == []
+    assert design(people=2000).problems == []
+
+
+def test_presence_has_the_noise_of_different_cells() -> None:
+    """√h in place of h: with many slots Gaussian noise is far less, and no more than there are count."""
+    budget = Budget(Fraction(1), Fraction(1, 10**6))
+    gauss = design(budget=budget, noise="gaussian", slots_counted=200, slot=1)
+    plain = design(slots_counted=200, slot=1)
+    assert gauss.limit("present") < plain.limit("present") / 2
+    assert design(slots_counted=200, one_place=True).kept == 28
+    exchanged = design(budget=Budget(Fraction(1), neighbours=Neighbours.REPLACE_ONE))
+    assert exchanged.limit("moves") == pytest.approx(2 * design().limit("moves"), rel=0.01)
+    assert "present" not in design(slots_counted=0).mechanisms
+    assert design(slots_counted=0).limit("moves") < design().limit("moves")
