@@ -133,7 +133,7 @@ class Share(Method):
 
     @once
     def uses(self) -> Mapping[str, tuple[str, ...]]:
-        return {} if study_problems(getattr(self.options, "study", "")) else self.inner.uses
+        return {} if study_problems(self.request.values.get("study", "")) else self.inner.uses
 
     @once
     def forecast(self) -> Forecast:

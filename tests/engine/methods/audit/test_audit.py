@@ -211,7 +211,9 @@ def masked_share() -> Plan:
     """Return the example of a share with one noise for all sites, and a holder of masks."""
     share = next(one for one in methods() if one.id == "exchanges.share")
     (plan,) = plans(share)
-    holder = site_files.Member("Holder", SigningKey("h", bytes([8]) * 32, "").public, "09" + 31 * "00")
+    key = SigningKey("h", bytes([8]) * 32, "")
+    card = site_files.card("Holder", key.public, "09" + 31 * "00")
+    holder = site_files.read_card(site_files.written(site_files.CARD, card, key.sign), "card")
     return agreed(plan, holders=[holder])
 
 
