@@ -139,7 +139,8 @@ class Traces(Method):
     @once
     def uses(self) -> Mapping[str, tuple[str, ...]]:
         key = self.schema.person_key
-        named = (key.name if key else None, self.options.place, self.options.moment, self.options.left)
+        chosen = (self.request.values.get(name) for name in ("place", "moment", "left"))
+        named = (key.name if key else None, *chosen)
         return {MAIN: tuple(name for name in named if name is not None)}
 
     @once
