@@ -298,7 +298,7 @@ class StartPage(Page):
             target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_sealing(self) -> bool:
-        """Show the offer to encrypt; say whether a passphrase is waited for, a first one or that of the key."""
+        """Show the offer to encrypt; say whether a passphrase is waited for, the first or that of the key."""
         try:
             known, wanted = seals_known(self.study.ledger_path), seals_wanted()
             people = people_known(self.study.ledger_path)
