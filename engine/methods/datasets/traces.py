@@ -207,7 +207,7 @@ class Traces(Method):
             errors.append(Expected(said, "cell", None, one.median * step, one.limit * step, unit))
         weighed = Text(f"methods.{self.id}.notes.weighed", {"cap": self.schema.rows_per_person})
         views = forecast_views(self.id, errors)
-        return Forecast(tuple(errors), errors[3], views, (weighed, Text(f"methods.{self.id}.notes.chain")))
+        return Forecast(tuple(errors), errors[3], views, (weighed, Text("datasets.relations.chain")))
 
     def judged(self, people: int | None) -> Judged:
         share = max(0.0, 1 - 1 / self.signal)
