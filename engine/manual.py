@@ -7,6 +7,7 @@ window shows and searches it; ``custos manual`` writes the same as a PDF.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache, partial
@@ -18,10 +19,11 @@ from engine.views import Label, Text
 
 STEPS = (
     *("start", "load", "columns", "risk", "purpose", "method", "tables", "budget", "terms", "compare"),
-    *("preview", "release", "visit", "report", "releases", "explore"),
+    *("preview", "release", "visit", "report", "releases", "sites", "explore"),
 )
 """The screens, in the order in which they are met."""
 MOST_PARTS = 20
+_ENDING = re.compile(r"\.(title|part\d+\.\w+|\w+)$")
 THREE = ("what", "how", "change")
 
 
@@ -144,9 +146,8 @@ def _page(step: str) -> Entry:
     """Return what the screen says beside itself, whatever of it needs no values."""
     parts = [*_numbered(f"app.{step}.help")]
     prefix = f"app.{step}.help."
-    topics = dict.fromkeys(
-        name.removeprefix(prefix).partition(".")[0] for name in texts.catalogue() if name.startswith(prefix)
-    )
+    said = (name.removeprefix(prefix) for name in texts.catalogue() if name.startswith(prefix))
+    topics = dict.fromkeys(_ENDING.sub("", name) for name in said if not name.startswith("part"))
     for topic in topics:
         base = f"{prefix}{topic}"
         title = _plain(f"{base}.title") or ""

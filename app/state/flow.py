@@ -134,14 +134,17 @@ def further_sources(method: type[Method] | None) -> tuple[Source, ...]:
 
 
 def only_what_is_read(plan: Plan, method: type[Method] | None) -> Plan:
-    """Return the plan without tables that the method does not read: they have no part in the release."""
+    """Return the plan without tables that the method does not read: they have no part in the release.
+
+    A schema without columns is no table: it says what those are called whose rows others have read.
+    """
     if method is None:
         return plan
     read = {source.name for source in method.reads(plan.step)}
     return replace(
         plan,
         files={name: file for name, file in plan.files.items() if name.split(".")[0] in read},
-        schemas={name: schema for name, schema in plan.schemas.items() if name in read},
+        schemas={name: schema for name, schema in plan.schemas.items() if name in read or not schema.columns},
         preparation=tuple(step for step in plan.preparation if step.get("source", MAIN) in read),
     )
 

@@ -15,11 +15,11 @@ def seals_known(ledger_path: Path | None = None) -> bool:
 
 def people_known(ledger_path: Path | None = None) -> str:
     """Return what can be done with the key by which a ledger knows people: ``lock``, ``open``, or nothing."""
+    if not seals_known(ledger_path):
+        return ""
     from engine.ledger import people_key
 
     place = ledger_path if ledger_path is not None else default_path()
-    if not seals_known(ledger_path):
-        return ""
     return "open" if people_key.is_closed(place) else "" if people_key.locked_at(place) else "lock"
 
 

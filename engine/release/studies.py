@@ -219,10 +219,12 @@ def plan_of_site(study: bytes, site: str, plan: Plan) -> Plan:
         Its name in the roster.
     plan
         Says which file is read and how it is prepared, and which register pays: nothing else of it is taken.
-        Without a schema the study's own is.
+        Without a schema the study's own is, and without a word for who is protected the study's.
     """
     found = site_files.read_study(study)
     schema = plan.schemas.get(MAIN, found.schemas[MAIN])
+    if not schema.protected:
+        schema = schema.called_as(found.schemas[MAIN])
     return replace(
         plan,
         method="exchanges.share",
@@ -387,6 +389,8 @@ def plan_of_result(
         for place, path in enumerate(paths, start=1):
             files[source if place == 1 else f"{source}.{place}"] = FileReference(path, options)
             schemas[source] = Schema((Column(heading, kind=Kind.TEXT),))
+    if found.schemas[MAIN].protected:
+        schemas[MAIN] = Schema().called_as(found.schemas[MAIN])
     parameters: dict[str, Any] = {"study": study.decode()}
     if without:
         parameters["without"] = list(without)

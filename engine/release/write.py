@@ -237,11 +237,11 @@ def _decide(made: Made) -> dict[str, Any]:
         decided["declared_sizes"] = list(request.sizes)
     if design.cost.loss is not None and any("domain" in column for column in columns):
         decided["bounds"] = "declared"
+    if plan.schema.protected:  # also where others read their rows
+        decided["protected"] = plan.schema.protected
+        decided["protected_many"] = plan.schema.words.several
     if request.private:
         decided["rows_per_person"] = request.rows_per_person
-        if plan.schema.protected:
-            decided["protected"] = plan.schema.protected
-            decided["protected_many"] = plan.schema.words.several
         if plan.schema.one_row_each and request.unit is Unit.ROW:
             decided["one_row_each"] = True
     if made.draft.held_out:

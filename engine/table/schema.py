@@ -167,6 +167,10 @@ class Schema:
         """The words for who is protected."""
         return words_for_protected(self.protected, self.protected_many)
 
+    def called_as(self, other: Schema) -> Schema:
+        """Return a schema with another's words for who is protected."""
+        return replace(self, protected=other.protected, protected_many=other.protected_many)
+
     def with_column(self, changed: Column) -> Schema:
         """Return a schema in which the column of the same name is replaced, or added at the end."""
         if changed.name not in self:

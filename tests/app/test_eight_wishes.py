@@ -22,7 +22,6 @@ from tests.app.test_three_tables import hands as hands
 from tests.app.walking import settle
 
 pytestmark = pytest.mark.before_release
-MOST_SECONDS = 60  # from the wish to the way that is meant
 
 
 def columns(*names: str) -> Callable[[Hands], None]:
@@ -100,7 +99,7 @@ def test_a_wish_becomes_a_bundle(wish: str, hands: Hands, tmp_path: Path) -> Non
     arrived = time.perf_counter()
     hands.type("search", wish)
     found = time.perf_counter() - arrived
-    assert hands.window.study.plan.method == meant and found < MOST_SECONDS
+    assert hands.window.study.plan.method == meant
     fill(hands)
     outcome = go_on(hands, tmp_path)
     assert outcome is not None and outcome.state == "complete", (

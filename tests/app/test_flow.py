@@ -210,6 +210,8 @@ def test_what_the_method_does_not_read_has_no_part_in_the_release() -> None:
     assert kept.preparation == ()
     assert only_what_is_read(plan, Second).preparation == (step,)
     assert only_what_is_read(plan, Kit).files == {}
+    of_farms = plan.with_schema(Schema(protected="farm"))
+    assert only_what_is_read(of_farms, Collection).schema.words.one == "farm"  # whose rows others have read
 
 
 @pytest.mark.parametrize("beside", BESIDE)

@@ -50,9 +50,12 @@ def about_households(method_id: str, folder: Path) -> Plan:
 def other_words(found: list[str]) -> list[str]:
     """Return the texts that call those who are protected by another word.
 
-    Those who answer a survey, and those of whom a court spoke, are called what they are.
+    Those who answer a survey, those of whom a court spoke, and who works with a register, are called so.
     """
-    prefixes = ("methods.exchanges.survey", "promises.local_dp", "analyses.price.anchors")
+    prefixes = (
+        *("methods.exchanges.survey", "promises.local_dp", "analyses.price.anchors"),
+        *("app.releases.help.people", "app.staff."),
+    )
     of_others = [text for name, text in texts.catalogue().items() if name.startswith(prefixes)]
     courts = [anchor.case for anchor in read_anchors().anchors]
     return sorted(

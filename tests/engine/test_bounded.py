@@ -29,6 +29,7 @@ MAY = {
     "engine/analyses/catalogue.py", "engine/table/code_lists.py",
     "engine/table/suggest/column_words.py", "engine/table/code_systems.py", "engine/pricing/anchors.py",
     "engine/report/fonts.py", "engine/release/package.py", "engine/report/law.py",
+    "engine/computer/update.py",
     "app/theme.py", "engine/release/sheets.py",  # what comes with the program
     "engine/computer/checks.py", "engine/release/copies.py",  # and what it wrote a moment before
     "engine/table/reading/excel.py",  # openpyxl's reader, once the parts were counted

@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 from engine.privacy import masks
+from tests.ratios import TIMED, slack
 
 # the first primes after 3/4 and 7/8 of a power of two: public, so good for a test and for nothing else
 PRIMES = {
@@ -107,7 +108,8 @@ def test_two_ciphers_of_one_number_differ() -> None:
     assert encrypted(7, n) != encrypted(7, n)
 
 
-def test_a_cell_costs_ten_thousand_times_what_a_mask_costs() -> None:
+@TIMED
+def test_a_cell_costs_ten_thousand_times_what_a_mask_costs(timed: bool) -> None:
     """The figures of the head, by order of magnitude."""
     small, large = (Service(*PRIMES[bits]).n for bits in (1024, 3072))
     per_cell = {
@@ -119,7 +121,11 @@ def test_a_cell_costs_ten_thousand_times_what_a_mask_costs() -> None:
     bound = {"study": "0" * 64, "ephemeral": masks.exchange_public(private), "holder": public}
     per_mask = min(seconds(lambda: masks.mask(private, public, size=size, **bound)) for _ in range(3)) / size
     print(f"{per_cell[1024]:.4f} s and {per_cell[3072]:.4f} s a cell; a mask {per_mask:.1e} s")
-    assert 10 < per_cell[3072] / per_cell[1024] < 60  # three times the length: 27 times by the plain rule
-    assert per_cell[1024] > 1000 * per_mask and per_cell[3072] > 10_000 * per_mask
+    ratio = per_cell[3072] / per_cell[1024]  # three times the length: 27 times by the plain rule
+    assert (
+        not timed or 10 / slack() < ratio < 60 * slack()
+    )
+    assert not timed or per_cell[1024] * slack() > 1000 * per_mask
+    assert not timed or per_cell[3072] * slack() > 10_000 * per_mask
     values = {bits: Service(*PRIMES[bits]) for bits in PRIMES}
     assert values[3072].decrypted(encrypted(-5, large)) == -5

@@ -298,7 +298,7 @@ class StartPage(Page):
             target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_sealing(self) -> bool:
-        """Show the offer to encrypt; say whether the administrator wants what nobody has set up."""
+        """Show the offer to encrypt; say whether a passphrase is waited for, the first or that of the key."""
         try:
             known, wanted = seals_known(self.study.ledger_path), seals_wanted()
             people = people_known(self.study.ledger_path)
@@ -306,7 +306,7 @@ class StartPage(Page):
             known, wanted, people = False, True, ""
         answered = self.frame.settings.get("answered_sealing", False)
         self.sealing.show_state(is_set_up=known, is_wanted=wanted, is_answered=answered, people=people)
-        return wanted and not known
+        return (wanted and not known) or people == "open"
 
     def _answer_offer(self) -> None:
         self.frame.settings.set(answered_sealing=True)

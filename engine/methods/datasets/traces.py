@@ -139,7 +139,8 @@ class Traces(Method):
     @once
     def uses(self) -> Mapping[str, tuple[str, ...]]:
         key = self.schema.person_key
-        named = (key.name if key else None, self.options.place, self.options.moment, self.options.left)
+        chosen = (self.request.values.get(name) for name in ("place", "moment", "left"))
+        named = (key.name if key else None, *chosen)
         return {MAIN: tuple(name for name in named if name is not None)}
 
     @once
@@ -206,7 +207,7 @@ class Traces(Method):
             errors.append(Expected(said, "cell", None, one.median * step, one.limit * step, unit))
         weighed = Text(f"methods.{self.id}.notes.weighed", {"cap": self.schema.rows_per_person})
         views = forecast_views(self.id, errors)
-        return Forecast(tuple(errors), errors[3], views, (weighed, Text(f"methods.{self.id}.notes.chain")))
+        return Forecast(tuple(errors), errors[3], views, (weighed, Text("datasets.relations.chain")))
 
     def judged(self, people: int | None) -> Judged:
         share = max(0.0, 1 - 1 / self.signal)

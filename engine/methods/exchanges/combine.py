@@ -14,6 +14,7 @@ from engine.methods.kinds import Held
 from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
+    MAIN,
     Context,
     Family,
     Forecast,
@@ -91,7 +92,11 @@ class Combine(Method):
     @once
     def inner(self) -> Method:
         """The design of the release of the study."""
-        return design_of(self.study)
+        return self._design()
+
+    def _design(self) -> Method:
+        """Return it anew, for whatever noise is in force, with the words that are in use here."""
+        return design_of(self.study, self.request.schemas.get(MAIN, Schema()))
 
     @once
     def further_problems(self) -> list[Problem]:
@@ -127,7 +132,7 @@ class Combine(Method):
     @once
     def forecast(self) -> Forecast:
         with noise_of(self.study.noise_in(self.sites)):
-            return design_of(self.study).forecast
+            return self._design().forecast
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         shares = apart(tables, SHARES)
@@ -137,7 +142,7 @@ class Combine(Method):
         else:
             totals = tuple(site_files.unmask(self.study, shares, apart(tables, MASKS)))
         with noise_of(self.study.noise_in(len(told))):
-            released = put_in_place(design_of(self.study), self._nobody, totals, context)
+            released = put_in_place(self._design(), self._nobody, totals, context)
         return replace(
             released,
             promise=self.cost,

@@ -80,7 +80,7 @@ class Share(Method):
     @once
     def inner(self) -> Method:
         """The design of the release of the study, on the columns that it declares."""
-        return design_of(self.study)
+        return design_of(self.study, self.schema)
 
     @once
     def further_problems(self) -> list[Problem]:
@@ -133,7 +133,7 @@ class Share(Method):
 
     @once
     def uses(self) -> Mapping[str, tuple[str, ...]]:
-        return self.inner.uses
+        return {} if study_problems(self.request.values.get("study", "")) else self.inner.uses
 
     @once
     def forecast(self) -> Forecast:

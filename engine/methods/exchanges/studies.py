@@ -12,13 +12,21 @@ from engine.methods.shared.site_files import ONE, Study, read_study
 from engine.methods.shared.sums import is_summable
 from engine.privacy.mechanisms.laplace_share import shared
 from engine.privacy.promise import Promise
+from engine.table.schema import Schema
 from engine.views import TableView, Text
 
 WORDS = "methods.exchanges.share"
 
 
-def design_of(study: Study) -> Method:
+def design_of(study: Study, own: Schema | None = None) -> Method:
     """Return the design of the release of a study.
+
+    Parameters
+    ----------
+    study
+        Says all that is computed.
+    own
+        Has the words for who is protected of whoever makes or reads the release; None: those of the study.
 
     Raises
     ------
@@ -26,7 +34,8 @@ def design_of(study: Study) -> Method:
         ``plan.unknown_method``; ``sites.method``: another version of it, or none that can be added up.
     """
     found = method(study.method)
-    request = found.make_request(study.schemas, study.parameters, budget=study.budget, sizes=study.sizes)
+    schemas = {name: one if own is None else one.called_as(own) for name, one in study.schemas.items()}
+    request = found.make_request(schemas, study.parameters, budget=study.budget, sizes=study.sizes)
     design = found(request)
     if (
         found.version != study.method_version

@@ -169,7 +169,8 @@ class Flows(Method):
     @once
     def uses(self) -> Mapping[str, tuple[str, ...]]:
         key = self.schema.person_key
-        named = (self.options.place, self.options.moment, self.options.left, key.name if key else None)
+        chosen = (self.request.values.get(name) for name in ("place", "moment", "left"))
+        named = (*chosen, key.name if key else None)
         return {MAIN: tuple(name for name in named if name is not None)}
 
     @once

@@ -21,7 +21,7 @@ from engine.table.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "resources" / "sample"
-TABLE = next(SAMPLE.glob("*.csv"))
+TABLE = SAMPLE / "diabetes_encounters.csv"
 
 
 class Terminal(io.StringIO):

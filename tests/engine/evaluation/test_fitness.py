@@ -121,3 +121,12 @@ def test_whatever_cannot_be_used_is_not_looked_at(one):
     schemas = {source.name: Schema((category("a", 2),)) for source in one.sources}
     asked = one.make_request(schemas, {"columns": "a", "no_such": [1]})
     assert fitness(one(asked), people=100).remarks is not None
+
+
+@pytest.mark.parametrize("study", ["", "custos-study-1\n", "no study", 7, None])
+def test_a_share_of_a_study_that_cannot_be_read_uses_nothing(study):
+    """A design is asked what it uses while its form is filled in, whatever stands in it by then."""
+    share = method("exchanges.share")
+    design = share(share.make_request({"people": Schema((category("a", 2),))}, {"study": study, "site": "A"}))
+    assert design.problems and design.uses == {}
+    assert fitness(design, people=100).remarks == ()

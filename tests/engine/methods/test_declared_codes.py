@@ -21,6 +21,7 @@ from engine.release.examples import plans
 from engine.release.make import make
 from engine.release.plan import FileReference, Plan
 from engine.table.schema import Kind, Role
+from tests.engine.methods.audit.audits import agreed
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 CODES = {Kind.INTEGER: "0999.00", Kind.NUMBER: "+9.99e2", Kind.DATE: "1900/1/1"}
@@ -37,7 +38,7 @@ def of_people(method: Method) -> Plan | None:
                 one if one.role in APART else replace(one, missing=(*one.missing, CODES.get(one.kind, "?? ")))
                 for one in schema.columns
             )
-            return plan.with_schema(replace(schema, columns=columns))
+            return agreed(plan.with_schema(replace(schema, columns=columns)))
     return None
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
@@ -21,11 +20,8 @@ from engine.release.plan import FileReference, Plan, Purpose
 from engine.release.reading import pin_reading
 from engine.release.run import run_through
 from engine.release.signature import SIGNATURE
-from engine.report import pdf
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.noise_source import seeded_noise
-
-TYPESET = pdf.render  # before any test puts an empty page in its place
 
 ROWS = """patient;sex;ward;stay
 P1;f;north;3
@@ -101,23 +97,33 @@ def run(plan: Plan, folder: Path, ledger: Ledger) -> Runner:
     return runner
 
 
-@pytest.fixture(scope="session")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """Make the release once, typeset whichever test asks for it first; its ledger lies beside it."""
-    folder = tmp_path_factory.mktemp("once")
+def release_once(folder: Path) -> Bundle:
+    """Make the release; its ledger lies beside it."""
     (folder / "stays.csv").write_text(ROWS)
     ledger = Ledger(folder / "ledger.sqlite")
 
     def door(spend: Callable[[], None]) -> Noise:
         return seeded_noise(1, on_first_draw=spend)
 
-    with patch.object(pdf, "render", TYPESET):
-        return run_through(plan_in(folder), folder / "bundle", ledger, folder, "en", SILENT, door)
+    return run_through(plan_in(folder), folder / "bundle", ledger, folder, "en", SILENT, door)
+
+
+@pytest.fixture(scope="session")
+def typeset(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """Make the release once for the tests that are marked ``with_reports``."""
+    return release_once(tmp_path_factory.mktemp("typeset"))
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """Make the release once for all others, with an empty page in the place of its reports."""
+    return release_once(tmp_path_factory.mktemp("plain"))
 
 
 @pytest.fixture
-def made(once: Bundle, folder: Path) -> Bundle:
+def made(request: pytest.FixtureRequest, folder: Path) -> Bundle:
     """Return a copy of the release that a test may change, with a copy of its ledger."""
+    once: Bundle = request.getfixturevalue("typeset" if "with_reports" in request.keywords else "plain")
     shutil.copytree(once.folder, folder / "bundle")
     shutil.copy(once.folder.parent / "ledger.sqlite", folder)
     shutil.copytree(once.folder.parent / "ledger.sqlite-keys", folder / "ledger.sqlite-keys")

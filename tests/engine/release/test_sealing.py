@@ -26,9 +26,9 @@ from engine.release.bundle import INTERNAL, KEY, SEALED, Bundle
 from engine.release.plan import Plan
 from engine.release.sealing import Sealer, seal, set_up, unseal
 from engine.release.verify import verify
-from tests.engine.release.conftest import Runner, folder, ledger, made, once, plan, run
+from tests.engine.release.conftest import Runner, folder, ledger, made, plain, plan, run, typeset
 
-__all__ = ["folder", "ledger", "made", "once", "plan", "run"]
+__all__ = ["folder", "ledger", "made", "plain", "plan", "run", "typeset"]
 
 WORDS = "a long passphrase"
 

@@ -19,6 +19,7 @@ from scipy.stats import nbinom
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
 from engine.methods.catalogue import method, methods
+from engine.methods.protocol import MAIN
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import SHARE, Member, SiteFile, Study
 from engine.privacy import masks
@@ -315,6 +316,27 @@ def test_a_study_from_cards_to_a_verified_result(
     assert [one.spent for one in sites[:2]] == 2 * [Fraction(1, 2)]
     (holding,) = ledger.holdings()
     assert ledger.status(holding.id, charge.composer(holding)).epsilon_spent == 0
+
+
+def test_share_and_result_call_those_who_are_protected_as_the_study_does(tmp_path: Path) -> None:
+    """A site that has a word of its own keeps it; whoever puts shares together has read none of the rows."""
+    of_farms = PLAN.with_schema(replace(PLAN.schema, protected="farm"))
+    said = study(schemas=of_farms.schemas)
+    silent = studies.plan_of_site(said, "North", PLAN)
+    own = studies.plan_of_site(said, "North", of_farms.with_schema(replace(PLAN.schema, protected="Hof")))
+    shares = {name: share(name, of=site_files.read_study(said)) for name in SITES}
+    result = studies.plan_of_result(said, _laid(shares, tmp_path))
+    for plan, one, several in ((silent, "farm", "farms"), (own, "Hof", "Hofs"), (result, "farm", "farms")):
+        assert plan.schema.words.one == one
+        assert {error.unit for error in check(plan).forecast.errors} == {several}
+    assert MAIN not in studies.plan_of_result(STUDY, _laid(HONEST, tmp_path)).schemas
+
+
+def _laid(shares: dict[str, bytes], folder: Path) -> dict[str, Path]:
+    """Write shares by the name of their site; return them as a plan names them."""
+    for name, content in shares.items():
+        (folder / f"{name}.txt").write_bytes(content)
+    return {str(folder / f"{name}.txt"): folder / f"{name}.txt" for name in shares}
 
 
 def test_the_same_bundle_is_the_very_same_file(made: tuple[bytes, list[bytes]], sites: list[Site]) -> None:

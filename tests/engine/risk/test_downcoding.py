@@ -12,6 +12,7 @@ from engine.methods.datasets.recoding import Ladder, Members
 from engine.risk.downcoding import _parts, downcoding
 from engine.table.hierarchies import Hierarchy
 from tests.engine.methods.datasets.test_recoding import FORMS, drawn, prepared
+from tests.ratios import TIMED, slack
 
 NAMES = ("t", "n", "s")
 TREE = Hierarchy(tree={"a": ("ab",), "b": ("ab",), "c": ("cd",), "d": ("cd",)})
@@ -104,7 +105,8 @@ def test_nothing_is_claimed_below_the_least_step_or_of_three_parts():
     assert downcoding(released.iloc[:0], {"age": ages}, values).finer == 0
 
 
-def test_many_groups_are_written_finer_in_the_time_of_few_looks_at_the_rows():
+@TIMED
+def test_many_groups_are_written_finer_in_the_time_of_few_looks_at_the_rows(timed):
     """4,000 groups of a range each, of which 3,000 differ: counted together, not text by text."""
     low = np.arange(4000) % 3000
     first, last = low.astype(str), (low + 7).astype(str)
@@ -113,5 +115,5 @@ def test_many_groups_are_written_finer_in_the_time_of_few_looks_at_the_rows():
     original = released.assign(age=np.stack([first, last, (low + 3).astype(str)]).T.ravel())
     started = process_time()
     found = downcoding(released, {}, {}, original=original)
-    assert process_time() - started < 1
+    assert not timed or process_time() - started < 1 * slack()
     assert (found.open_groups, found.predicates, found.alone) == (4000, 8000, 8000)

@@ -22,7 +22,7 @@ A method without an example, a kind without a recount, or a term that nobody rec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
@@ -32,15 +32,17 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.methods.parameters import ParameterKind, value_of
-from engine.methods.protocol import Method
-from engine.methods.shared.site_files import read_study
+from engine.methods.protocol import MAIN, Method
+from engine.methods.shared.site_files import Member, Study, read_study
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.promise import Neighbours, promise_kind
+from engine.release import studies
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.make import make
 from engine.release.plan import Plan
 from engine.release.reading import read_all
+from engine.release.signing import SigningKey
 from tests.engine.battery.distributions import CheckFailed
 from tests.engine.methods.audit import channel, recount, replay, seeds
 from tests.engine.methods.audit.tables import Bench, bench
@@ -129,21 +131,44 @@ def audited(method: Method, *, many: bool = False) -> Iterator[str]:
                 yield from _findings(name, method, varied, visits, Path(folder), many)
 
 
+def study_of(plan: Plan) -> Study | None:
+    """Return the study that decides what a plan does with its people; None where there is none."""
+    if MAIN not in plan.files or "study" not in plan.parameters:
+        return None
+    return read_study(plan.parameters["study"].encode())
+
+
+def agreed(plan: Plan, *, neighbours: Neighbours | None = None, holders: Sequence[Member] = ()) -> Plan:
+    """Return a plan whose study, if there is one, declares columns and cap as the plan does."""
+    own = study_of(plan)
+    if own is None:
+        return plan
+    of_all = Plan(
+        own.method,
+        schemas={MAIN: plan.prepared(MAIN)},
+        parameters=own.parameters,
+        budget=replace(own.budget, neighbours=neighbours or own.budget.neighbours),
+        purpose=replace(plan.purpose, title=own.title),
+    )
+    key = SigningKey("centre", bytes([9]) * 32, "")
+    study = studies.make_study(of_all, own.roster, own.coordinator.name, key, holders=holders)
+    return replace(plan, parameters={**plan.parameters, "study": study.decode()})
+
+
 def further_plans(plan: Plan, *, many: bool) -> Iterator[tuple[str, Plan]]:
     """Yield a plan, and with ``many`` the same with three rows a person, and with one person exchanged."""
     yield plan.purpose.title, plan
-    budget = plan.budget
-    if not many or budget is None:
+    if not many or (plan.budget is None and study_of(plan) is None):
         return
     several = {name: replace(one, rows_per_person=3) for name, one in plan.schemas.items() if one.person_key}
     both = {
         name: replace(one, neighbours=Neighbours.REPLACE_ONE)
-        for name, one in (("budget", budget), ("holding_budget", plan.holding_budget))
+        for name, one in (("budget", plan.budget), ("holding_budget", plan.holding_budget))
         if one is not None
     }
     choices = {
-        "three rows a person": replace(plan, schemas={**plan.schemas, **several}),
-        "one person exchanged": replace(plan, **both),
+        "three rows a person": agreed(replace(plan, schemas={**plan.schemas, **several})),
+        "one person exchanged": agreed(replace(plan, **both), neighbours=Neighbours.REPLACE_ONE),
     }
     for name, varied in choices.items():
         try:
@@ -159,7 +184,7 @@ def moves_audited(method: Method) -> Iterator[str]:
     The examples have one row a person and one more or less of them: here the first that can be made so has a
     person with more rows than its cap, and one who is exchanged for another.
     """
-    plan = next(one for one in plans(method) if one.budget and not one.step)
+    plan = next(one for one in plans(method) if (one.budget or study_of(one)) and not one.step)
     for name, varied in [*further_plans(plan, many=True)][1:]:
         with TemporaryDirectory() as folder:
             made = bench(method, varied, Path(folder), people=PEOPLE)

@@ -20,7 +20,6 @@ from engine.methods.statistics.mean_forms import VALUE, PlainSum
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.noise import Noise
 from engine.privacy.promise import promise_kinds
-from engine.release import studies
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.plan import Plan
@@ -30,6 +29,7 @@ from tests.engine.battery.replay import Recorder
 from tests.engine.methods.audit import recount, replay, seeds
 from tests.engine.methods.audit.audits import (
     PEOPLE,
+    agreed,
     audit_of,
     audited,
     choices_audited,
@@ -211,12 +211,10 @@ def masked_share() -> Plan:
     """Return the example of a share with one noise for all sites, and a holder of masks."""
     share = next(one for one in methods() if one.id == "exchanges.share")
     (plan,) = plans(share)
-    own = site_files.read_study(plan.parameters["study"].encode())
-    key = SigningKey("centre", bytes([9]) * 32, "")
-    holder = site_files.Member("Holder", SigningKey("h", bytes([8]) * 32, "").public, "09" + 31 * "00")
-    of_all = Plan(own.method, schemas=own.schemas, parameters=own.parameters, budget=own.budget)
-    study = studies.make_study(of_all, own.roster, "Centre", key, holders=[holder])
-    return replace(plan, parameters={**plan.parameters, "study": study.decode()})
+    key = SigningKey("h", bytes([8]) * 32, "")
+    card = site_files.card("Holder", key.public, "09" + 31 * "00")
+    holder = site_files.read_card(site_files.written(site_files.CARD, card, key.sign), "card")
+    return agreed(plan, holders=[holder])
 
 
 def test_a_share_of_one_noise_keeps_its_promise_with_those_of_the_others(tmp_path: Path) -> None:
