@@ -17,7 +17,7 @@ from importlib.resources import as_file, files
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 
 from engine.report import theme as drawn
 
@@ -125,6 +125,8 @@ def restyle(application: QApplication, sheet: str) -> None:
     application.setStyleSheet(sheet)
     for one in unseen:
         one.setAttribute(own, False)
+        if isinstance(one, QLineEdit | QPlainTextEdit):  # keeps the colour of what stands in it while empty
+            polish(one)
 
 
 def _has_ground(widget: QWidget) -> bool:

@@ -47,9 +47,17 @@ class Footer(QFrame):
         add(self._guard_row, (said, 1), self.not_yet, self.commit)
         self._agreed: Callable[[], object] = lambda: None
 
-    def ask(self, title: str, sentence: str, button: str, agreed: Callable[[], object]) -> None:
-        """Ask before what cannot be undone, with the focus on what does nothing."""
+    def ask(
+        self, title: str, sentence: str, button: str, agreed: Callable[[], object], *, tone: str = "care"
+    ) -> None:
+        """Ask before what cannot be undone, with the focus on what does nothing.
+
+        ``tone`` is ``"wrong"`` where people are named.
+        """
         self.asked.setText(title)
+        self.asked.setProperty("tone", tone)
+        self.setProperty("tone", tone)
+        polish(self.asked)
         self.asked_more.say(sentence)
         self.commit.setText(button)
         self._agreed = agreed

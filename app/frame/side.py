@@ -255,7 +255,7 @@ class RegisterBlock(QFrame):
         self._speak()
 
     def show_takes(self, share: str, amounts: str = "") -> None:
-        """Say that the release in view takes ``all`` or more than ``half`` of what is left, or neither.
+        """Say that the release in view takes ``more`` than is left, ``all`` or ``half`` of it, or nothing of note.
 
         ``amounts`` says how much it takes and how much stays.
         """
@@ -276,7 +276,7 @@ class RegisterBlock(QFrame):
 
 def takes_words(plan: Plan, found: Takes) -> str:
     """Return what a release takes from its register and what stays, in ε and, where it is known, in money."""
-    if found.spends is None or found.after is None:
+    if found.spends is None or found.after is None or found.share == "more":
         return ""
     takes, stays = f"ε\u00a0{level(found.spends, up=True)}", f"ε\u00a0{level(found.after, down=True)}"
     claims, rest = in_money(plan, found.spends), money_left(plan, found)

@@ -454,7 +454,7 @@ class Window(QWidget):
         """Ask in the place of the buttons before what cannot be undone."""
         button = page.commits()
         asked = words.say("app.window.commit.asked", button=button), self._money_words()
-        self.footer.ask(*(page.guard() or asked), button, page.commit)
+        self.footer.ask(*(page.guard() or asked), button, page.commit, tone=page.guard_tone())
 
     def _commit_by_key(self) -> None:
         """Ask for what cannot be undone by its own key; once more, it is done."""

@@ -238,6 +238,10 @@ class Page(QScrollArea):
         """Return what is asked before `commit`, title and sentence; None where one press is enough."""
         return None
 
+    def guard_tone(self) -> str:
+        """Return the tone of that question: ``"wrong"`` where people are named."""
+        return "care"
+
     def commit(self) -> None:
         """Do for good what `commits` says."""
         self.go_next()

@@ -71,7 +71,7 @@ class Takes:
 
     @property
     def share(self) -> str:
-        """``"all"`` that was left, more than ``"half"`` of it, or ``""``.
+        """``"more"`` than was left, ``"all"`` of it, more than ``"half"`` of it, or ``""``.
 
         Examples
         --------
@@ -79,9 +79,13 @@ class Takes:
         'all'
         >>> Takes(Fraction(2), Fraction(1), Fraction(1), Fraction(3)).share
         ''
+        >>> Takes(Fraction(1), Fraction(2), Fraction(0), Fraction(3)).share
+        'more'
         """
         if self.before is None or self.after is None or not self.spends:
             return ""
+        if self.spends > self.before:
+            return "more"
         if self.after < self.before / NOTHING_LEFT:
             return "all"
         return "half" if self.after < self.before / 2 else ""

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 
 from app.frame.window import Window
 from app.state.settings import Settings
@@ -112,3 +113,18 @@ def test_everything_is_drawn_larger_when_the_window_is_opened_again(
     assert Settings(window.settings.path.parent).get("zoom", 100) == 100, (
         "what nobody can choose is not taken"
     )
+
+
+def test_a_field_that_was_out_of_sight_is_told_about_in_the_look_it_is_shown_in(qtbot: Any) -> None:
+    theme.choose("light")
+    box = QWidget()
+    qtbot.addWidget(box)
+    field = QLineEdit(box)
+    field.setPlaceholderText("Name")
+    box.show()
+    for look in ("dark", "light", "dark"):
+        field.hide()
+        theme.choose(look)
+        field.show()
+        found = field.palette().color(QPalette.ColorRole.PlaceholderText)
+        assert found == QColor(theme.tokens().quiet), look

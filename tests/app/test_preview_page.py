@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 from app.frame.window import Window
@@ -19,6 +20,7 @@ from app.parts.views.table import TableBody
 from app.screens.preview.asks import look_ahead
 from app.screens.preview.page import ShapeCard
 from app.state import flow
+from app.theme import theme
 from engine.methods.catalogue import methods
 from engine.methods.protocol import Budget, Method, Rows
 from engine.release.examples import plans
@@ -104,6 +106,23 @@ def test_more_than_a_quarter_of_what_is_left_is_asked_in_the_footer(
     qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=60_000)
 
 
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_what_names_people_is_asked_in_red_and_money_in_amber(
+    at: Any, window: Window, qtbot: Any, look: str
+) -> None:
+    page, footer = at("preview", holding_budget=Budget(Fraction("0.5"))), window.footer
+    theme.choose(look)
+    named = {"names_people.ward": {"column": "ward"}}
+    for found, ground in ((named, "wrong_soft"), ({}, "care_soft"), (named, "wrong_soft")):
+        page.ahead = replace(page.ahead, named=found)
+        footer.next.click()
+        assert footer.asks and ("ward" in footer.asked_more.plain()) == bool(found)
+        qtbot.wait(1)
+        shown = footer.grab().toImage().pixelColor(4, footer.height() // 2)
+        assert shown == QColor(getattr(theme.tokens(), ground))
+        footer.not_yet.click()
+
+
 @pytest.mark.parametrize("method", ["datasets.k_anonymity", "datasets.pseudonyms"])
 def test_the_verdict_stands_above_releases_without_cells_too(
     window: Window, qtbot: Any, tmp_path: Path, method: str
@@ -118,18 +137,22 @@ def test_the_verdict_stands_above_releases_without_cells_too(
     assert not page.sentence.isVisible(), "what is promised is said once"
 
 
-@pytest.mark.parametrize(("register", "said"), [("0.5", "all"), ("0.8", "half"), ("2", "")])
+@pytest.mark.parametrize(("register", "said"), [("0.25", "more"), ("0.5", "all"), ("0.8", "half"), ("2", "")])
 def test_a_release_that_takes_its_whole_register_says_so(
     at: Any, window: Window, qtbot: Any, register: str, said: str
 ) -> None:
     """On the page and in the block at the left, in words and not by the number alone."""
-    page = at("preview", holding_budget=Budget(Fraction(register)))
+    page = at("preview")
+    window.study.decide(holding_budget=Budget(Fraction(register)))  # Budget lets nobody on with too little
+    page.opened()
+    settle(qtbot, window)
     after, block = page.numbers["after"], window.side.register.takes
-    assert (after.number.property("tone") == "care") == bool(said)
+    assert (after.number.property("tone") or "") == {"more": "wrong", "": ""}.get(said, "care")
     assert ("takes" in after.sentence.plain()) == bool(said) == block.isVisible()
     if said:
-        expected = {"all": "all that is left", "half": "more than half"}[said]
+        expected = {"more": "more than is left", "all": "all that is left", "half": "more than half"}[said]
         assert expected in after.sentence.plain() and expected in block.plain()
+        assert ("0.00 stay" in block.plain()) == (said == "all"), "what is refused takes nothing"
         assert block.plain() in window.side.register.accessibleName()
     else:
         assert "takes" not in window.side.register.accessibleName()

@@ -505,6 +505,9 @@ class PreviewPage(Page):
             return words.say(f"app.preview.release_button_free{useless}")
         return words.say(f"app.preview.release_button{useless}", epsilon=level(loss.epsilon))
 
+    def guard_tone(self) -> str:
+        return "wrong" if self.ahead.named else "care"
+
     def guard(self) -> tuple[str, str] | None:
         if self.reasons.missing() is not None:
             return None  # which is said instead

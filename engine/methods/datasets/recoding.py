@@ -27,11 +27,14 @@ FEW, SHORT = 3, 14  # values that are told all, and the letters that they may ha
 
 
 def _tell(read: Sequence[str]) -> str:
-    """Return how a column reads: its values where they are few and short, else the one in the middle."""
+    """Return how a column reads: its values where they are few and short, else the one in the middle.
+
+    It is told by its place, so that the steps of a column show what becomes of one and the same value.
+    """
     values = list(dict.fromkeys(read))
     if len(values) <= FEW and sum(map(len, values)) <= SHORT:
         return " · ".join(values)
-    return values[len(values) // 2] if values else ""
+    return read[len(read) // 2] if read else ""
 
 
 @dataclass(frozen=True)

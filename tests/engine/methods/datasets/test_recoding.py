@@ -218,3 +218,12 @@ def test_distinct_combinations_in_one_number_and_column_by_column(seed, monkeypa
         monkeypatch.setattr(recoding, "_WIDEST", widest)
         found, own = recoding.combine_places(codes[number], ladders)
         assert found.tolist() == codes.tolist() and own.tolist() == number.tolist()
+
+
+def test_a_column_is_told_by_one_value_through_all_its_steps():
+    """However unlike the groups are in size, each step says what the value of the step before becomes."""
+    tree = {"aaaaaa": ["other", "*"], "bbbbbb": ["bbbbbb", "*"], "cccccc": ["other", "*"]}
+    tree |= {"dddddd": ["dddddd", "*"], "eeeeee": ["other", "*"]}
+    steps = Hierarchy.from_json({"tree": tree}, column="t")
+    told = Ladder.of(list(tree), steps).reads
+    assert all(steps.at([told[0]], step)[0] == told[step] for step in range(steps.height))
