@@ -122,9 +122,7 @@ def test_a_cell_costs_ten_thousand_times_what_a_mask_costs(timed: bool) -> None:
     per_mask = min(seconds(lambda: masks.mask(private, public, size=size, **bound)) for _ in range(3)) / size
     print(f"{per_cell[1024]:.4f} s and {per_cell[3072]:.4f} s a cell; a mask {per_mask:.1e} s")
     ratio = per_cell[3072] / per_cell[1024]  # three times the length: 27 times by the plain rule
-    assert (
-        not timed or 10 / slack() < ratio < 60 * slack()
-    )
+    assert not timed or 10 / slack() < ratio < 60 * slack()
     assert not timed or per_cell[1024] * slack() > 1000 * per_mask
     assert not timed or per_cell[3072] * slack() > 10_000 * per_mask
     values = {bits: Service(*PRIMES[bits]) for bits in PRIMES}
