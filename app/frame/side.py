@@ -255,7 +255,7 @@ class RegisterBlock(QFrame):
         self._speak()
 
     def show_takes(self, share: str, amounts: str = "") -> None:
-        """Say that the release in view takes ``more`` than is left, ``all`` or ``half`` of it, or nothing of note.
+        """Say that the release in view takes ``more`` than is left, ``all`` or ``half`` of it, or little.
 
         ``amounts`` says how much it takes and how much stays.
         """

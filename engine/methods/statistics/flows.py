@@ -103,6 +103,7 @@ class Flows(Method):
     promises = ("pure_dp", "approximate_dp")
     sources = (Source(MAIN, Shape.EVENTS),)
     counts_people = True
+    summable = True
     published = Reference(
         "Chen, Fung, Desai, Sossou: Differentially private transit data publication (2012)",
         "section 4, counts of sequences of places; here with weights in place of cuts",
@@ -321,7 +322,7 @@ class Flows(Method):
         key = schema.person_key
         assert key is not None
         left = None if self.options.left is None else schema.column(self.options.left)
-        rows = context.whole[MAIN].rows()
+        rows = context.whole.get(MAIN, tables[MAIN]).rows()
         histories = Histories.of(rows, key, self.axis, schema.column(self.options.moment), left)
         noisy = {}
         context.progress.step(0.5, "run.noise")
@@ -353,6 +354,11 @@ class Flows(Method):
             noisy[name] = mechanism.release(exact, context.noise)
         context.progress.step(0.9, "run.writing")
         return self._released(noisy, weighing.cap)
+
+    @property
+    def asks_once(self) -> bool:
+        """A cap that is read off noisy lengths hangs on the noise of the site itself."""
+        return self.options.cap == DECLARED
 
     def _weighing(self, lengths: Integers) -> Weighing:
         """Return how events are weighed: by the declared cap, or by one that follows from noisy lengths."""

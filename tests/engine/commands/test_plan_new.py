@@ -14,7 +14,6 @@ from engine.__main__ import main
 from engine.methods.catalogue import method, methods
 from engine.release.examples import plans
 from engine.release.plan import FileReference, Plan
-from engine.table.schema import Schema
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 WANTED = [(one.id, place) for one in methods() for place in range(len(plans(one)))]
@@ -38,9 +37,7 @@ def arguments(plan: Plan, folder: Path) -> list[str]:
         said.append(f"--table={name.split('.')[0]}={folder / file.path}")
         said.append(f"--read={name}={json.dumps(dict(file.options))}")
     for name, schema in plan.schemas.items():
-        bare = Schema(
-            tuple(replace(column, hierarchy=None) for column in schema.columns), schema.rows_per_person
-        )
+        bare = replace(schema, columns=tuple(replace(column, hierarchy=None) for column in schema.columns))
         (folder / f"{name}.schema.json").write_text(json.dumps(bare.to_json()))
         said.append(f"--table-schema={name}={folder / name}.schema.json")
         for column in schema.columns:

@@ -44,6 +44,7 @@ STATISTICS = [
     for method in methods()
     if method.family is Family.STATISTICS
     and method.spends is not Spends.NOTHING
+    and not method.counts_people  # by all of their rows: those below the cap do not answer it
     and method.id != "statistics.density"  # a curve: no number of it is one of a cell of the rows
 ]  # those with noise: only they have margins
 ABOUT_PEOPLE = [one.id for one in methods() if any(source.shape.is_private for source in one.sources)]

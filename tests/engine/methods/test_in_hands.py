@@ -14,7 +14,7 @@ from engine.methods.kinds import Family, Held, Rows
 from engine.methods.protocol import Method
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
-KINDS = (Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER, Kind.DATE)
+KINDS = (Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER, Kind.NUMBER, Kind.DATE, Kind.MOMENT)
 
 
 def table(*kinds: Kind, declared: bool = False) -> Schema:

@@ -13,7 +13,7 @@ from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.shared import site_files
-from engine.methods.shared.site_files import MASK, ROSTER, SHARE, Member, Study
+from engine.methods.shared.site_files import CARD, MASK, ROSTER, SHARE, Member, Study
 from engine.privacy import masks
 from engine.release import site_folder, studies
 from engine.release.examples import plans
@@ -30,7 +30,8 @@ def key(number: int) -> SigningKey:
 KEYS = {name: key(place) for place, name in enumerate((*NAMES, "Holder", "Centre"), start=1)}
 PLAN = replace(plans(method("statistics.counts"))[0], parameters={"columns": ["gender"]})
 ROSTER_ = [Member(name, KEYS[name].public) for name in NAMES]
-HOLDERS = [Member("Holder", KEYS["Holder"].public, masks.exchange_public(bytes(range(32))))]
+_CARD = site_files.card("Holder", KEYS["Holder"].public, masks.exchange_public(bytes(range(32))))
+HOLDERS = [site_files.read_card(site_files.written(CARD, _CARD, KEYS["Holder"].sign), "card")]
 OWN = studies.make_study(PLAN, ROSTER_, "Centre", KEYS["Centre"])
 AGAIN = studies.make_study(PLAN, ROSTER_, "Centre", KEYS["Centre"], before=site_files.read_study(OWN))
 ONE = studies.make_study(PLAN, ROSTER_, "Centre", KEYS["Centre"], holders=HOLDERS)
