@@ -222,7 +222,7 @@ class Traces(Method):
         key = schema.person_key
         assert key is not None
         left = None if self.options.left is None else schema.column(self.options.left)
-        rows = context.whole.get(MAIN, tables[MAIN]).rows()
+        rows = (context.whole or tables)[MAIN].rows()
         own = Histories.of(rows, key, self.axis, schema.column(self.options.moment), left)
         first, cap = own.firsts, schema.rows_per_person
         weighing, slots = Weighing(cap, cap), self.shapes["starts"][1]

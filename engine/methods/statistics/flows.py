@@ -322,7 +322,7 @@ class Flows(Method):
         key = schema.person_key
         assert key is not None
         left = None if self.options.left is None else schema.column(self.options.left)
-        rows = context.whole.get(MAIN, tables[MAIN]).rows()
+        rows = (context.whole or tables)[MAIN].rows()
         histories = Histories.of(rows, key, self.axis, schema.column(self.options.moment), left)
         noisy = {}
         context.progress.step(0.5, "run.noise")
