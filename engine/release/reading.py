@@ -110,7 +110,7 @@ def read(
     if not references:
         raise InputRefused("reading.no_file")
     declared, steps = plan.schemas.get(source, Schema()), plan.steps_of(source)
-    traced, parts, digests, names = Tracing(), list[Table](), list[str](), dict[str, tuple[str, ...]]()
+    traced, parts, digests, names = Tracing(), list[Table](), list[str](), list[tuple[str, ...]]()
     for reference in references:
         path = base / reference.path
         with unchanged(path) as digest:
@@ -121,17 +121,15 @@ def read(
                         raise InputRefused("reading.column_missing", file=path.name, column=name)
                 key = declared.person_key
                 if key is not None and key.name in raw:
-                    encoded_keys(
-                        raw, key.name
-                    )  # the longest column to look through: once for all that follows
+                    # the longest column to look through: once for all that follows
+                    encoded_keys(raw, key.name)
                 traced.add(raw)
-                names[path.name] = raw.names
+                names.append(raw.names)
                 parts.append(as_declared(raw if columns is None else raw.only(columns), declared))
         digests.append(digest)
-    first = next(iter(names))
-    for file, own in names.items():
-        if set(own) != set(names[first]):
-            raise InputRefused("reading.other_columns", file=file, first=first)
+    for part, own in zip(parts, names, strict=True):  # files of one name may lie in several folders
+        if set(own) != set(names[0]):
+            raise InputRefused("reading.other_columns", file=part.source, first=parts[0].source)
     options, rows = parts[0].options, sum(part.n_rows for part in parts)
     changes, filters = preparation.split(steps)
     joined = Table.joined(parts)
@@ -145,7 +143,7 @@ def read(
         _digest(digests),
         rows_read=rows,
         fingerprints=traced.found(),
-        columns=names[first],
+        columns=names[0],
         options=options,
     )
 

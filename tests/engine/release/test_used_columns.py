@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from engine.errors import InputRefused
 from engine.methods.catalogue import method
 from engine.release import reading
 from engine.release.check import check
@@ -152,6 +153,24 @@ def test_numbers_are_written_as_one_by_one() -> None:
     for values in (numbers, pd.Series(numbers), pd.Index(numbers), numbers[:2000].astype(np.float32)):
         assert coding.texts_of(values) == [coding.text_of(one) for one in values.tolist()]
     assert coding.texts_of(np.zeros(0)) == []
+
+
+def test_files_of_one_name_with_other_columns_are_refused(tmp_path: Path) -> None:
+    """Two years of one export lie in two folders under one name; one has a column less, which nothing uses."""
+    for year, names in (("2024", ["person", "sex", "noted"]), ("2025", ["person", "sex"])):
+        (tmp_path / year).mkdir()
+        pd.DataFrame([[1] * len(names)], columns=names).to_parquet(tmp_path / year / "people.parquet")
+    plan = dataclasses.replace(
+        plan_for("counts", cap=1),
+        files={
+            "people": FileReference("2024/people.parquet"),
+            "people.2": FileReference("2025/people.parquet"),
+        },
+        schemas={"people": Schema((Column("person", Role.PERSON_KEY), Column("sex")))},
+    )
+    for columns in (None, frozenset({"person", "sex"})):
+        with pytest.raises(InputRefused, match=r"reading\.other_columns"):
+            reading.read(plan, base=tmp_path, columns=columns)
 
 
 def test_options_of_reading_pass_through_the_pieces(tmp_path: Path) -> None:
