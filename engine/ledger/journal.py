@@ -96,6 +96,11 @@ def head(db: Connection) -> Head:
     return Head(row["sequence"], row["hash"])
 
 
+def chain(db: Connection) -> str:
+    """Return the hash of the first row: random, and the same as long as the ledger lives."""
+    return str(db.execute("SELECT hash FROM journal WHERE sequence = 0").fetchone()[0])
+
+
 def events(db: Connection) -> Iterator[dict[str, Any]]:
     """Yield every event in order, each with its ``sequence``."""
     for row in db.execute("SELECT sequence, event FROM journal ORDER BY sequence"):

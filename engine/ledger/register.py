@@ -362,7 +362,12 @@ class Register:
     def chain(self) -> str:
         """Return the hash of the first row: random, and the same as long as the ledger lives."""
         with self._transaction() as db:
-            return str(db.execute("SELECT hash FROM journal WHERE sequence = 0").fetchone()[0])
+            return journal.chain(db)
+
+    def lacks(self) -> remembered.Remembered | None:
+        """Return what this computer remembers of the ledger where it has less; see `remembered.lacked`."""
+        with self._transaction() as db:
+            return remembered.lacked(db)
 
     def continues(self, sequence: int, head_hash: str) -> bool:
         """Say whether this ledger is the one, or a continuation of the one, whose `head` a bundle names."""

@@ -48,7 +48,7 @@ def with_end(db: journal.Connection) -> dict[str, Any] | None:
     None where nothing changes: it is remembered already, or the ledger lacks rows that are remembered and no
     reason for it stands in its journal. What is remembered stays then, whatever is written there.
     """
-    chain = str(db.execute("SELECT hash FROM journal WHERE sequence = 0").fetchone()[0])
+    chain = journal.chain(db)
     head, releases = journal.head(db), db.execute("SELECT count(*) FROM entry").fetchone()[0]
     found, ends = _read(), Remembered(head.sequence, head.hash, releases)
     known = _known(found.pop(chain, None))
@@ -60,12 +60,13 @@ def with_end(db: journal.Connection) -> dict[str, Any] | None:
 def _has(db: journal.Connection, known: Remembered) -> bool:
     """Say whether a ledger continues what is remembered, or has a reason why it does not."""
     row = db.execute("SELECT hash FROM journal WHERE sequence = ?", (known.sequence,)).fetchone()
-    return (row is not None and row[0] == known.hash) or decision_about(known) in reasons(journal.events(db))
+    return (row is not None and row[0] == known.hash) or decision_about(known) in _reasons(journal.events(db))
 
 
-def of(chain: str) -> Remembered | None:
-    """Return what is remembered of a ledger, by its chain."""
-    return _known(_read().get(chain))
+def lacked(db: journal.Connection) -> Remembered | None:
+    """Return what is remembered of a ledger where it lacks rows of it, and has no reason why."""
+    known = _known(_read().get(journal.chain(db)))
+    return None if known is None or _has(db, known) else known
 
 
 def decision_about(known: Remembered) -> str:
@@ -73,7 +74,7 @@ def decision_about(known: Remembered) -> str:
     return f"{OLDER} {known.hash}"
 
 
-def reasons(events: Iterable[Mapping[str, Any]]) -> set[str]:
+def _reasons(events: Iterable[Mapping[str, Any]]) -> set[str]:
     """Return the decisions for which a reason stands in a journal."""
     decisions = (event for event in events if event["kind"] == "decision")
     return {str(event.get("details", {}).get("decision")) for event in decisions}

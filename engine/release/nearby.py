@@ -136,11 +136,11 @@ def older(ledger: Ledger) -> dict[str, Any]:
         many releases were listed, and are. Empty where it continues what is remembered, where a reason for
         this very state stands in its journal, and where nothing is remembered of it.
     """
-    known = remembered.of(ledger.chain())
-    if known is None or ledger.continues(known.sequence, known.hash):
-        return {}
-    if remembered.decision_about(known) in remembered.reasons(ledger.journal()):
-        return {}
+    known = ledger.lacks()
+    return {} if known is None else _told_of(known, ledger)
+
+
+def _told_of(known: remembered.Remembered, ledger: Ledger) -> dict[str, Any]:
     return {
         "row": known.sequence,
         "last": ledger.head().sequence,
@@ -157,12 +157,13 @@ def refuse_older(plan: Plan, ledger: Ledger) -> None:
     InputRefused
         ``run.ledger_older`` says what is missing. With a reason in the plan it is journalled instead.
     """
-    lacks, known = older(ledger), remembered.of(ledger.chain())
-    if not lacks or known is None:
+    known = ledger.lacks()
+    if known is None:
         return
     reason = charge.reason_of(plan, remembered.OLDER)
     if not reason:
-        raise InputRefused("run.ledger_older", file=ledger.path.name, **lacks, decision=remembered.OLDER)
+        told = _told_of(known, ledger)
+        raise InputRefused("run.ledger_older", file=ledger.path.name, **told, decision=remembered.OLDER)
     ledger.decide(remembered.decision_about(known), reason)
 
 
