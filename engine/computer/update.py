@@ -7,7 +7,6 @@ nothing that is installed is changed, and nothing older than what runs is taken.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import ed25519, strict_json
-from engine.bounded import SUMS, read_bytes
+from engine.bounded import SUMS, read_bytes, sha256
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import store
 from engine.version import __version__
@@ -107,7 +106,11 @@ def read_update(path: Path, *, key: str = "") -> Update:
     if not there:
         raise InputRefused("update.no_package", file=path.name)
     for name, digest in there.items():
-        if _copied(path.with_name(name), None) != digest:
+        try:
+            is_whole = sha256(path.with_name(name)) == digest
+        except OSError:  # also a folder, or a pipe that never ends
+            is_whole = False
+        if not is_whole:
             raise VerificationFailed("update.differs", file=name)
     return Update(number, there, path.parent)
 
@@ -115,7 +118,7 @@ def read_update(path: Path, *, key: str = "") -> Update:
 def lay_beside(update: Update, folder: Path) -> Path:
     """Unpack the archive of a version into ``FOLDER/custos-NUMBER``, whole or not at all.
 
-    What is unpacked is a copy whose sum was taken while it was made: a stick may change meanwhile.
+    What is unpacked is a copy whose own sum was taken: a stick may change meanwhile.
 
     Raises
     ------
@@ -133,8 +136,10 @@ def lay_beside(update: Update, folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".custos-update-", dir=folder) as aside:
-            copy = Path(aside) / "copy"
-            if _copied(update.folder / name, copy) != update.files[name]:
+            source, copy = update.folder / name, Path(aside) / "copy"
+            if source.is_file():
+                shutil.copyfile(source, copy)
+            if not copy.is_file() or sha256(copy) != update.files[name]:
                 raise VerificationFailed("update.differs", file=name)
             _unpack(copy, Path(aside) / "out")
             (Path(aside) / "out" / "custos").rename(target)
@@ -156,23 +161,6 @@ def _is_form(number: object, ledger: object, sums: object) -> bool:
 
 def _order(number: str) -> tuple[int, ...]:
     return tuple(map(int, number.split(".")))
-
-
-def _copied(source: Path, target: Path | None) -> str:
-    """Return the sum of a file, and copy just these bytes."""
-    total = hashlib.sha256()
-    if not source.is_file():  # a folder, or a pipe that never ends
-        raise VerificationFailed("update.differs", file=source.name)
-    try:
-        with open(source, "rb") as given, open(target or os.devnull, "wb") as taken:
-            while piece := given.read(_PIECE):
-                total.update(piece)
-                taken.write(piece)
-    except OSError as error:
-        if target is not None:
-            raise
-        raise VerificationFailed("update.differs", file=source.name) from error
-    return total.hexdigest()
 
 
 def _unpack(archive: Path, folder: Path) -> None:
