@@ -222,8 +222,9 @@ def share_command(options: argparse.Namespace) -> Answer:
     ledger, passphrase = Ledger(ledger_path(options)), _passphrase(options)
     sign_in(options, ledger)
     is_new = not (out / "release").exists()
+    key = signing.open_key(ledger, register_named(ledger, plan.holding), passphrase)
     if is_new:
-        studies.refuse_other_key(study, options.site, ledger, plan.holding, passphrase)
+        studies.refuse_other_key(study, options.site, key)
         run(
             plan,
             out=out,
@@ -233,7 +234,6 @@ def share_command(options: argparse.Namespace) -> Answer:
             progress=options.progress,
             signing_passphrase=passphrase,
         )
-    key = signing.open_key(ledger, register_named(ledger, plan.holding), passphrase)
     write_bytes(Path(options.send), studies.sign_share(study, options.site, out, key))
     return {"bundle": str(out), "file": options.send, "paid": is_new, "site": options.site}, 0
 

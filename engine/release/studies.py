@@ -237,19 +237,15 @@ def plan_of_site(study: bytes, site: str, plan: Plan) -> Plan:
     )
 
 
-def refuse_other_key(study: bytes, site: str, ledger: Ledger, register: str, passphrase: str | None) -> None:
+def refuse_other_key(study: bytes, site: str, key: SigningKey) -> None:
     """Refuse before anything is spent that a register makes a share which it could not sign.
 
     Raises
     ------
     InputRefused
-        ``sites.own_key``; ``signing.no_register``: its card cannot have been sent.
+        ``sites.own_key``.
     """
-    wanted = register.strip().casefold()
-    holding = next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
-    if holding is None:
-        raise InputRefused("signing.no_register", register=register[:100])
-    _signer(site_files.read_study(study), site, signing.open_key(ledger, holding, passphrase))
+    _signer(site_files.read_study(study), site, key)
 
 
 def _signer(study: Study, site: str, key: SigningKey) -> Member:
