@@ -116,7 +116,7 @@ def plain_name(*parts: str) -> str:
 # --- what lies there ---------------------------------------------------------------------------------------
 
 
-def read_sent(path: Path, content: bytes | None = None) -> tuple[str, Member, site_files.SiteFile]:
+def read_sent(content: bytes, file: str) -> tuple[str, Member, site_files.SiteFile]:
     """Return what a file is, who signed it, and what it says, once it is known to be genuine.
 
     Raises
@@ -124,40 +124,37 @@ def read_sent(path: Path, content: bytes | None = None) -> tuple[str, Member, si
     InputRefused
         As `site_files.read`.
     """
-    found = content_of(path) if content is None else content
-    kind = site_files.kind_of(found, path.name)
-    one = site_files.read(found, kind, path.name)
+    kind = site_files.kind_of(content, file)
+    one = site_files.read(content, kind, file)
     if kind == CARD:
-        return kind, site_files.read_card(found, path.name), one
+        return kind, site_files.read_card(content, file), one
     name = one.head.get("coordinator" if kind == STUDY else "name", "")
     return kind, Member(str(name)[: site_files.MOST_LETTERS], str(one.head["key"])), one
 
 
 def look(folder: Path) -> Files:
     """Return what lies in a folder; a file that is not what was signed is named and counts for nothing."""
-    read, refused = [], []
+    cards, studies, others, refused = list[Sent](), [], [], list[EngineError]()
     for path in sorted(folder.glob(f"*{ENDING}")) if folder.is_dir() else ():
         try:
-            read.append((path, *read_sent(path)))
+            content = content_of(path)
+            kind, member, one = read_sent(content, path.name)
+            if kind == STUDY:
+                studies.append((path, site_files.read_study(content, path.name)))
+            elif kind == CARD:
+                cards.append(Sent(path, kind, member))
+            else:
+                others.append((path, kind, member, one))
         except EngineError as error:
             refused.append(error)
-    studies = []
-    for path, kind, _, one in read:
-        if kind != STUDY:
-            continue
-        try:
-            studies.append((path, site_files.read_study(content_of(path), path.name), one))
-        except EngineError as error:
-            refused.append(error)
-    cards = tuple(Sent(path, kind, member) for path, kind, member, _ in read if kind == CARD)
     if not studies:
-        return Files(folder, cards, refused=tuple(refused))
-    place, study, _ = max(studies, key=lambda found: found[1].attempt)
+        return Files(folder, tuple(cards), refused=tuple(refused))
+    place, study = max(studies, key=lambda found: found[1].attempt)
     shares: dict[str, Path] = {}
     masks: dict[str, Path] = {}
     roster = None
-    for path, kind, member, one in read:
-        if kind in (CARD, STUDY) or one.head.get("study") != study.id:
+    for path, kind, member, one in others:
+        if one.head.get("study") != study.id:
             continue
         try:
             _refuse_stranger(study, kind, member, path.name)
@@ -168,7 +165,7 @@ def look(folder: Path) -> Files:
             roster = path
         else:
             (shares if kind == SHARE else masks)[member.name] = path
-    return Files(folder, cards, study, place, shares, masks, roster, tuple(refused))
+    return Files(folder, tuple(cards), study, place, shares, masks, roster, tuple(refused))
 
 
 def _refuse_stranger(study: Study, kind: str, member: Member, file: str) -> None:
@@ -189,7 +186,7 @@ def take(folder: Path, path: Path) -> Path:
         folder is of another one), ``sites.foreign``, ``sites.old``, ``sites.stranger``, ``sites.doubled``.
     """
     content = content_of(path)
-    kind, member, one = read_sent(path, content)
+    kind, member, one = read_sent(content, path.name)
     now = look(folder)
     if kind == CARD:
         name = plain_name(kind, member.name, member.fingerprint[:4])
