@@ -50,7 +50,7 @@ def write_auditor(
     for problem in verify(folder, ledger=ledger).problems:
         raise problem
     own = bundle.OWN_FILES["internal"]
-    leaves = [folder / bundle.RELEASE / path.name for path in (folder / bundle.RELEASE).iterdir()]
+    leaves = [*(folder / bundle.RELEASE).iterdir()]
     stays = [path for path in (folder / bundle.INTERNAL).iterdir() if path.name in own]
     withheld = [str(one["file"]) for one in kept.files]
     withheld += [f"{bundle.KEY}/{one['file']}" for one in kept.keys]

@@ -62,14 +62,17 @@ def copy_table(content: bytes, fields: Fields, ending: str, *, title: str) -> by
     """
     cells = _cells(content, fields)
     made = _parquet(cells, fields) if ending == "parquet" else _package(cells, fields, ending, title)
-    if differs(made, content, fields, ending):
+    if _says_other(made, cells, fields, ending):
         raise ValueError("the format does not hold what the table says")
     return made
 
 
 def differs(copy: bytes, content: bytes, fields: Fields, ending: str) -> bool:
     """Say whether a copy, read back, says anything else than its CSV: names, cells, labels, meanings."""
-    cells = _cells(content, fields)
+    return _says_other(copy, _cells(content, fields), fields, ending)
+
+
+def _says_other(copy: bytes, cells: Mapping[str, list[Any]], fields: Fields, ending: str) -> bool:
     if ending == "parquet":
         import pyarrow.parquet as parquet
 

@@ -29,10 +29,9 @@ RELEASED = "release"
 
 @dataclass(frozen=True)
 class Sent:
-    """A file of a study and who signed it."""
+    """A card and who signed it."""
 
     path: Path
-    kind: str
     member: Member
 
 
@@ -142,7 +141,7 @@ def look(folder: Path) -> Files:
             if kind == STUDY:
                 studies.append((path, site_files.read_study(content, path.name)))
             elif kind == CARD:
-                cards.append(Sent(path, kind, member))
+                cards.append(Sent(path, member))
             else:
                 others.append((path, kind, member, one))
         except EngineError as error:

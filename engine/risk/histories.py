@@ -141,8 +141,8 @@ def look_for_wrong(
 
 def _latest(person: Integers, end: Integers) -> Integers:
     """Return the latest end so far of the same person, for rows ordered by person."""
-    rank = np.unique(end, return_inverse=True)[1].astype(np.int64)
-    width = int(rank.max(initial=0)) + 1
-    group = np.cumsum(np.append(True, person[1:] != person[:-1])[: len(person)]) - 1
-    so_far = np.maximum.accumulate(group * width + rank) % width if len(rank) else rank
-    return np.unique(end)[so_far] if len(end) else end
+    if not len(end):
+        return end
+    ends, rank = np.unique(end, return_inverse=True)
+    group = np.cumsum(np.append(True, person[1:] != person[:-1])) - 1
+    return np.asarray(ends[np.maximum.accumulate(group * len(ends) + rank) % len(ends)])
