@@ -375,6 +375,11 @@ def _release(
     return found if len(found) <= MOST_LISTED else ()
 
 
+def files_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the files that an entry of the dictionary is about."""
+    return tuple(map(str, entry.get("files", (entry["file"],))))
+
+
 def _entry_json(
     entry: DictionaryEntry,
     sentence: Callable[..., str],

@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.evidence import PublicEvidence
 from engine.privacy.promise import promise_kinds
-from engine.release.bundle import CRATE
+from engine.release.bundle import CRATE, files_of
 
 PROFILE = "https://w3id.org/ro/crate/1.1"
 DESCRIBED = {
@@ -54,10 +54,10 @@ def _title(evidence: PublicEvidence) -> str:
 def _meanings(evidence: PublicEvidence) -> dict[str, str]:
     """Return what each released file is, in the words of the dictionary; nothing for one without words."""
     return {
-        str(name): str(entry["meaning"])
+        name: str(entry["meaning"])
         for entry in evidence.dictionary
         if entry.get("meaning")
-        for name in (entry.get("files") or (entry["file"],))
+        for name in files_of(entry)
     }
 
 

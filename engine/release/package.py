@@ -15,7 +15,7 @@ from typing import Any
 
 from engine.evidence import PublicEvidence
 from engine.release import linked
-from engine.release.bundle import CRATE, CROISSANT, HEALTH, PACKAGE, READ_PYTHON, READ_R, harmless
+from engine.release.bundle import CRATE, CROISSANT, HEALTH, PACKAGE, READ_PYTHON, READ_R, files_of, harmless
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 MARGIN, OWN = "within_95", "custos"
@@ -72,11 +72,6 @@ def data_package(evidence: PublicEvidence) -> dict[str, Any]:
         ],
     }
     return {name: value for name, value in tree.items() if value}
-
-
-def files_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the files that an entry of the dictionary is about."""
-    return tuple(map(str, entry.get("files", (entry["file"],))))
 
 
 def _contributors(purpose: Mapping[str, str]) -> list[dict[str, Any]]:

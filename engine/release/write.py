@@ -26,7 +26,7 @@ from engine.release import bundle, charge, each_row, naming
 from engine.release.copies import COPIES, copy_table
 from engine.release.foreseen import Foreseen, columns_told
 from engine.release.make import HELD_OUT, Draft
-from engine.release.package import fields_of, files_of
+from engine.release.package import fields_of
 from engine.release.plan import STAYS, Plan
 from engine.release.program import program
 from engine.release.reading import PreparedTable
@@ -80,7 +80,10 @@ def _with_copies(folder: Path, evidence: PublicEvidence, made: Made) -> PublicEv
     sentence = partial(texts.text, language=made.language)
     lines, entries, failed = [], [], []
     tables = [
-        (name, entry) for entry in evidence.dictionary for name in files_of(entry) if "columns" in entry
+        (name, entry)
+        for entry in evidence.dictionary
+        for name in bundle.files_of(entry)
+        if "columns" in entry
     ]
     for ending in wished:
         for table, entry in tables:

@@ -156,7 +156,7 @@ def test_numbers_are_written_as_one_by_one() -> None:
 
 
 def test_files_of_one_name_with_other_columns_are_refused(tmp_path: Path) -> None:
-    """Two years of one export lie in two folders under one name; one has a column less, which nothing uses."""
+    """Two years of one export lie in two folders under one name; one lacks a column that nothing uses."""
     for year, names in (("2024", ["person", "sex", "noted"]), ("2025", ["person", "sex"])):
         (tmp_path / year).mkdir()
         pd.DataFrame([[1] * len(names)], columns=names).to_parquet(tmp_path / year / "people.parquet")
