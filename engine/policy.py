@@ -32,9 +32,14 @@ def default_path() -> Path:
     return folder / "ledger.sqlite"
 
 
+def keys_folder(ledger: Path) -> Path:
+    """Return where the keys of the registers of a ledger lie, and what belongs to them."""
+    return ledger.with_name(f"{ledger.name}-keys")
+
+
 def sealing_place(ledger: Path) -> Path:
     """Return where the locks lie of the key that encrypts what stays of the releases of a ledger."""
-    return ledger.with_name(f"{ledger.name}-keys") / "sealing.json"
+    return keys_folder(ledger) / "sealing.json"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from engine.computer.silence import silent
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger, default_path
 from engine.memory import physical
-from engine.policy import without_rules
+from engine.policy import keys_folder, without_rules
 from engine.progress import SILENT, Progress
 from engine.release.program import program
 
@@ -277,7 +277,7 @@ def permissions(ledger: Path) -> Checked:
     """Say whether others on this computer can read the ledger, its keys or their folder."""
     if sys.platform == "win32":
         return Checked("permissions", UNKNOWN)
-    keys = ledger.with_name(f"{ledger.name}-keys")
+    keys = keys_folder(ledger)
     looked = [ledger, keys, *(keys.iterdir() if keys.is_dir() else ())]
     if ledger == default_path():
         looked.append(ledger.parent)

@@ -19,6 +19,7 @@ from engine import ed25519, strict_json, texts
 from engine.bounded import SUMS, read_bytes
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
+from engine.policy import keys_folder
 from engine.privacy.keys import is_locked, lock_key, new_key, unlock_key
 from engine.release import signature as signatures
 from engine.release.signature import Known, fingerprint_of
@@ -70,7 +71,7 @@ class SigningKey:
 
 def place(ledger: Ledger, holding: Holding) -> Path:
     """Return where the key of a register lies."""
-    return ledger.path.with_name(f"{ledger.path.name}-keys") / f"{holding.id}.json"
+    return keys_folder(ledger.path) / f"{holding.id}.json"
 
 
 def state(ledger: Ledger, holding: Holding) -> dict[str, Any]:

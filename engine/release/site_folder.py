@@ -17,6 +17,7 @@ from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import CARD, MASK, ONE, OWN, ROSTER, SHARE, STUDY, Member, Study
+from engine.policy import keys_folder
 from engine.release import signing
 from engine.release.studies import content_of
 
@@ -244,7 +245,7 @@ def short_of(content: bytes) -> str:
 
 
 def _compared_file(ledger: Ledger) -> Path:
-    return ledger.path.with_name(f"{ledger.path.name}-keys") / "compared.json"
+    return keys_folder(ledger.path) / "compared.json"
 
 
 def compared(ledger: Ledger) -> dict[str, str]:
