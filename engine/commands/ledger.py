@@ -13,7 +13,14 @@ from engine.commands.command import Answer, Commands
 from engine.commands.people import add_person, sign_in
 from engine.commands.telling import heads, table_lines
 from engine.commands.values import content as file_content
-from engine.commands.values import first_line, ledger_path, read_text, register_named, write_text
+from engine.commands.values import (
+    existing_ledger,
+    first_line,
+    ledger_path,
+    read_text,
+    register_named,
+    write_text,
+)
 from engine.errors import InputRefused
 
 
@@ -237,20 +244,21 @@ def seal_command(options: argparse.Namespace) -> Answer:
         ledger.lock_people(sealer.people)
     if options.folder:
         sealing.seal(Path(options.folder), sealer)
-    told = {"set_up": options.set_up or "", "is_changed": bool(options.new_passphrase_file)}
-    told["people"] = options.people
-    return {"folder": options.folder or "", "is_sealed": True} | told, 0
+    return {
+        "folder": options.folder or "",
+        "is_sealed": True,
+        "set_up": options.set_up or "",
+        "is_changed": bool(options.new_passphrase_file),
+        "people": options.people,
+    }, 0
 
 
 def unseal_command(options: argparse.Namespace) -> Answer:
     """Open what stays of a bundle again."""
-    from engine.ledger import Ledger
-    from engine.policy import default_path
     from engine.release import sealing
 
-    path, secret = ledger_path(options) or default_path(), first_line(Path(options.passphrase_file))
-    ledger = Ledger(path, read_only=True) if path.is_file() else None
-    sealing.unseal(Path(options.folder), secret, ledger=ledger)
+    secret = first_line(Path(options.passphrase_file))
+    sealing.unseal(Path(options.folder), secret, ledger=existing_ledger(options))
     return {
         "folder": options.folder,
         "set_up": "",

@@ -150,11 +150,13 @@ SECRET_FILE = "CUSTOS_SEAL_PASSPHRASE_FILE"
 
 def open_people(options: argparse.Namespace) -> None:
     """Open the key by which the ledger of a command knows people, where the environment says with what."""
+    place = os.environ.get(SECRET_FILE)
+    if not place or not hasattr(options, "ledger"):
+        return
     from engine.policy import default_path, sealing_place
 
-    place = os.environ.get(SECRET_FILE)
-    path = ledger_path(options) or default_path() if place and hasattr(options, "ledger") else None
-    if place and path is not None and path.exists() and sealing_place(path).is_file():
+    path = ledger_path(options) or default_path()
+    if path.exists() and sealing_place(path).is_file():
         from engine.ledger import Ledger
         from engine.release.sealing import opened
 
