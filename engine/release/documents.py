@@ -7,7 +7,7 @@ from html import escape
 
 from engine import texts
 from engine.methods.protocol import DocumentArtefact
-from engine.report.html import POLICY, style
+from engine.report.html import page
 from engine.report.words import is_number, word
 from engine.views import Cell, Label, Text, TextView, View, as_table
 
@@ -21,14 +21,7 @@ def document_html(document: DocumentArtefact, *, language: str = "en") -> bytes:
     title = _say(first if isinstance(first, Text) else first.title, language)
     body = [f"<h1>{title}</h1>"]
     body += [_part(part, language) for part in (others if isinstance(first, Text) else document.parts)]
-    head = (
-        '<!DOCTYPE html>\n<html lang="' + escape(language) + '">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{title}</title>\n<style>\n{style()}</style>\n</head>\n<body>\n<main>\n"
-    )
-    return (head + "\n".join(body) + "\n</main>\n</body>\n</html>\n").encode()
+    return page(title, body, language=language).encode()
 
 
 def _part(part: Text | View, language: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
@@ -35,6 +35,40 @@ def render(document: Document, *, evidence: bytes, language: str = "en") -> byte
         Of the words, and of the file's language mark.
     """
     return _Writer(language).document(document, evidence).encode()
+
+
+def page(title: str, body: Iterable[str], *below: str, language: str) -> str:
+    """Return a whole file: no script, nothing fetched, in the colours that the reader prefers.
+
+    Parameters
+    ----------
+    title, body, below
+        As they stand in the file: its title, its lines, and those beneath them.
+    language
+        Of the words.
+    """
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            f'<html lang="{escape(language)}">',
+            "<head>",
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{title}</title>",
+            f"<style>\n{style()}</style>",
+            "</head>",
+            "<body>",
+            "<main>",
+            *body,
+            "</main>",
+            *below,
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
 
 
 class _Writer:
@@ -87,28 +121,7 @@ class _Writer:
             '<a download="evidence.json" href="data:application/json;base64,'
             f'{saved}">{self._text("report.footer.save")}</a>',
         ]
-        return "\n".join(
-            [
-                "<!DOCTYPE html>",
-                f'<html lang="{escape(self._language)}">',
-                "<head>",
-                '<meta charset="utf-8">',
-                '<meta name="viewport" content="width=device-width, initial-scale=1">',
-                f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-                '<meta name="color-scheme" content="light dark">',
-                f"<title>{title}</title>",
-                f"<style>\n{style()}</style>",
-                "</head>",
-                "<body>",
-                "<main>",
-                *body,
-                "</main>",
-                f"<footer>{' · '.join(foot)}</footer>",
-                "</body>",
-                "</html>",
-                "",
-            ]
-        )
+        return page(title, body, f"<footer>{' · '.join(foot)}</footer>", language=self._language)
 
     def _contents(self, sections: tuple[Section, ...]) -> str:
         links = (
