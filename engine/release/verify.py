@@ -60,7 +60,7 @@ class Verification(Shown):
     compared
         Whether README, dictionary and reports were made again from the evidence, and were the same.
     unchecked
-        The papers whose words were not design, with their folders: their evidence does not say that this
+        The papers whose words were not checked, with their folders: their evidence does not say that this
         very program made them, and what it makes of it reads otherwise. That is no fault of theirs.
     signed
         The files that are a signature of another program or carry one, with their folders. None was checked.
@@ -109,7 +109,7 @@ def verify(
     folder
         The bundle, an auditor's one, or the ``release`` folder alone as a recipient has it.
     ledger
-        An open `engine.ledger.Ledger`, or None: then the chain is not design and the result says so.
+        An open `engine.ledger.Ledger`, or None: then the chain is not checked and the result says so.
     fingerprints
         Of keys that are known from elsewhere, each with the name under which it is. Where there are any, the
         release has to be signed with one of them, or with one that such a key named.
@@ -134,7 +134,7 @@ def verify(
     Papers are made again from the evidence. Where it names the digest of what made their words and that is
     the digest of this program, a paper that differs is a forgery. Where it names another one, or none as
     earlier versions did, a paper that comes out the same is what the evidence says, and of any other it is
-    only said that its words were not design: whoever changes a paper can change the digest too.
+    only said that its words were not checked: whoever changes a paper can change the digest too.
     """
     parts = {name: _Part(part) for name, part in _parts(folder).items()}
     beside = (*_check_beside(folder, parts), *_check_keys(folder, parts))
