@@ -10,7 +10,7 @@ from engine.ledger import entries, holdings, journal, people, traces
 from engine.ledger.fields import words
 from engine.ledger.people import Digests
 from engine.ledger.register import Register
-from engine.ledger.values import Entry, Match
+from engine.ledger.values import Match
 
 
 class Recognition(Register):
@@ -41,8 +41,11 @@ class Recognition(Register):
         *,
         rows: Digests = people.NONE,
         key: str = "",
-    ) -> list[traces.Kin]:
+        together: bool = False,
+    ) -> tuple[list[traces.Kin], list[traces.Groups]]:
         """Return how a table relates to those of each of some earlier releases of one register.
+
+        And, where all of them are looked at ``together``, who is in which of them, see `traces.shared`.
 
         Parameters
         ----------
@@ -58,38 +61,15 @@ class Recognition(Register):
         VerificationFailed
             ``ledger.people_differ``: what was kept of the people of a register was changed.
         """
-        each, table = self._seen(fingerprint, people_keys, rows)
-        found, tables = self._tables_of(releases)
-        return [traces.kin(tables, one.tables, one.number, table, each, key) for one in found]
-
-    def shared(
-        self,
-        releases: Sequence[str],
-        fingerprint: str,
-        people_keys: Any,
-        *,
-        rows: Digests = people.NONE,
-        key: str = "",
-    ) -> list[traces.Groups]:
-        """Return who is in which of a table and all of these releases, see `traces.shared`.
-
-        Parameters, order and refusals are those of `kin`.
-        """
-        each, table = self._seen(fingerprint, people_keys, rows)
-        found, tables = self._tables_of(releases)
-        return traces.shared(tables, [(one.tables, one.number) for one in found], table, each, key)
-
-    def _tables_of(self, releases: Sequence[str]) -> tuple[list[Entry], list[traces.Known]]:
-        """Return the entries of releases of one register, and all tables that were attached to it."""
+        own = self._key()
+        each = people.of_each(own, people_keys)
+        table = traces.seen(own, fingerprint, each, (), rows, people.NONE)
         with self._transaction() as db:
             found = [entries.one(db, one) for one in releases]
-            return found, traces.known_tables(db, self.path).get(found[0].holding, []) if found else []
-
-    def _seen(self, fingerprint: str, people_keys: Any, rows: Digests) -> tuple[Digests, traces.Traces]:
-        """Return the digest of each person key in its order, and the traces of the table."""
-        key = self._key()
-        each = people.of_each(key, people_keys)
-        return each, traces.seen(key, fingerprint, each, (), rows, people.NONE)
+            tables = traces.known_tables(db, self.path).get(found[0].holding, []) if found else []
+        kin = [traces.kin(tables, one.tables, one.number, table, each, key) for one in found]
+        made = [(one.tables, one.number) for one in found]
+        return kin, traces.shared(tables, made, table, each, key) if together else []
 
     def match(
         self,

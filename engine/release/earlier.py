@@ -195,7 +195,10 @@ def _beside(
     column, known = prepared.schema.person_key, prepared.fingerprints
     people = person_keys(prepared.table, prepared.schema)
     keys, key = people.combine_chunks(), "" if column is None else column.name
-    kin = ledger.kin(tuple(found), known.fingerprint, people, rows=known.rows, key=key)
+    together = len(found) > 1 and not prepared.filters and not any(one.chosen for one in releases)
+    kin, groups = ledger.kin(
+        tuple(found), known.fingerprint, people, rows=known.rows, key=key, together=together
+    )
     related = tuple(
         replace(
             one,
@@ -204,9 +207,6 @@ def _beside(
         )
         for one, its in zip(releases, kin, strict=True)
     )
-    if len(found) < 2 or prepared.filters or any(one.chosen for one in releases):
-        return related, ()
-    groups = ledger.shared(tuple(found), known.fingerprint, people, rows=known.rows, key=key)
     return related, tuple(
         Shared(tables, sizes, places, None if places is None else keys) for tables, sizes, places in groups
     )
