@@ -29,7 +29,8 @@ class Recognition(Register):
         Notes
         -----
         A keyed hash under the ledger's random key, see `engine.ledger.people.digests`. Whoever has the
-        ledger's file has the key and can try out person keys: the file stays where the data are.
+        ledger's file has the key, unless it is locked (`engine.ledger.people_key`), and can try out person
+        keys: the file stays where the data are.
         """
         return people.digests(self._key(), keys)
 
