@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.work.releasing import beside_its_table
-from engine.bounded import read_text
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
@@ -48,7 +47,7 @@ class Line:
     """Somebody who takes part, as the table shows them.
 
     ``state`` is an id; ``is_own`` and ``is_compared`` say whose key it is, and whether its fingerprint was
-    compared; ``is_holder`` who holds a key.
+    compared.
     """
 
     name: str
@@ -69,10 +68,8 @@ class Standing:
     lines: tuple[Line, ...] = ()
     own_name: str = ""
     register: str = ""
-    registers: tuple[str, ...] = ()
     views: tuple[Any, ...] = ()
     epsilon: Fraction | None = None
-    problems: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=())
 
 
 def train(data: Path) -> Path:
@@ -118,8 +115,7 @@ def look(desk: Desk, without: Sequence[str] = (), holders: Sequence[str] = ()) -
     ledger = _ledger(desk)
     files = site_folder.look(desk.folder if desk.folder is not None else Path(os.devnull))
     known = site_folder.compared(ledger)
-    registers = ledger.holdings()
-    keys = {signing.public_key(ledger, one): one.name for one in registers}
+    keys = {signing.public_key(ledger, one): one.name for one in ledger.holdings()}
     keys.pop("", None)
     own = next((key for key in _keys_of(files, desk.part) if key in keys), "")
     lines = _lines(files, own, known, without, holders)
@@ -135,10 +131,8 @@ def look(desk: Desk, without: Sequence[str] = (), holders: Sequence[str] = ()) -
         lines,
         next((one.name for one in lines if one.key == own), ""),
         keys.get(own, ""),
-        tuple(one.name for one in registers),
         views,
         epsilon,
-        tuple((one.code, one.values) for one in files.refused),
     )
 
 
@@ -369,5 +363,5 @@ def sample_study() -> Plan:
     from importlib.resources import as_file, files
 
     with as_file(files("resources") / "sample" / "plan.json") as path:
-        plan = Plan.loads(read_text(path), file="plan.json")
+        plan = Plan.read(path)
     return replace(plan, parameters={"columns": ["gender"]}, candidates=())
