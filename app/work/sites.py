@@ -95,14 +95,10 @@ def _ledger(desk: Desk) -> Any:
     return Ledger(place)
 
 
-def _holding(ledger: Any, register: str) -> Any:
-    wanted = register.strip().casefold()
-    return next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
-
-
 def _register(ledger: Any, register: str, epsilon: str = "", unit: str = "person") -> Any:
     """Return a register, made where it is not there; without ε where nothing is paid from it."""
-    found = _holding(ledger, register)
+    wanted = register.strip().casefold()
+    found = next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
     return found or ledger.create_holding(
         register.strip(), unit=unit, neighbours="add_remove", epsilon=epsilon.strip() or None
     )
@@ -266,7 +262,7 @@ def make_share(
 
     assert desk.folder is not None and standing.files.study is not None
     ledger, opens = _ledger(desk), passphrase or None
-    holding = _holding(ledger, standing.register)
+    holding = ledger.holding(standing.register)
     key = signing.open_key(ledger, holding, opens)
     study, content = standing.files.study, standing.files.content
     site_folder.refuse_uncompared(study, SITE, key.public, site_folder.compared(ledger))
@@ -294,7 +290,7 @@ def write_roster(desk: Desk, standing: Standing, without: Sequence[str], *, pass
 
     assert desk.folder is not None and standing.files.study is not None
     ledger = _ledger(desk)
-    key = signing.open_key(ledger, _holding(ledger, standing.register), passphrase or None)
+    key = signing.open_key(ledger, ledger.holding(standing.register), passphrase or None)
     shares = [studies.read_share(path) for path in standing.files.shares.values()]
     content = studies.write_roster(standing.files.content, shares, key, without)
     name = site_folder.plain_name("roster", standing.files.study.short)
@@ -308,7 +304,7 @@ def write_mask(desk: Desk, standing: Standing, *, passphrase: str = "") -> Path:
     files = standing.files
     assert desk.folder is not None and files.study is not None and files.roster is not None
     ledger = _ledger(desk)
-    holding = _holding(ledger, standing.register)
+    holding = ledger.holding(standing.register)
     own = signing.public_key(ledger, holding)
     site_folder.refuse_uncompared(files.study, HOLDER, own, site_folder.compared(ledger))
     roster = studies.content_of(files.roster)
