@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QLineEdit, QListWidget, QListWidg
 from app import words
 from app.parts.making import add, make_column, make_row, name_widget
 from app.parts.prose import Heading, Prose
+from app.theme import text_font
 from engine.manual import Chapter, Entry, chapters, search
 
 ENTRY = Qt.ItemDataRole.UserRole
@@ -53,6 +54,7 @@ class HelpWindow(QDialog):
         for chapter in found:
             head = QListWidgetItem(words.label(chapter.title))
             head.setFlags(Qt.ItemFlag.NoItemFlags)
+            head.setFont(text_font(13, 600))
             head.setSizeHint(QSize(0, 32))
             self.list.addItem(head)
             for entry in chapter.entries:

@@ -168,6 +168,7 @@ class StepLine(QWidget):
         self.open = make_button("", "step-menu", look="link")
         self.menu = QMenu(self.open)
         self.open.setMenu(self.menu)
+        self.menu.aboutToShow.connect(self._name_beside)  # the look has another name once it is chosen
         self.marks = StepMarks()
         self.register = name_widget(Prose(tone="quiet", pixels=12), "register-line")
         self.register.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -194,6 +195,11 @@ class StepLine(QWidget):
         self.menu.addSeparator()
         for button in self._beside:
             self.menu.addAction(button.text()).triggered.connect(button.click)
+
+    def _name_beside(self) -> None:
+        last = self.menu.actions()[-len(self._beside) :]
+        for action, button in zip(last, self._beside, strict=True):
+            action.setText(button.text())
 
     def _offer(self, step: str, named: str, *, possible: bool) -> None:
         action = self.menu.addAction(named)

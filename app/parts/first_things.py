@@ -49,8 +49,12 @@ class Numbers(QWidget):
             self.choice.addItem(words.say(f"app.start.first.marks.{name}"), name)
         self.said = name_widget(Prose(tone="quiet"), "numbers-said")
         make_column(align_left(self.choice), self.said, inside=self, spacing=6, margins=0)
+
+    def show_kept(self, *, proposes: bool) -> None:
+        """Show how numbers are read now; where nobody has said it yet, ``proposes`` shows it as at home."""
         home = "comma" if QLocale.system().decimalPoint() == "," else "point"
-        self.choice.setCurrentIndex(max(self.choice.findData(settings.get("numbers", home)), 0))
+        name = self._settings.get("numbers", home if proposes else "ask")
+        self.choice.setCurrentIndex(self.choice.findData(name if name in MARKS else "ask"))
         self._say()
 
     def keep(self) -> None:
@@ -130,6 +134,7 @@ class FirstThings(QWidget):
     def show_first(self, *, alone: bool, unfolded: bool) -> None:
         """Show everything, ``alone`` with what ends it; otherwise behind a link."""
         self.place.show_place()
+        self.numbers.show_kept(proposes=alone)
         if alone:
             self._sealing.later.hide()  # to take all leaves it open, too
         self.fold.line.setVisible(not alone)

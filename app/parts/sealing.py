@@ -23,15 +23,12 @@ class SealingFold(Fold):
         super().__init__(words.say("app.sealing.heading"), "sealing", parent)
         inside = make_column(inside=self.form, spacing=6, margins=0)
         self.said = name_widget(Prose(), "sealing-said")
-        self.secret, self.again = (self._field(name) for name in ("secret", "again"))
+        self.secret, self.again = (_secret_field(name, self._enable) for name in ("secret", "again"))
         self.button = make_button("", "sealing-now", self._ask)
         row = make_row((self.secret, 1), (self.again, 1), self.button, spacing=8)
         limits = Prose(words.say("signing.sealing.limits"), tone="quiet", pixels=12)
         add(inside, self.said, row, limits)
         self._seals, self._sets_up = True, True
-
-    def _field(self, name: str) -> QLineEdit:
-        return _secret_field(name, self._enable)
 
     def show_state(self, *, is_sealed: bool, is_set_up: bool) -> None:
         """Show whether what stays is encrypted, and whether a passphrase was ever chosen."""

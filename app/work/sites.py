@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.work.releasing import beside_its_table
-from engine.bounded import read_text
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
@@ -48,7 +47,7 @@ class Line:
     """Somebody who takes part, as the table shows them.
 
     ``state`` is an id; ``is_own`` and ``is_compared`` say whose key it is, and whether its fingerprint was
-    compared; ``is_holder`` who holds a key.
+    compared.
     """
 
     name: str
@@ -69,10 +68,8 @@ class Standing:
     lines: tuple[Line, ...] = ()
     own_name: str = ""
     register: str = ""
-    registers: tuple[str, ...] = ()
     views: tuple[Any, ...] = ()
     epsilon: Fraction | None = None
-    problems: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=())
 
 
 def train(data: Path) -> Path:
@@ -98,14 +95,10 @@ def _ledger(desk: Desk) -> Any:
     return Ledger(place)
 
 
-def _holding(ledger: Any, register: str) -> Any:
-    wanted = register.strip().casefold()
-    return next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
-
-
 def _register(ledger: Any, register: str, epsilon: str = "", unit: str = "person") -> Any:
     """Return a register, made where it is not there; without ε where nothing is paid from it."""
-    found = _holding(ledger, register)
+    wanted = register.strip().casefold()
+    found = next((one for one in ledger.holdings() if one.name.casefold() == wanted), None)
     return found or ledger.create_holding(
         register.strip(), unit=unit, neighbours="add_remove", epsilon=epsilon.strip() or None
     )
@@ -118,8 +111,7 @@ def look(desk: Desk, without: Sequence[str] = (), holders: Sequence[str] = ()) -
     ledger = _ledger(desk)
     files = site_folder.look(desk.folder if desk.folder is not None else Path(os.devnull))
     known = site_folder.compared(ledger)
-    registers = ledger.holdings()
-    keys = {signing.public_key(ledger, one): one.name for one in registers}
+    keys = {signing.public_key(ledger, one): one.name for one in ledger.holdings()}
     keys.pop("", None)
     own = next((key for key in _keys_of(files, desk.part) if key in keys), "")
     lines = _lines(files, own, known, without, holders)
@@ -135,10 +127,8 @@ def look(desk: Desk, without: Sequence[str] = (), holders: Sequence[str] = ()) -
         lines,
         next((one.name for one in lines if one.key == own), ""),
         keys.get(own, ""),
-        tuple(one.name for one in registers),
         views,
         epsilon,
-        tuple((one.code, one.values) for one in files.refused),
     )
 
 
@@ -272,7 +262,7 @@ def make_share(
 
     assert desk.folder is not None and standing.files.study is not None
     ledger, opens = _ledger(desk), passphrase or None
-    holding = _holding(ledger, standing.register)
+    holding = ledger.holding(standing.register)
     key = signing.open_key(ledger, holding, opens)
     study, content = standing.files.study, standing.files.content
     site_folder.refuse_uncompared(study, SITE, key.public, site_folder.compared(ledger))
@@ -300,7 +290,7 @@ def write_roster(desk: Desk, standing: Standing, without: Sequence[str], *, pass
 
     assert desk.folder is not None and standing.files.study is not None
     ledger = _ledger(desk)
-    key = signing.open_key(ledger, _holding(ledger, standing.register), passphrase or None)
+    key = signing.open_key(ledger, ledger.holding(standing.register), passphrase or None)
     shares = [studies.read_share(path) for path in standing.files.shares.values()]
     content = studies.write_roster(standing.files.content, shares, key, without)
     name = site_folder.plain_name("roster", standing.files.study.short)
@@ -314,7 +304,7 @@ def write_mask(desk: Desk, standing: Standing, *, passphrase: str = "") -> Path:
     files = standing.files
     assert desk.folder is not None and files.study is not None and files.roster is not None
     ledger = _ledger(desk)
-    holding = _holding(ledger, standing.register)
+    holding = ledger.holding(standing.register)
     own = signing.public_key(ledger, holding)
     site_folder.refuse_uncompared(files.study, HOLDER, own, site_folder.compared(ledger))
     roster = studies.content_of(files.roster)
@@ -369,5 +359,5 @@ def sample_study() -> Plan:
     from importlib.resources import as_file, files
 
     with as_file(files("resources") / "sample" / "plan.json") as path:
-        plan = Plan.loads(read_text(path), file="plan.json")
+        plan = Plan.read(path)
     return replace(plan, parameters={"columns": ["gender"]}, candidates=())

@@ -47,11 +47,12 @@ def test_it_is_passed_by_and_comes_back_behind_a_link(
     qtbot.mouseClick(first.first.skip, Qt.MouseButton.LeftButton)
     assert first.cards.isVisible() and not first.first.fold.form.isVisible()
     assert window.settings.get("numbers", "") == "", "nothing was decided"
+    assert first.first.numbers.choice.currentData() == "ask", "what is shown is what is done"
     again = make_window().page("start")
     assert again.cards.isVisible() and not again.first.fold.form.isVisible()
     again.first.fold.line.click()
     assert all(card.isVisible() for card in again.first.cards.values())
-    assert not again.first.take.isVisible()
+    assert not again.first.take.isVisible() and again.first.numbers.choice.currentData() == "ask"
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,10 @@ def test_steps_are_one_line_whose_menu_opens_what_the_column_does(
     columns = next(one for one in actions if "Columns" in one.text())
     later = next(one for one in actions if "Report" in one.text())
     assert columns.isEnabled() and not later.isEnabled()
+    look = next(one for one in actions if one.text() == window.side.look.text())
+    look.trigger()
+    line.menu.aboutToShow.emit()
+    assert look.text() == window.side.look.text(), "the look that is chosen by now"
     columns.trigger()
     settle(qtbot, window)
     assert window.step == "columns"

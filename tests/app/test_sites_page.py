@@ -214,6 +214,7 @@ def test_in_training_one_person_plays_all_parts_with_a_key_holder(
             window.go("sites")
         settle(hands.qtbot, window)
         assert page.standing.next.id == "sent", window.notice.words()
+        assert words.say("app.sites.others_turn") in page.next_body.plain()
     play(page, hands, "Centre")
     hands.click("next")
     assert page.standing.next.id == "masks"
@@ -255,12 +256,14 @@ def test_a_wrong_file_is_refused_in_words_and_changes_nothing(
     assert not list(one.files.iterdir())
 
 
-def test_all_who_play_have_a_ledger_of_their_own(training: tuple[Any, Hands]) -> None:
+def test_all_who_play_have_a_ledger_of_their_own(training: tuple[Any, Hands], window: Window) -> None:
     page, hands = training
     ledgers = set()
     for who, part in TRAINING.items():
         play(page, hands, who)
         assert page.desk.part == part
+        turn = words.say("app.sites.others_turn")
+        assert (turn in page.next_body.plain()) == (not window.footer.next.isVisible()), "who acts is said"
         ledgers.add(page.desk.ledger_path)
     assert len(ledgers) == len(TRAINING)
     choice = hands.part(QComboBox, "who")

@@ -546,6 +546,19 @@ def test_a_margin_is_pressed_with_its_price_and_the_answer_stands_below_its_ques
     assert page.widths.isHidden(), "asked again it is the same number, however exactly it is wanted"
 
 
+def test_a_margin_of_one_question_is_not_taken_for_two(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = desk(window, qtbot, tmp_path)
+    questions = [{"where": f"gender is {one}", "epsilon": "1/10"} for one in ("Female", "Male")]
+    page._filled("questions", questions[:1])
+    settle(qtbot, window)
+    pill = last(page, QAbstractButton, f"within-{WIDTHS[0]}")
+    page._filled("questions", questions)  # the prices of two are still being found
+    pill.click()
+    assert page.given[page.step]["questions"] == questions
+    settle(qtbot, window)
+    assert page.widths.isHidden()
+
+
 @pytest.mark.parametrize(
     "low, high", [(88, 148), (-3, 9), (0.02, 0.05), (1_234_000, 1_236_000), (-80, -20), (0, 0)]
 )

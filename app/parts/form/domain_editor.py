@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
+from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
@@ -214,6 +215,9 @@ class DomainFields(QWidget):
         return Domain(low, high, step)
 
 
+_time_zones = cache(available_timezones)  # which opens some hundred files, and a key is pressed often
+
+
 def _read_moments(texts: Mapping[str, str]) -> Domain | str:
     """Return declared moments, or the id of what is wrong with them."""
     ends = [texts[name] for name in ("minimum", "maximum")]
@@ -222,7 +226,7 @@ def _read_moments(texts: Mapping[str, str]) -> Domain | str:
         return "app.columns.domain.not_a_bound"
     if read_moment(ends[0]) >= read_moment(ends[1]):
         return "app.columns.domain.order"
-    if texts["zone"] and texts["zone"] not in available_timezones():
+    if texts["zone"] and texts["zone"] not in _time_zones():
         return "app.columns.domain.no_zone"
     return Domain(ends[0], ends[1], step, zone=texts["zone"])
 

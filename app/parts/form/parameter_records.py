@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.parts.cards import row
+from app.parts.cards import Rule, row
 from app.parts.form.each_field import EachField, HierarchyField
 from app.parts.form.parameter_columns import ColumnField, ColumnsField
 from app.parts.form.parameter_fields import BooleanField, ChoiceField, Field, LineField
@@ -158,7 +157,7 @@ class RecordsField(Field):
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(4 if several else 8)
         if several and place:
-            line.addWidget(_rule())
+            line.addWidget(Rule())  # whose "Remove" it is must be seen
         short = Wrapping(spacing=16)
         for column in self._asked(place):
             field, label = self._field(column, place), self._label(column.name)
@@ -185,7 +184,7 @@ class RecordsField(Field):
         part = QWidget()
         line = make_column(inside=part, spacing=6, margins=0)
         if place:
-            line.addWidget(_rule())
+            line.addWidget(Rule())  # whose "Remove" it is must be seen
         before: list[QWidget] = []
         after = Wrapping(spacing=14)
         read = False
@@ -293,13 +292,6 @@ def _labelled(label: str, field: Field) -> QWidget:
 def _named(label: str, field: Field) -> QWidget:
     """Return a field behind its label, as a part of a line."""
     return make_group(make_row(QLabel(label), field, spacing=8, margins=0))
-
-
-def _rule() -> QFrame:
-    """Return a line between records: whose "Remove" it is must be seen."""
-    rule = QFrame()
-    rule.setProperty("rule", "true")
-    return rule
 
 
 def _beside(label: str, *, several: bool) -> QLabel:

@@ -86,6 +86,8 @@ AT = {
 """The stage of what comes next, where it has another name; nothing once all is done."""
 ACTS = ("card", "study", "share", "roster", "mask", "result")
 """What comes next and is done here, by the button of the footer."""
+OTHERS = frozenset({"few", "shares", "masks", "wait_study", "wait_roster", "sent"})
+"""What comes next and is done by somebody else."""
 
 
 class SitesPage(Page):
@@ -319,7 +321,10 @@ class SitesPage(Page):
         values["epsilon"] = "" if now.epsilon is None else level(now.epsilon, up=True)
         values["title"] = "" if now.files.study is None else now.files.study.title
         self.next_title.setText(words.say(f"{base}.title", **values))
-        self.next_body.say(words.say(f"{base}.body", **values))
+        told = [words.say(f"{base}.body", **values)]
+        if self.desk.who and now.next.id in OTHERS:
+            told.append(words.say("app.sites.others_turn"))
+        self.next_body.say("\n\n".join(told))
         self.copy.setVisible(sent is not None and not self.desk.who)
         said = [" ".join(words.explain(one)) for one in now.files.refused]
         self.wrong.say("\n\n".join(said))

@@ -441,8 +441,10 @@ class VisitPage(Page):
 
     def _answer_within(self, width: int) -> None:
         """Ask the question with this margin, whatever level that takes."""
-        (asked,) = self.given[self.step][self._asked_in]
-        bare = {name: value for name, value in asked.items() if name != "epsilon"}
+        asked = self.given[self.step][self._asked_in]
+        if len(asked) != 1:  # the prices of what is asked by now are still being found
+            return
+        bare = {name: value for name, value in asked[0].items() if name != "epsilon"}
         self._filled(self._asked_in, [bare | {"margin": width}])
 
     def _take(self, given: Any) -> None:
