@@ -35,7 +35,7 @@ from engine.methods.models.limits import FULL, LEVEL, SPREAD, WIDEST, level_shif
 from engine.methods.models.points import PER_SIDE, WIDEST_WEIGHT, Points  # noqa: E402
 from engine.methods.models.residuals import RESIDUAL_STEPS, WHOLE  # noqa: E402
 from engine.methods.protocol import MAIN, Budget, Request  # noqa: E402
-from engine.methods.shared.column_cells import small_codes  # noqa: E402
+from engine.methods.shared.view import view_of  # noqa: E402
 from engine.privacy.noise import Noise  # noqa: E402
 from engine.table.table import Table  # noqa: E402
 from tests.noise_source import seeded_noise  # noqa: E402
@@ -198,7 +198,7 @@ def additive(case: Case, seed: int, epsilon: float = EPSILON) -> dict[str, Fit]:
     inside = case.inside(seed)
     way, request = method("models.additive"), asked("additive", case, int(inside.sum()), epsilon)
     schedule, predictors = way(request).schedule, way(request).cells
-    codes = [small_codes(case.frame, cells) for cells in predictors]
+    codes = view_of(Table(case.frame)).codes(predictors)
     ordered = [cells.ordered for cells in predictors]
     within, away = ([own[rows] for own in codes] for rows in (inside, ~inside))
     target = case.truth[inside]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -34,16 +33,18 @@ from engine.methods.protocol import (
     Source,
     TableArtefact,
 )
-from engine.methods.shared.cells import MOST_CELLS, Extra, LevelAxis, level_problems
+from engine.methods.shared.cells import MOST_CELLS, Extra, LevelAxis
 from engine.methods.shared.histories import (
     DAY,
     GRID,
     HOUR,
-    Histories,
     Weighing,
     bounds_of,
+    event_problems,
     part_of_time,
     projected,
+    read_histories,
+    stay_edges,
 )
 from engine.methods.shared.promise import promise
 from engine.methods.shared.tables import forecast_views
@@ -121,13 +122,10 @@ class Traces(Method):
     def further_problems(self) -> list[Problem]:
         if self.schema.person_key is None:
             return [Problem(f"{self.id}.no_person_key")]
-        found = level_problems([self.schema.column(self.options.place)], parameter="place")
-        for name in ("moment", "left"):
-            column = self.schema.column(getattr(self.options, name) or self.options.moment)
-            if column.domain is None or column.domain.minimum is None or column.domain.maximum is None:
-                found.append(Problem(f"{self.id}.no_bounds", {"column": column.name}, name))
-        if any(isinstance(edge, date) for edge in self.options.stays):
-            found.append(Problem(f"{self.id}.not_hours", {}, "stays"))
+        own = self.options
+        found = event_problems(
+            self.schema, place=own.place, moment=own.moment, left=own.left, stays=own.stays, method=self.id
+        )
         if not found and (size := max(int(np.prod(shape)) for shape in self.shapes.values())) > MOST_CELLS:
             found.append(Problem(f"{self.id}.too_many_cells", {"cells": size, "most": MOST_CELLS}, "slot"))
         found += budget_problems(self.request, uses_delta=False)
@@ -156,7 +154,7 @@ class Traces(Method):
     @once
     def edges(self) -> Integers:
         """Return the inner edges of stays, in minutes."""
-        return np.array([int(Fraction(str(edge)) * HOUR) for edge in self.options.stays], dtype=np.int64)
+        return stay_edges(self.options.stays)
 
     @once
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -218,13 +216,9 @@ class Traces(Method):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        schema, places = self.schema, len(self.axis.labels)
-        key = schema.person_key
-        assert key is not None
-        left = None if self.options.left is None else schema.column(self.options.left)
-        rows = (context.whole or tables)[MAIN].rows()
-        own = Histories.of(rows, key, self.axis, schema.column(self.options.moment), left)
-        first, cap = own.firsts, schema.rows_per_person
+        places, asked = len(self.axis.labels), self.options
+        own = read_histories(tables, context, self.schema, self.axis, moment=asked.moment, left=asked.left)
+        first, cap = own.firsts, self.schema.rows_per_person
         weighing, slots = Weighing(cap, cap), self.shapes["starts"][1]
         slot = (own.start[first] - self.bounds[0]) // (self.options.slot * DAY)
         hour = part_of_time(own.start[first], weekly=False)
@@ -314,9 +308,8 @@ class Chain:
     stays: Floats
 
     @staticmethod
-    def of(tables: Mapping[str, Integers], deviation: object) -> Chain:
+    def of(tables: Mapping[str, Integers], deviation: Callable[[str], float]) -> Chain:
         """Return the chain of noisy tables; ``deviation`` gives that of the noise of a table by its name."""
-        assert callable(deviation)
         lengths = projected(tables["lengths"].astype(float))
         left = np.cumsum(lengths[::-1])[::-1]
         ends = np.divide(lengths, left, out=np.ones_like(lengths), where=left > 0)
@@ -385,7 +378,7 @@ def draw(
     starts = np.cumsum(chain.starts.ravel())
     cell = np.searchsorted(starts, uniform(noise, people) * starts[-1], side="right")
     place, at = np.divmod(np.minimum(cell, len(starts) - 1), chain.starts.shape[1])
-    days = np.maximum(slot // DAY, 1)
+    days = slot // DAY
     day = at * days + np.floor(uniform(noise, people) * days).astype(np.int64)
     hour = choose(chain.hours[place], uniform(noise, people))
     begin = low // DAY * DAY
@@ -407,5 +400,5 @@ def draw(
         if not len(person):
             break
     columns = [np.concatenate(parts) for parts in zip(*found, strict=True)]
-    order = np.lexsort((np.arange(len(columns[0])), columns[0]))
+    order = np.argsort(columns[0], kind="stable")
     return columns[0][order], columns[1][order], columns[2][order], columns[3][order]

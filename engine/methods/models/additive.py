@@ -53,7 +53,6 @@ from engine.methods.protocol import (
     Reference,
     Release,
 )
-from engine.methods.shared.blocks import read
 from engine.methods.shared.cell_search import CELLS, SEARCH, Grids, search_cells, search_notes, searched
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (
@@ -65,9 +64,9 @@ from engine.methods.shared.column_cells import (
     columns_as_cells,
     edge_problems,
     is_listed,
-    small_codes,
 )
 from engine.methods.shared.promise import cap_notes
+from engine.methods.shared.view import view_of
 from engine.privacy.events import Event
 from engine.table.schema import Kind
 from engine.views import Text, View
@@ -267,9 +266,9 @@ class Additive(ScoredModel):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        frame = tables[MAIN].rows()
+        view = view_of(tables[MAIN])
         predictors = search_cells(
-            tables[MAIN],
+            view,
             self.cells,
             self.grids,
             self.schedule.search,
@@ -280,12 +279,12 @@ class Additive(ScoredModel):
         pairs = pairs_of(self.request, predictors)
         schedule = replace(self.schedule, sizes=_sizes(predictors, pairs))
         described = self.target
-        target = read(frame[[described.column.name]], np.int32, lambda rows: described.steps(rows.iloc[:, 0]))
+        target = view.coded(described.column.name, np.int32, described.steps)
         known = target >= -RESIDUAL_STEPS
         fitted = fit(
             [
-                *(small_codes(frame, cells)[known] for cells in predictors),
-                *(pair.codes(frame)[known] for pair in pairs),
+                *(view.codes([cells])[0][known] for cells in predictors),
+                *(pair.codes(view.rows())[known] for pair in pairs),
             ],
             target[known],
             schedule,

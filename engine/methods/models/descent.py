@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -40,9 +40,6 @@ from engine.methods.shared.view import view_of
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.table.table import Table
-
-if TYPE_CHECKING:
-    pass
 
 PRODUCTS, SUMS = "products", "sums"
 SHARE, SHARE_OF_CLASSES = 0.07, 0.1

@@ -17,7 +17,6 @@ from engine import arrays
 from engine.methods import option
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
-from engine.methods.shared.blocks import read, small
 from engine.methods.values import edge_number
 from engine.table import coding
 from engine.table.schema import Column, Kind
@@ -185,11 +184,6 @@ def cells_of(column: Column, *, bins: int, edges: tuple[Fraction, ...] | None = 
         width = -(-places // bins)  # whole steps, so that no interval has more of them than another
         return Intervals(column, (*(low + width * step * k for k in range(-(-places // width))), high))
     return Intervals(column, tuple(low + (high - low) * k / bins for k in range(bins + 1)))
-
-
-def small_codes(frame: pd.DataFrame, cells: ColumnCells) -> arrays.Whole:
-    """Return the cell of every row as whole numbers of as few bits as the declared cells allow."""
-    return read(frame, small(cells.size), lambda rows: cells.codes(rows[cells.column.name]))
 
 
 def bounds_of(column: Column) -> tuple[Fraction, Fraction]:

@@ -7,15 +7,19 @@ that the whole history counts as much as the cap. Weights are whole numbers, on 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine import arrays
-from engine.methods.shared.cells import LEFT_OUT
+from engine.methods.parameters import Problem
+from engine.methods.protocol import MAIN, Context
+from engine.methods.shared.cells import LEFT_OUT, level_problems
 from engine.table import coding
 from engine.table.encoded import Encoded
 from engine.table.schema import Column, Kind
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from engine.methods.shared.cells import LevelAxis
+    from engine.table.schema import Schema
+    from engine.table.table import Table
 
 Floats = arrays.Floats
 Integers = arrays.Integers
@@ -65,6 +71,42 @@ def bounds_of(column: Column) -> tuple[int, int]:
     return int(low.astype(np.int64)), int(high.astype(np.int64)) + last
 
 
+def event_problems(
+    schema: Schema, *, place: str, moment: str, left: str | None, stays: Sequence[Any], method: str
+) -> list[Problem]:
+    """Say which columns of events lack what has to be declared, and whether stays are told in hours."""
+    found = level_problems([schema.column(place)], parameter="place")
+    for name, chosen in (("moment", moment), ("left", left or moment)):
+        column = schema.column(chosen)
+        if column.domain is None or column.domain.minimum is None or column.domain.maximum is None:
+            found.append(Problem(f"{method}.no_bounds", {"column": column.name}, name))
+    if any(isinstance(edge, date) for edge in stays):
+        found.append(Problem(f"{method}.not_hours", {}, "stays"))
+    return found
+
+
+def stay_edges(hours: Sequence[Any]) -> Integers:
+    """Return the inner edges of stays, in minutes."""
+    return np.array([int(Fraction(str(edge)) * HOUR) for edge in hours], dtype=np.int64)
+
+
+def read_histories(
+    tables: Mapping[str, Table],
+    context: Context,
+    schema: Schema,
+    axis: LevelAxis,
+    *,
+    moment: str,
+    left: str | None,
+) -> Histories:
+    """Return the histories of everybody: of all rows where these are given, else of those of the table."""
+    key = schema.person_key
+    assert key is not None, "problems() reports a table without one"
+    rows = (context.whole or tables)[MAIN].rows()
+    ends = None if left is None else schema.column(left)
+    return Histories.of(rows, key, axis, schema.column(moment), ends)
+
+
 @dataclass(frozen=True)
 class Weighing:
     """How much an event counts, by how many its person has: ⌊G · top · min(1/cap, 1/length)⌋ steps.
@@ -91,11 +133,6 @@ class Weighing:
     def weights(self, lengths: Integers) -> Integers:
         """Return what each event of a history of some length counts: ``top · GRID`` together at most."""
         return (GRID * self.top // np.maximum(lengths, self.cap)).astype(np.int64)
-
-    @property
-    def event(self) -> Fraction:
-        """Return what one step stands for, in events that count whole."""
-        return Fraction(self.cap, self.top * GRID)
 
 
 @dataclass(frozen=True)
@@ -128,7 +165,7 @@ class Histories:
         person = _numbered(frame[key.name].iloc[kept])
         order = np.lexsort((place[kept], start[kept], person))
         person, place, start = person[order], place[kept][order], start[kept][order]
-        last = np.append(person[1:] != person[:-1], True)[: len(person)]
+        last = _lasts(person)
         following = np.append(start[1:], 0)[: len(start)]
         known = ~last
         end = np.where(last, start, following)
@@ -146,7 +183,7 @@ class Histories:
     @cached_property
     def lasts(self) -> arrays.Bools:
         """Whether an event is the last of its person."""
-        return np.append(self.person[1:] != self.person[:-1], True)[: len(self.person)]
+        return _lasts(self.person)
 
     @cached_property
     def lengths(self) -> Integers:
@@ -213,7 +250,7 @@ class Histories:
         if is_one:
             # events of a person stand in the order of their moments: the last to name a slot has it
             order = np.argsort(where, kind="stable")
-            kept = order[np.append(where[order][1:] != where[order][:-1], True)[: len(order)]]
+            kept = order[_lasts(where[order])]
         else:
             _, kept = np.unique(where * places + self.place[event], return_index=True)
         person = person[kept]
@@ -238,6 +275,11 @@ class Histories:
             cells[own] = offset + code
             offset += places**length
         return np.bincount(cells, minlength=offset + 1).astype(np.int64)
+
+
+def _lasts(ordered: Integers) -> arrays.Bools:
+    """Return which of some ordered numbers are followed by another one, or by none."""
+    return np.append(ordered[1:] != ordered[:-1], True)[: len(ordered)]
 
 
 def counted(cells: Integers, weights: Integers, size: int) -> Integers:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -31,20 +30,22 @@ from engine.methods.protocol import (
     Source,
     TableArtefact,
 )
-from engine.methods.shared.cells import MOST_CELLS, Extra, LevelAxis, level_problems
+from engine.methods.shared.cells import MOST_CELLS, Extra, LevelAxis
 from engine.methods.shared.counted import PEOPLE
 from engine.methods.shared.histories import (
     EVENT_KINDS,
     GRID,
     HOUR,
-    Histories,
     Weighing,
     bounds_of,
     cap_that_suits,
+    event_problems,
     part_of_time,
     projected,
+    read_histories,
     sequence_of,
     sequences,
+    stay_edges,
     threshold_for,
 )
 from engine.methods.shared.promise import promise
@@ -131,16 +132,12 @@ class Flows(Method):
 
     @once
     def further_problems(self) -> list[Problem]:
-        key, place = self.schema.person_key, self.schema.column(self.options.place)
-        if key is None:
+        if self.schema.person_key is None:
             return [Problem(f"{self.id}.no_person_key")]
-        found = level_problems([place], parameter="place")
-        for name in ("moment", "left"):
-            column = self.schema.column(getattr(self.options, name) or self.options.moment)
-            if column.domain is None or column.domain.minimum is None or column.domain.maximum is None:
-                found.append(Problem(f"{self.id}.no_bounds", {"column": column.name}, name))
-        if any(isinstance(edge, date) for edge in self.options.stays):
-            found.append(Problem(f"{self.id}.not_hours", {}, "stays"))
+        own = self.options
+        found = event_problems(
+            self.schema, place=own.place, moment=own.moment, left=own.left, stays=own.stays, method=self.id
+        )
         if found:
             return found
         has_hours = self.schema.column(self.options.moment).kind is Kind.MOMENT
@@ -166,13 +163,6 @@ class Flows(Method):
             return []
         values = {"people": people, "places": self.axis.declared, "limit": f"{limit:.3g}"}
         return [Problem(f"{self.id}.too_few", values, "people")]
-
-    @once
-    def uses(self) -> Mapping[str, tuple[str, ...]]:
-        key = self.schema.person_key
-        chosen = (self.request.values.get(name) for name in ("place", "moment", "left"))
-        named = (*chosen, key.name if key else None)
-        return {MAIN: tuple(name for name in named if name is not None)}
 
     @once
     def axis(self) -> LevelAxis:
@@ -208,7 +198,7 @@ class Flows(Method):
     @once
     def edges(self) -> Integers:
         """Return the inner edges of stays, in minutes."""
-        return np.array([int(Fraction(str(edge)) * HOUR) for edge in self.options.stays], dtype=np.int64)
+        return stay_edges(self.options.stays)
 
     @once
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -318,12 +308,8 @@ class Flows(Method):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        schema, places = self.schema, self.places
-        key = schema.person_key
-        assert key is not None
-        left = None if self.options.left is None else schema.column(self.options.left)
-        rows = (context.whole or tables)[MAIN].rows()
-        histories = Histories.of(rows, key, self.axis, schema.column(self.options.moment), left)
+        places, own = self.places, self.options
+        histories = read_histories(tables, context, self.schema, self.axis, moment=own.moment, left=own.left)
         noisy = {}
         context.progress.step(0.5, "run.noise")
         for name, mechanism in self.mechanisms.items():
