@@ -27,6 +27,8 @@ def whose_rows(design: Method, people: int | None) -> tuple[Text, ...]:
     if not request.private:
         return ()
     said, cap = [], request.rows_per_person
+    if design.cost.weighs:
+        return (Text("preview.rows.cap_weighed"),)
     if request.unit is Unit.PERSON:
         said.append(Text(f"preview.rows.cap{'_one' if cap == 1 else ''}", {"cap": cap}))
     if design.held_out:

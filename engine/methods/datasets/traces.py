@@ -49,7 +49,7 @@ from engine.methods.shared.promise import promise
 from engine.methods.shared.tables import forecast_views
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts
-from engine.privacy.promise import Promise
+from engine.privacy.promise import WEIGHED, Promise
 from engine.table.schema import Kind
 from engine.views import Text
 
@@ -186,7 +186,7 @@ class Traces(Method):
     @once
     def cost(self) -> Promise:
         events = tuple(mechanism.event for mechanism in self.mechanisms.values())
-        return promise(self.request, Sequential(events), bounded="histories_weighed")
+        return promise(self.request, Sequential(events), bounded=WEIGHED)
 
     @once
     def signal(self) -> float:

@@ -52,7 +52,7 @@ from engine.methods.shared.tables import filling_notes, forecast_views
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, LaplaceCounts
-from engine.privacy.promise import Promise
+from engine.privacy.promise import WEIGHED, Promise
 from engine.table.schema import Kind
 from engine.views import Cell, GraphView, HeatmapView, TableView, Text, View, weak
 
@@ -259,7 +259,7 @@ class Flows(Method):
     def cost(self) -> Promise:
         kind = "approximate_dp" if self.is_gaussian else "pure_dp"
         events = tuple(mechanism.event for mechanism in self.mechanisms.values())
-        return promise(self.request, Sequential(events), kind=kind, bounded="histories_weighed")
+        return promise(self.request, Sequential(events), kind=kind, bounded=WEIGHED)
 
     # --- forecast ----------------------------------------------------------------------------------
 
