@@ -204,7 +204,7 @@ class Traces(Method):
             step = 1 / GRID if name in ("moves", "stays") else 1.0
             one, unit = mechanism.accuracy(), "events" if step < 1 else self.schema.words.several
             said = Text(f"methods.{self.id}.numbers.{name}.label")
-            errors.append(Expected(said, "cell", None, one.median * step, one.limit * step, unit))
+            errors.append(Expected(said, "invented", None, one.median * step, one.limit * step, unit))
         weighed = Text(f"methods.{self.id}.notes.weighed", {"cap": self.schema.rows_per_person})
         views = forecast_views(self.id, errors)
         return Forecast(tuple(errors), errors[3], views, (weighed, Text("datasets.relations.chain")))

@@ -293,7 +293,7 @@ class Flows(Method):
             one = self.accuracy(name)
             said = Text(f"methods.{self.id}.numbers.{name}.label")
             scale = self.unit(name)
-            errors.append(Expected(said, "cell", None, one.median * scale, one.limit * scale, unit))
+            errors.append(Expected(said, "whole", None, one.median * scale, one.limit * scale, unit))
         counted = Counted(self.axis.declared, self.limit("moves"), self.request.rows_per_person)
         notes = [*self._notes, *filling_notes(counted, self.options.people)]
         views = forecast_views(self.id, errors)
