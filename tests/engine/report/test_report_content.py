@@ -981,7 +981,7 @@ def test_an_opened_service_says_how_exact_answers_will_be_and_at_which_level(sam
     decided = {**sample.public.decided, "parameters": {"questions": 10}}
     (line,) = accuracy(replace(sample.public, views=(), measures={}, decided=decided))
     said = printed(line, "en").replace("\u00a0", " ")
-    assert said == "Answers will lie within ± 12 rows of the exact ones in 95 of 100 cases, at ε = 0.05 each."
+    assert said == "Counts will lie within ± 12 rows of the exact ones in 95 of 100 cases, at ε = 0.05 each."
 
 
 def test_a_share_that_moves_is_off_by_percentage_points_in_every_way():
