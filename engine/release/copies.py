@@ -62,14 +62,17 @@ def copy_table(content: bytes, fields: Fields, ending: str, *, title: str) -> by
     """
     cells = _cells(content, fields)
     made = _parquet(cells, fields) if ending == "parquet" else _package(cells, fields, ending, title)
-    if differs(made, content, fields, ending):
+    if _differs(made, cells, fields, ending):
         raise ValueError("the format does not hold what the table says")
     return made
 
 
 def differs(copy: bytes, content: bytes, fields: Fields, ending: str) -> bool:
     """Say whether a copy, read back, says anything else than its CSV: names, cells, labels, meanings."""
-    cells = _cells(content, fields)
+    return _differs(copy, _cells(content, fields), fields, ending)
+
+
+def _differs(copy: bytes, cells: Mapping[str, list[Any]], fields: Fields, ending: str) -> bool:
     if ending == "parquet":
         import pyarrow.parquet as parquet
 
@@ -187,9 +190,8 @@ def _package(cells: Mapping[str, list[Any]], fields: Fields, ending: str, title:
     columns = {}
     for name, field in zip(names, fields, strict=True):
         found = _numbers(cells, field)
-        is_text = field["type"] == "string" and "categories" not in field
-        is_whole = "categories" in field
-        kind = "Int32" if is_whole else "object" if is_text or field["type"] == "date" else "float64"
+        kind = "object" if field["type"] in ("string", "date") else "float64"
+        kind = "Int32" if "categories" in field else kind
         columns[name] = pd.Series(found, dtype=kind)
     options: dict[str, Any] = {
         "file_label": _cut(title, 60),
