@@ -277,6 +277,9 @@ def test_no_cap_is_said_to_leave_rows_out_where_all_rows_of_a_person_count(metho
         if weighs:
             assert false_lines(folder, rf"{capped}|rows used per|no more rows of one") == []
             assert [one.id for one in whose_rows(method(plan.request), 1006)] == ["preview.rows.cap_weighed"]
+            inside = json.loads((folder / "internal" / "evidence.json").read_text())["internal"]
+            assert inside["input"]["rows_used"] == inside["input"]["rows"]
+            assert "utility.cap" not in inside["measures"]
 
 
 @EVERY
