@@ -28,7 +28,7 @@ class RowsLeftOut(InternalMeasure):
     needs = frozenset({Need.TABLE})
 
     def further_applies(self, subject: Method) -> bool:
-        return subject.request.unit is Unit.PERSON
+        return subject.request.unit is Unit.PERSON and not subject.cost.weighs
 
     def evaluate(self, context: Private) -> InternalMeasured:
         request = context.subject.request

@@ -23,6 +23,9 @@ from engine.privacy.event_json import event_from_json, event_to_json
 from engine.privacy.events import Event
 from engine.privacy.events import Neighbours as Neighbours
 
+WEIGHED = "histories_weighed"
+"""The assumption of a release in which all rows of a person count together, however many."""
+
 if TYPE_CHECKING:
     from collections import Counter
 
@@ -96,6 +99,11 @@ class Promise:
         from collections import Counter
 
         return Counter() if self.loss is None else self.loss.events.drawn()
+
+    @property
+    def weighs(self) -> bool:
+        """Whether all rows of a person count, each less where they are many: no cap leaves any out."""
+        return WEIGHED in self.assumptions
 
     def to_json(self) -> dict[str, Any]:
         """Return the promise as JSON values; exact fractions as text ``"p/q"``."""

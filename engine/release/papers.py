@@ -101,5 +101,6 @@ def read_evidence(folder: Path) -> tuple[PublicEvidence, InternalEvidence | None
 
 def register_answers(evidence: PublicEvidence, ledger: Ledger | None) -> dict[str, str]:
     """Return what was answered once for the register that paid; nothing where the ledger knows it not."""
-    entry = None if ledger is None else ledger.find(str(evidence.ledger["entry"]))
-    return {} if ledger is None or entry is None else ledger.answers(entry.holding)
+    if ledger is None or (entry := ledger.find(str(evidence.ledger["entry"]))) is None:
+        return {}
+    return ledger.answers(entry.holding)

@@ -29,7 +29,7 @@ from engine.release.make import HELD_OUT, Draft
 from engine.release.package import fields_of
 from engine.release.plan import STAYS, Plan
 from engine.release.program import program
-from engine.release.reading import PreparedTable
+from engine.release.reading import PreparedTable, of_somebody
 from engine.release.readme import describe_files
 from engine.views import Text
 from engine.views import to_json as view_json
@@ -337,11 +337,12 @@ def _input(made: Made) -> dict[str, Any]:
 
 
 def _one_input(made: Made, name: str, prepared: PreparedTable) -> dict[str, Any]:
+    used = of_somebody(prepared) if made.design.cost.weighs else made.draft.used[name]
     rows: dict[str, Any] = {
         "file": prepared.file,
         "sha256": prepared.sha256,
         "rows": prepared.rows_read,
-        "rows_used": len(made.draft.used[name]),
+        "rows_used": len(used),
     }
     if name in made.draft.held_out:
         rows["rows_held_out"] = len(made.draft.held_out[name])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
@@ -43,11 +43,6 @@ class Sheet:
     open: str
     language: str = "en"
 
-    def lines(self) -> Iterator[Line]:
-        """Give every line."""
-        for _, lines in self.sections:
-            yield from lines
-
 
 def render(sheet: Sheet) -> bytes:
     """Return a paper as the bytes of a ``.docx`` file."""
@@ -69,14 +64,11 @@ def render(sheet: Sheet) -> bytes:
         "word/styles.xml": _styles(sheet.language),
     }
     written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
+    with zipfile.ZipFile(written, "w") as file:
         for name, content in parts.items():
             entry = zipfile.ZipInfo(name, FIRST_DAY)
-            entry.compress_type, entry.create_system, entry.external_attr = (
-                zipfile.ZIP_DEFLATED,
-                3,
-                0o644 << 16,
-            )
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+            entry.external_attr = 0o644 << 16
             file.writestr(entry, (_HEAD + content).encode())
     return written.getvalue()
 

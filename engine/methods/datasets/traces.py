@@ -50,7 +50,7 @@ from engine.methods.shared.promise import promise
 from engine.methods.shared.tables import forecast_views
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts
-from engine.privacy.promise import Promise
+from engine.privacy.promise import WEIGHED, Promise
 from engine.table.schema import Kind
 from engine.views import Text
 
@@ -184,7 +184,7 @@ class Traces(Method):
     @once
     def cost(self) -> Promise:
         events = tuple(mechanism.event for mechanism in self.mechanisms.values())
-        return promise(self.request, Sequential(events), bounded="histories_weighed")
+        return promise(self.request, Sequential(events), bounded=WEIGHED)
 
     @once
     def signal(self) -> float:
@@ -202,7 +202,7 @@ class Traces(Method):
             step = 1 / GRID if name in ("moves", "stays") else 1.0
             one, unit = mechanism.accuracy(), "events" if step < 1 else self.schema.words.several
             said = Text(f"methods.{self.id}.numbers.{name}.label")
-            errors.append(Expected(said, "cell", None, one.median * step, one.limit * step, unit))
+            errors.append(Expected(said, "invented", None, one.median * step, one.limit * step, unit))
         weighed = Text(f"methods.{self.id}.notes.weighed", {"cap": self.schema.rows_per_person})
         views = forecast_views(self.id, errors)
         return Forecast(tuple(errors), errors[3], views, (weighed, Text("datasets.relations.chain")))

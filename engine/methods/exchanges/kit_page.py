@@ -8,15 +8,13 @@ import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from engine import texts
 from engine.methods.exchanges.kit import ALL, DATE, PAIR, SCALE, SEVERAL, Kit, Question
-from engine.methods.shared.offline_page import fill, policy
+from engine.methods.shared.offline_page import fill, page_of, policy
 from engine.privacy.channels import Geometry, Option, Sets, Wave, channel_to_json
 
-TEMPLATE = ("kits", "survey.html")
 MOST_RADIOS = 12
 """Longer lists are opened and searched by typing."""
 WORDS = "methods.exchanges.survey.page."
@@ -31,7 +29,7 @@ def page(kit: Kit) -> bytes:
     What the custodian wrote is escaped and never becomes part of a script. The page forbids itself every
     connection, every form and every script but its own, whose hashes it names.
     """
-    template = files("resources").joinpath(*TEMPLATE).read_text(encoding="utf-8")
+    template = page_of("survey.html")
     said = {language: _words(kit, language) for language in kit.languages}
     first = said[kit.languages[0]]
     asked = [f"asked_{kit.asked}", *(["waves"] if kit.waves > 1 else [])]

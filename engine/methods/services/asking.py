@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from engine import texts
@@ -13,10 +12,10 @@ from engine.errors import InputRefused
 from engine.methods.services.asked import ID, KINDS, PEOPLE, QUANTILE, ROWS
 from engine.methods.services.desk import Desk
 from engine.methods.services.questions import axis_of, digest
-from engine.methods.shared.offline_page import fill, policy
+from engine.methods.shared.offline_page import fill, page_of, policy
 from engine.table.schema import Kind
 
-TEMPLATE, NAME = ("kits", "questions.html"), "questions.html"
+NAME = "questions.html"
 STAMP = "stamp"
 _ASKED = ("kind", "of", "where", "part", "value", "quantile", "by")
 _WORDS = f"methods.{ID}.page."
@@ -30,7 +29,7 @@ def desk_id(desk: Desk) -> str:
 
 def page(desk: Desk) -> bytes:
     """Return the page of a desk: declarations only; it asks no network and sends nothing."""
-    template = files("resources").joinpath(*TEMPLATE).read_text(encoding="utf-8")
+    template = page_of(NAME)
     columns = [desk.schema.column(name) for name in desk.columns]
     numbers = [one.name for one in columns if one.kind in (Kind.INTEGER, Kind.NUMBER)]
     listed = [(one.name, axis_of(desk.schema, one.name).described) for one in columns]

@@ -6,8 +6,16 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping
+from importlib.resources import files
 
 _INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
+
+
+def page_of(kit: str) -> str:
+    """Return the page of a kit to be filled, with the look that all of them have."""
+    kits = files("resources").joinpath("kits")
+    look = kits.joinpath("look.css").read_text(encoding="utf-8")
+    return kits.joinpath(kit).read_text(encoding="utf-8").replace("{{look}}\n", look)
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:

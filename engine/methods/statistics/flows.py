@@ -53,7 +53,7 @@ from engine.methods.shared.tables import filling_notes, forecast_views
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, LaplaceCounts
-from engine.privacy.promise import Promise
+from engine.privacy.promise import WEIGHED, Promise
 from engine.table.schema import Kind
 from engine.views import Cell, GraphView, HeatmapView, TableView, Text, View, weak
 
@@ -249,7 +249,7 @@ class Flows(Method):
     def cost(self) -> Promise:
         kind = "approximate_dp" if self.is_gaussian else "pure_dp"
         events = tuple(mechanism.event for mechanism in self.mechanisms.values())
-        return promise(self.request, Sequential(events), kind=kind, bounded="histories_weighed")
+        return promise(self.request, Sequential(events), kind=kind, bounded=WEIGHED)
 
     # --- forecast ----------------------------------------------------------------------------------
 
@@ -283,7 +283,7 @@ class Flows(Method):
             one = self.accuracy(name)
             said = Text(f"methods.{self.id}.numbers.{name}.label")
             scale = self.unit(name)
-            errors.append(Expected(said, "cell", None, one.median * scale, one.limit * scale, unit))
+            errors.append(Expected(said, "whole", None, one.median * scale, one.limit * scale, unit))
         counted = Counted(self.axis.declared, self.limit("moves"), self.request.rows_per_person)
         notes = [*self._notes, *filling_notes(counted, self.options.people)]
         views = forecast_views(self.id, errors)

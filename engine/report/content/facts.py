@@ -123,7 +123,7 @@ def facts_of(evidence: PublicEvidence) -> Facts:
         rows=evidence.method["family"] == Family.DATASET,
         read=read,
         person=person,
-        cap=person and not kind.local and evidence.counted.get("above_cap", 1) > 0,
+        cap=person and not kind.local and not promise.weighs and evidence.counted.get("above_cap", 1) > 0,
         held_out="held_out" in evidence.decided,
         numbers=cells > 0,
         many=cells > 10,
@@ -205,7 +205,8 @@ def rows_used(evidence: PublicEvidence) -> Iterator[Text]:
         return
     cap = int(evidence.decided["rows_per_person"])
     several = "" if facts.cap else "_all"
-    if facts.person and not any("capped" in note.id for note in evidence.notes):
+    told = evidence.promise.weighs or any("capped" in note.id for note in evidence.notes)
+    if facts.person and not told:
         yield say(f"rows.of_each{'_one' if cap == 1 else ''}{several}", cap=cap)
         if above := counted.get("above_cap"):
             every = above + counted["used"] + counted.get("held_out", 0)

@@ -165,8 +165,9 @@ def _origin(evidence: PublicEvidence) -> KeyValues:
             Row(say("guarantee.noise_source"), _known("noise", noise.get("source", ""))),
             Row(say("guarantee.sampler"), _known("noise", noise.get("sampler", ""))),
         ]
-    if side(evidence.promise) != "local" and evidence.promise.unit is Unit.PERSON:
-        cap = evidence.promise.rows_per_person
+    promised = evidence.promise
+    if side(promised) != "local" and promised.unit is Unit.PERSON and not promised.weighs:
+        cap = promised.rows_per_person
         rows.append(Row(say("guarantee.rows_per_person"), cap, three("rows_per_person")))
     return KeyValues(say("guarantee.made_of"), tuple(rows))
 

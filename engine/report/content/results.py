@@ -58,7 +58,7 @@ def _intro(evidence: PublicEvidence) -> str:
     if "moment" in kinds or "invented" in kinds:
         return "intro_invented_moments" if "moment" in kinds else "intro_invented"
     if evidence.method["family"] == "dataset":
-        return "intro_invented_rows"
+        return "intro_invented_rows" if evidence.expected else "intro_invented_untold"
     if evidence.method["family"] == "model":
         return "intro_model"
     if all(isinstance(view, CurveView | HeatmapView) for view in evidence.views):

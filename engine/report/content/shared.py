@@ -81,6 +81,8 @@ def unit_of(evidence: PublicEvidence) -> Text:
     promise, word = evidence.promise, unit_word(evidence)
     if side(promise) == "local":
         return say("units.local")
+    if promise.weighs:
+        return say("units.person_whole", word=word)
     if promise.unit is Unit.PERSON and promise.rows_per_person == 1:
         return say("units.person_one", word=word)
     if promise.unit is Unit.PERSON:

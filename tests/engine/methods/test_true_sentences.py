@@ -257,13 +257,29 @@ def test_what_is_said_of_rows_before_holds_of_the_rows_that_are_used(method: Met
         assert ("held_out" in said) == (method.held_out and bool(request.private))
         assert any(one.startswith("cap") for one in said) == (request.unit is Unit.PERSON)
         rows = json.loads((folder / "internal" / "evidence.json").read_text())["internal"]["input"]
-        if request.unit is Unit.PERSON and "people" in rows and not rows.get("others"):
+        weighs = Promise.from_json(evidence(folder)["promise"]).weighs
+        if request.unit is Unit.PERSON and "people" in rows and not rows.get("others") and not weighs:
             (told,) = (one for one in whose_rows(method(request), rows["people"]) if "rows" in one.values)
             spread = 5 * (rows["people"] * 0.16) ** 0.5 if method.held_out else 0
             assert rows["rows_used"] <= told.values["rows"] + spread
             if method.held_out:
                 outside = words(folder / "release" / "report-external.html")
                 assert "was kept apart to test" in outside or "were kept apart to test" in outside
+
+
+@EVERY
+def test_no_cap_is_said_to_leave_rows_out_where_all_rows_of_a_person_count(method: Method) -> None:
+    """Nor that only so many rows of each had a part: long histories count less, and none is torn."""
+    capped = r"rows above the cap|left out by (a|the) cap|where there were more|with at most \S+ rows"
+    for plan, folder in ran(method):
+        weighs = Promise.from_json(evidence(folder)["promise"]).weighs
+        assert weighs == any(source.shape is Shape.EVENTS for source in method.reads())
+        if weighs:
+            assert false_lines(folder, rf"{capped}|rows used per|no more rows of one") == []
+            assert [one.id for one in whose_rows(method(plan.request), 1006)] == ["preview.rows.cap_weighed"]
+            inside = json.loads((folder / "internal" / "evidence.json").read_text())["internal"]
+            assert inside["input"]["rows_used"] == inside["input"]["rows"]
+            assert "utility.cap" not in inside["measures"]
 
 
 @EVERY
@@ -445,3 +461,4 @@ def test_an_error_on_the_first_page_says_of_what_or_in_what(method: Method) -> N
         for one in evidence(folder)["expected"]:
             alone = not one["unit"] and not one["named"]
             assert not (alone and one["of"] == "cell"), one
+            assert one["size"] or one["of"] not in ("cell", "group", "prediction"), one  # "for 0 rows"

@@ -108,7 +108,7 @@ def releases_of(sample, kind: str) -> Iterator[PublicEvidence]:
         if facts_of(plain).noise and how["family"] == "statistics":  # all that is told is drawn
             yield replace(plain, views=(DRAWN,))
         if facts_of(plain).noise and how["family"] == "dataset":
-            for of in ("invented", "moment"):  # rows that were drawn from noisy counts, and from bell curves
+            for of in ("invented", "moment", "tested"):  # from noisy counts, from bell curves, and from seeds
                 quantity = "methods.datasets.marginals.numbers.count.label"
                 error = {"quantity": quantity, "of": of, "size": None, "median": 3.0, "limit": 12.0}
                 yield replace(plain, expected=(error,))

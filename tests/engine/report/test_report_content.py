@@ -61,6 +61,7 @@ price.above price.window_lower_upper price.window_lower price.window_upper price
 price.window_money price.window_both price.second_model_replace_one price.conclusion_stays
 price.conclusion_changes price.second_model results.intro_plain results.intro_model results.intro_nothing
 results.intro_invented_rows results.intro_apart results.intro_curve results.file columns.of_source
+results.intro_invented_untold
 limits.no_guarantee limits.each_alone
 annex.tested_unbounded done.tried done.forecast done.forecast_intro guarantee.posterior_value
 cover.exact_prediction cover.exact_range_prediction cover.groups_value_row
@@ -631,6 +632,7 @@ def test_margins_are_spoken_of_where_they_stand(sample):
     assert introduced(evidence, views=()) == "intro_nothing"
     rows = {**evidence.method, "family": "dataset"}
     assert introduced(evidence, views=bare, method=rows) == "intro_invented_rows"
+    assert introduced(evidence, views=bare, method=rows, expected=()) == "intro_invented_untold"
     low = TableView("t", ("column", Text("methods.models.linear.views.headings.low")), (("a", 1.0),))
     assert introduced(evidence, views=(low,)) == "intro"
     model = {**evidence.method, "family": "model"}  # whose fit moves numbers too, and not the noise alone
@@ -979,7 +981,7 @@ def test_an_opened_service_says_how_exact_answers_will_be_and_at_which_level(sam
     decided = {**sample.public.decided, "parameters": {"questions": 10}}
     (line,) = accuracy(replace(sample.public, views=(), measures={}, decided=decided))
     said = printed(line, "en").replace("\u00a0", " ")
-    assert said == "Answers will lie within ± 12 rows of the exact ones in 95 of 100 cases, at ε = 0.05 each."
+    assert said == "Counts will lie within ± 12 rows of the exact ones in 95 of 100 cases, at ε = 0.05 each."
 
 
 def test_a_share_that_moves_is_off_by_percentage_points_in_every_way():
