@@ -12,7 +12,7 @@ from typing import Any
 
 from engine import texts
 from engine.methods.exchanges.kit import ALL, DATE, PAIR, SCALE, SEVERAL, Kit, Question
-from engine.methods.shared.offline_page import fill, page_of, policy
+from engine.methods.shared.offline_page import fill
 from engine.privacy.channels import Geometry, Option, Sets, Wave, channel_to_json
 
 MOST_RADIOS = 12
@@ -29,12 +29,10 @@ def page(kit: Kit) -> bytes:
     What the custodian wrote is escaped and never becomes part of a script. The page forbids itself every
     connection, every form and every script but its own, whose hashes it names.
     """
-    template = page_of("survey.html")
     said = {language: _words(kit, language) for language in kit.languages}
     first = said[kit.languages[0]]
     asked = [f"asked_{kit.asked}", *(["waves"] if kit.waves > 1 else [])]
     values = {
-        "policy": policy(template),
         "kit": escape(json.dumps(_draw(kit), separators=(",", ":"))),
         "title": escape(kit.title),
         "intro": _paragraphs(kit.intro),
@@ -49,7 +47,7 @@ def page(kit: Kit) -> bytes:
         "alone": " hidden" if kit.shared else "",
         "shared": "" if kit.shared else " hidden",
     }
-    return fill(template, values | {f"say_{name}": escape(one) for name, one in first.items()}).encode()
+    return fill("survey.html", values | {f"say_{name}": escape(one) for name, one in first.items()})
 
 
 def _words(kit: Kit, language: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from engine.errors import InputRefused
 from engine.methods.services.asked import ID, KINDS, PEOPLE, QUANTILE, ROWS
 from engine.methods.services.desk import Desk
 from engine.methods.services.questions import axis_of, digest
-from engine.methods.shared.offline_page import fill, page_of, policy
+from engine.methods.shared.offline_page import fill
 from engine.table.schema import Kind
 
 NAME = "questions.html"
@@ -29,7 +29,6 @@ def desk_id(desk: Desk) -> str:
 
 def page(desk: Desk) -> bytes:
     """Return the page of a desk: declarations only; it asks no network and sends nothing."""
-    template = page_of(NAME)
     columns = [desk.schema.column(name) for name in desk.columns]
     numbers = [one.name for one in columns if one.kind in (Kind.INTEGER, Kind.NUMBER)]
     listed = [(one.name, axis_of(desk.schema, one.name).described) for one in columns]
@@ -37,7 +36,6 @@ def page(desk: Desk) -> bytes:
     fields = f"methods.{ID}.steps.visit.parameters.questions.fields"
     ofs = (ROWS, PEOPLE) if desk.terms.by_person else (ROWS,)
     values = {
-        "policy": policy(template),
         "desk": escape(json.dumps({"id": desk_id(desk)})),
         "rows": rows,
         "kinds": _options((one, texts.text(f"{fields}.kind.choices.{one}")) for one in KINDS),
@@ -51,7 +49,7 @@ def page(desk: Desk) -> bytes:
         for name in words
         if name.startswith(_WORDS)
     }
-    return fill(template, values | said).encode()
+    return fill(NAME, values | said)
 
 
 def _options(pairs: Iterable[tuple[str, str]]) -> str:

@@ -11,19 +11,24 @@ from importlib.resources import files
 _INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 
 
-def page_of(kit: str) -> str:
-    """Return the page of a kit to be filled, with the look that all of them have."""
+def fill(kit: str, values: Mapping[str, str]) -> bytes:
+    """Fill the page of a kit, its look and its policy: what is filled in is not looked at again.
+
+    Parameters
+    ----------
+    kit
+        The name of its file.
+    values
+        By the names of its places, escaped.
+    """
     kits = files("resources").joinpath("kits")
     look = kits.joinpath("look.css").read_text(encoding="utf-8")
-    return kits.joinpath(kit).read_text(encoding="utf-8").replace("{{look}}\n", look)
+    template = kits.joinpath(kit).read_text(encoding="utf-8").replace("{{look}}\n", look)
+    filled = {"policy": _policy(template), **values}
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: filled[found[1]], template).encode()
 
 
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """Fill the places of the template, each once: what is filled in is not looked at again."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], template)
-
-
-def policy(template: str) -> str:
+def _policy(template: str) -> str:
     """Return the content security policy: nothing but the page's own scripts and style."""
     hashes: dict[str, list[str]] = {"script": [], "style": []}
     for kind, content in _INLINE.findall(template):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -76,8 +77,33 @@ class DiscreteGaussian(Gaussian):
         return Counter({Draw("discrete_gaussian", self.scale**2): self.count})
 
 
+class _Counts(ABC):
+    """What a scale makes of a vector of integers: its noise, its accuracy and what the accountant counts."""
+
+    squared_sensitivity: int
+    grid: Fraction
+
+    @property
+    @abstractmethod
+    def scale(self) -> Fraction:
+        """The standard deviation."""
+
+    @property
+    def event(self) -> DiscreteGaussian:
+        """What the accountant counts; the root of the squared sensitivity is rounded up."""
+        return DiscreteGaussian(self.scale, root_above(self.squared_sensitivity), self.grid)
+
+    def accuracy(self, *, summed: int = 1) -> Accuracy:
+        """Return the accuracy, in steps, of one component or of a sum of several."""
+        return accuracy.gaussian_accuracy(self.scale**2, count=summed)
+
+    def release(self, values: Integers, noise: Noise) -> Integers:
+        """Return the vector with noise; kept within 64 bits as for Laplace."""
+        return add_noise(values, noise.discrete_gaussian(self.scale**2, values.size))
+
+
 @dataclass(frozen=True)
-class GaussianCounts:
+class GaussianCounts(_Counts):
     """Discrete Gaussian noise on a vector of integers: (ε, δ)-differential privacy.
 
     Parameters
@@ -113,22 +139,9 @@ class GaussianCounts:
             epsilon=self.epsilon, delta=self.delta, squared_sensitivity=self.squared_sensitivity
         )
 
-    @property
-    def event(self) -> DiscreteGaussian:
-        """What the accountant counts; the root of the squared sensitivity is rounded up."""
-        return DiscreteGaussian(self.scale, root_above(self.squared_sensitivity), self.grid)
-
-    def accuracy(self, *, summed: int = 1) -> Accuracy:
-        """Return the accuracy, in steps, of one component or of a sum of several."""
-        return accuracy.gaussian_accuracy(self.scale**2, count=summed)
-
-    def release(self, values: Integers, noise: Noise) -> Integers:
-        """Return the vector with noise; kept within 64 bits as for Laplace."""
-        return add_noise(values, noise.discrete_gaussian(self.scale**2, values.size))
-
 
 @dataclass(frozen=True)
-class ConcentratedCounts:
+class ConcentratedCounts(_Counts):
     """Discrete Gaussian noise on a vector of integers: ρ-concentrated differential privacy, ρ = ε²/2.
 
     Parameters
@@ -163,16 +176,3 @@ class ConcentratedCounts:
     def scale(self) -> Fraction:
         """The standard deviation."""
         return root_above(self.squared_sensitivity) / self.level
-
-    @property
-    def event(self) -> DiscreteGaussian:
-        """What the accountant counts."""
-        return DiscreteGaussian(self.scale, root_above(self.squared_sensitivity), self.grid)
-
-    def accuracy(self, *, summed: int = 1) -> Accuracy:
-        """Return the accuracy, in steps, of one component or of a sum of several."""
-        return accuracy.gaussian_accuracy(self.scale**2, count=summed)
-
-    def release(self, values: Integers, noise: Noise) -> Integers:
-        """Return the vector with noise; kept within 64 bits as for Laplace."""
-        return add_noise(values, noise.discrete_gaussian(self.scale**2, values.size))
