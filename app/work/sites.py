@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -108,8 +107,9 @@ def look(desk: Desk, without: Sequence[str] = (), holders: Sequence[str] = ()) -
     """Return how the study in the folder of a desk stands, and what comes next for whoever sits there."""
     from engine.release import signing, site_folder
 
+    assert desk.folder is not None
     ledger = _ledger(desk)
-    files = site_folder.look(desk.folder if desk.folder is not None else Path(os.devnull))
+    files = site_folder.look(desk.folder)
     known = site_folder.compared(ledger)
     keys = {signing.public_key(ledger, one): one.name for one in ledger.holdings()}
     keys.pop("", None)

@@ -36,7 +36,9 @@ class Person:
         self.hands.click("step-sites" if window.step != "start" else "sites")
         self.page = window.page("sites")
         self.hands.click(f"part-{part}")
+        assert not window.study.ledger_path.exists(), "to look round makes no ledger"
         self.choose("choose-folder", self.files)
+        assert self.page.step
 
     def choose(self, button: str, path: Path) -> None:
         """Press a button that asks for a file, write its name, and press Open or Save."""

@@ -101,7 +101,6 @@ class SitesPage(Page):
         self.holders: set[str] = set()  # keys of cards that a coordinator takes for those of holders
         self.without: set[str] = set()
         self.files: dict[str, Path] = {}  # chosen here: the plan of a study, the table of a site
-        self.bundle: Path | None = None
         add(self.body, self._build_parts(), self._build_next(), self._build_form(), self._build_members())
         self.trust = name_widget(BehindLink(words.say("app.sites.trust")), "trust")
         self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, "trust"), stays=False)
@@ -211,7 +210,7 @@ class SitesPage(Page):
         self._take_seat(Desk(part, folder, self.study.ledger_path))
 
     def _take_seat(self, desk: Desk) -> None:
-        self.desk, self.standing, self.bundle = desk, None, None
+        self.desk, self.standing = desk, None
         self.files.clear()
         self.parts[desk.part].setChecked(True)
         self.tried.say("")
@@ -247,7 +246,11 @@ class SitesPage(Page):
         self._take_seat(replace(self.desk, folder=Path(path)))
 
     def _look(self) -> None:
-        """See what lies in the folder now."""
+        """See what lies in the folder now; before one is chosen there is nothing to see."""
+        if self.desk.folder is None:
+            self.enter()
+            self.frame.update_frame()
+            return
         self.work(
             look,
             self.desk,
@@ -260,6 +263,8 @@ class SitesPage(Page):
         )
 
     def _looked(self, found: Standing) -> None:
+        if self.desk.folder is None:  # somebody sits elsewhere by now
+            return
         self.standing = found
         if found.files.study is not None and self.desk.who and found.next.id == "share":
             self._invent(found)
@@ -278,7 +283,7 @@ class SitesPage(Page):
     @property
     def step(self) -> str:
         """The id of what comes next; empty until that is known."""
-        return self.standing.next.id if self.standing is not None and self.desk.folder else ""
+        return self.standing.next.id if self.standing is not None else ""
 
     def enter(self) -> None:
         plays, step = bool(self.desk.who), self.step
