@@ -67,7 +67,8 @@ def _use_language(application: QApplication, wanted: str) -> None:
     chosen = wanted or QLocale.system().name()[:2]
     words.choose_language(chosen if chosen in texts.languages() else texts.FALLBACK)
     # Numbers and dates are written as the texts write them; Qt's own words (in file dialogs) follow along.
-    QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
+    english = QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)
+    QLocale.setDefault(english if words.language() == texts.FALLBACK else QLocale(words.language()))
     if words.language() != texts.FALLBACK:
         translator = QTranslator(application)
         folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)

@@ -3,11 +3,17 @@
 A text writes ``{@person}`` and ``{@people}`` where it means those whom a release protects; `engine.texts`
 puts the custodian's words there. ``{@a person}`` has the article; a capital begins a sentence: ``{@People}``.
 A text that means anybody else (who recommends, who attacks, who answers a survey) writes plain words.
+
+Other languages know neither gender nor case of a word that somebody made up. Their texts use it where it has
+one form only (``je {@person}``, ``les {@people}``), or in a form that its ending tells and `engine.languages`
+makes (``den {@to people}``); ``{@a person}`` is English alone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from engine import languages
 
 KNOWN = {
     "person": "people",
@@ -84,16 +90,32 @@ class Protected:
         """What several of them are called."""
         return self.many or several(self.one)
 
-    def said(self, place: str) -> str:
+    def said(self, place: str, language: languages.Language | None = None) -> str:
         """Return the word for a place of a text: ``person``, ``people``, ``a person``, or with a capital.
+
+        Parameters
+        ----------
+        place
+            Without its sign.
+        language
+            Of the text; English when it is not given. Where the custodian named nobody, its own words.
 
         Raises
         ------
         KeyError
             There is no such place: a mistake in a text.
         """
-        forms = {"person": self.one, "people": self.several, "a person": with_article(self.one)}
-        word = forms[place[:1].lower() + place[1:]]
+        spoken = language or languages.find(languages.ENGLISH)
+        own = self != Protected()
+        words = {
+            "person": self.one if own else spoken.one,
+            "people": self.several if own else spoken.many,
+        }
+        wanted = place[:1].lower() + place[1:]
+        if wanted == "a person" and spoken.code == languages.ENGLISH:
+            word = with_article(words["person"])
+        else:
+            word = spoken.inflect(wanted, words)
         return word if place[:1].islower() else _capital(word)
 
 

@@ -10,7 +10,9 @@ are the custodian's words for who is protected (`engine.protected`): `speaking` 
 call, `speak` for the whole process.
 
 A number and what it counts agree: ``{count:row|rows}`` is "1 row" or "2 rows", and ``{count:|is|are}`` the
-word alone, for what stands elsewhere in the sentence.
+word alone, for what stands elsewhere in the sentence; a language with more plurals names more forms, in the
+order of its rule (`engine.languages`). What a language does not say yet is said in English, and `untold` says
+which.
 """
 
 from __future__ import annotations
@@ -28,10 +30,11 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
+from engine import languages as manners
 from engine.errors import EngineError
 from engine.protected import Protected
 
-FALLBACK = "en"
+FALLBACK = manners.ENGLISH
 SMALLEST_WRITTEN = 1e-12  # below, a number is written with its power of ten
 CHOICE = "|"  # between the word for one and the word for several
 PROTECTED = "@"  # begins the places of the words for who is protected
@@ -65,7 +68,7 @@ def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]
     for entry in sorted(folder.iterdir(), key=lambda item: item.name):
         if entry.is_dir():
             yield from _files(entry, f"{prefix}{entry.name}.")
-        elif entry.name.endswith(".toml"):
+        elif entry.name.endswith(".toml") and entry.name != manners.MANNERS:
             yield prefix + entry.name.removesuffix(".toml"), entry
 
 
@@ -112,6 +115,19 @@ def catalogue(language: str = FALLBACK) -> Mapping[str, str]:
     return {text_id: sentence for texts_of_file in every for text_id, sentence in texts_of_file}
 
 
+@cache
+def untold(language: str) -> tuple[str, ...]:
+    """Return the ids of what a language does not say itself, so that it is said in English.
+
+    Examples
+    --------
+    >>> untold("en")
+    ()
+    """
+    return tuple(sorted(catalogue(FALLBACK).keys() - catalogue(language).keys()))
+
+
+@cache
 def languages() -> tuple[str, ...]:
     """Return the languages in which everything is said, the fallback first.
 
@@ -144,7 +160,11 @@ def text(text_id: str, *, language: str = FALLBACK, **values: Any) -> str:
     KeyError
         The id or one of the placeholders does not exist: a mistake of the developer, found by the tests.
     """
-    return _Filler().vformat(_pattern(text_id, language), (), values)
+    return _fill(_pattern(text_id, language), values, language)
+
+
+def _fill(pattern: str, values: Mapping[str, Any], language: str) -> str:
+    return _Filler(manners.find(language)).vformat(pattern, (), values)
 
 
 def _pattern(text_id: str, language: str) -> str:
@@ -179,6 +199,8 @@ def explain(error: EngineError, *, language: str = FALLBACK) -> tuple[str, str]:
 def explain_in_one(error: EngineError, *, language: str = FALLBACK) -> str:
     """Return what happened and what to do as one sentence, for a line of a terminal.
 
+    In English: no capital is lowered where another language would write one.
+
     Examples
     --------
     >>> from engine.errors import InputRefused
@@ -187,8 +209,8 @@ def explain_in_one(error: EngineError, *, language: str = FALLBACK) -> str:
     """
     base = _base(error.code)
     whole = " ".join(_pattern(f"{base}.{part}", language) for part in ("what", "do"))
-    joined = re.sub(r"[.?!] (?=[A-Z“{])(.)(?=(.))", _joint, whole)
-    return _Filler().vformat(joined, (), error.values)
+    joined = re.sub(r"[.?!] (?=[A-Z“{])(.)(?=(.))", _joint, whole) if language == FALLBACK else whole
+    return _fill(joined, error.values, language)
 
 
 def _joint(found: re.Match[str]) -> str:
@@ -209,20 +231,26 @@ def _base(code: str) -> str:
     return f"methods.{area}.problems.{name}"
 
 
-def number(value: float | int | Fraction, *, digits: int = 6) -> str:
+def number(value: float | int | Fraction, *, digits: int = 6, language: str = FALLBACK) -> str:
     """Write a number for people: thousands separated, no more digits than it carries.
 
     Examples
     --------
     >>> number(74434.41), number(4259), number(0.5), number(0.0001234)
     ('74,434.41', '4,259', '0.5', '0.0001234')
+    >>> number(74434.41, language="de")
+    '74.434,41'
     """
+    if isinstance(value, float) and math.isnan(value):
+        return text("report.words.not_a_number", language=language)
+    return manners.find(language).sign_number(_number(value, digits))
+
+
+def _number(value: float | int | Fraction, digits: int) -> str:
     if isinstance(value, Fraction):
         value = int(value) if value.denominator == 1 else float(value)
     if isinstance(value, int):
         return f"{value:,}"
-    if math.isnan(value):
-        return "not a number"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if abs(value) >= 1000:
@@ -236,7 +264,7 @@ def number(value: float | int | Fraction, *, digits: int = 6) -> str:
     return f"{value:.{places}f}".rstrip("0")
 
 
-def percent_up(share: float) -> str:
+def percent_up(share: float, *, language: str = FALLBACK) -> str:
     """Return a share as a percentage with one decimal, rounded up: an upper bound stays one.
 
     Examples
@@ -244,10 +272,11 @@ def percent_up(share: float) -> str:
     >>> percent_up(0.6224593312018546), percent_up(0.5)
     ('62.3\u00a0%', '50.0\u00a0%')
     """
-    return f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}\u00a0%"
+    written = f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}"
+    return f"{manners.find(language).sign_number(written)}\u00a0%"
 
 
-def significant_up(value: float) -> str:
+def significant_up(value: float, *, language: str = FALLBACK) -> str:
     """Return a number with three significant digits, rounded up.
 
     Examples
@@ -256,8 +285,8 @@ def significant_up(value: float) -> str:
     ('1.65', '8,110')
     """
     if not math.isfinite(value) or value <= 0:
-        return number(value)
-    return number(plainly(value, digits=3, up=True))
+        return number(value, language=language)
+    return number(plainly(value, digits=3, up=True), language=language)
 
 
 def plainly(value: float, *, digits: int = 4, up: bool = False, down: bool = False) -> float:
@@ -277,7 +306,7 @@ def plainly(value: float, *, digits: int = 4, up: bool = False, down: bool = Fal
     return float(f"{steps * step:.12g}")
 
 
-def inverse(probability: float) -> str:
+def inverse(probability: float, *, language: str = FALLBACK) -> str:
     """Return how many times one chance falls into one, rounded down: "at most 1 in ...".
 
     Examples
@@ -285,10 +314,10 @@ def inverse(probability: float) -> str:
     >>> inverse(0.000004)
     '250,000'
     """
-    return "∞" if probability <= 0 else number(math.floor(1 / probability + 1e-9))
+    return "∞" if probability <= 0 else number(math.floor(1 / probability + 1e-9), language=language)
 
 
-def level_up(epsilon: float) -> str:
+def level_up(epsilon: float, *, language: str = FALLBACK) -> str:
     """Return a privacy level with four significant digits, rounded up: what was lost is never told smaller.
 
     Examples
@@ -296,10 +325,11 @@ def level_up(epsilon: float) -> str:
     >>> level_up(415738 / 415743), level_up(0.5), level_up(0.12341)
     ('1', '0.5', '0.1235')
     """
-    return number(epsilon if epsilon <= 0 or math.isinf(epsilon) else plainly(epsilon, up=True))
+    known = epsilon if epsilon <= 0 or math.isinf(epsilon) else plainly(epsilon, up=True)
+    return number(known, language=language)
 
 
-FORMATS: dict[str, Callable[[float], str]] = {
+FORMATS: dict[str, Callable[..., str]] = {
     "up%": percent_up,
     "up3": significant_up,
     "level": level_up,
@@ -314,22 +344,28 @@ class _Filler(string.Formatter):
     agree with the number as it is written.
     """
 
+    def __init__(self, language: manners.Language) -> None:
+        self.language = language
+
     def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if isinstance(key, str) and key.startswith(PROTECTED):
-            return spoken().said(key.removeprefix(PROTECTED))
+            return spoken().said(key.removeprefix(PROTECTED), self.language)
         return super().get_value(key, args, kwargs)
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        code = self.language.code
         if CHOICE in format_spec:
             written = self.format_field(value, "")
-            number_or_none, one, several = f"{CHOICE}{format_spec}".rsplit(CHOICE, 2)
-            said = one if written == "1" else several
-            return said if number_or_none else f"{written} {said}"
+            first, *forms = format_spec.split(CHOICE)
+            alone = first == ""
+            said = (forms if alone else [first, *forms])[self.language.form(written)]
+            return said if alone else f"{written} {said}"
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
         if is_number and format_spec in ("", "plain"):
-            return number(value)
+            return number(value, language=code)
         if is_number and format_spec in FORMATS:
-            return FORMATS[format_spec](float(value))
+            return FORMATS[format_spec](float(value), language=code)
         if is_number:
-            return format(float(value) if isinstance(value, Fraction) else value, format_spec)
+            written = format(float(value) if isinstance(value, Fraction) else value, format_spec)
+            return self.language.sign_number(written)
         return str(value)

@@ -13,9 +13,9 @@ from fractions import Fraction
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
+from app import words
 from app.parts.reading_numbers import Reading
 from app.theme import polish
-from engine import texts
 from engine.numbers import exact, shortest_json
 
 STEPS = 600
@@ -97,15 +97,15 @@ class ExactField(QLineEdit):
 
 
 def write_exact(value: Fraction) -> str:
-    """Return an exact number as it is written.
+    """Return an exact number as it is written in the language of the window.
 
     >>> [write_exact(one) for one in (Fraction(1, 2), Fraction(1, 3), Fraction(400000), Fraction(1, 10**6))]
     ['0.5', '1/3', '400,000', '0.000001']
     """
     if value.denominator == 1:
-        return texts.number(int(value))
+        return words.number(int(value))
     plain = str(shortest_json(value))
-    return f"{Decimal(plain):f}" if "e-" in plain else plain
+    return words.signed(f"{Decimal(plain):f}" if "e-" in plain else plain)
 
 
 class ScaleSlider(QSlider):

@@ -11,7 +11,7 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from engine import texts
+from engine import languages, texts
 from engine.errors import EngineError
 from engine.methods.parameters import Problem
 from engine.protected import Protected
@@ -41,6 +41,16 @@ def speak(protected: Protected) -> bool:
 def say(text_id: str, **values: Any) -> str:
     """Return the sentence of an id with its values filled in."""
     return texts.text(text_id, language=_language, **values)
+
+
+def number(value: float | Fraction, *, digits: int = 6) -> str:
+    """Write a number as people who read the language do."""
+    return texts.number(value, digits=digits, language=_language)
+
+
+def signed(written: str) -> str:
+    """Give a number that is written as in English the signs of the language."""
+    return languages.find(_language).sign_number(written)
 
 
 def has(text_id: str) -> bool:

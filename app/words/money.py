@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from fractions import Fraction
 
-from PySide6.QtCore import QLocale
-
 from app import words
 from engine import texts
 
@@ -23,7 +21,7 @@ def money(amount: float | Fraction | int, currency: str) -> str:
     sign = SIGNS.get(currency, currency)
     value = float(amount)
     written = f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.2f}"
-    return f"{sign}\u00a0{written}"
+    return f"{sign}\u00a0{words.signed(written)}"
 
 
 LARGEST = 10**300  # what a float can say
@@ -46,7 +44,7 @@ def level(epsilon: float | Fraction, *, up: bool = False, down: bool = False) ->
     """
     short = f"{texts.plainly(as_float(epsilon), up=up, down=down):.4g}"
     whole, _, rest = short.partition(".")
-    return f"{whole}.{rest.ljust(2, '0')}" if "e" not in short else short
+    return words.signed(f"{whole}.{rest.ljust(2, '0')}" if "e" not in short else short)
 
 
 def percent(share: float) -> str:
@@ -57,7 +55,8 @@ def percent(share: float) -> str:
     """
     if share > 0.999:
         return words.say("app.budget.almost_certain")
-    return texts.percent_up(share).replace(".0\u00a0", "\u00a0")
+    whole, unit, _ = texts.percent_up(share).replace(".0\u00a0", "\u00a0").partition("\u00a0%")
+    return words.signed(whole) + unit
 
 
 def size(value: float) -> str:
@@ -67,8 +66,8 @@ def size(value: float) -> str:
     ('6', '0.053', '13', '1,235')
     """
     if value >= 10:
-        return f"{value:,.0f}"
-    return f"{value:.2g}"
+        return words.signed(f"{value:,.0f}")
+    return words.signed(f"{value:.2g}")
 
 
 def written_day(moment: str, *, time: bool = True) -> str:
@@ -78,6 +77,6 @@ def written_day(moment: str, *, time: bool = True) -> str:
     ('12 March 2026, 10:58', '31 December 2027')
     """
     found = datetime.fromisoformat(moment)
-    month = QLocale().standaloneMonthName(found.month)
-    day = f"{found.day} {month} {found.year}"
+    month = words.say(f"report.months.m{found.month}")
+    day = words.say("report.words.day", day=str(found.day), month=month, year=str(found.year))
     return f"{day}, {found:%H:%M}" if time else day

@@ -10,7 +10,6 @@ from typing import Any
 
 from app import words
 from app.words.money import level, size
-from engine import texts
 from engine.views import TableView, Text
 
 TAKEN = "candidate_taken"
@@ -273,7 +272,7 @@ def _lines(views: Sequence[Any]) -> dict[str, float]:
             value = _number(row[1])
             if value is not None:
                 name = row[0] if row[0] is not None else ""
-                found[words.label(name) if isinstance(name, str | Text) else texts.number(name)] = value
+                found[words.label(name) if isinstance(name, str | Text) else words.number(name)] = value
     return found
 
 

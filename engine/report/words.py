@@ -8,7 +8,7 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
-from engine import texts
+from engine import languages, texts
 from engine.report.document import Explanation, Explanations
 from engine.views import HIDDEN, WEAK, Cell, Label, TableView, Text, View, amount, as_table
 
@@ -51,7 +51,8 @@ def cell(value: Any, language: str) -> str:
         return word(Text("report.words.yes" if value else "report.words.no"), language)
     if isinstance(value, Real):
         plain = int(value) if isinstance(value, Integral) else float(value) + 0.0  # not −0
-        return texts.number(plain).replace("-", "−", 1) if plain < 0 else texts.number(plain)
+        written = texts.number(plain, language=language)
+        return written.replace("-", "−", 1) if plain < 0 else written
     return word(value, language)
 
 
@@ -89,9 +90,13 @@ def with_margin(value: float, margin: float, language: str) -> tuple[str, str]:
     if float(value).is_integer() and float(margin).is_integer():
         return cell(int(value), language), cell(int(margin), language)
     digits = max(1 - math.floor(math.log10(margin)), 0) if margin > 0 else 6
+    return _with_digits(value, digits, language), _with_digits(margin, digits, language)
+
+
+def _with_digits(value: float, digits: int, language: str) -> str:
     # Adding zero takes the sign of a rounded nothing: not −0.0.
-    shown = tuple(f"{round(part, digits) + 0.0:,.{digits}f}".replace("-", "−") for part in (value, margin))
-    return shown[0], shown[1]
+    written = f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
+    return languages.find(language).sign_number(written)
 
 
 def margin_columns(table: TableView) -> list[int]:
@@ -143,7 +148,7 @@ def with_interval(value: float, low: float | None, high: float | None, language:
         shown = [cell(int(part), language) for part in (value, low, high)]
         return f"{shown[0]} ({shown[1]} … {shown[2]})"
     digits = max(1 - math.floor(math.log10((high - low) / 2)), 0) if high > low else 6
-    shown = [f"{round(part, digits) + 0.0:,.{digits}f}".replace("-", "−") for part in (value, low, high)]
+    shown = [_with_digits(part, digits, language) for part in (value, low, high)]
     return f"{shown[0]} ({shown[1]} … {shown[2]})"
 
 

@@ -24,7 +24,6 @@ from app.parts.prose import Heading, Prose, name_label
 from app.parts.trial.count_view import CountView
 from app.parts.trial.solution_view import SolutionView
 from app.theme import text_font
-from engine import texts
 from engine.methods.trying import Choices, CountTables, SolutionMap, Standing, Tried
 
 # --- Who stands alone after each step so far ------------------------------------------------------------
@@ -143,7 +142,7 @@ class ChoicesView(QWidget):
             self.grid.addWidget(tick, line + 1, 0)
             beside: list[QWidget] = []
             for column, cell in enumerate(row[1:], 1):
-                number = texts.number(cell) if isinstance(cell, int | float) else str(cell)
+                number = words.number(cell) if isinstance(cell, int | float) else str(cell)
                 label = name_label(number)
                 label.setFont(text_font())
                 self.grid.addWidget(label, line + 1, column, Qt.AlignmentFlag.AlignRight)

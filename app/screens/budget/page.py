@@ -37,7 +37,6 @@ from app.state.holdings import epsilon_of_money
 from app.words.money import level
 from app.work.deciding import QUICK, Prepared, Standing, Worked, prepare, standing, work_out
 from app.work.jobs import SHORT, JobRunner
-from engine import texts
 from engine.errors import EngineError
 from engine.policy import policy
 from engine.views import CurveView, as_table
@@ -91,7 +90,7 @@ class MoneyView(Card):
             for x, y in zip(series.x, series.y, strict=True)
         ]
         rows = [
-            (words.label(label), texts.number(x, digits=4), texts.number(y, digits=4))
+            (words.label(label), words.number(x, digits=4), words.number(y, digits=4))
             for label, x, y in (*marks, *drawn)
         ]
         headings = [words.label(one) for one in as_table(self._view).headings]

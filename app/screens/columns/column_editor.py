@@ -17,7 +17,6 @@ from app.parts.plot import Painted, cut
 from app.parts.prose import Heading, Prose
 from app.theme import theme
 from app.words.columns import mistaken_words
-from engine import texts
 from engine.numbers import shortest_json, surely
 from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Role
 from engine.views import BarsView
@@ -40,7 +39,7 @@ class MiniBars(Painted):
         return QSize(224, 78)
 
     def _spoken(self, place: int) -> str:
-        count = texts.number(int(self.view.values[place]))
+        count = words.number(int(self.view.values[place]))
         return f"{words.label(self.view.labels[place])}: {count} {words.label(self.view.axis)}"
 
     def _slots(self) -> list[QRectF]:

@@ -38,7 +38,6 @@ from app.parts.prose import Prose, tell_whole
 from app.parts.roles import Role
 from app.screens.columns.figures import CapLine
 from app.theme import text_font, theme
-from engine import texts
 from engine.protected import Protected
 from engine.table.schema import MOST_LETTERS, MOST_LETTERS_OF_A_WORD
 
@@ -161,7 +160,7 @@ class CapTable(QWidget):
             painter.drawEllipse(middle, 3.2, 3.2)
         painter.setFont(text_font(13, 600 if chosen else 400))
         painter.setPen(tokens.colour("text"))
-        name = words.say("app.columns.unit.all", cap=line.cap) if line.is_all else texts.number(line.cap)
+        name = words.say("app.columns.unit.all", cap=line.cap) if line.is_all else words.number(line.cap)
         place = QRectF(30, top, self._columns()[0][1] - 30, LINE)
         painter.drawText(place, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), name)
 
@@ -170,7 +169,7 @@ class CapTable(QWidget):
     ) -> None:
         painter.setPen(theme.tokens().colour("text"))
         painter.setFont(text_font())
-        said = sign + texts.number(value) if value or sign else words.say("app.columns.unit.none")
+        said = sign + words.number(value) if value or sign else words.say("app.columns.unit.none")
         place = QRectF(left, top, max(room - 24, 50), LINE)
         painter.drawText(place, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), said)
 

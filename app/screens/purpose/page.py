@@ -312,7 +312,7 @@ class PurposePage(Page):
                 self.name.setText(plan.holding)
             budget = plan.holding_budget
             if not (self.epsilon.hasFocus() and self.epsilon.isModified()) and self.wrong.isHidden():
-                self.epsilon.setText("" if budget is None else texts.number(budget.epsilon))
+                self.epsilon.setText("" if budget is None else words.number(budget.epsilon))
             if not (self.delta.hasFocus() and self.delta.isModified()) and self.wrong.isHidden():
                 self.delta.setText(write_exact(budget.delta if budget is not None else self._delta))
             relation = budget.neighbours if budget is not None else Neighbours.ADD_REMOVE
@@ -356,7 +356,7 @@ class PurposePage(Page):
         if topic == "holding" and status is not None:
             holding = status.holding
             values = {
-                "spent": texts.level_up(float(status.epsilon_spent)),
+                "spent": texts.level_up(float(status.epsilon_spent), language=words.language()),
                 "left": _level(status.epsilon_left),
                 "budget": _level(holding.epsilon),
                 "releases": status.releases,
@@ -460,7 +460,7 @@ class PurposePage(Page):
         if found is None:
             self.wrong.say(words.say("app.purpose.bad_sure"))
             return
-        self.epsilon.setText(texts.number(found))
+        self.epsilon.setText(words.number(found))
         self._budget_edited()
 
     def _reason(self) -> str:
@@ -491,7 +491,7 @@ def match_words(match: Any) -> str:
         holding=match.holding.name,
         shared=f"{match.people_shared:,}",
         people=f"{match.people:,}",
-        chance=texts.number(match.chance),
+        chance=words.number(match.chance),
         rows_shared=f"{match.rows_shared:,}",
         rows=f"{match.rows:,}",
         contents_shared=match.contents_shared,
@@ -508,7 +508,7 @@ def left_words(status: Any) -> str:
     return words.say(
         "app.purpose.left_sentence",
         left=level(status.epsilon_left, down=True),
-        budget=texts.number(status.holding.epsilon),
+        budget=words.number(status.holding.epsilon),
         releases=status.releases,
     )
 
@@ -531,7 +531,7 @@ def follows_words(plan: Plan) -> str:
 
 
 def _level(value: Fraction | None) -> str:
-    return "–" if value is None else texts.number(value)
+    return "–" if value is None else words.number(value)
 
 
 PAGE = PurposePage

@@ -686,14 +686,14 @@ class ReleasePage(Page):
         rows = next((one for one in public["artefacts"] if one.get("rows") and outcome.facts["first"]), None)
         if rows is not None:
             said = say("app.release.rows.sentence", file=rows["file"], columns=len(rows.get("columns", ())))
-            yield "rows", heading("rows"), texts.number(rows["rows"]), said, ""
+            yield "rows", heading("rows"), words.number(rows["rows"]), said, ""
         sizes, groups = self.study.result("group_sizes"), alone(internal)
         if groups is not None:  # by what left, as part 2 counts it: two counts by other columns puzzle
             both = " → ".join(map(texts.number, groups))
             yield "alone.both", heading("alone.both"), both, say("app.release.alone.both.sentence"), ""
         elif sizes is not None:
             said = say("app.release.alone.sentence", people=sizes.people)
-            yield "alone", heading("alone"), texts.number(sizes.alone), said, ""
+            yield "alone", heading("alone"), words.number(sizes.alone), said, ""
         if posterior is not None:
             add_remove = statement["neighbours"] == Neighbours.ADD_REMOVE
             shown = posterior["presence" if add_remove else "value"]

@@ -10,7 +10,6 @@ from typing import Any
 from app import words
 from app.parts.lines import EFFECTS, alike, ends_with, weakest
 from app.words.money import size
-from engine import texts
 from engine.methods.filling import Filling
 from engine.release.verdict import Came
 from engine.views import View
@@ -109,7 +108,7 @@ def _groups(internal: Mapping[str, Any]) -> Iterator[Measured]:
     both = alone(internal) or ()
     top = max(both, default=0) or 1
     for name, one, tone in zip(("alone_before", "alone_after"), both, ("care", "accent"), strict=False):
-        yield Measured(name, texts.number(one), one / top, tone)
+        yield Measured(name, words.number(one), one / top, tone)
 
 
 def _keep(found: Mapping[str, Any]) -> Iterator[Measured]:

@@ -29,7 +29,6 @@ from app.work.releasing import (
     write_beside,
 )
 from app.work.sealing import seals_known
-from engine import texts
 from engine.bounded import PAPER, read_bytes, read_text
 from engine.bounded import SUMS as LARGEST_SUMS
 from engine.views import TableView, Text
@@ -188,7 +187,7 @@ class ReportPage(Page):
             self.say(
                 "entry_words",
                 entry=outcome.bundle.entry,
-                count=texts.number(sum(len(found) for found in outcome.facts["files"].values())),
+                count=words.number(sum(len(found) for found in outcome.facts["files"].values())),
             ),
         )
         return Explanation(explanation.title, (*explanation.parts, entry))

@@ -30,7 +30,7 @@ from app.parts.prose import Heading, Prose
 from app.parts.second_file import SecondFile
 from app.screens.risk.asks import INTRUDER, POPULATION
 from app.theme import mono_font, text_font, theme
-from engine import texts
+from app.words import number
 
 # --- What other files change ----------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class ExposedCard(Card):
         for line, one in enumerate(self._people[: len(self._people) if self._all else SHOWN]):
             if not self._is_open:
                 break
-            row = words.say("app.risk.exposed.row", row=texts.number(one.row + 1))
+            row = words.say("app.risk.exposed.row", row=words.number(one.row + 1))
             said = [value or words.say("app.risk.exposed.missing") for value in one.values]
             for place, (written, face) in enumerate(
                 (
@@ -297,9 +297,9 @@ class GroupHistogram(Painted):
         """
         self.bars, self.below, self.words = tuple(bars), below, words
         self.then, self.names = tuple(then), names
-        later = [f" → {texts.number(count)}" for count in self.then] or [""] * len(self.bars)
+        later = [f" → {number(count)}" for count in self.then] or [""] * len(self.bars)
         lines = zip(self.bars, later, strict=True)
-        spoken = "; ".join(f"{label}: {texts.number(count)}{more}" for (label, count), more in lines)
+        spoken = "; ".join(f"{label}: {number(count)}{more}" for (label, count), more in lines)
         self.setAccessibleDescription(f"{words}. {spoken}" if words else spoken)
         self.update()
 
@@ -342,7 +342,7 @@ class GroupHistogram(Painted):
         painter.setBrush(theme.tokens().colour(colour))
         painter.drawRoundedRect(QRectF(place.left(), place.top() - tall, place.width(), tall), 2, 2)
         painter.setPen(theme.tokens().colour("text"))
-        said = texts.number(people)
+        said = words.number(people)
         above = QRectF(0, place.top() - tall - 17, painter.fontMetrics().horizontalAdvance(said) + 2, 16)
         above.moveLeft(place.center().x() - above.width() / 2)
         if pulled and above.right() > place.right():

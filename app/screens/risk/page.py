@@ -509,7 +509,7 @@ def picked_words(average: float) -> str:
     """Return how often who is known to be in the table is picked right; "" where nobody was counted."""
     if not average:
         return ""
-    one_in = texts.inverse(average)
+    one_in = texts.inverse(average, language=words.language())
     if one_in == "1":  # more than every other time: “1 time in 1” would say always
         return words.say("app.risk.average.often", share=round(100 * average))
     return words.say("app.risk.average.sentence", people=one_in)

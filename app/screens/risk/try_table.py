@@ -13,7 +13,6 @@ from app import words
 from app.parts.making import empty, make_button, make_grid, make_label
 from app.parts.prose import name_label
 from app.theme import mono_font, text_font
-from engine import texts
 
 OUT = -1
 ARROWS = {
@@ -116,7 +115,7 @@ class TryTable(QWidget):
             self._say(self.coarser[cause.column], said, checked=step > 0)
             spoken = words.say("app.risk.try.coarser_name", column=cause.column, step=shown.step, said=said)
             self.coarser[cause.column].setAccessibleName(spoken)
-        said = texts.number(cause.left_out.alone)
+        said = words.number(cause.left_out.alone)
         self._say(self.left_out[cause.column], said, checked=step == OUT)
         spoken = words.say("app.risk.try.left_out_name", column=cause.column, said=said)
         self.left_out[cause.column].setAccessibleName(spoken)
