@@ -1,0 +1,69 @@
+"""Every language says what the English says: all of it, the same numbers, signs, terms, and no more."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine import languages, texts
+
+sys.path.insert(0, str(Path(__file__).parent))
+import translation
+
+OTHERS = [one for one in texts.languages() if one != texts.FALLBACK]
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_language_says_all_of_it_and_nothing_else(language: str) -> None:
+    wrong = [f"{what}: {text_id}" for text_id, what in translation.differences(language)]
+    assert not wrong, f"{len(wrong)}\n" + "\n".join(wrong[:200])
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) -> None:
+    assert not translation.outdated(language)
+
+
+@pytest.mark.parametrize(
+    ("check", "english", "right", "wrong"),
+    [
+        ("other_places", "Row {row:.3g}", "Zeile {row:.3g}", "Zeile {row}"),
+        ("other_numbers", "1,000 or 0.5 in k2", "1.000 oder 0,5 in k2", "1.000 oder 0,6 in k2"),
+        ("other_signs", "ε ≤ 1", "ε ≤ 1", "ε < 1"),
+        ("other_shape", "**One**", "**Eins**", "Eins"),
+        ("left_english", "Choose another folder", "Einen anderen Ordner wählen", "Choose another folder"),
+        ("lost_no", "It is not paid", "Es wird nicht bezahlt", "Es wird bezahlt"),
+        ("too_familiar", "Your table", "Ihre Tabelle", "Deine Tabelle"),
+        ("foreign_marks", "“No”", "„Nein“", "“Nein”"),
+        (
+            "wrong_forms",
+            "{n:row|rows} of {@a person}",
+            "{n:Zeile|Zeilen} je {@person}",
+            "{n:Zeile|} {@a person}",
+        ),
+        ("other_terms", "This folder", "Dieser Ordner", "Dieses Verzeichnis"),
+    ],
+)
+def test_each_check_finds_what_it_is_for(check: str, english: str, right: str, wrong: str) -> None:
+    found = {one.__name__: one for one in translation.CHECKS}[check]
+    assert not found(english, right, "de")
+    assert found(english, wrong, "de")
+
+
+def test_every_check_is_tried_above() -> None:
+    tried = test_each_check_finds_what_it_is_for.pytestmark[0].args[1]  # type: ignore[attr-defined]
+    assert {one[0] for one in tried} == {one.__name__ for one in translation.CHECKS}
+
+
+def test_every_term_of_the_glossary_is_used() -> None:
+    english = texts.catalogue().values()
+    assert not [term.pattern for term, _ in translation.glossary() if not any(map(term.search, english))]
+
+
+def test_plurals_and_numbers_are_those_of_the_language() -> None:
+    assert [languages.find("fr").form(one) for one in ("0", "1", "1,5", "2", "1\u202f000")] == [0, 0, 0, 1, 1]
+    assert [languages.find("de").form(one) for one in ("0", "1", "0,5", "1,5", "1.000")] == [1, 0, 1, 1, 1]
+    assert texts.number(-1234.5, language="de") == "-1.234,5"
+    assert texts.percent_up(0.9731, language="fr") == "97,4\u00a0%"

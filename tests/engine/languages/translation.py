@@ -1,0 +1,226 @@
+"""What can be told of a translation without knowing the language: nothing lacks, nothing else is said.
+
+``python tests/engine/languages/translation.py de [FILE OR FOLDER …]`` prints what is wrong, by file;
+``--note`` keeps which English each sentence was made from, so that a later change of it is noticed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from engine import languages, texts  # noqa: E402
+
+SIGNS = "≤≥<>±×→εδρ∞=%€§"
+WORDS = re.compile(r"[^\W\d_]{4,}")
+NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,\u202f\u00a0]\d+)*(?![\w])")
+PLACE = re.compile(r"\{[^{}]*\}")
+NO = {
+    "en": r"\b(not|no|never|nothing|nobody|cannot|without|none|neither|nor|nowhere)\b|n['’]t\b",
+    "de": r"\b(nicht|kein\w*|nie\w*|nichts|niemand\w*|ohne|weder|noch|nirgend\w*|un\w+|fehl\w*|statt\w*)\b"
+    r"|\w(los|frei|leer)",
+    "fr": r"\b(ne|pas|aucun\w*|jamais|rien|sans|personne|ni|non|nul\w*|plus|hors|vide|manqu\w*)\b"
+    r"|\bn['’]|\b(in|im|il|ir)\w+",
+}
+FAMILIAR = {"de": r"\b([Dd]u|[Dd]ich|[Dd]ir|[Dd]ein\w*)\b", "fr": r"\b([Tt]u|[Tt]oi|[Tt]es|[Tt]a|[Tt]on)\b"}
+FOREIGN_MARKS = {"de": "”", "fr": "“”„"}
+NAMES_ONLY = (".aliases",)
+"""Endings of ids whose words are found by searching: each language has its own."""
+
+
+def written(pattern: str) -> str:
+    """Return a sentence without its places."""
+    return PLACE.sub(" ", pattern)
+
+
+def places(pattern: str) -> Counter[str]:
+    """Return each place with its format, without the words of a plural."""
+    found: Counter[str] = Counter()
+    for _, name, form, _ in string.Formatter().parse(pattern):
+        if name and not name.startswith(texts.PROTECTED):
+            found[f"{name}:{'' if texts.CHOICE in (form or '') else form}"] += 1
+    return found
+
+
+def numbers(pattern: str, language: str) -> Counter[str]:
+    """Return the numbers of a sentence as English writes them."""
+    spoken = languages.find(language)
+    found = (
+        one.replace(spoken.thousands, "").replace("\u00a0", "") for one in NUMBER.findall(written(pattern))
+    )
+    return Counter(one.replace(spoken.decimal, ".") for one in found)
+
+
+def other_places(english: str, other: str, language: str) -> bool:
+    """Whether other values are asked for, or in other formats."""
+    return set(places(english)) != set(places(other))
+
+
+def other_numbers(english: str, other: str, language: str) -> bool:
+    """Whether it names other numbers."""
+    return set(numbers(english, "en")) != set(numbers(other, language))
+
+
+def other_signs(english: str, other: str, language: str) -> bool:
+    """Whether a sign of mathematics or law is missing or new."""
+    return any((sign in written(english)) != (sign in written(other)) for sign in SIGNS)
+
+
+def other_shape(english: str, other: str, language: str) -> bool:
+    """Whether paragraphs, marks of strength, code or the blanks around it differ."""
+    shapes = [
+        (text.count("**"), text.count("\n\n"), text.count("`"), text[:1] == " ", text[-1:] == " ", bool(text))
+        for text in (english, other)
+    ]
+    return shapes[0] != shapes[1]
+
+
+def left_english(english: str, other: str, language: str) -> bool:
+    """Whether the English stands there as it was."""
+    return english == other and len(WORDS.findall(written(english))) > 2
+
+
+def lost_no(english: str, other: str, language: str) -> bool:
+    """Whether the English denies something and the translation nothing."""
+    return bool(re.search(NO["en"], english, re.I)) and not re.search(NO.get(language, ""), other, re.I)
+
+
+def too_familiar(english: str, other: str, language: str) -> bool:
+    """Whether somebody is addressed as a friend."""
+    return language in FAMILIAR and re.search(FAMILIAR[language], written(other)) is not None
+
+
+def foreign_marks(english: str, other: str, language: str) -> bool:
+    """Whether quotation marks are those of another language."""
+    return any(mark in other for mark in FOREIGN_MARKS.get(language, ""))
+
+
+def wrong_forms(english: str, other: str, language: str) -> bool:
+    """Whether a plural has too few forms, or the protected are named in a form that the language lacks."""
+    spoken = languages.find(language)
+    forms = {spoken.form(str(one)) for one in range(200)}
+    for _, name, form, _ in string.Formatter().parse(other):
+        if name and name.startswith(texts.PROTECTED):
+            wanted = name[1:2].lower() + name[2:]
+            if wanted not in {"person", "people", *spoken.forms}:
+                return True
+        elif form and texts.CHOICE in form:
+            wrong = len(form.removeprefix(texts.CHOICE).split(texts.CHOICE)) != len(forms)
+            if wrong:
+                return True
+    return False
+
+
+@cache
+def glossary() -> tuple[tuple[re.Pattern[str], Mapping[str, str]], ...]:
+    """Return every term with what each language must hold where it stands."""
+    tree = tomllib.loads((HERE / "glossary.toml").read_text(encoding="utf-8"))
+    terms = (term for area in tree.values() for term in area.items())
+    return tuple((re.compile(rf"\b({english})\b", re.I), others) for english, others in terms)
+
+
+def other_terms(english: str, other: str, language: str) -> bool:
+    """Whether a term is called otherwise than in the glossary."""
+    plain = PLACE.sub(_words_of_a_place, english)
+    said = PLACE.sub(_words_of_a_place, other)
+    return any(
+        language in others and term.search(plain) and not re.search(others[language], said, re.I)
+        for term, others in glossary()
+    )
+
+
+def _words_of_a_place(found: re.Match[str]) -> str:
+    """Return the words that a place chooses among."""
+    return " ".join(found[0].strip("{}").partition(":")[2].split(texts.CHOICE))
+
+
+CHECKS: tuple[Callable[[str, str, str], bool], ...] = (
+    *(other_places, wrong_forms, other_numbers, other_signs, other_shape, left_english, lost_no),
+    *(too_familiar, foreign_marks, other_terms),
+)
+
+
+@cache
+def excused() -> Mapping[str, Mapping[str, str]]:
+    """Return, by check, the sentences that rightly differ, with why: read by whoever translated."""
+    return tomllib.loads((HERE / "excused.toml").read_text(encoding="utf-8"))
+
+
+def made_from(language: str) -> Path:
+    """Return where is kept which English the sentences of a language were made from."""
+    return HERE / "made_from" / f"{language}.json"
+
+
+def digest(pattern: str) -> str:
+    """Return a short digest of a sentence."""
+    return sha256(pattern.encode()).hexdigest()[:10]
+
+
+def differences(language: str, *, below: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (id, what is wrong) of all sentences of a language."""
+    english, other = texts.catalogue("en"), texts.catalogue(language)
+    for text_id in sorted(english.keys() | other.keys()):
+        if not text_id.startswith(below):
+            continue
+        if text_id not in other:
+            yield text_id, "missing"
+        elif text_id not in english:
+            yield text_id, "unknown"
+        elif not text_id.endswith(NAMES_ONLY):
+            for check in CHECKS:
+                name = f"{language}.{check.__name__}"
+                if check(english[text_id], other[text_id], language) and text_id not in excused().get(
+                    name, {}
+                ):
+                    yield text_id, check.__name__
+
+
+def outdated(language: str) -> list[str]:
+    """Return the ids whose English is another than when they were translated."""
+    known = json.loads(made_from(language).read_text(encoding="utf-8"))
+    english = texts.catalogue("en")
+    return sorted(one for one in texts.catalogue(language) if known.get(one) != digest(english.get(one, "")))
+
+
+def note(language: str) -> None:
+    """Keep which English each sentence was made from."""
+    english = texts.catalogue("en")
+    kept = {one: digest(english[one]) for one in sorted(texts.catalogue(language)) if one in english}
+    made_from(language).parent.mkdir(exist_ok=True)
+    made_from(language).write_text(json.dumps(kept, indent=0) + "\n", encoding="utf-8")
+
+
+def _begins(path: str) -> str:
+    parts = Path(path).resolve().relative_to(ROOT / "resources" / "texts").parts[1:]
+    return ".".join(parts).removesuffix(".toml") + "."
+
+
+def main(language: str, *paths: str) -> int:
+    """Print what is wrong, with both sentences."""
+    if paths == ("--note",):
+        note(language)
+        return 0
+    english, other, wrong = texts.catalogue("en"), texts.catalogue(language), 0
+    for below in [_begins(path) for path in paths] or [""]:
+        for text_id, what in differences(language, below=below):
+            wrong += 1
+            print(f"{what}: {text_id}\n    {english.get(text_id, '')!r}\n    {other.get(text_id, '')!r}")
+    print(wrong)
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
