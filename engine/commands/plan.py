@@ -190,7 +190,10 @@ _SEVERAL = {
     "--candidate": ("JSON", 'settings to compare with: {"parameters": {…}}, {"method": ID}, or both'),
     "--measure": ("ID", "a measure to ask; without one, all that apply"),
     "--reason": ("NAME=TEXT", "why a decision was taken; stays"),
-    "--also": ("NAME", "what else is made beside the tables: sav, dta, parquet, healthdcat or croissant"),
+    "--also": (
+        "NAME",
+        "what else is made: sav, dta, parquet, healthdcat, croissant, papers in a further language: en",
+    ),
 }
 
 

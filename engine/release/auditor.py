@@ -51,7 +51,11 @@ def write_auditor(
         raise problem
     own = bundle.OWN_FILES["internal"]
     leaves = [*(folder / bundle.RELEASE).iterdir()]
-    stays = [path for path in (folder / bundle.INTERNAL).iterdir() if path.name in own]
+    stays = [
+        path
+        for path in (folder / bundle.INTERNAL).iterdir()
+        if bundle.name_without_language(path.name) in own
+    ]
     withheld = [str(one["file"]) for one in kept.files]
     withheld += [f"{bundle.KEY}/{one['file']}" for one in kept.keys]
     register = _register(ledger, str(evidence.ledger["entry"]))

@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas.api.types import is_numeric_dtype
 
-from engine import bounded
+from engine import bounded, texts
 from engine.bounded import sha256
 from engine.errors import InputRefused
 from engine.methods.protocol import (
@@ -69,10 +69,58 @@ MODEL_CARD = "MODEL_CARD.md"
 CRATE, HEALTH, CROISSANT = "ro-crate-metadata.json", "healthdcat.json", "croissant.json"
 READERS = frozenset((PACKAGE, READ_PYTHON, READ_R, MODEL_CARD, CRATE, HEALTH, CROISSANT))
 """What programs read: some only on wish, beside tables or a model, and not all in earlier versions."""
+WORDED = frozenset(
+    (
+        *("README.txt", "verify.html", MODEL_CARD, "report-external.pdf", "report-external.html"),
+        *("report-internal.pdf", "report-internal.html"),
+    )
+)
+"""Papers of which there may be one in each language."""
 PAPERS = (OWN_FILES["public"] | OWN_FILES["internal"] | READERS) - {SUMS, EVIDENCE}
 _LIMITS = {SUMS: bounded.SUMS, EVIDENCE: bounded.EVIDENCE, SIGNATURE: LARGEST}
+_FURTHER = re.compile(r"(.+)\.[a-z]{2}(\.[a-z]+)")
 MOST_LISTED = 40
 """Values of a column that the dictionary lists."""
+
+
+def name_in(paper: str, language: str) -> str:
+    """Return the name of a paper that is also there in a further language.
+
+    Examples
+    --------
+    >>> name_in("report-external.pdf", "de"), name_without_language("report-external.de.pdf")
+    ('report-external.de.pdf', 'report-external.pdf')
+    """
+    stem, dot, ending = paper.rpartition(".")
+    return f"{stem}.{language}{dot}{ending}"
+
+
+def name_without_language(paper: str) -> str:
+    """Return the name that a paper has in the first language; of any other file its own."""
+    found = _FURTHER.fullmatch(paper)
+    plain = f"{found[1]}{found[2]}" if found else paper
+    return plain if plain in WORDED else paper
+
+
+def further_languages(evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the languages in which the papers of some evidence were wished for beside the first."""
+    decided, program = evidence.get("decided"), evidence.get("program")
+    wished = decided.get("also") if isinstance(decided, Mapping) else None
+    first = program.get("language") if isinstance(program, Mapping) else None
+    known = wished if isinstance(wished, list | tuple) else ()
+    return tuple(one for one in texts.languages() if one in known and one != first)
+
+
+def own_files(evidence: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of the files that the program makes beside what is released, or beside what stays."""
+    own = OWN_FILES[evidence["audience"]]
+    further = (name_in(paper, one) for one in further_languages(evidence) for paper in own & WORDED)
+    return own.union(further)
+
+
+def readers_of(evidence: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of what programs read, which some releases have and others do not."""
+    return READERS.union(name_in(MODEL_CARD, one) for one in further_languages(evidence))
 
 
 @dataclass(frozen=True)
@@ -239,7 +287,8 @@ def most_of(name: str) -> int | None:
         return _LIMITS[name]
     if name.endswith(ENDINGS):
         return bounded.DOCUMENT
-    return bounded.PAPER if name in PAPERS or name.endswith(".pdf") else None
+    is_paper = name_without_language(name) in PAPERS
+    return bounded.PAPER if is_paper or name.endswith(".pdf") else None
 
 
 def refuse_uncheckable(name: str, size: int) -> None:
@@ -321,18 +370,27 @@ def _guard(cell: str) -> str:
 
 
 def dictionary_json(
-    artefact: Artefact, sentence: Callable[..., str], declared: Mapping[str, Mapping[str, Any]]
+    artefact: Artefact,
+    declared: Mapping[str, Mapping[str, Any]],
+    *,
+    languages: Sequence[str] = (texts.FALLBACK,),
 ) -> dict[str, Any]:
     """Return the part of the data dictionary about one artefact: what is declared, and what the file shows.
 
-    ``declared`` are the columns of the plan by name, as schema JSON: what the custodian says that they mean
-    stands before what the release made of them.
+    Parameters
+    ----------
+    artefact
+        What leaves.
+    declared
+        The columns of the plan by name, as schema JSON: what the custodian says that they mean stands before
+        what the release made of them.
+    languages
+        Of the papers. The English binds; where there are others, ``says`` tells them what to say.
     """
     if not isinstance(artefact, TableArtefact):
-        meaning = _say(artefact.meaning, sentence)
-        return {"file": artefact.files[0], "meaning": meaning}
+        return {"file": artefact.files[0], **meaning(artefact.meaning, languages)}
     several = {"files": list(artefact.files)} if len(artefact.files) > 1 else {}
-    written = {"written": sentence("bundle.written")} if _has_cells_of_people(artefact) else {}
+    written = {"written": texts.text("bundle.written")} if _has_cells_of_people(artefact) else {}
     released = {
         entry.name: entry.values or _release(entry, artefact.frames, declared)
         for entry in artefact.dictionary
@@ -344,9 +402,9 @@ def dictionary_json(
         "columns": [
             _entry_json(
                 replace(entry, values=released[entry.name]),
-                sentence,
                 declared.get(entry.name, {}),
                 _mistaken(entry, artefact.frames),
+                languages,
             )
             for entry in artefact.dictionary
         ],
@@ -382,19 +440,20 @@ def files_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _entry_json(
     entry: DictionaryEntry,
-    sentence: Callable[..., str],
     declared: Mapping[str, Any],
-    mistaken: tuple[str, ...] = (),
+    mistaken: tuple[str, ...],
+    languages: Sequence[str],
 ) -> dict[str, Any]:
-    meaning = _say(entry.meaning, sentence)
+    said = entry.meaning
     if declared.get("meaning"):
-        meaning = sentence("bundle.meaning", declared=declared["meaning"], meaning=meaning)
+        said = Text("bundle.meaning", {"declared": declared["meaning"], "meaning": said})
     if mistaken:
-        meaning = f"{meaning} {sentence('bundle.not_missing', values=_quote(mistaken))}"
+        mark = Text("bundle.not_missing", {"values": _quote(mistaken)})
+        said = Text("bundle.both", {"first": said, "second": mark})
     tree = {
         "name": entry.name,
         "kind": entry.kind,
-        "meaning": meaning,
+        **meaning(said, languages),
         "unit": entry.unit or declared.get("unit", ""),
         "values": list(entry.values),
         "labels": _labels(entry.values, declared),
@@ -422,13 +481,16 @@ def _quote(values: Sequence[str]) -> str:
     return ", ".join(f"“{value}”" for value in values)
 
 
-def _say(text: Text, sentence: Callable[..., str]) -> str:
+def meaning(text: Text, languages: Sequence[str]) -> dict[str, Any]:
+    """Return what a file or column is: the English that binds, and where needed what others say it from."""
+    says = {"says": to_json(text)} if any(one != texts.FALLBACK for one in languages) else {}
+    return {"meaning": _say(text), **says}
+
+
+def _say(text: Text) -> str:
     """Return a text in words; it may name other texts."""
-    values = {
-        name: _say(value, sentence) if isinstance(value, Text) else value
-        for name, value in text.values.items()
-    }
-    return sentence(text.id, **values)
+    values = {name: _say(value) if isinstance(value, Text) else value for name, value in text.values.items()}
+    return texts.text(text.id, **values)
 
 
 def write_sums(folder: Path) -> str:

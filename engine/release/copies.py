@@ -16,6 +16,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from engine import texts
+
 COPIES = {
     "sav": "application/x-spss-sav",
     "dta": "application/x-stata-dta",
@@ -23,7 +25,14 @@ COPIES = {
 }
 """Endings and media types of the copies that can be wished for."""
 ENDINGS = tuple(f".{ending}" for ending in COPIES)
-WISHES = (*COPIES, "healthdcat", "croissant")
+DESCRIPTIONS = ("healthdcat", "croissant")
+
+
+def wishes() -> tuple[str, ...]:
+    """Return all that can be made on wish: copies, descriptions, and the papers in a further language."""
+    return (*COPIES, *DESCRIPTIONS, *texts.languages())
+
+
 """What is made beside the tables on wish: copies of other formats, and descriptions for catalogues."""
 NO_TIME = {"sav": b"01 Jan 7000:00:00", "dta": b"01 Jan 1970 00:00"}
 _SAV_TIME = 92

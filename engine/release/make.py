@@ -48,11 +48,13 @@ HELD_OUT = Fraction(1, 5)
 
 OWN_NAMES = frozenset(
     (
-        *("sha256sums", "evidence.json", "data-dictionary.json", "readme.txt", "verify.html"),
+        *("sha256sums", "evidence.json", "data-dictionary.json"),
         *("datapackage.json", "read.py", "read.r", "ro-crate-metadata.json", "healthdcat.json"),
         "croissant.json",
     )
 )
+OWN_BEGINNINGS = ("report-external.", "readme.", "verify.", "model_card.")
+"""Of papers that may be there in several languages."""
 PLAIN = {onnx_file.MEDIA_TYPE: onnx_file.is_plain, workbook_file.MEDIA_TYPE: workbook_file.is_plain}
 """What looks a file through that people cannot read."""
 PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
@@ -241,7 +243,7 @@ def refuse_lies(design: Method, release: Release, drawn: Counter[Draw]) -> None:
 def _is_name(name: str) -> bool:
     plain = bool(name) and name == Path(name).name and not name.startswith(".") and name.isprintable()
     own = name.casefold()
-    return plain and own not in OWN_NAMES and not own.startswith("report-external.")
+    return plain and own not in OWN_NAMES and not own.startswith(OWN_BEGINNINGS)
 
 
 def _refuse_content(design: Method, artefact: Artefact) -> None:

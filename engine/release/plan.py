@@ -21,7 +21,7 @@ from engine.notebook import Shown
 from engine.numbers import plain, shortest_json
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
-from engine.release.copies import WISHES
+from engine.release.copies import wishes
 from engine.table.reading.options import ReadOptions
 from engine.table.schema import Schema
 
@@ -133,7 +133,7 @@ class Plan(Shown):
     tried
         How many settings were looked at on the rows before these were decided.
     also
-        What else is made beside the tables, see `engine.release.copies.WISHES`.
+        What else is made beside the tables, see `engine.release.copies.wishes`.
     continues, step, state
         A visit of a service or a round of an exchange: the ledger entry that opened it, the name of the step,
         and the path of the state file that the last visit left.
@@ -435,7 +435,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "tried": lambda value, field: strict_json.whole(value, field, least=0),
     "also": lambda value, field: tuple(
         dict.fromkeys(
-            strict_json.items(value, field, lambda one, place: strict_json.word(one, place, WISHES))
+            strict_json.items(value, field, lambda one, place: strict_json.word(one, place, wishes()))
         )
     ),
     "continues": strict_json.text,

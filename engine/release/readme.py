@@ -126,6 +126,21 @@ def describe_files(written: bytes, *, language: str = "en") -> dict[str, bytes]:
 
 
 def _describe(tree: dict[str, Any], written: bytes, language: str) -> dict[str, bytes]:
+    from engine.release.bundle import further_languages, name_in  # on first use: it brings pandas along
+
+    found = _papers(tree, written, language)
+    if tree["audience"] == "public":
+        evidence = read_public(tree)
+        found["data-dictionary.json"] = dumps(to_json(list(evidence.dictionary)))
+        found |= package.written(evidence)
+    for further in further_languages(tree):
+        for name, content in _papers(tree, written, further).items():
+            found[name_in(name, further)] = content
+    return found
+
+
+def _papers(tree: dict[str, Any], written: bytes, language: str) -> dict[str, bytes]:
+    """Return everything that people read, in one language."""
     from engine.report import content, external_document, html, internal_document, pdf
 
     public = tree["audience"] == "public"
@@ -142,13 +157,11 @@ def _describe(tree: dict[str, Any], written: bytes, language: str) -> dict[str, 
     if public:
         evidence = read_public(tree)
         found |= {
-            "data-dictionary.json": dumps(to_json(list(evidence.dictionary))),
             "README.txt": readme(evidence, language=language).encode(),
             "verify.html": verify_page(language=language),
-            **package.written(evidence),
         }
         if evidence.method["family"] == Family.MODEL:
-            from engine.release.bundle import MODEL_CARD  # on first use: it brings pandas along
+            from engine.release.bundle import MODEL_CARD
             from engine.report.content.papers import model_card
 
             found[MODEL_CARD] = model_card(evidence, language=language)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,9 @@ from engine.release.bundle import (
     SEALED,
     SUMS,
     most_of,
+    name_without_language,
+    own_files,
+    readers_of,
 )
 from engine.release.program import words_digest
 from engine.release.readme import describe_files, fingerprint
@@ -164,7 +167,7 @@ def verify(
         elif again:
             unchecked += (f"{name}/{file}" for file in differ)
         else:
-            unchecked += (f"{name}/{file}" for file in sorted(PAPERS) if (part.path / file).is_file())
+            unchecked += (f"{name}/{file}" for file in sorted(_papers(part.path)))
         made_again = made_again or bool(again)
     if len(parts) == 2 and not any(_is_odd(check) for check in checks):
         checks.append(Check("evidence", tuple(_check_parts(parts))))
@@ -348,7 +351,7 @@ def _check_sums(name: str, part: Path) -> list[EngineError]:
     present = {path.name for path in part.iterdir()} - {SUMS}
     for file in sorted(recorded.keys() | present):
         if file not in present:
-            if name == AUDITOR and file not in OWN_FILES["internal"]:
+            if name == AUDITOR and name_without_language(file) not in OWN_FILES["internal"]:
                 continue  # left with the custodian; the evidence names it with its sum
             problems.append(VerificationFailed("bundle.missing", file=f"{name}/{file}"))
         elif file not in recorded:
@@ -381,14 +384,14 @@ def _check_evidence(name: str, of: _Part) -> list[EngineError]:
     listed = {str(one["file"]): one["sha256"] for one in kept}
     present = {path.name for path in part.iterdir()}
     problems: list[EngineError] = []
-    known = listed.keys() | OWN_FILES[audience]
+    known = listed.keys() | own_files(tree)
     for file in sorted(known | present):
         if file not in present:
             if name == AUDITOR and file in listed:
                 continue
             problems.append(VerificationFailed("bundle.missing", file=f"{name}/{file[:100]}"))
         elif file not in known:
-            if is_beside_sums(part / file) or (audience == "public" and file in READERS):
+            if is_beside_sums(part / file) or (audience == "public" and file in readers_of(tree)):
                 continue
             problems.append(VerificationFailed("bundle.not_in_evidence", file=f"{name}/{file}"))
         elif file in listed and _sha256(part / file) != listed[file]:
@@ -438,7 +441,8 @@ def _check_reports(name: str, part: _Part) -> list[EngineError]:
         VerificationFailed("bundle.evidence_differs", file=f"{name}/{report.name}")
         for report in sorted(part.path.glob("*.pdf"))
         # Of a file that the method made, a form to print, the evidence has the sum
-        if report.name in PAPERS and embedded_evidence(read_bytes(report, PAPER)) != part.written
+        if name_without_language(report.name) in PAPERS
+        and embedded_evidence(read_bytes(report, PAPER)) != part.written
     ]
 
 
@@ -462,6 +466,10 @@ def _made_again(part: _Part) -> Mapping[str, bytes]:
         return {}
 
 
+def _papers(part: Path) -> Iterator[str]:
+    return (path.name for path in part.iterdir() if name_without_language(path.name) in PAPERS)
+
+
 def _differing(part: Path, again: Mapping[str, bytes]) -> list[str]:
     """Return the papers that read otherwise than what was made again; a signature behind one is not read."""
     return [
@@ -482,7 +490,8 @@ def _check_words(
     """Name what is not what the evidence says: the words that people read must be those of the evidence."""
     if not again:
         return [VerificationFailed("bundle.bad_evidence", file=f"{name}/evidence.json")]
-    absent = sorted(file for file in again if file in READERS and not (part / file).is_file())
+    readers = (file for file in again if name_without_language(file) in READERS)
+    absent = sorted(file for file in readers if not (part / file).is_file())
     gone = [VerificationFailed("bundle.missing", file=f"{name}/{file}") for file in absent]
     return [*gone, *(VerificationFailed("bundle.words_differ", file=f"{name}/{file}") for file in differ)]
 

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +76,6 @@ def _with_copies(folder: Path, evidence: PublicEvidence, made: Made) -> PublicEv
     A copy that its format cannot hold is left out and said: the release has been paid for.
     """
     wished = [ending for ending in made.plan.also if ending in COPIES]
-    sentence = partial(texts.text, language=made.language)
     lines, entries, failed = [], [], []
     tables = [
         (name, entry)
@@ -97,7 +95,9 @@ def _with_copies(folder: Path, evidence: PublicEvidence, made: Made) -> PublicEv
                 continue
             said = {"sha256": bundle.write(folder / name, copy), "media_type": COPIES[ending]}
             lines.append({"file": name, **said, "copy_of": table})
-            entries.append({"file": name, "meaning": sentence("bundle.copy", of=table)})
+            entries.append(
+                {"file": name, **bundle.meaning(Text("bundle.copy", {"of": table}), _languages(made))}
+            )
     return replace(
         evidence,
         artefacts=(*evidence.artefacts, *lines),
@@ -132,7 +132,7 @@ def _write(folder: Path, written: bytes, language: str) -> None:
 def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvidence:
     plan, method, release = made.plan, made.design, made.release
     head = made.ledger.head()
-    sentence, decided = partial(texts.text, language=made.language), _decide(made)
+    decided = _decide(made)
     declared = {str(line["name"]): line for line in decided["columns"] if not line.get("source")}
     return PublicEvidence(
         made_at=datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -151,7 +151,8 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
         statement=made.foreseen.statement,
         artefacts=artefacts,
         dictionary=tuple(
-            bundle.dictionary_json(artefact, sentence, declared) for artefact in release.artefacts
+            bundle.dictionary_json(artefact, declared, languages=_languages(made))
+            for artefact in release.artefacts
         ),
         input_name=_input_name(made),
         ledger={
@@ -168,6 +169,11 @@ def _public(made: Made, artefacts: tuple[Mapping[str, Any], ...]) -> PublicEvide
         measures=figures(made.evaluated.public),
         counted=_count(made),
     )
+
+
+def _languages(made: Made) -> tuple[str, ...]:
+    """Return the languages of the papers."""
+    return (made.language, *(one for one in made.plan.also if one in texts.languages()))
 
 
 def _count(made: Made) -> dict[str, int]:

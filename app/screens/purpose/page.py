@@ -42,11 +42,11 @@ from app.state.purposes import remembered_answers
 from app.theme import text_font
 from app.words.money import CURRENCIES, as_float, level, money
 from app.work.releasing import change_budget
-from engine import texts
+from engine import languages, texts
 from engine.methods.protocol import Budget
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
-from engine.release.copies import WISHES
+from engine.release.copies import COPIES, DESCRIPTIONS
 from engine.release.plan import Plan
 
 # --- What all releases about a new register may cost together -------------------------------------------
@@ -152,8 +152,12 @@ class PurposePage(Page):
         """What else is made beside the tables, for the programs of the recipient and for catalogues."""
         card = Card(words.say("app.purpose.also.heading"))
         self.also: dict[str, QCheckBox] = {}
-        for name in WISHES:
-            box = name_widget(QCheckBox(words.say(f"app.purpose.also.{name}")), f"also_{name}")
+        further = [one for one in texts.languages() if one != words.language()]
+        said = {name: words.say(f"app.purpose.also.{name}") for name in (*COPIES, *DESCRIPTIONS)}
+        for name in further:
+            said[name] = words.say("app.purpose.also.papers", language=languages.find(name).name)
+        for name, label in said.items():
+            box = name_widget(QCheckBox(label), f"also_{name}")
             box.clicked.connect(lambda checked=False: self._wish())
             self.topic(box, "also")
             self.also[name] = box

@@ -14,7 +14,7 @@ from engine.report.content.facts import facts_of
 from engine.report.content.results import compact
 from engine.report.content.shared import declared_meaning, method_name, of_form, of_method, say, stated_or_not
 from engine.report.document import Bullets, Heading, KeyValues, Part, Row
-from engine.views import Cell, Label, TableView, Text
+from engine.views import Cell, Label, TableView, Text, from_json
 
 MOST_VALUES = 12
 
@@ -223,12 +223,17 @@ def _mention(value: Any) -> Iterator[str]:
 def _dictionary(entry: Mapping[str, Any], evidence: PublicEvidence) -> tuple[Part, ...]:
     title = say("done.dictionary", file=str(entry["file"]))
     if "columns" not in entry:
-        return (KeyValues("", (Row(str(entry["file"]), str(entry.get("meaning", ""))),)),)
+        return (KeyValues("", (Row(str(entry["file"]), _meant(entry)),)),)
     rows = tuple(
-        (str(line["name"]), str(line.get("meaning", "")), str(line.get("unit", "")) or None)
-        for line in entry["columns"]
+        (str(line["name"]), _meant(line), str(line.get("unit", "")) or None) for line in entry["columns"]
     )
     return (TableView(title, tuple(say(f"done.{name}") for name in ("column", "meaning", "unit")), rows),)
+
+
+def _meant(line: Mapping[str, Any]) -> Label:
+    """Return what a file or column is; where the papers have several languages, in each of them."""
+    says = from_json(line.get("says"))
+    return says if isinstance(says, Text) else str(line.get("meaning", ""))
 
 
 def _forecast(evidence: PublicEvidence) -> tuple[Part, ...]:

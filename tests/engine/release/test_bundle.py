@@ -100,7 +100,7 @@ def test_no_cell_and_no_heading_of_a_released_table_begins_a_formula(tmp_path) -
 def test_a_value_that_programs_read_as_missing_is_warned_of(cell: str) -> None:
     entries = tuple(DictionaryEntry(name, Text("datasets.as_it_is"), "category") for name in ("a", "b"))
     frame = pd.DataFrame({"a": [cell, "x"], "b": ["y", "x"]}, dtype="str")
-    first, second = dictionary_json(TableArtefact("t", (frame,), entries), texts.text, {})["columns"]
+    first, second = dictionary_json(TableArtefact("t", (frame,), entries), {})["columns"]
     assert first["not_missing"] == [cell] and f"“{cell}” is a value" in first["meaning"]
     assert set(first["values"]) == {cell, "x"}
     assert "not_missing" not in second and "missing" not in second["meaning"]
