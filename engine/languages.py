@@ -12,11 +12,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 ENGLISH = "en"
 MANNERS = "language.toml"
 DIGITS = frozenset("0123456789")
+
+
+class Written(str):
+    """A number as English writes it; wherever it is said, it is said with the signs of that language."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ class Language:
         ('74.434,41', '0,5')
         """
         if self.code == ENGLISH:
-            return written
+            return Written(written)
         return written.translate({ord(","): self.thousands, ord("."): self.decimal})
 
     def form(self, written: str) -> int:
@@ -113,6 +120,11 @@ def _rule(plural: str) -> Any:
     return gettext.c2py(plural)
 
 
+def texts_folder() -> Traversable:
+    """Return the folder that holds a folder for each language."""
+    return files("resources") / "texts"
+
+
 @cache
 def find(code: str) -> Language:
     """Return how a language writes.
@@ -122,5 +134,5 @@ def find(code: str) -> Language:
     FileNotFoundError
         There is no such language; those that there are: `engine.texts.languages`.
     """
-    tree = tomllib.loads((files("resources") / "texts" / code / MANNERS).read_text(encoding="utf-8"))
+    tree = tomllib.loads((texts_folder() / code / MANNERS).read_text(encoding="utf-8"))
     return Language(code=code, **tree)

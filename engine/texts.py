@@ -26,7 +26,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
@@ -83,7 +82,7 @@ def _flatten(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
 @cache
 def _places(language: str) -> Mapping[str, Traversable]:
     """Return the file of every beginning of an id."""
-    return dict(_files(files("resources") / "texts" / language, ""))
+    return dict(_files(manners.texts_folder() / language, ""))
 
 
 @cache
@@ -133,7 +132,7 @@ def languages() -> tuple[str, ...]:
 
     A folder may also hold single files alone, as those of what people who answer a survey read.
     """
-    folders = (files("resources") / "texts").iterdir()
+    folders = manners.texts_folder().iterdir()
     found = {entry.name for entry in folders if entry.is_dir() and (entry / "errors").is_dir()}
     return (FALLBACK, *sorted(found - {FALLBACK}))
 
@@ -273,7 +272,7 @@ def percent_up(share: float, *, language: str = FALLBACK) -> str:
     ('62.3\u00a0%', '50.0\u00a0%')
     """
     written = f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}"
-    return f"{manners.find(language).sign_number(written)}\u00a0%"
+    return manners.find(language).sign_number(f"{written}\u00a0%")
 
 
 def significant_up(value: float, *, language: str = FALLBACK) -> str:
@@ -368,4 +367,4 @@ class _Filler(string.Formatter):
         if is_number:
             written = format(float(value) if isinstance(value, Fraction) else value, format_spec)
             return self.language.sign_number(written)
-        return str(value)
+        return self.language.sign_number(value) if isinstance(value, manners.Written) else str(value)

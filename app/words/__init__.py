@@ -61,7 +61,7 @@ def has(text_id: str) -> bool:
 def label(value: Label) -> str:
     """Return a `Text` as its sentence and the custodian's own words as they are."""
     if not isinstance(value, Text):
-        return value
+        return signed(value) if isinstance(value, languages.Written) else value
     return say(value.id, **{name: _inner(one) for name, one in value.values.items()})
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from engine.languages import Written
 from engine.report.words import FIRM_SPACE, axis_value, margin_columns, with_interval, word
 from engine.views import (
     HIDDEN,
@@ -61,7 +62,7 @@ class _Point:
     def written(self, *, bare: bool = False) -> str:
         """Return the value as people read it, with its margin."""
         low, high = (None, None) if bare else (self.low, self.high)
-        return with_interval(self.value, low, high, "en").replace("± ", f"±{FIRM_SPACE}")
+        return Written(with_interval(self.value, low, high, "en").replace("± ", f"±{FIRM_SPACE}"))
 
 
 def finding(view: View) -> Text | None:
@@ -159,7 +160,7 @@ def _of_curve(view: CurveView | ScatterView) -> Text | None:
     if not points:
         return None
     y, x, label = max(points, key=lambda point: point[0])
-    where = {"axis": view.x_axis, "x": axis_value(x, "en"), "y": axis_value(y, "en")}
+    where = {"axis": view.x_axis, "x": Written(axis_value(x, "en")), "y": Written(axis_value(y, "en"))}
     several = len(view.series) > 1
     return _say("highest_line" if several else "highest", label=label, **where)
 
@@ -176,7 +177,7 @@ def _of_grid(view: HeatmapView | MatrixView) -> Text | None:
     if not cells:
         return None
     value, row, column = max(cells, key=lambda cell: cell[0])
-    return _say("highest_cell", row=row, column=column, value=axis_value(value, "en"))
+    return _say("highest_cell", row=row, column=column, value=Written(axis_value(value, "en")))
 
 
 def _of_graph(view: GraphView) -> Text | None:

@@ -24,6 +24,8 @@ def word(label: Label, language: str) -> str:
     if isinstance(label, Text):
         values = {name: _value(value, language) for name, value in label.values.items()}
         label = _together(texts.text(label.id, language=language, **values))
+    elif isinstance(label, languages.Written):
+        label = languages.find(language).sign_number(label)
     return _UNPRINTABLE.sub(" ", label)
 
 

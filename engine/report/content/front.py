@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.evidence import PublicEvidence
+from engine.languages import Written
 from engine.methods.kinds import Family
 from engine.numbers import exactly
 from engine.privacy.promise import promise_kind
@@ -189,7 +190,7 @@ def _belief(evidence: PublicEvidence) -> Iterator[Drawn]:
     labels: list[Label] = [say("front.belief_before")]
     labels += [say(f"front.belief_{'answer' if local else name}", unit=unit_word(evidence)) for name in known]
     values = (50.0, *(_percent(found[name]) for name in known))
-    most = say("front.belief_found", most=f"{max(values):g}")
+    most = say("front.belief_found", most=Written(f"{max(values):g}"))
     yield BarsView(say("front.belief"), tuple(labels), values, say("front.belief_axis")), most
 
 
@@ -235,7 +236,7 @@ def _size(evidence: PublicEvidence) -> Iterator[Fact]:
             if total is not None and len(total) > 2:
                 value, margin = amount(total[1]), amount(total[2])
                 if value is not None and margin is not None:
-                    said = with_interval(float(value), value - margin, value + margin, "en")
+                    said = Written(with_interval(float(value), value - margin, value + margin, "en"))
                     yield Fact(say("front.total"), said, say("front.total_what"))
                     return
     number = next((one for one in evidence.views if isinstance(one, NumberView) and _counts(one)), None)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from engine.evidence import InternalEvidence
+from engine.languages import Written
 from engine.numbers import exact, exactly
 from engine.report.content.shared import say, three
 from engine.report.document import Heading, KeyValues, Numbers, Part, Row
@@ -105,7 +106,7 @@ def _second_model(private: InternalEvidence) -> tuple[Part, ...]:
         Heading(say("price.second_model")),
         say(
             f"price.second_model_{found['neighbours']}",
-            prior=f"{100 * found['prior']:.0f} %",
+            prior=Written(f"{100 * found['prior']:.0f} %"),
             **prices,
         ),
     ]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.evidence import PublicEvidence
+from engine.languages import Written
 from engine.report.content.facts import has_margins, rows_used
 from engine.report.content.shared import say, side
 from engine.report.document import Bullets, Part
@@ -141,8 +142,8 @@ def put_margins_beside(table: TableView) -> TableView:
 def _pair(value: Cell, margin: Cell) -> str:
     number, limit = amount(value), amount(margin)
     assert number is not None and limit is not None
-    pair = " ± ".join(with_margin(float(number), float(limit), "en"))
-    return write_in_brackets(pair) if isinstance(value, Text) else pair
+    pair = Written(" ± ".join(with_margin(float(number), float(limit), "en")))
+    return Written(write_in_brackets(pair)) if isinstance(value, Text) else pair
 
 
 def _without_empty(table: TableView) -> TableView:
@@ -151,7 +152,7 @@ def _without_empty(table: TableView) -> TableView:
     if not nothing or not table.rows:
         return table
     keep = [at for at in range(len(table.headings)) if at not in nothing]
-    names = "; ".join(word(table.headings[at], "en") for at in nothing)
+    names = [table.headings[at] for at in nothing]
     return replace(
         table,
         headings=tuple(table.headings[at] for at in keep),
@@ -186,7 +187,7 @@ def _across(table: TableView) -> TableView | None:
     labels = len(table.headings) - 1
     named = [
         [
-            _write(cell) if isinstance(cell, str | Text) and amount(cell) is None else ""
+            word(cell, "en") if isinstance(cell, str | Text) and amount(cell) is None else ""
             for cell in row[:labels]
         ]
         for row in table.rows
@@ -205,9 +206,15 @@ def _across(table: TableView) -> TableView | None:
     }
     if not len(cells) == len(table.rows) == len(across) * len(down):
         return None
-    name = table.headings[at]
-    heads = _heads(name, across)
-    rows = tuple((*group, *(cells[group, level] for level in across)) for group in down)
+    labels_of = {
+        name: cell
+        for names, row in zip(named, table.rows, strict=True)
+        for name, cell in zip(names, row, strict=False)
+    }
+    heads = _heads(table.headings[at], [labels_of[level] for level in across])
+    rows = tuple(
+        (*(labels_of[name] for name in group), *(cells[group, level] for level in across)) for group in down
+    )
     kept = (*table.headings[:at], *table.headings[at + 1 : labels])
     return replace(table, headings=(*kept, *heads), rows=rows)
 
@@ -217,7 +224,7 @@ def _levels(values: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(values))
 
 
-def _heads(name: Label, across: Sequence[Cell]) -> tuple[str, ...]:
+def _heads(name: Label, across: Sequence[Cell]) -> tuple[Label, ...]:
     """Name the columns of a table that goes across: a long name once, or it would break within words."""
     once = len(word(name, "en")) > LONG_NAME and len(across) > 3
     return tuple(
@@ -225,9 +232,9 @@ def _heads(name: Label, across: Sequence[Cell]) -> tuple[str, ...]:
     )
 
 
-def _write(level: Cell) -> str:
-    return word(level, "en") if isinstance(level, str | Text) else str(level)
+def _write(level: Cell) -> Label:
+    return level if isinstance(level, str | Text) else str(level)
 
 
-def _named(name: Label, level: Cell) -> str:
-    return f"{word(name, 'en')}: {_write(level)}"
+def _named(name: Label, level: Cell) -> Text:
+    return say("words.named", name=name, level=_write(level))
