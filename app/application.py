@@ -55,7 +55,7 @@ def make_application(
     load_fonts()
     if has_real_font():
         application.setFont(text_font())
-    _use_language(application, language or settings.get("language", ""))
+    use_language(language or settings.get("language", ""))
     read_as_at(MARKS.get(settings.get("numbers", "ask"), ""))
     theme.follow_system()
     theme.choose(look or settings.get("theme", "system"))
@@ -63,12 +63,19 @@ def make_application(
     return application
 
 
-def _use_language(application: QApplication, wanted: str) -> None:
+def use_language(wanted: str) -> None:
+    """Speak a language: the one that is wanted, else the system's, else English."""
+    application = QApplication.instance()
     chosen = wanted or QLocale.system().name()[:2]
     words.choose_language(chosen if chosen in texts.languages() else texts.FALLBACK)
     # Numbers and dates are written as the texts write them; Qt's own words (in file dialogs) follow along.
     english = QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)
     QLocale.setDefault(english if words.language() == texts.FALLBACK else QLocale(words.language()))
+    if application is None:
+        return
+    for before in application.findChildren(QTranslator):
+        application.removeTranslator(before)
+        before.deleteLater()
     if words.language() != texts.FALLBACK:
         translator = QTranslator(application)
         folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import (
+    QCursor,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+)
 from PySide6.QtWidgets import QAbstractButton, QFrame, QMenu, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.making import (
-    STRETCH,
     add,
     align_left,
     hidden,
@@ -296,10 +304,11 @@ MARGIN = 16
 
 
 class Side(QFrame):
-    """Emits ``chosen`` with a step, and ``look_chosen`` with system, light or dark."""
+    """Emits ``chosen`` with a step, ``look_chosen`` with system, light or dark, ``language_chosen``."""
 
     chosen = Signal(str)
     look_chosen = Signal(str)
+    language_chosen = Signal(str)
     help_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -336,9 +345,16 @@ class Side(QFrame):
         self.offline = Prose(words.say("app.window.offline"), tone="quiet", pixels=12)
         self.offline.setContentsMargins(8, 0, 0, 0)
         self.help = make_button(words.say("app.help.open"), "help-open", self.help_wanted.emit, look="link")
-        column.addLayout(make_row(self.look, self.help, STRETCH, spacing=14))
+        self.language = hidden(make_button("", "language", self._offer_languages, look="link"))
+        self.language.setText(words.language_name(words.language()))
+        self.language.setAccessibleName(words.say("app.window.language", name=self.language.text()))
+        self.language.setVisible(len(words.languages()) > 1)
+        last = Wrapping(spacing=14)
+        for button in (self.look, self.help, self.language):
+            last.addWidget(button)
+        column.addLayout(last)
         add(column, 8, self.offline)
-        self.line = StepLine(self.look, self.help)
+        self.line = StepLine(*(one for one in (self.look, self.help, self.language) if not one.isHidden()))
         self.line.chosen.connect(self.chosen)
         add(both, self.line, (self.tall, 1))
         self.set_line(False)
@@ -392,6 +408,17 @@ class Side(QFrame):
         """Show what stands outside the steps once: the first page has buttons of its own for it."""
         for step, button in self.links.items():
             button.setVisible(not (self._current == flow.START and step in flow.BESIDE))
+
+    def _offer_languages(self) -> None:
+        """Show the languages that there are, each by its own name."""
+        menu = QMenu(self)
+        for code in words.languages():
+            action = menu.addAction(words.language_name(code, reviewed=True))
+            action.setCheckable(True)
+            action.setChecked(code == words.language())
+            action.triggered.connect(lambda checked=False, code=code: self.language_chosen.emit(code))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(QCursor.pos())
 
     def _next_look(self) -> None:
         self.look_chosen.emit(MODES[(MODES.index(theme.mode) + 1) % len(MODES)])

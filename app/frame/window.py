@@ -99,7 +99,7 @@ class Window(QWidget):
         self._build()
         self._keys()
         self.study.listen(self._study_changed)
-        self._register = RegisterWatch(self.study, self.runner, self.side.show_register)
+        self._register = RegisterWatch(self.study, self.runner, lambda found: self.side.show_register(found))
         self.go("start")
 
     # --- what pages may ask ------------------------------------------------------------------------
@@ -344,15 +344,20 @@ class Window(QWidget):
     # --- making the frame --------------------------------------------------------------------------
 
     def _build(self) -> None:
-        row = make_row(inside=self, spacing=0, margins=0)
+        self._row: QBoxLayout = make_row(inside=self, spacing=0, margins=0)
+        self._fill()
+
+    def _fill(self) -> None:
+        """Make everything that has words."""
         self.side = Side()
         self.side.chosen.connect(self.go)
         self.side.look_chosen.connect(self._choose_look)
+        self.side.language_chosen.connect(self.use_language)
         self.side.help_wanted.connect(self.show_help)
-        add(row, self.side, (self._build_middle(), 1))
+        self._middle = self._build_middle()
+        add(self._row, self.side, (self._middle, 1))
         self.panel = Panel(self)
-        row.addWidget(self.panel)
-        self._row = row
+        self._row.addWidget(self.panel)
 
     def _build_middle(self) -> QWidget:
         middle = QWidget()
@@ -516,6 +521,34 @@ class Window(QWidget):
     def _choose_look(self, mode: str) -> None:
         theme.choose(mode)
         self.settings.set(theme=mode)
+
+    def use_language(self, code: str) -> None:
+        """Speak another language from now on, everywhere, at the same place."""
+        if code == words.language():
+            return
+        if any(map(self.runner.busy, ("release", "sites"))):
+            self.notify(words.say("app.window.busy_language"), tone="care")
+            return
+        step = self.step
+        self._commit()
+        self.page(step).leave()
+        from app.application import use_language  # the program itself, which imports much that is its own
+
+        self.settings.set(language=code)
+        use_language(code)
+        # What is put away is kept: the press that chose comes from one of its parts, and jobs report to them.
+        self._former = [self.side, self._middle, self.panel]
+        for part in self._former:
+            self._row.removeWidget(part)
+            part.hide()
+            part.setParent(None)
+        self.step = ""
+        self._fill()
+        for part in (self.side, self._middle, self.panel):
+            part.show()
+        self._arrange()
+        self.go(step)
+        self._register.tell()
 
     def _margin(self) -> int:
         return 20 if self.side.property("line") else 32

@@ -68,6 +68,30 @@ class Numbers(QWidget):
         self.said.say(words.say(f"app.start.first.meant.{self.choice.currentData()}"))
 
 
+class Language(QWidget):
+    """In which language the window speaks: ``chosen`` with its code."""
+
+    chosen = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.choice = make_choice("language", words.say("app.start.first.language"), self._choose)
+        for code in words.languages():
+            self.choice.addItem(words.language_name(code), code)
+        self.choice.setCurrentIndex(self.choice.findData(words.language()))
+        self.said = name_widget(Prose(tone="quiet"), "language-said")
+        make_column(align_left(self.choice), self.said, inside=self, spacing=6, margins=0)
+        reviewed = words.language() != words.languages()[0]
+        self.said.setVisible(reviewed)
+        if reviewed:
+            self.said.say(words.say("app.start.first.reviewed", by=words.reviewed_by()))
+
+    def _choose(self, place: int) -> None:
+        code = str(self.choice.itemData(place))
+        if code != words.language():
+            self.chosen.emit(code)
+
+
 class Place(Prose):
     """Where the registers live, and whether that is a good place."""
 
@@ -110,8 +134,10 @@ class FirstThings(QWidget):
     ) -> None:
         super().__init__()
         self._settings, self._sealing = settings, sealing
-        self.numbers, self.place = Numbers(settings), Place(ledger)
+        self.language, self.numbers, self.place = Language(), Numbers(settings), Place(ledger)
+        languages = {"language": _card("language", self.language)} if len(words.languages()) > 1 else {}
         self.cards = {
+            **languages,
             "numbers": _card("numbers", self.numbers),
             "registers": _card("registers", self.place),
             "passphrase": _card("passphrase", sealing),

@@ -11,7 +11,8 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from engine import languages, texts
+from engine import languages as manners
+from engine import texts
 from engine.errors import EngineError
 from engine.methods.parameters import Problem
 from engine.protected import Protected
@@ -29,6 +30,29 @@ def choose_language(language: str) -> None:
 def language() -> str:
     """Return the language in use."""
     return _language
+
+
+def languages() -> tuple[str, ...]:
+    """Return the languages in which the window speaks, English first."""
+    return texts.languages()
+
+
+def language_name(code: str, *, reviewed: bool = False) -> str:
+    """Return what a language calls itself, with who has read it as a native reader where that is wanted.
+
+    >>> language_name("en"), language_name("en", reviewed=True)
+    ('English', 'English')
+    """
+    name = manners.find(code).name
+    if not reviewed or code == texts.FALLBACK:
+        return name
+    return texts.text("app.window.reviewed", language=code, name=name, by=reviewed_by(code))
+
+
+def reviewed_by(code: str = "") -> str:
+    """Return who has read a language as a native reader, that in use where none is named; nobody so far."""
+    code = code or _language
+    return manners.find(code).reviewed_by or texts.text("app.window.reviewed_by_nobody", language=code)
 
 
 def speak(protected: Protected) -> bool:
@@ -50,7 +74,7 @@ def number(value: float | Fraction, *, digits: int = 6) -> str:
 
 def signed(written: str) -> str:
     """Give a number that is written as in English the signs of the language."""
-    return languages.find(_language).sign_number(written)
+    return manners.find(_language).sign_number(written)
 
 
 def has(text_id: str) -> bool:
@@ -61,7 +85,7 @@ def has(text_id: str) -> bool:
 def label(value: Label) -> str:
     """Return a `Text` as its sentence and the custodian's own words as they are."""
     if not isinstance(value, Text):
-        return signed(value) if isinstance(value, languages.Written) else value
+        return signed(value) if isinstance(value, manners.Written) else value
     return say(value.id, **{name: _inner(one) for name, one in value.values.items()})
 
 

@@ -139,6 +139,10 @@ class RegisterWatch:
         self.study, self.runner, self._tell = study, runner, tell
         study.listen(self._changed)
 
+    def tell(self) -> None:
+        """Tell it once more: to a part that was made anew."""
+        self._changed(CHANGES)
+
     def _changed(self, names: frozenset[str]) -> None:
         if not names & CHANGES:
             return

@@ -87,6 +87,7 @@ class StartPage(Page):
         self.topic(self.sealing, "sealing")
         self.first = FirstThings(self.frame.settings, self.computer, self.sealing, self._ledger)
         self.first.answered.connect(self._begin)
+        self.first.language.chosen.connect(self.frame.use_language)
         for name, card in self.first.cards.items():
             self.topic(card, f"first.{name}")
         self.topic(self.first.numbers.choice, "first.numbers")

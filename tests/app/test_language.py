@@ -1,0 +1,79 @@
+"""Another language at once, everywhere, at the same place; and nothing English left on any page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit
+
+from app import words
+from app.frame.window import Window
+from app.state import flow
+from app.state.settings import Settings
+from engine import texts
+from tests.engine.languages import trial
+
+WORD = re.compile(r"(?<![\w./])[A-Za-z]{3,}(?![\w/]|\.\w)")
+OWN = {
+    "Custos",
+    "English",
+    "Deutsch",
+    "Français",
+    "Trial",
+    "Ctrl",
+    "Alt",
+    "Enter",
+    "Shift",
+    "Esc",
+    "CSV",
+    "GDPR",
+}
+
+
+@pytest.fixture
+def spoken(tmp_path: Path):
+    (tmp_path / "texts").mkdir()
+    with trial.spoken(tmp_path / "texts") as code:
+        yield code
+    words.choose_language(texts.FALLBACK)
+
+
+def said(window: Window) -> str:
+    parts = [
+        one.text()
+        for kind in (QLabel, QAbstractButton)
+        for one in window.findChildren(kind)
+        if one.isVisible()
+    ]
+    parts += [one.placeholderText() for one in window.findChildren(QLineEdit) if one.isVisible()]
+    parts += [one.currentText() for one in window.findChildren(QComboBox) if one.isVisible()]
+    return re.sub(r"<[^>]+>", " ", "\n".join(parts))
+
+
+def test_another_language_is_spoken_at_once_at_the_same_place(spoken, qtbot, tmp_path):
+    window = Window(settings=Settings(tmp_path), data=tmp_path)
+    qtbot.addWidget(window)
+    window.resize(1366, 768)
+    window.show()
+    window.go("explore")
+    before = said(window)
+    assert WORD.search(before)
+    window.use_language(spoken)
+    assert window.step == "explore" and Settings(tmp_path).get("language") == spoken
+    assert window.isVisible() and window.side.isVisible() and window.panel is not None
+    assert not set(WORD.findall(said(window))) - OWN
+    window.use_language("en")
+    assert said(window) == before
+
+
+@pytest.mark.parametrize("step", [flow.START, *flow.BESIDE, "load", "sites"])
+def test_pages_that_need_no_table_hold_nothing_english(spoken, qtbot, tmp_path, step):
+    words.choose_language(spoken)
+    window = Window(settings=Settings(tmp_path), data=tmp_path)
+    qtbot.addWidget(window)
+    window.resize(1366, 768)
+    window.show()
+    window.go(step)
+    assert not set(WORD.findall(said(window))) - OWN
