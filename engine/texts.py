@@ -166,6 +166,25 @@ def _fill(pattern: str, values: Mapping[str, Any], language: str) -> str:
     return _Filler(manners.find(language)).vformat(pattern, (), values)
 
 
+def say_unit(unit: str, language: str) -> str:
+    """Return a unit, which evidence names in English, in the words of a language; an unknown one as it is.
+
+    Examples
+    --------
+    >>> say_unit(" rows", "en"), say_unit("mmol/l", "en")
+    (' rows', 'mmol/l')
+    """
+    if language == FALLBACK or not unit.strip():
+        return unit
+    plain, blank = unit.strip(), unit[: len(unit) - len(unit.lstrip())]
+    for name, pattern in _of_file(FALLBACK, "units").items():
+        values = {"cap": "(?P<cap>[0-9]+)"} if "{cap}" in pattern else {}
+        found = re.fullmatch(_fill(pattern, values, FALLBACK), plain)
+        if found:
+            return blank + text(name, language=language, **found.groupdict())
+    return unit
+
+
 def _pattern(text_id: str, language: str) -> str:
     for spoken_in in (language, FALLBACK):
         sentence = _find(text_id, spoken_in)
@@ -349,7 +368,9 @@ class _Filler(string.Formatter):
     def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if isinstance(key, str) and key.startswith(PROTECTED):
             return spoken().said(key.removeprefix(PROTECTED), self.language)
-        return super().get_value(key, args, kwargs)
+        found = super().get_value(key, args, kwargs)
+        is_unit = isinstance(found, str) and isinstance(key, str) and key.endswith("unit")
+        return say_unit(found, self.language.code) if is_unit else found
 
     def format_field(self, value: Any, format_spec: str) -> str:
         code = self.language.code

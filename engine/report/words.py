@@ -220,4 +220,5 @@ def _named(item: Explanation, language: str) -> str:
 
 def write_with_unit(value: Cell, unit: str, language: str) -> str:
     """Return a value with its unit."""
-    return f"{cell(value, language)}{FIRM_SPACE}{unit}" if unit else cell(value, language)
+    said = texts.say_unit(unit, language)
+    return f"{cell(value, language)}{FIRM_SPACE}{said}" if unit else cell(value, language)

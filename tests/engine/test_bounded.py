@@ -21,7 +21,8 @@ METHODS = ("read_text", "read_bytes", "readlines")
 MAY = {
     "engine/bounded.py",  # the one reader, with its limit
     "engine/ledger/process.py",  # what the system says of a process
-    "engine/languages.py", "engine/texts.py", "engine/report/html.py", "engine/report/pdf.py", "engine/release/examples.py",
+    "engine/languages.py", "engine/texts.py", "engine/report/html.py", "engine/report/pdf.py",
+    "engine/release/examples.py",
     "engine/release/readme.py", "engine/release/program.py", "engine/methods/protocol.py",
     "engine/methods/datasets/imputation.py", "engine/methods/models/leaving.py",
     "engine/methods/exchanges/paper.py", "engine/methods/shared/offline_page.py",

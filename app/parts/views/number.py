@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app import words
 from app.parts.cards import NumberCard
+from engine import texts
 from engine.views import NumberView
 
 
@@ -15,5 +16,5 @@ class NumberWidget(NumberCard):
         from engine.report.words import cell
 
         written = cell(view.value, words.language())
-        self.show_number(f"{written} {view.unit}".strip())
+        self.show_number(f"{written} {texts.say_unit(view.unit, words.language())}".strip())
         self.sentence.hide()

@@ -558,13 +558,17 @@ class PreviewPage(Page):
         self.enter()
 
 
+def _agreeing(unit: str, written: str) -> str:
+    return texts.say_unit(agreeing(unit, written, texts.spoken()), words.language())
+
+
 def _error_sentence(quantity: Text, kind: str, small: Expected, large: Expected) -> str:
     unit = unit_parts(small.unit)[0]
     return words.say(
         f"app.preview.exact.{kind}",
         name=words.label(quantity),
-        limit=f"{size(small.limit)}{agreeing(unit, size(small.limit), texts.spoken())}",
-        least=f"{size(large.limit)}{agreeing(unit, size(large.limit), texts.spoken())}",
+        limit=f"{size(small.limit)}{_agreeing(unit, size(small.limit))}",
+        least=f"{size(large.limit)}{_agreeing(unit, size(large.limit))}",
         small=small.size or 0,
         large=large.size or 0,
     )
