@@ -164,9 +164,15 @@ def unpack(wheel: Path, target: Path) -> None:
 def wanted_not(place: str) -> bool:
     """Say whether a file of a package is left out: what is never loaded, programs, and tests."""
     is_tool = place.startswith("PySide6/") and place.endswith(".exe")
+    if place in SPOKEN:
+        return False
     return place.startswith(LEFT_OUT) or is_tool or ("/tests/" in place and place.startswith(TESTED))
 
 
+SPOKEN = frozenset(
+    f"PySide6/translations/qtbase_{one.name}.qm" for one in (ROOT / "resources" / "texts").iterdir()
+)
+"""What Qt says itself, in dialogs of files, in each of our languages."""
 TESTED = ("numpy/", "scipy/", "pandas/", "sklearn/", "matplotlib/", "joblib/", "narwhals/")
 
 

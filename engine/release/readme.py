@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from textwrap import wrap
 from typing import Any
 
-from engine import texts
+from engine import languages, texts
 from engine.evidence import PublicEvidence, dumps, read_public, words_of
 from engine.methods.kinds import Family
 from engine.release import package
 from engine.report.content.facts import own_words
 from engine.report.content.shared import day, declared_meaning, moment
+from engine.report.document import Document
 from engine.report.words import word
 from engine.views import Cell, Text, to_json
 
@@ -55,6 +57,7 @@ def readme(evidence: PublicEvidence, *, language: str = "en") -> str:
         *_mistaken(evidence, sentence),
         *_own(evidence, language),
         sentence("bundle.verify"),
+        *(word(one, language) for one in _reviewed(language)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -149,7 +152,8 @@ def _papers(tree: dict[str, Any], written: bytes, language: str) -> dict[str, by
     whole = None
     for ending, render in (("pdf", pdf.render), ("html", html.render)):
         try:
-            whole = whole or (external_document(written) if public else internal_document(written))
+            made = external_document if public else internal_document
+            whole = whole or _with_reviewer(made(written), language)
             found[f"{name}.{ending}"] = render(whole, evidence=written, language=language)
         except Exception as error:  # the release has been paid for, and is not lost over its report
             document = content.bare(tree, type(error).__name__)
@@ -166,6 +170,24 @@ def _papers(tree: dict[str, Any], written: bytes, language: str) -> dict[str, by
 
             found[MODEL_CARD] = model_card(evidence, language=language)
     return found
+
+
+def _reviewed(language: str) -> tuple[Text, ...]:
+    """Return who has read a translation, and that the English binds; nothing in English."""
+    if language == texts.FALLBACK:
+        return ()
+    by = languages.find(language).reviewed_by or texts.text(
+        "app.window.reviewed_by_nobody", language=language
+    )
+    return (Text("report.words.translated", {"by": by}),)
+
+
+def _with_reviewer(document: Document, language: str) -> Document:
+    if not document.sections:
+        return document
+    last = document.sections[-1]
+    told = replace(last, parts=(*last.parts, *_reviewed(language)))
+    return replace(document, sections=(*document.sections[:-1], told))
 
 
 def fingerprint(sums: bytes) -> str:
