@@ -156,7 +156,11 @@ CHECKS: tuple[Callable[[str, str, str], bool], ...] = (
 @cache
 def excused() -> Mapping[str, Mapping[str, str]]:
     """Return, by check, the sentences that rightly differ, with why: read by whoever translated."""
-    return tomllib.loads((HERE / "excused.toml").read_text(encoding="utf-8"))
+    found: dict[str, dict[str, str]] = {}
+    for file in sorted(HERE.glob("excused*.toml")):
+        for name, sentences in tomllib.loads(file.read_text(encoding="utf-8")).items():
+            found.setdefault(name, {}).update(sentences)
+    return found
 
 
 def made_from(language: str) -> Path:
