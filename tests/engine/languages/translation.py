@@ -28,6 +28,8 @@ SIGNS = "≤≥<>±×→εδρ∞=%€§"
 WORDS = re.compile(r"[^\W\d_]{4,}")
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,\u202f\u00a0]\d+)*(?![\w])")
 PLACE = re.compile(r"\{[^{}]*\}")
+AS_WRITTEN = re.compile(r"“[^”]*”|`[^`]*`|\bcustos [a-z]+[^.;]*|\b[A-Z_]{3,}\b|--[a-z-]+")
+"""What is typed or named as it is, in every language."""
 NO = {
     "en": r"\b(not|no|never|nothing|nobody|cannot|without|none|neither|nor|nowhere)\b|n['’]t\b",
     "de": r"\b(nicht|kein\w*|nie\w*|nichts|niemand\w*|ohne|weder|noch|nirgend\w*|un\w+|fehl\w*|statt\w*)\b"
@@ -55,13 +57,9 @@ def places(pattern: str) -> Counter[str]:
     return found
 
 
-def numbers(pattern: str, language: str) -> Counter[str]:
-    """Return the numbers of a sentence as English writes them."""
-    spoken = languages.find(language)
-    found = (
-        one.replace(spoken.thousands, "").replace("\u00a0", "") for one in NUMBER.findall(written(pattern))
-    )
-    return Counter(one.replace(spoken.decimal, ".") for one in found)
+def numbers(pattern: str) -> Counter[str]:
+    """Return the digits of each number of a sentence, whatever stands between them."""
+    return Counter(re.sub(r"\D", "", one) for one in NUMBER.findall(written(pattern)))
 
 
 def other_places(english: str, other: str, language: str) -> bool:
@@ -71,7 +69,7 @@ def other_places(english: str, other: str, language: str) -> bool:
 
 def other_numbers(english: str, other: str, language: str) -> bool:
     """Whether it names other numbers."""
-    return set(numbers(english, "en")) != set(numbers(other, language))
+    return set(numbers(english)) != set(numbers(other))
 
 
 def other_signs(english: str, other: str, language: str) -> bool:
@@ -134,7 +132,7 @@ def glossary() -> tuple[tuple[re.Pattern[str], Mapping[str, str]], ...]:
 
 def other_terms(english: str, other: str, language: str) -> bool:
     """Whether a term is called otherwise than in the glossary."""
-    plain = PLACE.sub(_words_of_a_place, english)
+    plain = AS_WRITTEN.sub(" ", PLACE.sub(_words_of_a_place, english))
     said = PLACE.sub(_words_of_a_place, other)
     return any(
         language in others and term.search(plain) and not re.search(others[language], said, re.I)
