@@ -28,7 +28,9 @@ SIGNS = "≤≥<>±×→εδρ∞=%€§"
 WORDS = re.compile(r"[^\W\d_]{4,}")
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,\u202f\u00a0]\d+)*(?![\w])")
 PLACE = re.compile(r"\{[^{}]*\}")
-AS_WRITTEN = re.compile(r"“[^”]*”|`[^`]*`|\bcustos [a-z]+[^.;]*|\b[A-Z_]{3,}\b|--[a-z-]+")
+AS_WRITTEN = re.compile(
+    r"“[^”]*”|`[^`]*`|\bcustos [a-z]+[^.;]*|\b[A-Z_]{3,}\b|[\w-]+\.[a-z]{2,5}\b|--[a-z-]+"
+)
 """What is typed or named as it is, in every language."""
 NO = {
     "en": r"\b(not|no|never|nothing|nobody|cannot|without|none|neither|nor|nowhere)\b|n['’]t\b",
