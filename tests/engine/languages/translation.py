@@ -29,7 +29,7 @@ WORDS = re.compile(r"[^\W\d_]{4,}")
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,\u202f\u00a0]\d+)*(?![\w])")
 PLACE = re.compile(r"\{[^{}]*\}")
 AS_WRITTEN = re.compile(
-    r"“[^”]*”|`[^`]*`|\bcustos [a-z]+[^.;]*|\b[A-Z_]{3,}\b|[\w-]+\.[a-z]{2,5}\b|--[a-z-]+"
+    r"“[^”]*”|`[^`]*`|\bcustos [a-z]+[^.;]*|\b[A-Z_]{3,}\b|[\w-]+\.[a-z]{2,6}\b|--[a-z-]+"
 )
 """What is typed or named as it is, in every language."""
 NO = {
