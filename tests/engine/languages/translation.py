@@ -34,7 +34,7 @@ AS_WRITTEN = re.compile(
 """What is typed or named as it is, in every language."""
 NO = {
     "en": r"\b(not|no|never|nothing|nobody|cannot|without|none|neither|nor|nowhere)\b|n['’]t\b",
-    "de": r"\b(nicht|kein\w*|nie\w*|nichts|niemand\w*|ohne|weder|noch|nirgend\w*|un\w+|fehl\w*|statt\w*)\b"
+    "de": r"\b(nicht|nein|kein\w*|nie\w*|nichts|niemand\w*|ohne|weder|noch|nirgend\w*|un\w+|fehl\w*|statt\w*)\b"
     r"|\w(los|frei|leer)",
     "fr": r"\b(ne|pas|aucun\w*|jamais|rien|sans|personne|ni|non|nul\w*|plus|hors|vide|manqu\w*)\b"
     r"|\bn['’]|\b(in|im|il|ir)\w+",
