@@ -29,7 +29,7 @@ WORDS = re.compile(r"[^\W\d_]{4,}")
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,\u202f\u00a0]\d+)*(?![\w])")
 PLACE = re.compile(r"\{[^{}]*\}")
 AS_WRITTEN = re.compile(
-    r"“[^”]*”|`[^`]*`|\bcustos [a-z]+[^.;]*|\b[A-Z_]{3,}\b|[\w-]+\.[a-z]{2,6}\b|--[a-z-]+"
+    r"“[^”]*”|`[^`]*`|\bcustos [a-z]+[^.;]*|\b[A-Z_]{3,}\b|[\w-]+\.[a-z]{2,6}\b|\b[a-z]+/|^release:|^internal:|--[a-z-]+"
 )
 """What is typed or named as it is, in every language."""
 NO = {
@@ -95,7 +95,8 @@ def left_english(english: str, other: str, language: str) -> bool:
 
 def lost_no(english: str, other: str, language: str) -> bool:
     """Whether the English denies something and the translation nothing."""
-    return bool(re.search(NO["en"], english, re.I)) and not re.search(NO.get(language, ""), other, re.I)
+    plain = re.sub(r"\bno (more|less|fewer) than\b", " ", english)
+    return bool(re.search(NO["en"], plain, re.I)) and not re.search(NO.get(language, ""), other, re.I)
 
 
 def too_familiar(english: str, other: str, language: str) -> bool:
