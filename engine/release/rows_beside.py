@@ -58,7 +58,7 @@ def refuse_rows_beside(
     InputRefused
         ``run.rows_beside``.
     """
-    found, absent = _beside(plan, ledger, holding, design, places, keep=True)
+    found, absent = _beside(plan, ledger, holding, design, places, entry=entry)
     if found and prepared is not None:
         found = _of_the_same(found, ledger, prepared)
     if not found and not absent:
@@ -75,7 +75,7 @@ def beside(plan: Plan, ledger: Ledger, design: Method, *, places: Iterable[Path]
     holding = charge.known_holding(plan, ledger)
     if holding is None:
         return {}
-    found, absent = _beside(plan, ledger, holding, design, places, keep=False)
+    found, absent = _beside(plan, ledger, holding, design, places)
     return _told([*found, *absent]) if found or absent else {}
 
 
@@ -84,14 +84,18 @@ def _told(entries: list[Entry]) -> dict[str, Any]:
 
 
 def _beside(
-    plan: Plan, ledger: Ledger, holding: Holding, design: Method, places: Iterable[Path], *, keep: bool
+    plan: Plan, ledger: Ledger, holding: Holding, design: Method, places: Iterable[Path], *, entry: str = ""
 ) -> tuple[list[Entry], list[Entry]]:
-    """Return earlier releases of the other kind that have columns with it, and those of unknown columns."""
+    """Return earlier releases of the other kind that have columns with it, and those of unknown columns.
+
+    Of one that is being made at the same moment, or was killed, the columns are not known.
+    """
     method = type(design)
     if not (method.compares or shows_rows(method)):
         return [], []
-    unbounded = [one for one in ledger.entries(holding.id) if one.loss == "unbounded"]
-    found, absent = looked_for(ledger, unbounded, places, keep=keep)
+    unbounded = [one for one in ledger.entries(holding.id) if one.loss == "unbounded" and one.id != entry]
+    found, absent = looked_for(ledger, unbounded, places, keep=bool(entry))
+    absent += [one for one in unbounded if one.state in ("reserved", "spent")]
 
     def is_other(other: type[Method]) -> bool:
         return shows_rows(other) if method.compares else other.compares

@@ -80,6 +80,18 @@ def test_rows_of_which_nothing_is_known_are_found_in_their_folder_or_asked_about
     assert ledger.told(first.entry) == told_of(first.folder)
 
 
+def test_what_is_made_at_the_same_moment_or_was_killed_is_asked_about(tmp_path, ledger, monkeypatch):
+    frame = stays(COUNTS)
+    with monkeypatch.context() as killed:
+        killed.setattr("engine.release.run._write", lambda *_: 1 / 0)
+        killed.setattr("engine.release.run._close", lambda *_: None)
+        with pytest.raises(ZeroDivisionError):
+            released(tmp_path, ledger, "rows", "one", frame)
+    assert [one.state for one in ledger.entries()] == ["spent"]
+    with pytest.raises(InputRefused, match="rows_beside"):
+        released(tmp_path, ledger, "table", "two", frame)
+
+
 def test_which_ways_show_rows_of_people():
     ways = ("datasets.masking", "datasets.k_anonymity", "datasets.imputation", "datasets.marginals")
     assert [shows_rows(method(one)) for one in ways] == [True, True, True, False]
