@@ -213,7 +213,7 @@ def is_explained(new: Told, old: Told, came: int, few: float) -> bool:
     Of ``came`` it is known; how many left follows from the totals. Where more than ``few`` are missing or too
     many, people have other values than before, or a column reads otherwise.
     """
-    slack, tables = max(new.off, old.off, 1) - 1, _both(new, old)
+    slack, tables = max(new.off - 1, 0) + max(old.off - 1, 0), _both(new, old)
     whole = tables.get(frozenset())
     left = np.inf if whole is None else came - whole[0, 0] + slack
     return all(
