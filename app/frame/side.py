@@ -345,14 +345,15 @@ class Side(QFrame):
         self.offline = Prose(words.say("app.window.offline"), tone="quiet", pixels=12)
         self.offline.setContentsMargins(8, 0, 0, 0)
         self.help = make_button(words.say("app.help.open"), "help-open", self.help_wanted.emit, look="link")
-        self.language = hidden(make_button("", "language", self._offer_languages, look="link"))
+        self.language = make_button("", "language", self._offer_languages, look="link")
         self.language.setText(words.language_name(words.language()))
         self.language.setAccessibleName(words.say("app.window.language", name=self.language.text()))
-        self.language.setVisible(len(words.languages()) > 1)
         last = Wrapping(spacing=14)
         for button in (self.look, self.help, self.language):
             last.addWidget(button)
         column.addLayout(last)
+        if len(words.languages()) == 1:
+            self.language.hide()
         add(column, 8, self.offline)
         self.line = StepLine(*(one for one in (self.look, self.help, self.language) if not one.isHidden()))
         self.line.chosen.connect(self.chosen)

@@ -88,7 +88,7 @@ def ready(plan: Plan, design: Method) -> Foreseen:
 def refuse_language(language: str) -> None:
     """Refuse a language without texts: it would be noticed when the reports are written."""
     if language not in texts.languages():
-        raise InputRefused("run.unknown_language", language=language, known=", ".join(texts.languages()))
+        raise InputRefused("run.unknown_language", wanted=language, known=", ".join(texts.languages()))
 
 
 def state_of(plan: Plan, base: Path) -> bytes | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,11 @@ from app.frame.window import Window
 from app.state import flow
 from app.state.settings import Settings
 from engine import texts
+from engine.analyses.catalogue import analyses
+from engine.methods.catalogue import methods
+from tests.app.test_nothing_is_cut import _release as put_released
+from tests.app.walking import said as heard
+from tests.app.walking import sample_plan, settle
 from tests.engine.languages import trial
 
 WORD = re.compile(r"(?<![\w./])[A-Za-z]{3,}(?![\w/]|\.\w)")
@@ -77,3 +83,24 @@ def test_pages_that_need_no_table_hold_nothing_english(spoken, qtbot, tmp_path, 
     window.show()
     window.go(step)
     assert not set(WORD.findall(said(window))) - OWN
+
+
+def test_the_way_to_a_release_holds_nothing_english(spoken, window, qtbot, tmp_path):
+    words.choose_language(spoken)
+    window.use_language("en")
+    window.use_language(spoken)
+    plan = sample_plan(tmp_path)
+    cited = [str(asdict(one.published)) for one in (*methods(), *analyses())]
+    own = [plan.dumps(), str(tmp_path), Path(plan.files["people"].path).read_text(), *cited]
+    known = set(re.findall("[A-Za-z]{3,}", " ".join(own)))
+    window.study.open_plan(plan)
+    found: dict[str, set[str]] = {}
+    for step in (*flow.path(window.study.state), *flow.BESIDE):
+        if step == "release":
+            put_released(window, tmp_path)
+        window.go(step)
+        settle(qtbot, window, timeout=60_000)
+        assert window.step == step, window.notice.words()
+        text = re.sub(r"<[^>]+>|&\w+;", " ", "\n".join(heard(window)))
+        found[step] = set(WORD.findall(text)) - known - OWN
+    assert not {step: few for step, few in found.items() if few}

@@ -249,3 +249,8 @@ def test_no_text_says_one_of_several() -> None:
         said = texts.text(text_id, **{**dict.fromkeys(asked, 7), name: 1})
         assert texts.CHOICE not in said, text_id
         assert not re.search(rf"\b1 {re.escape(several)}\b", said), text_id
+
+
+def test_no_place_has_the_name_of_what_says_in_which_language() -> None:
+    wrong = [id for id, pattern in texts.catalogue().items() if "language" in texts.placeholders(pattern)]
+    assert not wrong, "`text` itself takes it"

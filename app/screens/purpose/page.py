@@ -155,7 +155,7 @@ class PurposePage(Page):
         further = [one for one in texts.languages() if one != words.language()]
         said = {name: words.say(f"app.purpose.also.{name}") for name in (*COPIES, *DESCRIPTIONS)}
         for name in further:
-            said[name] = words.say("app.purpose.also.papers", language=languages.find(name).name)
+            said[name] = words.say("app.purpose.also.papers", name=languages.find(name).name)
         for name, label in said.items():
             box = name_widget(QCheckBox(label), f"also_{name}")
             box.clicked.connect(lambda checked=False: self._wish())
