@@ -225,7 +225,9 @@ def _parts(folder: Path) -> dict[str, Path]:
         stays = INTERNAL if (folder / INTERNAL).exists() else AUDITOR
         return inner | ({stays: folder / stays} if (folder / stays).exists() else {})
     if (folder / SUMS).is_file():
-        return {folder.name: folder}
+        # a release alone may have been put under any name, those of what stays too, which has no README
+        is_release = folder.name in (INTERNAL, AUDITOR) and (folder / "README.txt").exists()
+        return {RELEASE if is_release else folder.name: folder}
     raise InputRefused("bundle.no_bundle", folder=folder.name, file=f"{RELEASE}/{SUMS}")
 
 
