@@ -29,13 +29,14 @@ WORDS = re.compile(r"[^\W\d_]{4,}")
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,\u202f\u00a0]\d+)*(?![\w])")
 PLACE = re.compile(r"\{[^{}]*\}")
 AS_WRITTEN = re.compile(
-    r"“[^”]*”|`[^`]*`|\bcustos [a-z]+[^.;]*|\b[A-Z_]{3,}\b|[\w-]+\.[a-z]{2,6}\b|\b[a-z]+/|^release:|^internal:|--[a-z-]+"
+    r"“[^”]*”|`[^`]*`|\bcustos [a-z]+[^.;]*|\b[A-Z_]{3,}\b|[\w-]+\.[a-z]{2,6}\b|\b[a-z]+/|--[a-z-]+"
+    r"|^release:|^internal:"
 )
 """What is typed or named as it is, in every language."""
 NO = {
     "en": r"\b(not|no|never|nothing|nobody|cannot|without|none|neither|nor|nowhere)\b|n['’]t\b",
-    "de": r"\b(nicht|nein|kein\w*|nie\w*|nichts|niemand\w*|ohne|weder|noch|nirgend\w*|un\w+|fehl\w*|statt\w*)\b"
-    r"|\w(los|frei|leer)",
+    "de": r"\b(nicht|nein|kein\w*|nie\w*|nichts|niemand\w*|ohne|weder|noch|nirgend\w*|un\w+)\b"
+    r"|\b(fehl|statt)\w*|\w(los|frei|leer)",
     "fr": r"\b(ne|pas|aucun\w*|jamais|rien|sans|personne|ni|non|nul\w*|plus|hors|vide|manqu\w*)\b"
     r"|\bn['’]|\b(in|im|il|ir)\w+",
 }

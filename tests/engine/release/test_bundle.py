@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from engine import texts
 from engine.methods.protocol import DictionaryEntry, TableArtefact
 from engine.release.bundle import dictionary_json, harmless, write_artefact
 from engine.table.missing_words import MISSING_WORDS
