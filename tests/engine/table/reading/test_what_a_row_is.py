@@ -1,6 +1,7 @@
 """What a plan says of a file decides what a row is: nothing that stands in one line changes another one."""
 
 import gc
+import random
 from dataclasses import replace
 
 import pandas as pd
@@ -107,6 +108,19 @@ def test_many_bare_ends_at_the_edges_of_blocks(tmp_path):
     line = b"p,Q," + b"x\r" * 37 + b"y\r\n"
     found = rows_of(tmp_path, b"a,b,c\r\n" + line * 60_000, replace(SAID, line_ends="\r\n"))
     assert len(found) == 60_000 and {cells[2] for cells in found} == {"x\r" * 37 + "y"}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "filled"), [("utf-8", ""), ("utf-8", "x\ry"), ("cp1252", "ä"), ("gbk", "é")]
+)
+def test_wherever_a_block_ends_every_line_is_a_row(tmp_path, monkeypatch, encoding, filled):
+    monkeypatch.setattr("engine.table.reading.text._BLOCK", 64)
+    chance = random.Random(7)
+    options = replace(SAID, encoding=encoding, line_ends="\r\n")
+    for _ in range(many(25)):
+        rows = [f"p{place},{filled},{'x' * chance.randrange(9)}" for place in range(200)]
+        found = rows_of(tmp_path, "\r\n".join(["a,b,c", *rows, ""]).encode(encoding), options)
+        assert [cells[0] for cells in found] == [f"p{place}" for place in range(200)]
 
 
 @pytest.mark.parametrize(
