@@ -92,6 +92,15 @@ def test_no_bytes_in_one_cell_change_another_line(
     assert together == patiently(tmp_path, content, options)
 
 
+@pytest.mark.parametrize("first", [b" " * (1 << 20), b";" * (1 << 20), b"\0" * (1 << 20), b" "])
+@pytest.mark.parametrize("others", [b"p,1,2", b" , , "])
+def test_what_looks_empty_makes_no_other_row_vanish(tmp_path, first, others):
+    options = replace(SAID, header=False)
+    content = b"\n".join([first + b", , ", *[others] * 9, b""])
+    assert len(rows_of(tmp_path, content, options)) == 10 == len(patiently(tmp_path, content, options))
+    assert rows_of(tmp_path, b"\n" * 9, options) == []
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
 @pytest.mark.parametrize("cell", ["x\ry", "\r", '"open', "\ud800", "ā਍਀", "x\u2028y\x85"])
 def test_nor_do_characters_in_encodings_of_two_bytes(tmp_path, encoding, cell):
