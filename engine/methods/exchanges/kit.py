@@ -218,6 +218,11 @@ class Kit:
         return sum(levels, Fraction(0)) if self.asked == ALL else max(levels)
 
     @property
+    def total(self) -> Fraction:
+        """The ε of the reports of somebody who answers each time that the survey is made."""
+        return self.waves * self.epsilon
+
+    @property
     def sure(self) -> float:
         """How sure, in 100, one report can make somebody who was half sure: rounded up to a tenth.
 
@@ -233,7 +238,7 @@ class Kit:
     @property
     def sure_of_all(self) -> float:
         """The same, by the reports of somebody who answers each time that the survey is made."""
-        return math.ceil(1000 * posterior(0.5, float(self.waves * self.epsilon))) / 10
+        return math.ceil(1000 * posterior(0.5, float(self.total))) / 10
 
     @property
     def length(self) -> int:

@@ -64,7 +64,7 @@ def _words(kit: Kit, language: str) -> dict[str, str]:
     if kit.waves > 1:
         values["waves"] = {
             "waves": kit.waves,
-            "epsilon": _up(kit.waves * kit.epsilon),
+            "epsilon": _up(kit.total),
             "sure": kit.sure_of_all,
         }
     said |= {name: say(WORDS + name, language, **given) for name, given in values.items()}

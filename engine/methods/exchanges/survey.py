@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from engine.errors import InputRefused
@@ -74,7 +75,8 @@ class Survey(Service):
     -----
     Every question gets the channel of `engine.privacy.channels` with the smallest error by closed form. The
     lots are drawn by the browser of each respondent, so no register pays, and collecting is post-processing:
-    it spends nothing further. ε adds up over what one person is asked; that somebody took part is not hidden.
+    it spends nothing further. ε adds up over what one person is asked, in all times that are declared: they
+    are entered once, before the first. That somebody took part is not hidden.
     Nobody can tell whether a report was made by the page as it is.
     """
 
@@ -144,9 +146,9 @@ class Survey(Service):
 
     @once
     def cost(self) -> Promise:
-        """Promise the same for a kit and for what is made of its reports."""
-        events = Sequential(tuple(one.event for one in self.kit.told))
-        loss = Loss(self.kit.epsilon, Fraction(0), Neighbours.REPLACE_ONE, events)
+        """Promise the same for a kit and for what is made of its reports: all declared times together."""
+        events = Sequential(tuple(replace(one.event, count=self.kit.waves) for one in self.kit.told))
+        loss = Loss(self.kit.total, Fraction(0), Neighbours.REPLACE_ONE, events)
         sent = "one_report" if self.kit.waves == 1 else "one_report_each_time"
         return Promise("local_dp", loss, Unit.PERSON, 1, assumptions=("respondents_draw", sent))
 

@@ -53,7 +53,7 @@ def describe_series(kit: Kit) -> tuple[Text, ...]:
     """Declare the sum of ε over all times that a survey is made; nothing of one that is made once."""
     if kit.waves == 1:
         return ()
-    total = texts.significant_up(float(kit.waves * kit.epsilon))
+    total = texts.significant_up(float(kit.total))
     values = {"waves": kit.waves, "epsilon": total, "sure": kit.sure_of_all}
     return (Text(f"{WORDS}.notes.series", values),)
 

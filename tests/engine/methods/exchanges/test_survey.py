@@ -25,6 +25,7 @@ from engine.methods.exchanges.reading import read_reports
 from engine.methods.exchanges.told import inside, uneven
 from engine.methods.protocol import Budget
 from engine.privacy.channels import Sets, for_choice
+from engine.privacy.promise import Promise
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.plan import FileReference
@@ -372,6 +373,28 @@ def test_a_series_says_the_sum_before_it_begins():
     once = SURVEY(OPENING.request).run({}, None)
     assert not [one for one in once.notes if one.id.endswith(".series")]
     assert "one_report" in once.promise.assumptions
+
+
+def test_ledger_evidence_and_papers_hold_the_sum_of_all_declared_times_once(tmp_path, ledger):
+    """Every collection is a visit of the one entry; times that were not declared are an entry of their own."""
+    plan = replace(OPENING, parameters={**OPENING.parameters, "waves": 3})
+    total = 3 * kit_of(plan).epsilon
+    entry = opened(tmp_path, ledger, plan).entry
+    for time, people in enumerate((60, 70, 80)):
+        lines = reports(kit_of(plan), [np.zeros(people, int)] * 3, time)
+        collected(tmp_path, ledger, collecting(tmp_path, entry, lines), f"time {time}")
+    beyond = run(plan, out=tmp_path / "beyond", ledger=ledger, base=tmp_path)
+    kept = ledger.entries()
+    assert sorted(one.parent or "" for one in kept) == sorted(["", "", entry, entry, entry])
+    assert {one.guarantee["epsilon"] for one in kept} == {str(total)}
+    assert {one.id for one in kept if one.parent is None} == {entry, beyond.entry}
+    leaves = Promise.from_json(kept[0].guarantee).loss.events
+    assert 0 <= total - leaves.epsilon() < Fraction(1, 10**6)
+    for folder in ("kit", "time 2"):
+        evidence = json.loads((tmp_path / folder / "release" / "evidence.json").read_text())
+        assert evidence["promise"]["epsilon"] == str(total)
+        said = plain_text(tmp_path / folder / "release" / "report-external.html")
+        assert f"ε = {texts.significant_up(float(total))}" in said and "all declared times" in said
 
 
 @pytest.mark.parametrize(("epsilon", "said"), [("2", "is never proof"), ("3", "close to proof")])
