@@ -376,7 +376,7 @@ def test_a_series_says_the_sum_before_it_begins():
 
 
 def test_ledger_evidence_and_papers_hold_the_sum_of_all_declared_times_once(tmp_path, ledger):
-    """Every collection is a visit of the one entry; times that were not declared are an entry of their own."""
+    """Every collection is a visit of the one entry; times not declared are an entry of their own."""
     plan = replace(OPENING, parameters={**OPENING.parameters, "waves": 3})
     total = 3 * kit_of(plan).epsilon
     entry = opened(tmp_path, ledger, plan).entry
