@@ -20,6 +20,7 @@ from engine.privacy.channels import (
     Geometry,
     Option,
     Sets,
+    Signs,
     Wave,
     channel_from_json,
     channel_to_json,
@@ -102,7 +103,7 @@ class Question:
             y0, slope = channel.line()
             span = slope * (channel.levels - 1)
             return max(channel.layout[1] - 1 - y0, y0 + span) / span
-        assert isinstance(channel, Sets | Geometry | Option)
+        assert isinstance(channel, Sets | Geometry | Option | Signs)
         # Whoever makes a report up chooses the option, too
         return channel.shares().moved * (channel.options if isinstance(channel, Option) else 1)
 
@@ -116,7 +117,7 @@ class Question:
             )
         elif self.kind == SEVERAL:
             right = (isinstance(channel, Sets) and channel.universe == k + channel.ticks) or (
-                isinstance(channel, Option) and channel.options == k
+                isinstance(channel, Option | Signs) and channel.options == k
             )
         else:
             right = isinstance(channel, Wave | Bit) and channel.levels == k

@@ -13,7 +13,7 @@ from typing import Any
 from engine import texts
 from engine.methods.exchanges.kit import ALL, DATE, PAIR, SCALE, SEVERAL, Kit, Question
 from engine.methods.shared.offline_page import fill
-from engine.privacy.channels import Geometry, Option, Sets, Wave, channel_to_json
+from engine.privacy.channels import Geometry, Option, Sets, Signs, Wave, channel_to_json
 
 MOST_RADIOS = 12
 """Longer lists are opened and searched by typing."""
@@ -175,6 +175,8 @@ def _chance(question: Question, language: str) -> str:
         values |= {"named": channel.size, "of": channel.universe, "most": channel.ticks}
     elif isinstance(channel, Option):
         values |= {"of": channel.options}
+    elif isinstance(channel, Signs):
+        values |= {"of": channel.options, "truth": _down(channel.shares().own)}
     elif isinstance(channel, Geometry):
         values |= {"named": round(len(question.answers) * channel.marked / channel.points)}
         values |= {"of": len(question.answers)}
