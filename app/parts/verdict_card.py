@@ -69,14 +69,15 @@ class VerdictCard(Card):
         self._shown = (verdict, remedies, lead)
         empty(self._remedies)
         bad = verdict.is_useless
-        self._set_tone("care" if bad else "accent")
+        self._set_tone("care" if bad or getattr(verdict, "care", None) else "accent")
         if hasattr(verdict, "said"):
             self._show_judged(verdict)
         else:
             self._show_filling(verdict)
         if lead:
             self.sentence.say(f"{lead} {self.sentence.said()}")
-        self.setAccessibleName(f"{self.heading.text()}. {self.sentence.plain()}")
+        said = [self.sentence.plain(), *([self.silent.plain()] if not self.silent.isHidden() else [])]
+        self.setAccessibleName(f"{self.heading.text()}. {' '.join(said)}")
         if bad:
             self._show_remedies(remedies, jumps)
 
@@ -106,7 +107,8 @@ class VerdictCard(Card):
         self.heading.setText(words.say(f"app.preview.verdict.{name}"))
         self.sentence.say(words.label(verdict.said))
         self.says.hide()
-        self.silent.hide()
+        self.silent.setVisible(verdict.care is not None)
+        self.silent.say(words.label(verdict.care) if verdict.care is not None else "")
         self.bar.show()
         show_share(self.bar, verdict.share)
 

@@ -251,6 +251,11 @@ class Kit:
         """By how many points one made-up report in 100 moves a question: who makes it up chooses which."""
         return question.moved_by_forged * (1 if self.asked == ALL else len(self.questions))
 
+    @property
+    def moved(self) -> Fraction:
+        """By how many points one made-up report in 100 moves the question that it moves the most."""
+        return max(self.moved_by_forged(one) for one in self.questions)
+
     def people_for(self, reports: int) -> int:
         """Return how many of so many reports are on one question."""
         return reports if self.asked == ALL else reports // len(self.questions)

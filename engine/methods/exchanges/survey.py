@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.exchanges.asking import BEST, largest_error, make_kit, question_problems
+from engine.methods.exchanges.asking import BEST, largest_error, make_kit, question_problems, robust_ways
 from engine.methods.exchanges.estimating import NORMAL_50, NORMAL_95, SAYS_NOTHING, people_needed
 from engine.methods.exchanges.kit import (
     ALL,
@@ -37,6 +37,7 @@ from engine.methods.exchanges.told import (
     inside,
     kit_views,
     label,
+    ways_view,
 )
 from engine.methods.filling import Judged
 from engine.methods.once import once
@@ -55,11 +56,12 @@ from engine.methods.protocol import (
     Spends,
     Step,
 )
+from engine.privacy.channels.choosing import ROBUST
 from engine.privacy.events import Sequential
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.table.schema import Kind
 from engine.table.table import Table
-from engine.views import Text
+from engine.views import TableView, Text
 
 COLLECT, REPORTS = "collect", "reports"
 PAGE, PAPER = "page", "paper"
@@ -160,7 +162,7 @@ class Survey(Service):
         limit = min(1.0, largest_error(self.kit))
         median = limit * NORMAL_50 / NORMAL_95
         expected = Expected(label("share"), "survey", None, median, limit)
-        return Forecast((expected,), views=(expected_view(self.kit),))
+        return Forecast((expected,), views=(expected_view(self.kit), *self.ways))
 
     def judged(self, people: int | None) -> Judged | None:
         """Judge by the answers that are expected, whoever is in a table."""
@@ -168,7 +170,15 @@ class Survey(Service):
             return None
         limit = self.forecast.errors[0].limit
         values = {"respondents": self.kit.respondents, "limit": 100 * limit}
-        return Judged(max(0.0, 1 - limit / HALF), Text(f"{WORDS}.judged", values))
+        care = describe_forgery(self.kit, "care") if self.ways else None
+        return Judged(max(0.0, 1 - limit / HALF), Text(f"{WORDS}.judged", values), care)
+
+    @once
+    def ways(self) -> tuple[TableView, ...]:
+        """Ways to ask in which made-up reports move less, where they move one by more than a few points."""
+        if self.request.step or self.kit.moved <= ROBUST:
+            return ()
+        return (ways_view(self.kit, robust_ways(self.values, self.kit)),)
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         kit = self.kit
@@ -179,8 +189,9 @@ class Survey(Service):
         names = ["send_form"] if kit.device else ["send_page", "collect_later"]
         names += ["drawn_question"] if kit.asked == ONE else []
         said = (Text(f"{WORDS}.notes.{name}") for name in names)
-        notes = (*describe_series(kit), *said, describe_forgery(kit, "forged"))
-        return Release((artefact,), self.cost, kit_views(kit), notes, state=kit.dumps())
+        forged = describe_forgery(kit, "forged_far" if self.ways else "forged")
+        notes = (*describe_series(kit), *said, forged)
+        return Release((artefact,), self.cost, (*kit_views(kit), *self.ways), notes, state=kit.dumps())
 
     def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
         kit, column = self.kit, self.values["report"]

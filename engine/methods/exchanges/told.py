@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import cached_property
 
 import pandas as pd
 
 from engine import texts
+from engine.methods.exchanges.asking import largest_error
 from engine.methods.exchanges.classifying import LEAST_REPORTS, Classifier, classifier, crossed_pairs
 from engine.methods.exchanges.estimating import (
     Estimate,
@@ -26,6 +28,7 @@ from engine.methods.exchanges.recipients import counts, programs
 from engine.methods.protocol import Artefact, DictionaryEntry, Inside, TableArtefact
 from engine.methods.shared.tables import marked_weak, with_weak
 from engine.privacy.channels import Wave
+from engine.privacy.channels.choosing import ROBUST
 from engine.privacy.channels.urn import SLACK, urn_epsilon
 from engine.texts import plainly
 from engine.views import BarsView, Cell, HeatmapView, IntervalsView, NumberView, TableView, Text, View
@@ -46,7 +49,7 @@ def label(name: str) -> Text:
 
 def describe_forgery(kit: Kit, name: str) -> Text:
     """Say what made-up reports can do, of the question that they move the most."""
-    return Text(f"{WORDS}.notes.{name}", {"points": max(_points(kit, one) for one in kit.questions)})
+    return Text(f"{WORDS}.notes.{name}", {"points": _up(kit.moved)})
 
 
 def describe_series(kit: Kit) -> tuple[Text, ...]:
@@ -58,8 +61,8 @@ def describe_series(kit: Kit) -> tuple[Text, ...]:
     return (Text(f"{WORDS}.notes.series", values),)
 
 
-def _points(kit: Kit, question: Question) -> float:
-    return math.ceil(10 * kit.moved_by_forged(question)) / 10
+def _up(points: Fraction) -> float:
+    return math.ceil(10 * points) / 10
 
 
 def kit_views(kit: Kit) -> tuple[View, ...]:
@@ -68,7 +71,9 @@ def kit_views(kit: Kit) -> tuple[View, ...]:
     for one in kit.questions:
         reason = Text(f"{WORDS}.reasons.{one.reason}")
         chance = math.floor(10**6 * one.channel.hit / one.channel.tickets) / 10**6
-        rows.append((one.text, len(one.answers), float(one.epsilon), chance, _points(kit, one), reason))
+        rows.append(
+            (one.text, len(one.answers), float(one.epsilon), chance, _up(kit.moved_by_forged(one)), reason)
+        )
     names = ("answers", "epsilon", "truth", "forged")
     headings = (
         Text(f"{WORDS}.views.question"),
@@ -82,6 +87,18 @@ def kit_views(kit: Kit) -> tuple[View, ...]:
             NumberView(label("sure_of_all"), kit.sure_of_all, Text(f"{WORDS}.numbers.sure_of_all"), "%")
         )
     return (*views, TableView(Text(f"{WORDS}.views.kit.title"), headings, tuple(rows), note))
+
+
+def ways_view(kit: Kit, ways: Sequence[tuple[str, Kit]]) -> TableView:
+    """Return what made-up reports move, and how exact the least exact question is, by way of asking."""
+    rows = tuple(
+        (Text(f"{WORDS}.views.ways.{name}"), float(one.epsilon), _up(one.moved), largest_error(one))
+        for name, one in (("chosen", kit), *ways)
+    )
+    names = ("whole", "forged", "expected")
+    headings = (Text(f"{WORDS}.views.ways.way"), *(label(name) for name in names))
+    note = Text(f"{WORDS}.views.ways.note", {"reports": kit.respondents, "most": ROBUST})
+    return TableView(Text(f"{WORDS}.views.ways.title"), headings, rows, note)
 
 
 def expected_view(kit: Kit) -> TableView:

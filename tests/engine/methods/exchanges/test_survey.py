@@ -347,6 +347,55 @@ def test_reports_that_were_made_up_for_one_question_show():
     assert uneven(kit_of(OPENING), read_reports([], kit_of(OPENING))) == ()
 
 
+YES_OR_NO = [{"text": f"Question {place}?", "levels": ["yes", "no"]} for place in range(10)]
+WAYS = {
+    "a few questions": (OPENING, {}, 0),
+    "one of many that is drawn": (OPENING, {"questions": YES_OR_NO, "epsilon": 1}, 3),
+    "everything at once": (WIDE, {}, 2),
+    "everybody is asked all": (WIDE, {"asked": "all"}, 2),
+    "a small level": (OPENING, {"questions": [QUESTION | {"levels": list("abc"), "epsilon": "1/4"}]}, 2),
+    "so small that nothing helps": (OPENING, {"questions": YES_OR_NO, "epsilon": "1/10"}, 3),
+    "on paper": (OPENING, {"questions": YES_OR_NO[:4], "form": "paper", "asked": "one", "device": "lie"}, 4),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_what_made_up_reports_move_far_is_said_as_a_number_with_a_choice(name):
+    """Before the kit is made, in amber; each way with its own figure, which is less, and in the report."""
+    plan, changed, count = WAYS[name]
+    plan = replace(plan, parameters={**plan.parameters, **changed})
+    design, kit = check(plan), kit_of(plan)
+    release = SURVEY(plan.request).run({}, None)
+    said = {one.id.rsplit(".", 1)[1]: one for one in release.notes}
+    judged, far = design.judged(None), max(map(kit.moved_by_forged, kit.questions)) > 5
+    sentences = preview_json(plan, None)["sentences"]
+    assert far == any("One made-up report in 100" in one for one in sentences)
+    assert far == (count > 0) == (judged.care is not None) == ("forged_far" in said)
+    views = [one for one in (*design.forecast.views, *release.views) if one.title.id.endswith("ways.title")]
+    assert len(views) == 2 * far and ("forged" in said) != far
+    if not far:
+        return
+    chosen, *others = views[0].rows
+    assert len(others) == count - 1 and views[0] == views[1]
+    assert chosen[2] == judged.care.values["points"] == said["forged_far"].values["points"]
+    assert chosen[2] == math.ceil(10 * max(map(kit.moved_by_forged, kit.questions))) / 10
+    assert all(one[2] < chosen[2] for one in others)
+    for way, *_, moved, _ in others:
+        assert way.id.rsplit(".", 1)[1] != "level" or moved <= 5
+
+
+def test_the_least_level_that_is_named_is_the_least():
+    asked = [QUESTION | {"levels": list("abcdefgh"), "epsilon": None}]
+    values = {**OPENING.parameters, "questions": asked, "epsilon": "1/4"}
+    ((_, _, _, _), (way, level, moved, error)) = check(replace(OPENING, parameters=values)).ways[0].rows
+    assert way.id.endswith(".level") and moved <= 5
+    at = {}
+    for tenths in (round(10 * level) - 1, round(10 * level)):
+        at[tenths] = check(replace(OPENING, parameters={**values, "epsilon": f"{tenths}/10"}))
+    lower, taken = at.values()
+    assert lower.kit.moved > 5 >= taken.kit.moved and taken.forecast.errors[0].limit == error
+
+
 def test_a_drawn_question_tells_as_much_as_the_most_telling_one():
     plan = replace(OPENING, parameters={**OPENING.parameters, "asked": "one"})
     kit = check(plan).kit
