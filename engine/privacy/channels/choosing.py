@@ -134,13 +134,13 @@ def for_ticks(answers: int, most: int, epsilon: Fraction) -> Chosen:
     together = sets.shares().variance(share, population=True) if sets.odds > 1 else math.inf
     drawn = answers * option.shares().variance(share, population=True)
     found = [
-        (sets.shares().moved, Chosen(sets, "ticks", together)),
-        (answers * option.shares().moved, Chosen(option, "option", drawn)),
+        (float(sets.shares().moved), Chosen(sets, "ticks", together)),
+        (float(answers * option.shares().moved), Chosen(option, "option", drawn)),
     ]
     if answers <= LONGEST:
         signs = Signs.at(answers, epsilon).shares()
         chosen = Chosen(Signs.at(answers, epsilon), "signs", signs.variance(share, population=True))
-        found.append((signs.moved, chosen))
+        found.append((float(signs.moved), chosen))
     return min(found, key=lambda one: (one[0] > ROBUST, one[1].risk * max(one[0], ROBUST)))[1]
 
 
