@@ -92,7 +92,10 @@ class Sets(Channel):
 
     def possible(self, reported: Array) -> Array:
         # Named in order, each once: the order in which they were drawn would tell
-        return np.asarray((np.diff(reported, axis=1) > 0).all(axis=1))
+        found = np.ones(len(reported), dtype=bool)
+        for place in range(self.size - 1):
+            found &= reported[:, place] < reported[:, place + 1]
+        return found
 
     def named(self, reported: Array) -> Array:
         """Count how many reports name each answer."""
