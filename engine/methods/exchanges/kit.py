@@ -39,6 +39,7 @@ LANGUAGES = ("en", "de", "fr")
 """Languages of what a page or form says itself: whole files of words, of which English is the fallback."""
 VERSION = 2
 NEAR_PROOF = 90  # of 100; who is surer by a report than this has nearly a proof
+MOST_PLACES = 4  # of a percentage; as many as are written
 PLACES = 2  # hexadecimal digits for the question that was drawn
 
 
@@ -161,6 +162,18 @@ class Question:
         }
 
 
+def rounded_up(sure: float) -> float:
+    """Return a part of 100 rounded up to a tenth, or to as many places as say that it is no certainty.
+
+    Examples
+    --------
+    >>> [rounded_up(one) for one in (73.106, 99.97, 99.99938, 99.9999999, 100.0)]
+    [73.2, 99.97, 99.9994, 100.0, 100.0]
+    """
+    found = (math.ceil(10**places * sure) / 10**places for places in range(1, MOST_PLACES + 1))
+    return next((one for one in found if one < 100), 100.0)
+
+
 def labels(kind: str, lowest: Fraction, step: Fraction, count: int) -> tuple[str, ...]:
     """Return equally spaced numbers or days as texts."""
     values = (lowest + step * place for place in range(count))
@@ -225,11 +238,11 @@ class Kit:
 
     @property
     def sure(self) -> float:
-        """How sure, in 100, one report can make somebody who was half sure: rounded up to a tenth.
+        """How sure, in 100, one report can make somebody who was half sure: see `rounded_up`.
 
         For all answers at once: between any two sets of answers the odds change by at most e^ε of the whole.
         """
-        return math.ceil(1000 * posterior(0.5, float(self.epsilon))) / 10
+        return rounded_up(100 * posterior(0.5, float(self.epsilon)))
 
     @property
     def whole(self) -> str:
@@ -239,7 +252,7 @@ class Kit:
     @property
     def sure_of_all(self) -> float:
         """The same, by the reports of somebody who answers each time that the survey is made."""
-        return math.ceil(1000 * posterior(0.5, float(self.total))) / 10
+        return rounded_up(100 * posterior(0.5, float(self.total)))
 
     @property
     def length(self) -> int:

@@ -157,7 +157,8 @@ def _group(
         named = f' aria-labelledby="{name}-about"'
     if question.kind != SEVERAL and len(levels) > MOST_RADIOS:
         options = "".join(f"<option>{escape(level)}</option>" for level in levels)
-        return f'{said}<select data-group autocomplete="off"{named}><option></option>{options}</select>'
+        first = f"<option {_spoken('answer', words)}</option>"  # which is shown while nothing is chosen
+        return f'{said}<select data-group autocomplete="off"{named}>{first}{options}</select>'
     kind = "checkbox" if question.kind == SEVERAL else "radio"
     answers = "\n".join(
         f'<label><input type="{kind}" name="{name}" autocomplete="off"> <span>{escape(level)}</span></label>'

@@ -148,6 +148,13 @@ def test_both_intervals_cover_what_they_are_about(k, epsilon, people):
     assert answered >= (0.94 if people > 20 else 0.93) and population >= 0.925
 
 
+@pytest.mark.parametrize(("k", "most", "epsilon"), [(8, 3, 1), (12, 12, 1), (8, 3, 2)])
+def test_both_intervals_cover_the_share_of_a_tick(k, most, epsilon):
+    shares = ticks(k, most, Fraction(epsilon)).channel.shares()
+    answered, population = coverages(shares, 1000, (0, 0.1, 0.3, 0.5, 0.8, 1))
+    assert answered >= 0.94 and population >= 0.925
+
+
 def test_the_margin_of_those_who_answered_is_not_that_of_the_population():
     """At ε 3 the lots alone cover the population's share six times in ten: why there are two."""
     shares = Shares(Fraction(953, 1000), Fraction(47, 1000))
@@ -191,6 +198,22 @@ def test_closed_forms_are_what_simulation_finds_to_one_percent(name):
     wanted = sum(shares.variance(part, population=False) for part in true / len(truths)) / people
     assert found.var(axis=0).sum() == pytest.approx(wanted, rel=0.01)
     assert np.abs(found.mean(axis=0) - true / len(truths)).max() < 5 * np.sqrt(wanted / surveys)
+
+
+@pytest.mark.parametrize("channel", [Wave.at(9, 3, ONE), Bit.at(9, ONE)], ids=str)
+def test_the_closed_form_of_a_mean_is_what_simulation_finds_to_one_percent(channel):
+    """30,000 surveys of 40 people each who say one of four values."""
+    rng, surveys, each = np.random.default_rng(6), 30_000, 10
+    said = np.array([one[0] for one in channel.outcomes()])
+    sums, values = np.zeros(surveys), (0, 2, 3, 8)
+    for value in values:
+        chances = [float(channel.chance((value,), (one,))) for one in said]
+        sums += rng.multinomial(each, chances, size=surveys) @ said
+    y0, slope = (float(one) for one in channel.line())
+    found = (sums / (4 * each) - y0) / slope
+    wanted = channel.variances()[list(values)].mean() / slope**2 / (4 * each)
+    assert found.var() == pytest.approx(wanted, rel=0.01)
+    assert abs(found.mean() - np.mean(values)) < 5 * np.sqrt(wanted / surveys)
 
 
 FORGEABLE = {
