@@ -31,13 +31,14 @@ from engine.methods.exchanges.told import (
     ID,
     WORDS,
     Results,
+    describe_care,
     describe_forgery,
     describe_series,
     expected_view,
     inside,
     kit_views,
     label,
-    ways_view,
+    ways_views,
 )
 from engine.methods.filling import Judged
 from engine.methods.once import once
@@ -61,7 +62,7 @@ from engine.privacy.events import Sequential
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.table.schema import Kind
 from engine.table.table import Table
-from engine.views import TableView, Text
+from engine.views import Text
 
 COLLECT, REPORTS = "collect", "reports"
 PAGE, PAPER = "page", "paper"
@@ -162,7 +163,7 @@ class Survey(Service):
         limit = min(1.0, largest_error(self.kit))
         median = limit * NORMAL_50 / NORMAL_95
         expected = Expected(label("share"), "survey", None, median, limit)
-        return Forecast((expected,), views=(expected_view(self.kit), *self.ways))
+        return Forecast((expected,), views=(expected_view(self.kit), *ways_views(self.kit, self.ways)))
 
     def judged(self, people: int | None) -> Judged | None:
         """Judge by the answers that are expected, whoever is in a table."""
@@ -170,15 +171,13 @@ class Survey(Service):
             return None
         limit = self.forecast.errors[0].limit
         values = {"respondents": self.kit.respondents, "limit": 100 * limit}
-        care = describe_forgery(self.kit, "care") if self.ways else None
+        care = describe_care(self.kit, self.ways)
         return Judged(max(0.0, 1 - limit / HALF), Text(f"{WORDS}.judged", values), care)
 
     @once
-    def ways(self) -> tuple[TableView, ...]:
+    def ways(self) -> tuple[tuple[str, Kit], ...]:
         """Ways to ask in which made-up reports move less, where they move one by more than a few points."""
-        if self.request.step or self.kit.moved <= ROBUST:
-            return ()
-        return (ways_view(self.kit, robust_ways(self.values, self.kit)),)
+        return () if self.request.step else robust_ways(self.values, self.kit)
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         kit = self.kit
@@ -189,9 +188,10 @@ class Survey(Service):
         names = ["send_form"] if kit.device else ["send_page", "collect_later"]
         names += ["drawn_question"] if kit.asked == ONE else []
         said = (Text(f"{WORDS}.notes.{name}") for name in names)
-        forged = describe_forgery(kit, "forged_far" if self.ways else "forged")
+        forged = describe_forgery(kit, "forged_far" if kit.moved > ROBUST else "forged")
         notes = (*describe_series(kit), *said, forged)
-        return Release((artefact,), self.cost, (*kit_views(kit), *self.ways), notes, state=kit.dumps())
+        views = (*kit_views(kit), *ways_views(kit, self.ways))
+        return Release((artefact,), self.cost, views, notes, state=kit.dumps())
 
     def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
         kit, column = self.kit, self.values["report"]

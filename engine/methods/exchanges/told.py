@@ -89,8 +89,23 @@ def kit_views(kit: Kit) -> tuple[View, ...]:
     return (*views, TableView(Text(f"{WORDS}.views.kit.title"), headings, tuple(rows), note))
 
 
-def ways_view(kit: Kit, ways: Sequence[tuple[str, Kit]]) -> TableView:
+def describe_care(kit: Kit, ways: Sequence[tuple[str, Kit]]) -> Text | None:
+    """Say how far made-up reports move a kit, and the way that they move least; None where not far."""
+    if kit.moved <= ROBUST:
+        return None
+    values = {"points": _up(kit.moved)}
+    if not ways:
+        return Text(f"{WORDS}.care.none", values)
+    name, least = min(ways, key=lambda way: way[1].moved)
+    values |= {"less": _up(least.moved), "epsilon": texts.significant_up(float(least.epsilon))}
+    values |= {"now": 100 * largest_error(kit), "limit": 100 * largest_error(least)}
+    return Text(f"{WORDS}.care.{name}", values)
+
+
+def ways_views(kit: Kit, ways: Sequence[tuple[str, Kit]]) -> tuple[TableView, ...]:
     """Return what made-up reports move, and how exact the least exact question is, by way of asking."""
+    if kit.moved <= ROBUST:
+        return ()
     rows = tuple(
         (Text(f"{WORDS}.views.ways.{name}"), float(one.epsilon), _up(one.moved), largest_error(one))
         for name, one in (("chosen", kit), *ways)
@@ -98,7 +113,7 @@ def ways_view(kit: Kit, ways: Sequence[tuple[str, Kit]]) -> TableView:
     names = ("whole", "forged", "expected")
     headings = (Text(f"{WORDS}.views.ways.way"), *(label(name) for name in names))
     note = Text(f"{WORDS}.views.ways.note", {"reports": kit.respondents, "most": ROBUST})
-    return TableView(Text(f"{WORDS}.views.ways.title"), headings, rows, note)
+    return (TableView(Text(f"{WORDS}.views.ways.title"), headings, rows, note),)
 
 
 def expected_view(kit: Kit) -> TableView:

@@ -377,6 +377,10 @@ def test_what_made_up_reports_move_far_is_said_as_a_number_with_a_choice(name):
         return
     chosen, *others = views[0].rows
     assert len(others) == count - 1 and views[0] == views[1]
+    if others:
+        values = judged.care.values
+        assert values["less"] == min(one[2] for one in others) and values["now"] == 100 * chosen[3]
+        assert (values["less"], values["limit"]) in [(one[2], 100 * one[3]) for one in others]
     assert chosen[2] == judged.care.values["points"] == said["forged_far"].values["points"]
     assert chosen[2] == math.ceil(10 * max(map(kit.moved_by_forged, kit.questions))) / 10
     assert all(one[2] < chosen[2] for one in others)
@@ -387,7 +391,8 @@ def test_what_made_up_reports_move_far_is_said_as_a_number_with_a_choice(name):
 def test_the_least_level_that_is_named_is_the_least():
     asked = [QUESTION | {"levels": list("abcdefgh"), "epsilon": None}]
     values = {**OPENING.parameters, "questions": asked, "epsilon": "1/4"}
-    ((_, _, _, _), (way, level, moved, error)) = check(replace(OPENING, parameters=values)).ways[0].rows
+    shown = check(replace(OPENING, parameters=values)).forecast.views[-1]
+    way, level, moved, error = shown.rows[-1]
     assert way.id.endswith(".level") and moved <= 5
     at = {}
     for tenths in (round(10 * level) - 1, round(10 * level)):
