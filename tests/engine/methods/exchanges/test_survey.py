@@ -643,6 +643,26 @@ def test_the_command_line_needs_no_table(tmp_path, capsys):
     assert Page((kit_folder / "release" / "survey.html").read_bytes()).texts["h1"] == [kit_of(OPENING).title]
 
 
+def test_reports_are_collected_from_the_command_line_without_describing_them(tmp_path, capsys):
+    """A folder of small files, gathered; nobody has to write down what a column of reports is."""
+    book = f"--ledger={tmp_path / 'l.sqlite'}"
+    opened(tmp_path, Ledger(tmp_path / "l.sqlite"))
+    entry = Ledger(tmp_path / "l.sqlite").entries()[0].id
+    (tmp_path / "inbox").mkdir()
+    for number, line in enumerate(reports(kit_of(OPENING), [np.zeros(90, int)] * 3, 6)):
+        (tmp_path / "inbox" / f"survey-report ({number}).csv").write_text(f"report\n{line}\n")
+    gathered, plan = tmp_path / "reports.csv", tmp_path / "visit.json"
+    assert main(["gather", str(tmp_path / "inbox"), f"--out={gathered}"]) == 0
+    state, holding = tmp_path / "kit" / "internal" / "state", OPENING.holding
+    new = ["plan", "new", f"--method={ID}", "--step=collect", f"--continues={entry}", f"--state={state}"]
+    new += [f"--holding={holding}", f"--out={plan}"]
+    assert main([*new, f"--table=reports={gathered}", '--set=report="report"']) == 0
+    assert main(["plan", "check", str(plan), book]) == 0, capsys.readouterr().out
+    assert main(["run", str(plan), f"--out={tmp_path / 'results'}", book]) == 0, capsys.readouterr().err
+    frame = pd.read_csv(tmp_path / "results" / "release" / "estimates.csv")
+    assert (frame["reports"] == 90).all()
+
+
 # --- on paper ---------------------------------------------------------------------------------------
 
 
