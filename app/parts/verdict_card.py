@@ -48,7 +48,6 @@ class VerdictCard(Card):
         add(self.body, self.sentence, self.bar)
         self._legend = QGridLayout()
         self.says, self.silent = Prose(tone="quiet", pixels=12), Prose(tone="care", pixels=12)
-        self.silent.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._legend.addWidget(self.says, 0, 0)
         self._legend.addWidget(self.silent, 0, 1)
         self.body.addLayout(self._legend)
@@ -108,6 +107,7 @@ class VerdictCard(Card):
         self.sentence.say(words.label(verdict.said))
         self.says.hide()
         self.silent.setVisible(verdict.care is not None)
+        self.silent.setAlignment(Qt.AlignmentFlag.AlignLeft)
         self.silent.say(words.label(verdict.care) if verdict.care is not None else "")
         self.bar.show()
         show_share(self.bar, verdict.share)
@@ -132,6 +132,7 @@ class VerdictCard(Card):
         self.sentence.say(said)
         self.says.say(words.say("app.preview.verdict.says", **values))
         self.silent.say(words.say("app.preview.verdict.silent", **values))
+        self.silent.setAlignment(Qt.AlignmentFlag.AlignRight)
         for one in (self.bar, self.says, self.silent):
             one.setVisible(not all_can)
         show_share(self.bar, verdict.share)

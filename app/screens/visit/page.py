@@ -490,7 +490,7 @@ class VisitPage(Page):
         self.takes.setVisible(self._known.promise is not None)
         if self._known.promise is None:
             return
-        said = words.say("app.visit.takes_nothing")
+        said = self.say("takes_nothing")
         if self._next:
             added = self._added(self._next)
             values = {"epsilon": level(self._next), "money": added}
