@@ -206,5 +206,10 @@ class Survey(Service):
         names = ["unbiased", "margin", *(["classifier_small"] if results.is_too_small else [])]
         notes = (*(Text(f"{WORDS}.notes.{name}") for name in names), describe_forgery(kit, "honest"))
         return Release(
-            results.artefacts, self.cost, results.views, notes, inside=inside(kit, found), state=state
+            results.artefacts,
+            self.cost,
+            results.views,
+            notes,
+            inside=inside(kit, found, results),
+            state=state,
         )

@@ -22,11 +22,12 @@ from engine.methods.exchanges.estimating import (
     mean_of,
     people_needed,
 )
-from engine.methods.exchanges.kit import ALL, DATE, MEASURED, PAIR, Kit, Question
+from engine.methods.exchanges.kit import ALL, DATE, MEASURED, PAIR, Kit, Question, rounded_up
 from engine.methods.exchanges.reading import Received
 from engine.methods.exchanges.recipients import counts, programs
 from engine.methods.protocol import Artefact, DictionaryEntry, Inside, TableArtefact
 from engine.methods.shared.tables import marked_weak, with_weak
+from engine.pricing.posterior import posterior
 from engine.privacy.channels import Wave
 from engine.privacy.channels.choosing import ROBUST
 from engine.privacy.channels.urn import SLACK, urn_epsilon
@@ -356,8 +357,34 @@ def uneven(kit: Kit, found: Received) -> tuple[float, ...]:
     return tuple((len(one) - found.reports * part) / spread if spread else 0.0 for one in found.outcomes)
 
 
-def inside(kit: Kit, found: Received) -> Inside:
-    """Say to the custodian alone what was left out, and where more came than lots explain."""
+def believed_view(kit: Kit, results: Results) -> TableView:
+    """Return how sure whoever sees a report can become of each answer of one person, at most.
+
+    Before the report they know how common it is; then the odds change by e^ε of the whole report at most,
+    whatever is known of how answers go together.
+    """
+    told = [(kit.epsilon, "believed"), *([(kit.total, "believed_of_all")] if kit.waves > 1 else [])]
+    rows = tuple(
+        (question.text, one.answer, one.shown, *(_believed(one.shown, epsilon) for epsilon, _ in told))
+        for question, answers in results.shares
+        for one in answers
+        if one.says_something
+    )
+    headings = (
+        *(Text(f"{WORDS}.views.{name}") for name in ("question", "answer")),
+        *(label(name) for name in ("shown", *(name for _, name in told))),
+    )
+    title, note = (Text(f"{WORDS}.views.believed.{name}") for name in ("title", "note"))
+    return TableView(title, headings, rows, note)
+
+
+def _believed(share: float, epsilon: Fraction) -> float:
+    """Return how likely an answer is after a report that speaks for it as loudly as any can: rounded up."""
+    return rounded_up(100 * posterior(share, float(epsilon))) / 100 if 0 < share < 1 else share
+
+
+def inside(kit: Kit, found: Received, results: Results) -> Inside:
+    """Say to the custodian alone what was left out, what a report tells, and where more came than lots do."""
     figures = {"reports": found.reports, "left_out": dict(found.left_out)}
     views: list[View] = []
     off = uneven(kit, found)
@@ -375,4 +402,6 @@ def inside(kit: Kit, found: Received) -> Inside:
     headings = (Text(f"{WORDS}.views.left_out.reason"), Text(f"{WORDS}.views.left_out.count"))
     rows = tuple((Text(f"{WORDS}.views.left_out.{name}"), count) for name, count in found.left_out.items())
     title, note = (Text(f"{WORDS}.views.left_out.{name}") for name in ("title", "note"))
+    if results.shares:
+        views.append(believed_view(kit, results))
     return Inside((TableView(title, headings, rows, note), *views), figures)

@@ -22,7 +22,7 @@ from engine.methods.exchanges.kit import LANGUAGES, Kit, Question
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import channel_of
 from engine.methods.exchanges.reading import read_reports
-from engine.methods.exchanges.told import inside, uneven
+from engine.methods.exchanges.told import Results, inside, uneven
 from engine.methods.protocol import Budget
 from engine.privacy.channels import Sets, for_choice
 from engine.privacy.promise import Promise
@@ -342,7 +342,7 @@ def test_reports_that_were_made_up_for_one_question_show():
     forged = [written(kit, number, [(3, (0,))]) for number in range(400)]
     found = read_reports([*honest, *forged], kit)
     assert [place for place, one in enumerate(uneven(kit, found)) if one > 5] == [3]
-    (_, table) = inside(kit, found).views
+    (_, table, _) = inside(kit, found, Results(kit, found)).views
     assert [row[2].id.rsplit(".", 1)[1] for row in table.rows].count("more") == 1
     assert uneven(kit_of(OPENING), read_reports([], kit_of(OPENING))) == ()
 
@@ -399,6 +399,31 @@ def test_the_least_level_that_is_named_is_the_least():
         at[tenths] = check(replace(OPENING, parameters={**values, "epsilon": f"{tenths}/10"}))
     lower, taken = at.values()
     assert lower.kit.moved > 5 >= taken.kit.moved and taken.forecast.errors[0].limit == error
+
+
+@pytest.mark.parametrize("waves", [1, 2])
+def test_nobody_can_believe_more_of_one_person_than_is_said(waves):
+    """Bayes over every report of the exact channel: the answer's posterior, from shares as they are shown."""
+    plan = replace(OPENING, parameters={**OPENING.parameters, "waves": waves})
+    kit = kit_of(plan)
+    lines = reports(kit, [np.arange(400) % len(one.levels) for one in kit.questions], 5)
+    found = read_reports(lines, kit)
+    results = Results(kit, found)
+    view = inside(kit, found, results).views[-1]
+    assert len(view.headings) == 3 + waves and view.title.id.endswith("believed.title")
+    said = {(row[0], row[1]): row[2:] for row in view.rows}
+    for question, answers in results.shares:
+        shares = [one.shown for one in answers]
+        for place, one in enumerate(answers):
+            if (question.text, one.answer) not in said or not 0 < one.shown < 1:
+                continue
+            before, after, *every = said[question.text, one.answer]
+            worst = 0.0
+            for outcome in question.channel.outcomes():
+                chances = [float(question.channel.chance((v,), outcome)) for v in range(len(shares))]
+                worst = max(worst, shares[place] * chances[place] / np.dot(shares, chances))
+            assert before == one.shown < worst <= after < 1
+            assert not every or after < every[0] <= 1
 
 
 def test_a_drawn_question_tells_as_much_as_the_most_telling_one():
