@@ -94,7 +94,7 @@ def describe_care(kit: Kit, ways: Sequence[tuple[str, Kit]]) -> Text | None:
     """Say how far made-up reports move a kit, and the way that they move least; None where not far."""
     if kit.moved <= ROBUST:
         return None
-    values = {"points": _up(kit.moved)}
+    values: dict[str, object] = {"points": _up(kit.moved)}
     if not ways:
         return Text(f"{WORDS}.care.none", values)
     name, least = min(ways, key=lambda way: way[1].moved)
@@ -364,7 +364,7 @@ def believed_view(kit: Kit, results: Results) -> TableView:
     whatever is known of how answers go together.
     """
     told = [(kit.epsilon, "believed"), *([(kit.total, "believed_of_all")] if kit.waves > 1 else [])]
-    rows = tuple(
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
         (question.text, one.answer, one.shown, *(_believed(one.shown, epsilon) for epsilon, _ in told))
         for question, answers in results.shares
         for one in answers
