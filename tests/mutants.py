@@ -321,6 +321,7 @@ MUTANTS = (
     ),
     made(
         of("engine/privacy/mechanisms/sparse_vector.py", "engine/privacy/test_sparse_vector.py"),
+        of("engine/privacy/mechanisms/clear_counts.py", "engine/privacy/test_clear_counts.py"),
         "a list of thresholds pays for one answer above, however many there are",
         "turns * change / ((1 - first) * self.epsilon)",
         "change / ((1 - first) * self.epsilon)",
