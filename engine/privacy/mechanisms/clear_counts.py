@@ -119,13 +119,15 @@ def alone_above(scale: Fraction, threshold: int) -> Fraction:
 
 
 def threshold_of(scale: Fraction, delta: Fraction) -> int:
-    """Return the smallest threshold that a cell of one unit reaches with at most δ.
+    """Return the smallest threshold that a cell of one unit reaches with at most δ, and with at most 1 − α.
 
     Examples
     --------
     >>> threshold_of(Fraction(1), Fraction(1, 10**6))
     15
     """
+    most = Fraction(exp_minus_bracket(1 / scale, _BITS)[1], 1 << _BITS)
+    delta = min(delta, 1 - most)  # see `ClearCounts.is_sound`
     low, high = 0, 1
     while alone_above(scale, high) > delta:
         low, high = high, 2 * high
