@@ -54,9 +54,9 @@ class Texts(Method):
     -----
     Each person has one line: of several the cap keeps one by lot. The lines that there are get noise, and
     those alone leave that reach the threshold: the one at which a line of one person alone leaves with at
-    most δ, for whole numbers (`engine.privacy.mechanisms.ClearCounts`). Lines cannot be listed beforehand, so a line that
-    nobody has never leaves, and neither does what one person writes ten times. Ten people who write the same
-    are a group: their line may leave.
+    most δ, for whole numbers (`engine.privacy.mechanisms.ClearCounts`). Lines cannot be listed beforehand,
+    so a line that nobody has never leaves, and neither does what one person writes ten times. Ten people
+    who write the same are a group: their line may leave.
     """
 
     id = "datasets.texts"
