@@ -47,7 +47,7 @@ def published_size(exponent: float, seed: int) -> tuple[Visits, np.ndarray]:
 def test_communities_of_the_published_size(form: str, least: float, most: float) -> None:
     visits, truth = published_size(1.2, 1)
     chance = np.random.default_rng(2)
-    model = learn(visits, COMMUNITIES, form=form, sweeps=100, chance=chance)
+    model = learn(visits, COMMUNITIES, form=form, sweeps=60, chance=chance)
     assert least <= right(model.chosen, truth) <= most
     if form == "time":
         return  # communities with overlapping hours cannot be told apart by them

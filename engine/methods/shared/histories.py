@@ -98,13 +98,18 @@ def read_histories(
     *,
     moment: str,
     left: str | None,
+    session: int | None,
 ) -> Histories:
-    """Return the histories of everybody: of all rows where these are given, else of those of the table."""
+    """Return the histories of everybody: of all rows where these are given, else of those of the table.
+
+    With a ``session``, events at one place that are no more than so many hours apart are one.
+    """
     key = schema.person_key
     assert key is not None, "problems() reports a table without one"
     rows = (context.whole or tables)[MAIN].rows()
     ends = None if left is None else schema.column(left)
-    return Histories.of(rows, key, axis, schema.column(moment), ends)
+    found = Histories.of(rows, key, axis, schema.column(moment), ends)
+    return found if session is None else found.merged(session * HOUR)
 
 
 @dataclass(frozen=True)
@@ -174,6 +179,31 @@ class Histories:
             end = np.where(untold, end, np.maximum(told, start))
             known |= ~untold
         return Histories(person, place, start, end, known)
+
+    def merged(self, gap: int) -> Histories:
+        """Return the histories in which events one after the other at one place are one stay.
+
+        Parameters
+        ----------
+        gap
+            In minutes: a later arrival begins a stay of its own; one within an earlier stay never does.
+
+        Notes
+        -----
+        Each history goes its own way: one person still moves every table by what its name says at most.
+        """
+        if not len(self.person):
+            return self
+        fresh = np.append(True, (self.person[1:] != self.person[:-1]) | (self.place[1:] != self.place[:-1]))
+        # the latest end so far at the same place, so that a long stay over several short ones is seen
+        low = int(self.end.min())
+        wide = int(self.end.max()) - low + 1
+        latest = np.maximum.accumulate(np.cumsum(fresh) * wide + self.end - low) % wide + low
+        fresh[1:] |= self.start[1:] > latest[:-1] + gap
+        starts = np.flatnonzero(fresh)
+        ends = np.append(starts[1:], len(fresh)) - 1
+        end = np.maximum.reduceat(self.end, starts)
+        return Histories(self.person[starts], self.place[starts], self.start[starts], end, self.known[ends])
 
     @cached_property
     def firsts(self) -> arrays.Bools:

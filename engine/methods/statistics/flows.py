@@ -124,6 +124,7 @@ class Flows(Method):
         place: str = option.column(column_kinds=PLACE_KINDS, needs_domain=True)
         moment: str = option.column(column_kinds=EVENT_KINDS, needs_domain=True)
         left: str | None = option.column(column_kinds=EVENT_KINDS, optional=True, needs_domain=True)
+        session: int | None = option.integer(optional=True, minimum=0, maximum=24 * 366, unit="hours")
         cap: str = option.choice(DECLARED, LENGTHS, default=DECLARED)
         listed: str = option.choice(EVERY, CLEAR, default=EVERY)
         by_noise: Fraction = option.number(default=1, minimum=Fraction(1, 1000), maximum=1000)
@@ -339,7 +340,9 @@ class Flows(Method):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         places, own = self.places, self.options
-        histories = read_histories(tables, context, self.schema, self.axis, moment=own.moment, left=own.left)
+        histories = read_histories(
+            tables, context, self.schema, self.axis, moment=own.moment, left=own.left, session=own.session
+        )
         noisy: dict[str, Listed] = {}
         context.progress.step(0.5, "run.noise")
         weighing = Weighing(1, 1)
