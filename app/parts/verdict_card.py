@@ -48,7 +48,6 @@ class VerdictCard(Card):
         add(self.body, self.sentence, self.bar)
         self._legend = QGridLayout()
         self.says, self.silent = Prose(tone="quiet", pixels=12), Prose(tone="care", pixels=12)
-        self.silent.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._legend.addWidget(self.says, 0, 0)
         self._legend.addWidget(self.silent, 0, 1)
         self.body.addLayout(self._legend)
@@ -69,14 +68,15 @@ class VerdictCard(Card):
         self._shown = (verdict, remedies, lead)
         empty(self._remedies)
         bad = verdict.is_useless
-        self._set_tone("care" if bad else "accent")
+        self._set_tone("care" if bad or getattr(verdict, "care", None) else "accent")
         if hasattr(verdict, "said"):
             self._show_judged(verdict)
         else:
             self._show_filling(verdict)
         if lead:
             self.sentence.say(f"{lead} {self.sentence.said()}")
-        self.setAccessibleName(f"{self.heading.text()}. {self.sentence.plain()}")
+        said = [self.sentence.plain(), *([self.silent.plain()] if not self.silent.isHidden() else [])]
+        self.setAccessibleName(f"{self.heading.text()}. {' '.join(said)}")
         if bad:
             self._show_remedies(remedies, jumps)
 
@@ -106,7 +106,9 @@ class VerdictCard(Card):
         self.heading.setText(words.say(f"app.preview.verdict.{name}"))
         self.sentence.say(words.label(verdict.said))
         self.says.hide()
-        self.silent.hide()
+        self.silent.setVisible(verdict.care is not None)
+        self.silent.setAlignment(Qt.AlignmentFlag.AlignLeft)
+        self.silent.say(words.label(verdict.care) if verdict.care is not None else "")
         self.bar.show()
         show_share(self.bar, verdict.share)
 
@@ -130,6 +132,7 @@ class VerdictCard(Card):
         self.sentence.say(said)
         self.says.say(words.say("app.preview.verdict.says", **values))
         self.silent.say(words.say("app.preview.verdict.silent", **values))
+        self.silent.setAlignment(Qt.AlignmentFlag.AlignRight)
         for one in (self.bar, self.says, self.silent):
             one.setVisible(not all_can)
         show_share(self.bar, verdict.share)

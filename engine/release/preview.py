@@ -19,6 +19,7 @@ from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
 from engine.release.reading import contradictions
+from engine.release.verdict import verdict
 from engine.release.whose import whose_rows
 from engine.views import Text, to_json
 
@@ -131,6 +132,8 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
     answer["statement"] = foreseen.statement
     answer["forecast"] = [to_json(error) for error in found.forecast.errors]
     answer["sentences"] = [error_sentence(error, language=language) for error in found.forecast.errors]
+    care = getattr(verdict(plan, found.forecast), "care", None)
+    answer["sentences"] += [] if care is None else [texts.text(care.id, language=language, **care.values)]
     answer["rows"] = [texts.text(one.id, language=language, **one.values) for one in found.rows]
     answer["cheaper"] = [
         {

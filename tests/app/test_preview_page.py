@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit
 from app.frame.window import Window
 from app.parts.prose import Prose
 from app.parts.trial.solution import steps_words
+from app.parts.verdict_card import VerdictCard
 from app.parts.views.table import TableBody
 from app.screens.preview.asks import look_ahead
 from app.screens.preview.page import ShapeCard
@@ -340,6 +341,23 @@ def test_the_steps_that_were_tried_stand_beside_invented_rows(
     window.page("preview")._show_ahead(look_ahead(window.study.plan, None).preview)
     note = window.page("preview").shape.note.plain()
     assert steps_words(shown, shown.candidates[shown.taken]) in note
+
+
+def test_what_is_to_be_chosen_with_open_eyes_stands_in_amber(qtbot: Any) -> None:
+    """However exact a survey is: what made-up reports move far, as a number."""
+    found = plans(next(one for one in methods() if one.id == "exchanges.survey"))
+    card = VerdictCard()
+    qtbot.addWidget(card)
+    for place, tone in ((2, "care"), (0, "accent")):
+        judged = next(one for one in methods() if one.id == "exchanges.survey")(found[place].request).judged(
+            None
+        )
+        assert not judged.is_useless
+        card.show_verdict(judged)
+        assert card.property("card") == tone and card.silent.isHidden() == (tone == "accent")
+        if tone == "care":
+            assert f"up to {judged.care.values['points']:g} percentage points" in card.silent.plain()
+            assert card.silent.plain() in card.accessibleName()
 
 
 def test_numbers_do_not_crowd_each_other_out(qtbot: Any, runner: Any) -> None:

@@ -55,6 +55,7 @@ EVERYDAY = (
     "published_sums",
     "column_sets",
     "unicity",
+    "free_text",
 )
 """Questions that a custodian asks, in this order, before those of whoever looks into a mechanism."""
 
