@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
 
 from engine.ledger import Ledger
 from engine.release.verify import verify

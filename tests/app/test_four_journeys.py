@@ -6,7 +6,7 @@ What a records officer is still asked to decide without understanding it, as rea
 not yet tried with officers; at most three:
 
 1 coarser: how many rows of one person count (the cap); k; what matters more on Terms.
-2 counts: what each person would be owed; what may stand in a column, and that it would be the same for others.
+2 counts: what each person would be owed; what may stand in a column, and would be the same for others.
 3 invented, 4 model: the same two, and roughly how many rows the table has.
 
 ε is asked nowhere: the register's follows from money, this release's from how many shall share it.
@@ -173,7 +173,7 @@ def survey_of_visits(folder: Path, rows: int = 3_900) -> Path:
 
 
 def to_method(hands: Hands, path: Path, *, each: bool = False, claims: str = "") -> None:
-    """Load, say who is protected, take what is proposed, name the request, its register and what it can pay."""
+    """Load, say who is protected, take what is proposed, name request, register and what it can pay."""
     hands.window.open_file(str(path))
     hands.clicks += 1
     settle(hands.qtbot, hands.window)
