@@ -86,12 +86,11 @@ class VerdictCard(Card):
         empty(self._remedies)
         self._say(title, sentence, tone="accent")
 
-    def show_named(self, sentence: str) -> None:
-        """Say first that a column names people; below it what else was shown, where that is bad too."""
-        is_bad = self._shown is not None and self._shown[0].is_useless and not self.isHidden()
-        more = f"\n\n**{self.heading.text()}** {self.sentence.said()}" if is_bad else ""
+    def show_named(self, sentence: str, *, is_noise: bool) -> None:
+        """Say first that a column names people; noise stays below it, with what says more."""
+        more = f"\n\n**{self.heading.text()}** {self.sentence.said()}" if is_noise else ""
         self._shown = None
-        if not is_bad:
+        if not is_noise:
             empty(self._remedies)
         self._say(words.say("app.preview.verdict.named"), sentence + more, tone="wrong")
 

@@ -173,6 +173,11 @@ def test_the_verdict_stands_above_releases_without_cells_too(
     page = window.page("preview")
     assert window.step == "preview" and page.verdict.isVisible() and page.verdict.sentence.plain()
     assert not page.sentence.isVisible(), "what is promised is said once"
+    for step in ("terms" if "terms" in flow.path(window.study.state) else "risk", "preview"):
+        window.go(step)
+        settle(qtbot, window)
+    inside = window.focusWidget()
+    assert inside is page or page.isAncestorOf(inside), "seen again, the focus stays on the page"
 
 
 @pytest.mark.parametrize(("register", "said"), [("0.25", "more"), ("0.5", "all"), ("0.8", "half"), ("2", "")])

@@ -399,12 +399,14 @@ class PreviewPage(Page):
         found = self.ahead if self.ahead.preview is preview else Ahead(preview)
         method = self.study.method
         jumps = [step for step in ("columns", "method", "budget") if step in flow.path(self.study.state)]
-        self.verdict.show_verdict(found.verdict, found.remedies, jumps=jumps)
         currency = self.study.plan.price.currency
         named = [_sentence(name, values, currency) for name, values in found.named.items()]
         said = found.statement.get("sentence")
+        if found.verdict is not None or not (named or said):  # hidden in between, it would lose the focus
+            self.verdict.show_verdict(found.verdict, found.remedies, jumps=jumps)
         if named:
-            self.verdict.show_named("\n\n".join(named))
+            is_noise = found.verdict is not None and found.verdict.is_useless
+            self.verdict.show_named("\n\n".join(named), is_noise=is_noise)
         elif found.verdict is None and said:
             sentence = words.label(Text(said["id"], said["values"]))
             self.verdict.show_promise(words.say("app.preview.sentence"), sentence)
