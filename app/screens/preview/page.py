@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -233,7 +234,7 @@ class PreviewPage(Page):
             step: make_button(
                 words.say(f"app.preview.verdict.jump.{step}"),
                 f"mend-{step}",
-                lambda step=step: self.frame.go(step),
+                partial(self.frame.go, step),
             )
             for step in MENDED
         }
