@@ -80,12 +80,23 @@ class VerdictCard(Card):
         if bad:
             self._show_remedies(remedies, jumps)
 
-    def show_promise(self, title: str, sentence: str, *, wrong: bool = False) -> None:
-        """Show what is promised where nothing is counted before; ``wrong`` where a column names people."""
+    def show_promise(self, title: str, sentence: str) -> None:
+        """Show what is promised where nothing is counted before."""
         self._shown = None
         empty(self._remedies)
+        self._say(title, sentence, tone="accent")
+
+    def show_named(self, sentence: str, *, is_noise: bool) -> None:
+        """Say first that a column names people; noise stays below it, with what says more."""
+        more = f"\n\n**{self.heading.text()}** {self.sentence.said()}" if is_noise else ""
+        self._shown = None
+        if not is_noise:
+            empty(self._remedies)
+        self._say(words.say("app.preview.verdict.named"), sentence + more, tone="wrong")
+
+    def _say(self, title: str, sentence: str, *, tone: str) -> None:
         self.show()
-        self._set_tone("wrong" if wrong else "accent")
+        self._set_tone(tone)
         self.heading.setText(title)
         self.sentence.say(sentence)
         for one in (self.bar, self.says, self.silent):

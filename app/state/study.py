@@ -381,7 +381,9 @@ class Study:
             return plan
         from engine.release.reading import pinned_to
 
-        return pinned_to(plan, detection.options)
+        # The beginning of a workbook does not tell how wide it is: whoever read all of it knows.
+        raw = self.result("raw")
+        return pinned_to(plan, detection.options if raw is None else raw.options)
 
     def result(self, name: str, key: str = "") -> Any:
         """Return a result that holds for the plan as it is now, or None."""
