@@ -419,7 +419,7 @@ class RiskPage(Page):
     def _missing(self) -> tuple[Part, ...]:
         """Offer the other way to take missing values, where there are any, and say what it gives."""
         today = self.study.result("risk_today")
-        if today is None or all(today.table.columns[name].missing is None for name in today.groups.columns):
+        if today is None or all(today.table.columns[name].missing is None for name in today.columns):
             return ()
         heading = words.say("app.risk.missing.heading")
         if self._matching is None or self._matching[0] is not today:
