@@ -47,7 +47,8 @@ class GroupSizes:
     sizes
         Size of a group → number of people in groups of that size, in increasing order.
     because_of
-        Column → how many more people are alone because of it, compared with the other columns only.
+        Column → how many more people are alone because of it, compared with the other columns only;
+        empty where it was not asked.
     """
 
     columns: tuple[str, ...]
@@ -66,6 +67,7 @@ def group_sizes(
     columns: tuple[str, ...] | None = None,
     thresholds: tuple[int, ...] = THRESHOLDS,
     people: Codes | None = None,
+    causes: bool = True,
     progress: Progress = SILENT,
 ) -> GroupSizes:
     """Count how many people are alone or in groups under k by the identifying columns.
@@ -83,6 +85,8 @@ def group_sizes(
         Group sizes k, each at least 2.
     people
         A number for each row's person, see `engine.table.declared.people_of`, where they are known already.
+    causes
+        Whether it is counted what is because of each column; it takes a count for each of them.
 
     Returns
     -------
@@ -119,7 +123,7 @@ def group_sizes(
     coded, person = [encoded.columns[name].codes for name in columns], encoded.people
     total = _sizes(coded, person, table.n_rows)
     because_of = {}
-    for place, name in enumerate(columns):
+    for place, name in enumerate(columns if causes else ()):
         progress.step(place / len(columns), "risk.group_sizes")
         others = [codes for index, codes in enumerate(coded) if index != place]
         because_of[name] = _alone(total) - _alone(_sizes(others, person, table.n_rows))

@@ -89,7 +89,7 @@ def test_a_million_rows_of_eight_columns():
 
 @pytest.mark.benchmark
 def test_all_of_the_screen_of_a_million_rows():
-    """What columns cause, whom few values single out, and the shortest way to k, which counts 70 ways more."""
+    """What columns cause, whom few values single out, and the shortest way to k: thirty counts more."""
     frame = detailed_people(1_000_000)
     bare = bare_of(frame, runs=2)
     table, schema = Table(frame), schema_of(frame)
@@ -97,7 +97,7 @@ def test_all_of_the_screen_of_a_million_rows():
     ways, found = best_of(lambda: shortest_ways(today.table, limit=11, trials=today.trials), runs=2)
     print(f"bare {bare:.3f} s; risk {risk / bare:.1f}, {found.counted} ways {ways / bare:.1f}")
     assert risk <= 14 * bare * slack()
-    assert ways <= 8 * bare * slack()
+    assert ways <= 2 * bare * slack()
 
 
 @pytest.mark.benchmark

@@ -22,7 +22,7 @@ def group_sizes(table: Any, schema: Any, *, progress: Progress = SILENT) -> Any:
     """Return how many people are alone or among few."""
     from engine.risk.group_sizes import group_sizes as count
 
-    return count(table, schema, progress=progress)
+    return count(table, schema, causes=False, progress=progress)
 
 
 def measure(table: Any, schema: Any, *, limit: int, progress: Progress = SILENT) -> Any:

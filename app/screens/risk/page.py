@@ -409,10 +409,13 @@ class RiskPage(Page):
         if topic in ("average", "under", "sizes"):
             title = words.say(f"app.risk.{topic}.heading", k=self.limit)
             return three(f"app.risk.{topic}", title, count=_under(sizes, self.limit), **values)
-        if topic == "because":
-            worst = max(sizes.because_of.items(), key=lambda entry: entry[1], default=("", 0))
+        today = self.study.result("risk_today")
+        if topic == "because" and today is not None and today.causes:
+            order = sizes.columns.index
+            worst = min(today.causes, key=lambda one: (one.left_out.alone, order(one.column)))
+            more = sizes.alone - worst.left_out.alone
             title = words.say("app.risk.because.heading")
-            found = three("app.risk.because", title, column=worst[0], count=worst[1], **values)
+            found = three("app.risk.because", title, column=worst.column, count=more, **values)
             return Explanation(title, (*self._trying(), *found.parts))
         return super().explain("")
 
