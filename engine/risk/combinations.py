@@ -15,7 +15,7 @@ Numbers = arrays.Integers
 
 MOST_NUMBERS = 1 << 62
 MOST_COUNTED = 16  # keys are counted in a table of so many places a row, at most
-_ODD = np.uint64(0x9E3779B97F4A7C15)  # multiplied by it, numbers that lie side by side fall far apart
+_ODD = 0x9E3779B97F4A7C15  # multiplied by it, numbers that lie side by side fall far apart
 
 
 def number_combinations(coded: Sequence[Codes], widths: Sequence[int], n_rows: int) -> tuple[Numbers, int]:
@@ -116,7 +116,7 @@ def find_near(keys: Numbers, most: int, people: Codes | None) -> npt.NDArray[np.
     if most <= MOST_COUNTED * len(keys) + 1024:
         return _shared(keys, most, people)
     bits = len(keys).bit_length() + 2
-    places = (keys.view(np.uint64) * _ODD >> np.uint64(64 - bits)).view(np.int64)
+    places = (keys.view(np.uint64) * np.uint64(_ODD) >> np.uint64(64 - bits)).view(np.int64)
     return _shared(places, 1 << bits, people)
 
 
