@@ -346,7 +346,4 @@ def _one_input(made: Made, name: str, prepared: PreparedTable) -> dict[str, Any]
     }
     if name in made.draft.held_out:
         rows["rows_held_out"] = len(made.draft.held_out[name])
-    people = prepared.people
-    if people is not None:
-        rows |= {"people": int(people.max(initial=-1)) + 1, "rows_without_key": int((people < 0).sum())}
-    return rows
+    return rows | prepared.count_people()

@@ -76,7 +76,10 @@ def test_a_text_in_pieces_is_the_text(tmp_path, cells, size, end, header, encodi
     lines = [b"\xef\xbb\xbfa,b,c", *LINES]
     for place, cell in enumerate(cells):
         lines.insert(2 * place + 1, b"p,%b,1" % cell)
-    content, options = end.encode().join(lines), replace(SAID, line_ends=end, header=header, encoding=encoding)
+    content, options = (
+        end.encode().join(lines),
+        replace(SAID, line_ends=end, header=header, encoding=encoding),
+    )
     assert in_pieces(tmp_path, content, options, size) == rows_of(tmp_path, content, options)
 
 
