@@ -7,7 +7,6 @@ odd about rows becomes a finding, never a refusal: whether a release exists must
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
@@ -225,7 +224,7 @@ def read_all(
 ) -> dict[str, PreparedTable]:
     """Read every source that a method declares, by its name; one that is not required may be absent.
 
-    With a design only the columns are kept that it uses; the rows of a source go into its store if it has one.
+    With a design only the columns are kept that it uses. Rows of a source that has a store go there.
     """
     wanted = [source for source in sources if source.required or plan.files_of(source.name)]
     found = {
@@ -270,14 +269,15 @@ def paths_of(reference: FileReference, base: Path) -> list[Path]:
         ``reading.empty_folder``: no table lies in it; ``reading.not_readable``.
     """
     path = base / reference.path
-    if not os.path.isdir(path):
-        return [path]
     try:
+        if not path.is_dir():
+            return [path]
         there = sorted(one for one in path.iterdir() if not one.name.startswith((".", "_")))
+    except ValueError:  # no file can have such a name
+        return [path]
     except OSError as error:
-        raise InputRefused(
-            "reading.not_readable", file=path.name[:100], reason=error.strerror or ""
-        ) from error
+        reason = error.strerror or ""
+        raise InputRefused("reading.not_readable", file=path.name[:100], reason=reason) from error
     found = [one for one in there if one.suffix.lower() in SUFFIXES and one.is_file()]
     if not found:
         raise InputRefused("reading.empty_folder", file=path.name, known=", ".join(SUFFIXES))
