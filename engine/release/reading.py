@@ -37,6 +37,7 @@ from engine.table.reading import shape
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions, can_decode
 from engine.table.reading.readers import SUFFIXES, detect, names_of, read_pieces, read_table
+from engine.table.reading.text import has_quote
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.stored import Store, Stored
 from engine.table.table import Table
@@ -396,7 +397,10 @@ def pin_reading(plan: Plan, *, base: Path = Path()) -> Plan:
 
 def _found_out(path: Path, options: ReadOptions) -> ReadOptions:
     """Return every reading option as it is in a file; where its beginning cannot tell, all of it is read."""
-    found = detect(path, options=options).options
+    looked = detect(path, options=options)
+    found = looked.options
+    if found.format == "text" and found.multiline is None and not has_quote(path, looked):
+        return replace(found, multiline=False)
     if (found.multiline if found.format == "text" else found.width) is None:
         return read_table(path, options=found).options
     return found
@@ -537,10 +541,16 @@ def filter_source(prepared: PreparedTable) -> Table:
 def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
     """Return the person keys of a table as text, each once; none where no person key is marked."""
     key = schema.person_key
-    if isinstance(table, Stored) and key is not None:
-        return table.keys
     distinct = pa.array([], pa.large_string()) if key is None else people_of(table, key).distinct
     return pa.chunked_array([distinct])
+
+
+def parts_of_keys(table: Table, schema: Schema) -> Iterator[pa.ChunkedArray]:
+    """Give the person keys of a table as text, some at a time, each once among those."""
+    if isinstance(table, Stored) and schema.person_key is not None:
+        yield from table.keys()
+    else:
+        yield person_keys(table, schema)
 
 
 def apart(keys: pa.ChunkedArray) -> pa.ChunkedArray | None:

@@ -32,7 +32,7 @@ from engine.table.table import TEXT, Table, joined_findings
 Kept = npt.NDArray[np.bool_]
 Words = arrays.Words
 
-_TOGETHER = 1 << 21  # rows of the people who are looked at together, about
+_TOGETHER = 1 << 20  # rows of the people who are looked at together, about
 _BLOCK = 1 << 20
 _KEYS, _PEOPLE, _FULFILS, _KEPT = "keys", "people", "fulfils", "kept"
 _SOMEBODY, _LONG = np.uint64(1 << 63), np.uint64(1 << 62)
@@ -78,9 +78,8 @@ class Stored(Table):
         """Return room for a number of some kind for every row, on the disk."""
         return self._store.room(f"numbers {next(self._store.names)}", kind, self.n_rows)
 
-    @property
-    def keys(self) -> pa.ChunkedArray:
-        """The person keys of all rows, each once or a few times; they stay on the disk."""
+    def keys(self) -> Iterator[pa.ChunkedArray]:
+        """Give the person keys of all rows piece by piece, each once in a piece."""
         return self._store.keys()
 
     def by_person(self) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]]:
@@ -106,9 +105,11 @@ class Stored(Table):
 
     def count_people(self) -> tuple[int, int]:
         """Return how many people the table has, and how many rows that are nobody's."""
-        people = rows = 0
-        for places, numbers in self._store.by_person(None):
-            people, rows = people + int(numbers.max(initial=-1)) + 1, rows + len(places)
+        if self._store.counted is None:
+            for _ in self._store.by_person(None):
+                pass
+        assert self._store.counted is not None
+        people, rows = self._store.counted
         return people, sum(self._store.lengths) - rows
 
 
@@ -129,6 +130,7 @@ class Store:
         self.heads: list[Table] = []
         self.lengths: list[int] = []
         self.names = iter(range(1 << 62))
+        self.counted: tuple[int, int] | None = None
         self._folder, self._key = folder, key
         self._columns = tuple(name for name in columns if key is None or name != key.name)
 
@@ -187,13 +189,11 @@ class Store:
             columns = {name: _series(whole.column(name)) for name in dict.fromkeys(names)}
         return pd.DataFrame(columns, index=pd.RangeIndex(length), copy=False)
 
-    def keys(self) -> pa.ChunkedArray:
-        """Return the person keys of all pieces, as they lie on the disk."""
-        found: list[pa.Array] = []
+    def keys(self) -> Iterator[pa.ChunkedArray]:
+        """Give the person keys of each piece."""
         for place in range(len(self.lengths)):
             with pa.memory_map(str(self._folder / f"{_KEYS} {place}")) as file:
-                found += pa.ipc.open_file(file).read_all().column(_KEYS).chunks
-        return pa.chunked_array(found, pa.large_string())
+                yield pa.ipc.open_file(file).read_all().column(_KEYS)
 
     def read(self, name: str, kind: type[np.generic], start: int, count: int, width: int = 1) -> Any:
         """Return some of the numbers of a file, shape (count,) or (count, width)."""
@@ -209,9 +209,13 @@ class Store:
             return np.memmap(self._folder / name, kind, "r+", shape=(length,))
 
     def by_person(self, kept: Kept | None) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]]:
-        """Give, for some people at a time, the places of their rows and a number for each."""
+        """Give, for some people at a time, the places of their rows and a number for each.
+
+        Whoever takes all rows of everybody has them counted, too.
+        """
         rows = sum(self.lengths)
         groups = -(-rows // _TOGETHER) or 1
+        counted = np.zeros(2, np.int64)
         for group in range(groups):
             places, words = [np.zeros(0, np.int64)], [np.zeros((0, 2), np.uint64)]
             for start in range(0, rows, _BLOCK):
@@ -224,7 +228,11 @@ class Store:
                 places.append(np.flatnonzero(chosen) + start)
                 words.append(own[chosen])
             pairs = np.concatenate(words)
-            yield np.concatenate(places), number_pairs((pairs[:, 0], pairs[:, 1]))[0]
+            numbers = number_pairs((pairs[:, 0], pairs[:, 1]))[0]
+            counted += int(numbers.max(initial=-1)) + 1, len(numbers)
+            yield np.concatenate(places), numbers
+        if kept is None:
+            self.counted = int(counted[0]), int(counted[1])
 
 
 def _plain(cells: pa.Array) -> pa.Array:

@@ -82,6 +82,18 @@ def can_cut(options: ReadOptions) -> bool:
     return lines and options.header is not None and keeps_ascii(options.encoding or "utf-8")
 
 
+def has_quote(path: Path, found: Detection) -> bool:
+    """Say whether a cell below the names could run over the end of its line: only quotation marks let it."""
+    options, end = found.options, (found.options.line_ends or "\n").encode()
+    if options.escape or not keeps_ascii(options.encoding or "utf-8"):
+        return True
+    quote = (options.quote or '"').encode()
+    with path.open("rb") as file:
+        for _ in range(found.lines_before):
+            _line(file, end)
+        return any(quote in block for block in iter(lambda: file.read(_PART), b""))
+
+
 def text_pieces(
     path: Path,
     *,

@@ -83,6 +83,18 @@ def test_a_text_in_pieces_is_the_text(tmp_path, cells, size, end, header, encodi
     assert in_pieces(tmp_path, content, options, size) == rows_of(tmp_path, content, options)
 
 
+@pytest.mark.parametrize("cell", ["x", '"x"', '"x\ny"', "it's"])
+def test_a_long_text_without_a_quotation_mark_is_not_read_to_see_what_a_row_is(tmp_path, cell, monkeypatch):
+    lines = ['"a","b","c"', *(f"{number},x,y" for number in range(200_000)), f"{cell},x,y", ""]
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    plan = plan_for("counts", files={MAIN: FileReference("people.csv")})
+    read, whole = [], reading.read_table
+    monkeypatch.setattr(reading, "read_table", lambda *one, **more: read.append(one) or whole(*one, **more))
+    pinned = reading.pin_reading(plan, base=tmp_path).files[MAIN].options
+    assert pinned == {**whole(tmp_path / "people.csv").options.to_json(), "date_order": "ymd"}
+    assert pinned["multiline"] is ("\n" in cell) and bool(read) == ('"' in cell)
+
+
 def patiently(folder, content, options):
     def patient(*_):
         raise pyarrow.ArrowInvalid("not regular")
