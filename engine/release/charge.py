@@ -45,6 +45,18 @@ def composer(payer: Holding | Entry) -> Compose:
     return total
 
 
+def tell_register(ledger: Ledger, entry: str, *, sequence: int | None = None) -> dict[str, Any]:
+    """Return what the ledger says of the register that paid for an entry, without keys or digests.
+
+    Nothing where it knows no such entry. With a ``sequence`` as it was after that row of the journal.
+    """
+    found = ledger.find(entry)
+    if found is None:
+        return {}
+    tree = ledger.to_json({one.id: composer(one) for one in ledger.holdings()}, sequence=sequence)
+    return tree | {"holdings": [one for one in tree["holdings"] if one["id"] == found.holding]}
+
+
 def charged_promise(promise: Promise, holding: Holding) -> Promise:
     """Return the promise as the holding counts it.
 

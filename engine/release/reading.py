@@ -541,6 +541,9 @@ def filter_source(prepared: PreparedTable) -> Table:
 def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
     """Return the person keys of a table as text, each once; none where no person key is marked."""
     key = schema.person_key
+    if isinstance(table, Stored) and key is not None:
+        parts = [chunk for part in table.keys() for chunk in part.chunks]
+        return pa.chunked_array([pc.unique(pa.chunked_array(parts, pa.large_string()))])
     distinct = pa.array([], pa.large_string()) if key is None else people_of(table, key).distinct
     return pa.chunked_array([distinct])
 

@@ -44,6 +44,7 @@ from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
 from engine.release.reasons import refuse_unexplained
+from engine.release.rows_beside import refuse_rows_beside
 from engine.release.served import Tier, served
 from engine.release.signature import SIGNATURE
 from engine.release.signing import SigningKey
@@ -58,7 +59,7 @@ from engine.release.working import (
     working,
 )
 from engine.release.write import Made
-from engine.table.stored import Store
+from engine.table.stored import Store, Stored
 
 Door = Callable[[Callable[[], None]], Noise]
 
@@ -185,6 +186,7 @@ def run_through(
         try:
             with working(folder):
                 main = prepared.get(MAIN)
+                refuse_rows_beside(plan, ledger, holding, design, main, entry=entry, places=places)
                 told = earlier(plan, ledger, holding, type(design), main, entry=entry, places=places)
                 spend = _once(lambda: ledger.spend(entry))
                 noise = _door(door, spend)
@@ -214,16 +216,16 @@ def run_through(
                 with hold_interrupts():
                     out = bundle.give_name(folder, out)
                     has_name = True
-                    _complete(ledger, entry, out, sums, draft.release.state, compares=design.compares)
+                    _complete(ledger, entry, out, sums, draft.release.state)
             shown = (*draft.release.views, *views(evaluated.public))
             inside = (*draft.release.inside.views, *views(evaluated.internal))
-            rows = pair_with_originals(draft.release, draft.used, design.request.schemas)
-            spreads = spread(draft.release, draft.used, design.request.schemas, design.rows)
+            held = {name: one for name, one in draft.used.items() if not isinstance(one, Stored)}
+            rows = pair_with_originals(draft.release, held, design.request.schemas)
+            spreads = spread(draft.release, held, design.request.schemas, design.rows)
             return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=spreads)
         except BaseException:
-            if (
-                not has_name
-            ):  # else it has been paid for and is there: whoever sweeps next completes its entry
+            # else it has been paid for and is there: whoever sweeps next completes its entry
+            if not has_name:
                 with hold_interrupts():
                     _close(ledger, entry)
             raise
@@ -392,11 +394,9 @@ def _complete(
     out: Path,
     sums: tuple[str, str],
     state: bytes | None,
-    *,
-    compares: bool,
 ) -> None:
     left = None if state is None else hashlib.sha256(state).hexdigest()
-    told = told_of(out) if compares else None
+    told = told_of(out)
     try:
         ledger.complete(
             entry,

@@ -35,7 +35,8 @@ LARGEST_NAME = 1 << 12
 COMPUTER = "computer"
 ROOM, ROOM_BYTES = "room", 8 << 20
 """Kept free for the bundle from before the first noise until it is written; a usual one takes a third."""
-COMPARED = "custos-compared-"
+COMPARED, TABLES = "custos-compared-", ".custos-tables-"
+"""Of a candidate of a comparison, which nothing pays for; of tables that somebody has in memory."""
 DAY = 86_400.0
 SHORTLY = 60.0
 """Seconds after which a ledger that nobody finished making is taken as left by a dead process."""
@@ -175,16 +176,17 @@ def sweep(ledger: Ledger) -> int:
 
 
 @contextmanager
-def for_comparing() -> Iterator[Path]:
-    """Make a folder for one candidate of a comparison, which nothing pays for and no ledger names.
+def unrecorded(prefix: str, *, beside: Path | None = None) -> Iterator[Path]:
+    """Make a folder that no ledger names, for its owner alone; it vanishes at the end.
 
-    Folders of comparisons that were killed are taken away a day later: by then nobody compares any more.
+    One of the same prefix and place that a killed process left is taken away a day later: by then nobody
+    needs it any more. ``beside`` is another place than that of temporary files.
     """
-    for left in Path(tempfile.gettempdir()).glob(f"{COMPARED}*"):
+    for left in Path(beside or tempfile.gettempdir()).glob(f"{prefix}*"):
         with suppress(OSError):
             if not left.is_symlink() and time.time() - left.stat().st_mtime > DAY:
                 shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=COMPARED, ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=beside, ignore_cleanup_errors=True) as name:
         yield Path(name)
 
 

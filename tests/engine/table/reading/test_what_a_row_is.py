@@ -1,6 +1,7 @@
 """What a plan says of a file decides what a row is: nothing that stands in one line changes another one."""
 
 import gc
+import random
 from dataclasses import replace
 
 import pandas as pd
@@ -139,6 +140,15 @@ def test_no_bytes_in_one_cell_change_another_line(
     assert together == patiently(tmp_path, content, options)
 
 
+@pytest.mark.parametrize("first", [b" " * (1 << 20), b";" * (1 << 20), b"\0" * (1 << 20), b" "])
+@pytest.mark.parametrize("others", [b"p,1,2", b" , , "])
+def test_what_looks_empty_makes_no_other_row_vanish(tmp_path, first, others):
+    options = replace(SAID, header=False)
+    content = b"\n".join([first + b", , ", *[others] * 9, b""])
+    assert len(rows_of(tmp_path, content, options)) == 10 == len(patiently(tmp_path, content, options))
+    assert rows_of(tmp_path, b"\n" * 9, options) == []
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
 @pytest.mark.parametrize("cell", ["x\ry", "\r", '"open', "\ud800", "ā਍਀", "x\u2028y\x85"])
 def test_nor_do_characters_in_encodings_of_two_bytes(tmp_path, encoding, cell):
@@ -155,6 +165,19 @@ def test_many_bare_ends_at_the_edges_of_blocks(tmp_path):
     line = b"p,Q," + b"x\r" * 37 + b"y\r\n"
     found = rows_of(tmp_path, b"a,b,c\r\n" + line * 60_000, replace(SAID, line_ends="\r\n"))
     assert len(found) == 60_000 and {cells[2] for cells in found} == {"x\r" * 37 + "y"}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "filled"), [("utf-8", ""), ("utf-8", "x\ry"), ("cp1252", "ä"), ("gbk", "é")]
+)
+def test_wherever_a_block_ends_every_line_is_a_row(tmp_path, monkeypatch, encoding, filled):
+    monkeypatch.setattr("engine.table.reading.text._BLOCK", 64)
+    chance = random.Random(7)
+    options = replace(SAID, encoding=encoding, line_ends="\r\n")
+    for _ in range(many(25)):
+        rows = [f"p{place},{filled},{'x' * chance.randrange(9)}" for place in range(200)]
+        found = rows_of(tmp_path, "\r\n".join(["a,b,c", *rows, ""]).encode(encoding), options)
+        assert [cells[0] for cells in found] == [f"p{place}" for place in range(200)]
 
 
 @pytest.mark.parametrize(
