@@ -542,7 +542,7 @@ def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
     """Return the person keys of a table as text, each once; none where no person key is marked."""
     key = schema.person_key
     if isinstance(table, Stored) and key is not None:
-        parts = [chunk for part in table.keys() for chunk in part.chunks]
+        parts = [chunk for part in table.key_parts() for chunk in part.chunks]
         return pa.chunked_array([pc.unique(pa.chunked_array(parts, pa.large_string()))])
     distinct = pa.array([], pa.large_string()) if key is None else people_of(table, key).distinct
     return pa.chunked_array([distinct])
@@ -551,7 +551,7 @@ def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
 def parts_of_keys(table: Table, schema: Schema) -> Iterator[pa.ChunkedArray]:
     """Give the person keys of a table as text, some at a time, each once among those."""
     if isinstance(table, Stored) and schema.person_key is not None:
-        yield from table.keys()
+        yield from table.key_parts()
     else:
         yield person_keys(table, schema)
 

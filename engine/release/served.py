@@ -124,7 +124,9 @@ def _served(plan: Plan, design: Method, source: str, base: Path) -> Served:
     found = Served(source, Tier.MEMORY, len(files), size, rows, columns)
     if found.memory <= most_memory():
         return found
-    if source in design.request.private and is_answered(design):
+    # who is on a list of objections and not in the table is said of the table, not of a part of it
+    drops = any(step["step"] == "drop_people" for step in plan.steps_of(source))
+    if source in design.request.private and is_answered(design) and not drops:
         return Served(source, Tier.STORE, len(files), size, rows, columns)
     if found.memory > SHARE * most_memory():
         most = SHARE * most_memory() // _bytes_of_row(columns)

@@ -78,9 +78,9 @@ class Stored(Table):
         """Return room for a number of some kind for every row, on the disk."""
         return self._store.room(f"numbers {next(self._store.names)}", kind, self.n_rows)
 
-    def keys(self) -> Iterator[pa.ChunkedArray]:
+    def key_parts(self) -> Iterator[pa.ChunkedArray]:
         """Give the person keys of all rows piece by piece, each once in a piece."""
-        return self._store.keys()
+        return self._store.key_parts()
 
     def by_person(self) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]]:
         """Give, for some people at a time, the places of all their rows in the store and a number for each.
@@ -189,7 +189,7 @@ class Store:
             columns = {name: _series(whole.column(name)) for name in dict.fromkeys(names)}
         return pd.DataFrame(columns, index=pd.RangeIndex(length), copy=False)
 
-    def keys(self) -> Iterator[pa.ChunkedArray]:
+    def key_parts(self) -> Iterator[pa.ChunkedArray]:
         """Give the person keys of each piece."""
         for place in range(len(self.lengths)):
             with pa.memory_map(str(self._folder / f"{_KEYS} {place}")) as file:

@@ -147,7 +147,7 @@ def test_the_cap_holds_however_many_people_are_looked_at(
     assert isinstance(used, Stored)
     assert max(np.bincount(people).max() for _, people in used.by_person() if len(people)) == 3
     assert used.count_people() == (rows_of.size, 2)
-    assert {one for part in used.keys() for one in part.to_pylist()}  # noqa: SIM118 == set(rows_of.index)
+    assert {one for part in used.key_parts() for one in part.to_pylist()} == set(rows_of.index)
 
 
 # --- whole runs --------------------------------------------------------------------------------------------
@@ -239,6 +239,29 @@ def test_a_folder_is_released_alike_from_memory_and_disk(
         same = measured[0][name] == measured[1][name]
         assert same or measured[1][name] == {"not_asked": "needs_all_rows"}
     assert measured[1]["utility.cap"] == {"not_asked": "needs_all_rows"} != measured[0]["utility.cap"]
+
+
+def test_invented_rows_are_written_from_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = next(plan for way, plan in ANSWERED if way.id == "datasets.network")
+    monkeypatch.setattr(served, "most_memory", lambda: 0)
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    made = run_through(
+        spoilt(plan, tmp_path),
+        tmp_path / "bundle",
+        ledger,
+        tmp_path,
+        "en",
+        SILENT,
+        lambda spend: seeded_noise(4, on_first_draw=spend),
+    )
+    read = json.loads((made.folder / "internal" / "evidence.json").read_text())["internal"]
+    assert read["input"]["held"] == "store" and made.spread is None and made.beside is None
+    not_asked = [name for name, one in read["measures"].items() if "not_asked" in one]
+    assert not_asked and not any("failed" in one for one in read["measures"].values())
+    listed = replace(plan, preparation=({"step": "drop_people", "file": "objected.csv"},))
+    monkeypatch.setattr(served, "most_memory", lambda: 1)
+    with pytest.raises(InputRefused, match=r"reading\.needs_all_rows"):
+        served.served(spoilt(listed, tmp_path), check(plan, base=EXAMPLES), base=tmp_path)
 
 
 def test_what_needs_all_rows_is_refused_before_anything_is_reserved(
