@@ -29,13 +29,13 @@ from engine.table.schema import Column
 from engine.table.short_texts import LONGEST_SHORT, hash_pairs, number_pairs, words_of
 from engine.table.table import TEXT, Table, joined_findings
 
-Kept = npt.NDArray[np.bool_]
+Kept = arrays.Bools
 Words = arrays.Words
 
 _TOGETHER = 1 << 20  # rows of the people who are looked at together, about
 _BLOCK = 1 << 20
 _KEYS, _PEOPLE, _FULFILS, _KEPT = "keys", "people", "fulfils", "kept"
-_SOMEBODY, _LONG = np.uint64(1 << 63), np.uint64(1 << 62)
+_SOMEBODY, _LONG = 1 << 63, 1 << 62
 
 
 class Stored(Table):
@@ -259,9 +259,9 @@ def _words(keys: pa.Array) -> Words:
     is_short = pc.less_equal(pc.binary_length(keys), LONGEST_SHORT).to_numpy(zero_copy_only=False)
     short = words_of(keys.filter(pa.array(is_short)))
     assert short is not None
-    found[is_short, 0], found[is_short, 1] = short[0], short[1] | _SOMEBODY
+    found[is_short, 0], found[is_short, 1] = short[0], short[1] | np.uint64(_SOMEBODY)
     for place in np.flatnonzero(~is_short):
         digest = hashlib.blake2b(keys[place].as_py().encode(), digest_size=16).digest()
         first, second = np.frombuffer(digest, np.uint64)
-        found[place] = first, second | _SOMEBODY | _LONG
+        found[place] = first, second | np.uint64(_SOMEBODY | _LONG)
     return found

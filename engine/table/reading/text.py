@@ -116,7 +116,9 @@ def text_pieces(
     with path.open("rb") as file:
         head = b"".join(_line(file, end) for _ in range(found.lines_before))
         for at, part in _parts(file, end):
-            whole = io.BytesIO(head + part)
+            # at the beginning of a text these bytes are a mark, anywhere else they are in a cell
+            mark = _BOM if not head and at > len(part) and part.startswith(_BOM) else b""
+            whole = io.BytesIO(head + mark + part)
             share = progress.part((at - len(part)) / size, min(at / size, 1.0))
             read = _read(whole, len(whole.getbuffer()), path, found, as_written, share, names=is_first)
             del whole, part

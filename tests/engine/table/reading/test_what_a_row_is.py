@@ -73,6 +73,7 @@ def in_pieces(folder, content, options, size):
     encoding=st.sampled_from(["utf-8", "cp1252"]),
 )
 @example(cells=[b'"a\nb"', b'"'], size=3, end="\n", header=True, encoding="utf-8")
+@example(cells=[b"\n\xef\xbb\xbf"], size=1, end="\n", header=False, encoding="utf-8")
 def test_a_text_in_pieces_is_the_text(tmp_path, cells, size, end, header, encoding):
     lines = [b"\xef\xbb\xbfa,b,c", *LINES]
     for place, cell in enumerate(cells):
