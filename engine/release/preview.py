@@ -20,6 +20,7 @@ from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
 from engine.release.reading import contradictions
 from engine.release.served import Served, served
+from engine.release.verdict import verdict
 from engine.release.whose import whose_rows
 from engine.views import Text, to_json
 
@@ -134,6 +135,8 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
     answer["statement"] = foreseen.statement
     answer["forecast"] = [to_json(error) for error in found.forecast.errors]
     answer["sentences"] = [error_sentence(error, language=language) for error in found.forecast.errors]
+    care = getattr(verdict(plan, found.forecast), "care", None)
+    answer["sentences"] += [] if care is None else [texts.text(care.id, language=language, **care.values)]
     answer["rows"] = [texts.text(one.id, language=language, **one.values) for one in found.rows]
     answer["served"] = [
         one.to_json() | {"what": texts.text(one.said.id, language=language, **one.said.values)}

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.memory import give_back
-from engine.methods.protocol import MAIN, Method, Source
+from engine.methods.protocol import MAIN, Method, SlotOf, Source
 from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
@@ -480,7 +480,7 @@ def _state(path: Path) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Table:
+def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"", slot: SlotOf | None = None) -> Table:
     """Return the rows that a method may use: at most the declared number a person, then the conditions.
 
     Parameters
@@ -491,6 +491,8 @@ def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Tabl
         The door.
     secret
         Of the register, where all of its releases by a method use the same rows of a person.
+    slot
+        Of rows: a person keeps one, by lot, of those in the same slot, before the cap.
 
     Notes
     -----
@@ -503,6 +505,10 @@ def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Tabl
     rows, people, key = prepared.table.rows(), prepared.people, prepared.schema.person_key
     if people is not None and key is not None:
         known = people >= 0
+        if slot is not None:
+            slots = slot(rows)
+            places = np.where(known, people.astype(np.int64) * (int(slots.max(initial=0)) + 1) + slots, -1)
+            known &= contribution.keep_rows(places, cap=1, noise=noise)
         keep, cap = np.zeros(len(rows), dtype=bool), prepared.schema.rows_per_person
         if secret:
             names = people_of(prepared.table, key).distinct.to_pylist()
