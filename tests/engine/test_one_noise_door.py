@@ -49,7 +49,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "privacy/keys.py": {"os.urandom": "keys of pseudonyms and their salt: never added to an answer"},
     "ledger/journal.py": {"os.urandom": "the first link of the journal's chain"},
     "ledger/people_key.py": {"os.urandom": "the nonce of an encryption: never added to an answer"},
-    "risk/communities.py": {"random_state=": "where a factorisation begins, from the generator of analyses: stays"},
+    "risk/communities.py": {"random_state=": "where a factorisation begins: stays inside"},
     "ledger/store.py": {"os.urandom": "the key of the digests, made once"},
 }
 
