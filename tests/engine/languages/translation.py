@@ -27,10 +27,10 @@ from engine import languages, texts  # noqa: E402
 SIGNS = "≤≥<>±×→εδρ∞=%€§"
 WORDS = re.compile(r"[^\W\d_]{4,}")
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,\u202f\u00a0]\d+)*(?![\w])")
-PLACE = re.compile(r"\{[^{}]*\}")
+PLACE = re.compile(r"\{(?:[^{}]|\{[^{}]*\})*\}")
 AS_WRITTEN = re.compile(
     r"“[^”]*”|`[^`]*`|\bcustos [a-z]+[^.;]*|\b[A-Z_]{3,}\b|[\w-]+\.[a-z]{2,6}\b|\b[a-z]+/|--[a-z-]+"
-    r"|^release:|^internal:"
+    r"|^release:|^internal:|\bcommand [a-z]+ [a-z]+"
 )
 """What is typed or named as it is, in every language."""
 NO = {
@@ -146,7 +146,8 @@ def other_terms(english: str, other: str, language: str) -> bool:
 
 def _words_of_a_place(found: re.Match[str]) -> str:
     """Return the words that a place chooses among."""
-    return " ".join(found[0].strip("{}").partition(":")[2].split(texts.CHOICE))
+    words = found[0][1:-1].partition(":")[2]
+    return re.sub(r"\{[^{}]*\}", " ", words).replace(texts.CHOICE, " ")
 
 
 CHECKS: tuple[Callable[[str, str, str], bool], ...] = (
