@@ -75,7 +75,7 @@ def can_cut(options: ReadOptions) -> bool:
 
     Examples
     --------
-    >>> can_cut(ReadOptions(header=True, multiline=False, line_ends="\n")), can_cut(ReadOptions())
+    >>> can_cut(ReadOptions(header=True, multiline=False, line_ends="\\n")), can_cut(ReadOptions())
     (True, False)
     """
     lines = options.multiline is False and options.line_ends in ("\n", "\r\n")
