@@ -159,10 +159,10 @@ def text(text_id: str, *, language: str = FALLBACK, **values: Any) -> str:
     KeyError
         The id or one of the placeholders does not exist: a mistake of the developer, found by the tests.
     """
-    return _fill(_pattern(text_id, language), values, language)
+    return _fill(*_pattern(text_id, language), values)
 
 
-def _fill(pattern: str, values: Mapping[str, Any], language: str) -> str:
+def _fill(pattern: str, language: str, values: Mapping[str, Any]) -> str:
     return _Filler(manners.find(language)).vformat(pattern, (), values)
 
 
@@ -179,17 +179,18 @@ def say_unit(unit: str, language: str) -> str:
     plain, blank = unit.strip(), unit[: len(unit) - len(unit.lstrip())]
     for name, pattern in _of_file(FALLBACK, "units").items():
         values = {"cap": "(?P<cap>[0-9]+)"} if "{cap}" in pattern else {}
-        found = re.fullmatch(_fill(pattern, values, FALLBACK), plain)
+        found = re.fullmatch(_fill(pattern, FALLBACK, values), plain)
         if found:
             return blank + text(name, language=language, **found.groupdict())
     return unit
 
 
-def _pattern(text_id: str, language: str) -> str:
+def _pattern(text_id: str, language: str) -> tuple[str, str]:
+    """Return a sentence and the language that it is in, by whose manners it is filled in."""
     for spoken_in in (language, FALLBACK):
         sentence = _find(text_id, spoken_in)
         if sentence is not None:
-            return sentence
+            return sentence, spoken_in
     raise KeyError(text_id)
 
 
@@ -226,9 +227,12 @@ def explain_in_one(error: EngineError, *, language: str = FALLBACK) -> str:
     'Dr. No.json is not a schema in JSON; check that the '
     """
     base = _base(error.code)
-    whole = " ".join(_pattern(f"{base}.{part}", language) for part in ("what", "do"))
-    joined = re.sub(r"[.?!] (?=[A-Z“{])(.)(?=(.))", _joint, whole) if language == FALLBACK else whole
-    return _fill(joined, error.values, language)
+    parts = [_pattern(f"{base}.{part}", language) for part in ("what", "do")]
+    if any(spoken_in != FALLBACK for _, spoken_in in parts):
+        return " ".join(_fill(*part, error.values) for part in parts)
+    whole = " ".join(pattern for pattern, _ in parts)
+    joined = re.sub(r"[.?!] (?=[A-Z“{])(.)(?=(.))", _joint, whole)
+    return _fill(joined, FALLBACK, error.values)
 
 
 def _joint(found: re.Match[str]) -> str:

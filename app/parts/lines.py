@@ -91,14 +91,14 @@ def alike(values: Sequence[float]) -> list[str]:
     """
     top = max(map(abs, values), default=0.0)
     digits = min(max(2 - math.floor(math.log10(top)), 0), 6) if top else 2
-    return [f"{value:,.{digits}f}" for value in values]
+    return [words.signed(f"{value:,.{digits}f}") for value in values]
 
 
 def _write(one: Line, digits: int, *, signed: bool) -> Line:
     """Return a line with its number and its margin in the form that all of their list have."""
     value = round(one.value, digits) + 0.0  # not −0
     number = f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", "−")
-    return replace(one, written=number, margin=f"± {(one.high - one.low) / 2:,.{digits}f}")
+    return replace(one, written=number, margin=words.signed(f"± {(one.high - one.low) / 2:,.{digits}f}"))
 
 
 def _places(view: TableView) -> tuple[int, int, int] | None:

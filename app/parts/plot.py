@@ -186,7 +186,7 @@ class MarginLine(Painted):
             painter.setPen(QPen(tokens.colour("edge"), 1))
             painter.drawLine(QPointF(self.place(at), middle - 4), QPointF(self.place(at), middle + 4))
             painter.setPen(tokens.colour("quiet"))
-            said = f"{at + 0.0:,.{digits}f}".replace("-", "−")
+            said = words.signed(f"{at + 0.0:,.{digits}f}".replace("-", "−"))
             painter.drawText(QRectF(self.place(at) - 40, middle + 10, 80, 15), centred, said)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(tokens.colour("accent"))

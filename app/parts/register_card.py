@@ -204,4 +204,4 @@ def _amount(value: Any) -> str:
     if value is None:
         return words.say("app.releases.no_amount_before")
     number = Fraction(value)
-    return f"{int(number):,}" if number.denominator == 1 else f"{float(number):.6g}"
+    return words.number(number)

@@ -101,4 +101,6 @@ class SourceCard(Card):
 
 
 def _read(file: str, rows: int | None, columns: int) -> str:
-    return words.say("app.tables.read", file=file, rows="–" if rows is None else f"{rows:,}", columns=columns)
+    return words.say(
+        "app.tables.read", file=file, rows="–" if rows is None else words.number(rows), columns=columns
+    )

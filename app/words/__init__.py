@@ -122,8 +122,8 @@ def term(value: Any) -> str:
         except ValueError:
             return str(value)
     if isinstance(value, Fraction):
-        return str(value.numerator) if value.denominator == 1 else f"{float(value):.4g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        return str(value.numerator) if value.denominator == 1 else signed(f"{float(value):.4g}")
+    return number(value) if isinstance(value, int) else str(value)
 
 
 def tip(sentence: str) -> str:

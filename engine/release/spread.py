@@ -15,6 +15,7 @@ import pandas as pd
 
 from engine import arrays
 from engine.evaluation.invented import released_tables
+from engine.languages import Written
 from engine.methods.protocol import Release, Rows
 from engine.table import coding
 from engine.table.schema import Column, Kind, Schema
@@ -213,7 +214,7 @@ def _labels(edges: Floats, column: Column, tails: tuple[bool, bool]) -> tuple[La
     # Whole numbers and days name the last one of an interval; other numbers name where the next begins.
     ends = [_write(edge - 1, column) for edge in edges] if column.kind is not Kind.NUMBER else written
     labels: list[Label] = [
-        start if start == end else f"{start} – {end}"
+        start if start == end else Written(f"{start} – {end}")
         for start, end in zip(written[:-1], ends[1:], strict=True)
     ]
     if tails[0]:
@@ -226,4 +227,6 @@ def _labels(edges: Floats, column: Column, tails: tuple[bool, bool]) -> tuple[La
 def _write(value: float, column: Column) -> str:
     if column.kind is Kind.DATE:
         return str(np.datetime64(round(value), "D"))
-    return f"{round(float(value), 10):,.10g}"  # numpy's own rounding makes the largest numbers infinite
+    return Written(
+        f"{round(float(value), 10):,.10g}"
+    )  # numpy's own rounding makes the largest numbers infinite

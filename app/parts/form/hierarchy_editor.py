@@ -131,7 +131,7 @@ class GroupTree(QTreeWidget):
             inside.setdefault(self.groups.paths[value][step], []).append(value)
         for group, own in inside.items():
             said = group or words.say("app.coarsening.tree.none")
-            self._add(self._item(parent, said, step, group, f"{len(own):,}"), step - 1, own)
+            self._add(self._item(parent, said, step, group, words.number(len(own))), step - 1, own)
 
     def _item(
         self, parent: QTreeWidgetItem | None, said: str, step: int, group: str, count: str

@@ -38,7 +38,7 @@ ROW, NARROWEST, TWO_WORDS, WIDEST = 40, 84, 118, 190
 
 def write_amount(value: float) -> str:
     """Write a count or an amount."""
-    return f"{value:,.0f}" if float(value).is_integer() else size(value)
+    return words.number(int(value)) if float(value).is_integer() else size(value)
 
 
 def interval(cell: CountCell) -> str:

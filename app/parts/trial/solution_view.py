@@ -156,7 +156,7 @@ class SolutionPlot(PointPicture):
         painter.setPen(tokens.colour("quiet"))
         painter.drawLine(field.bottomLeft(), field.bottomRight())
         for people in self._levels():
-            self.draw_level(painter, self._up(people), f"{people:,}")
+            self.draw_level(painter, self._up(people), words.number(people))
         for tick in range(TICKS + 1):
             value = low + (high - low) * tick / TICKS
             place = QRectF(field.left() + field.width() * tick / TICKS - 40, field.bottom() + 4, 80, 16)
@@ -531,7 +531,7 @@ class SolutionView(QWidget):
                 button.setEnabled(step >= least)
         told = {
             "left_out": (words.say("app.trying.map.people", count=one.left_out), shown.most_left_out),
-            "alone": (f"{shown.alone:,} → {one.alone:,}", shown.people),
+            "alone": (f"{words.number(shown.alone)} → {words.number(one.alone)}", shown.people),
             "lost": (write_loss(shown, one.lost), write_loss(shown, shown.candidates[shown.best].lost)),
         }
         for name, (number, beside) in told.items():
@@ -577,7 +577,9 @@ class SolutionView(QWidget):
         for line, place in enumerate(self._order):
             one = shown.candidates[place]
             steps = [step_words(shown, ladder, step) for ladder, step in enumerate(one.steps)]
-            rows.append([*steps, f"{one.left_out:,}", f"{one.alone:,}", write_loss(shown, one.lost)])
+            rows.append(
+                [*steps, words.number(one.left_out), words.number(one.alone), write_loss(shown, one.lost)]
+            )
             if not one.holds:
                 marked.add((line, len(steps)))
         numeric = frozenset(range(len(shown.ladders), len(headings)))

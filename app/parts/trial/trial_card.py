@@ -50,7 +50,8 @@ class StandingView(QWidget):
         """Show who stands alone before, after each step, and now."""
         assert isinstance(shown, Standing)
         now = shown.after[-1][1] if shown.after else shown.before
-        self.figure.setText(f"{shown.before:,} → {now:,}" if shown.after else f"{shown.before:,}")
+        before = words.number(shown.before)
+        self.figure.setText(f"{before} → {words.number(now)}" if shown.after else before)
         name = "by" if shown.columns else "by_nothing"
         columns = ", ".join(shown.columns)
         self.note.say(words.say(f"app.trying.standing.{name}", people=shown.people, columns=columns))
@@ -62,7 +63,7 @@ class StandingView(QWidget):
         ]
         most = max(1, *(count for _, count in steps))
         for line, (said, count) in enumerate(steps):
-            figure = Prose(f"**{count:,}**")
+            figure = Prose(f"**{words.number(count)}**")
             figure.setWordWrap(False)
             self.lines.addWidget(Prose(said, pixels=12), line, 0)
             bar = ShareBar(height=16)

@@ -78,7 +78,7 @@ def _show(column: Column, *, declared: bool) -> Shown:
         whole = column.kind is Kind.INTEGER
         return Shown(
             column.name,
-            tuple(f"{one:.0f}" if whole else f"{one:.3g}" for one in numbers),
+            tuple(words.signed(f"{one:.0f}" if whole else f"{one:.3g}") for one in numbers),
             tuple(f"{one:g}–{one + wide - 1:g}" if whole and wide > 1 else f"{one:g}+" for one in bands),
             kind=NUMBER,
         )
@@ -205,7 +205,7 @@ class ThingPicture(Painted):
             painter.drawLine(QPointF(end - about, top + 10), QPointF(end + about, top + 10))
             for at in (end - about, end + about):
                 painter.drawLine(QPointF(at, top + 7), QPointF(at, top + 13))
-            mean = f"{unit * MEANS[row]:.1f}" if unit < 1000 else f"{unit * MEANS[row]:,.0f}"
+            mean = words.signed(f"{unit * MEANS[row]:.1f}" if unit < 1000 else f"{unit * MEANS[row]:,.0f}")
             _say(painter, line, mean, weight=600, align=LEFTWARDS)
 
     def _coarser(self, painter: QPainter, room: QRectF) -> None:

@@ -67,3 +67,10 @@ def test_plurals_and_numbers_are_those_of_the_language() -> None:
     assert [languages.find("de").form(one) for one in ("0", "1", "0,5", "1,5", "1.000")] == [1, 0, 1, 1, 1]
     assert texts.number(-1234.5, language="de") == "-1.234,5"
     assert texts.percent_up(0.9731, language="fr") == "97,4\u00a0%"
+
+
+def test_what_a_language_lacks_is_said_as_english_writes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        texts, "_find", lambda text_id, language: "{n} of {@a person}" if language == "en" else None
+    )
+    assert texts.text("any", language="de", n=1234.5) == "1,234.5 of a person"
