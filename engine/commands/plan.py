@@ -170,7 +170,7 @@ def check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     for problem in answer["problems"]:
         yield f"{problem['what']} {problem['do']}"
     yield from answer["sentences"]
-    yield from (way["what"] for way in answer.get("cheaper", ()))
+    yield from (way["what"] for name in ("cheaper", "served") for way in answer.get(name, ()))
     for remark in answer.get("fitness", ()):
         yield " ".join((remark["what"], *remark["remedies"]))
 

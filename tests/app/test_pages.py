@@ -561,6 +561,11 @@ def test_risk_shows_what_the_engine_counts(window: Window, qtbot: Any, people: P
     assert sum(count for _, count in page.histogram.bars) == 40
     left_out = {name: int(button.text()) for name, button in page.because.left_out.items()}
     assert left_out == {name: sizes.alone - more for name, more in sizes.because_of.items()}
+    worst, more = max(sizes.because_of.items(), key=lambda one: one[1])
+    bodies = [part.body for part in page.explain("because").parts]
+    assert any(worst in body and f"{more:,}" in body for body in bodies)
+    # What is shown is counted once, with the causes: the first figures do not wait for them.
+    assert window.study.result("group_sizes").because_of == {}
 
 
 def test_risk_opens_on_its_first_figure_and_goes_on_by_keys(window: Window, qtbot: Any, people: Path) -> None:

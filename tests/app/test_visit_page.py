@@ -540,10 +540,10 @@ def test_the_last_answer_stands_with_its_question_and_large(
     go_on(window, qtbot)  # the same again
     assert "spent nothing" in page.last.spent.plain() and page.last.number.text() == f"{value:,}"
     headings = (words.say("app.visit.last.heading"), "value", MARGIN)
-    page.last.show_answer([TableView("t", headings, (("a", 9, 6), ("b", 900, 6)))], "")
+    page.last.show_answer([TableView("t", headings, (("a", 9, 6), ("b", 900, 6)))], "Answer", "")
     assert page.last.property("card") == "care" and "hardly anything" in page.last.said.plain()
     assert "1 more answer" in page.last.said.plain()
-    page.last.show_answer([], "")
+    page.last.show_answer([], "Answer", "")
     assert not page.last.isVisible()
 
 

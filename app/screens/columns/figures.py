@@ -102,7 +102,7 @@ def figures(
     is_key = column.role is Role.PERSON_KEY
     bars = rows_of_people(table, column) if is_key else column_bars(table, column)
     if now is None:
-        now = group_sizes(table, schema, progress=progress.part(0.0, 0.5))
+        now = group_sizes(table, schema, causes=False, progress=progress.part(0.0, 0.5))
     if is_key or column.role is Role.DIRECT_IDENTIFIER:
         return Figures(bars, now, now)
     other = (
@@ -110,5 +110,5 @@ def figures(
         if column.name in now.columns
         else (*now.columns, column.name)
     )
-    then = group_sizes(table, schema, columns=other, progress=progress.part(0.5, 1.0))
+    then = group_sizes(table, schema, columns=other, causes=False, progress=progress.part(0.5, 1.0))
     return Figures(bars, now, then)

@@ -64,7 +64,7 @@ class Texts(Method):
     promises = ("approximate_dp",)
     published = Reference(
         "Korolova, Kenthapadi, Mishra, Ntoulas: Releasing search queries and clicks privately (2009)",
-        "algorithm 1, with whole numbers and one line a person",
+        "algorithm 1, with whole numbers and one line each",
         "doi:10.1145/1526709.1526733",
     )
 
@@ -126,7 +126,7 @@ class Texts(Method):
     def forecast(self) -> Forecast:
         one, word = self.mechanism.accuracy(), f"methods.{self.id}"
         unit = self.schema.words.several
-        errors = (Expected(Text(f"{word}.numbers.people.label"), "whole", None, one.median, one.limit, unit),)
+        errors = (Expected(Text(f"{word}.numbers.count.label"), "whole", None, one.median, one.limit, unit),)
         headings = (Text(f"{word}.headings.lines"), Text(f"{word}.headings.covered"))
         rows = tuple(
             (Text(f"{word}.covered.{name}"), round(100 * share)) for name, share in self.covered.items()
@@ -178,20 +178,20 @@ class Texts(Method):
         columns["line"] = [cells[at][2] for at in order]
         entries.append(DictionaryEntry("line", Text(f"{word}.dictionary.line"), "text"))
         frame = pd.DataFrame({name: pd.array(values, dtype="str") for name, values in columns.items()})
-        frame["people"] = noisy[order].astype(np.int64)
+        frame["count"] = noisy[order].astype(np.int64)
         frame["within_95"] = limit
         unit = self.schema.words.several
         entries += [
             DictionaryEntry(name, Text(f"{word}.numbers.{name}.what"), "integer", unit)
-            for name in ("people", "within_95")
+            for name in ("count", "within_95")
         ]
         headings = (
             *(Text(f"{word}.headings.{name}") for name in columns),
-            *(Text(f"{word}.numbers.{name}.label") for name in ("people", "within_95")),
+            *(Text(f"{word}.numbers.{name}.label") for name in ("count", "within_95")),
         )
         rows: tuple[tuple[Cell, ...], ...] = tuple(
             (*line, int(count), limit)
-            for line, count in zip(zip(*columns.values(), strict=True), frame["people"].tolist(), strict=True)
+            for line, count in zip(zip(*columns.values(), strict=True), frame["count"].tolist(), strict=True)
         )[:MOST_LINES]
         note = Text(f"{word}.views.lines.note", {"shown": len(rows), "all": len(frame)})
         view = TableView(Text(f"{word}.views.lines.title"), headings, rows, note)

@@ -259,6 +259,14 @@ def names_of_parquet(path: Path) -> tuple[str, ...]:
     return clean_names(names, len(names), path.name)[0]
 
 
+def rows_of_parquet(path: Path) -> int:
+    """Return the number of rows, from what the file says about itself."""
+    from pyarrow import parquet
+
+    with _explain_damage(path):
+        return int(parquet.read_metadata(path).num_rows)
+
+
 def column_of(column: pa.ChunkedArray, name: str, *, options: ReadOptions, file: str = "") -> Stored:
     """Bring one column into one of the four storages; its type decides how, no row does.
 

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pytest
 
 from engine.methods.datasets.grouping import members_of
-from engine.table import encoded
+from engine.table import encoded, short_texts
 from engine.table.declared import as_declared, numbered_people, people_of, people_of_rows
 from engine.table.encoded import Encoded
 from engine.table.schema import Column, Role, Schema
@@ -83,7 +83,7 @@ def test_short_texts_are_looked_up_as_numbers_with_the_same_result(monkeypatch, 
 def test_texts_that_share_a_hash_are_told_apart(monkeypatch):
     monkeypatch.setattr(encoded, "_MANY", 1)
     monkeypatch.setattr(encoded, "_differ", lambda cells: True)
-    monkeypatch.setattr(encoded, "hash_pairs", lambda words: words[0] * np.uint64(0))
+    monkeypatch.setattr(short_texts, "hash_pairs", lambda words: words[0] * np.uint64(0))
     assert Encoded.of(pa.array(["a", "b", "a"])).cells().to_pylist() == ["a", "b", "a"]
 
 

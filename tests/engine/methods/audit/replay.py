@@ -654,8 +654,9 @@ def check_evidence(bench: Bench, tape: Tape) -> None:
         return said[0]
 
     def read_all(
-        plan: Plan, sources: Sequence[Source], *, base: Path, progress: Progress, design: Method
+        plan: Plan, sources: Sequence[Source], *, base: Path, progress: Progress, design: Method, stores: Any
     ) -> Any:
+        assert not stores  # rows of these tables are held in memory
         return read_once(plan, sources, base)
 
     foreseen = patch.object(ready_made, "foresee", foresee_once)

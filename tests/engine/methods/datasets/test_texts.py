@@ -45,7 +45,7 @@ def test_lines_of_many_leave_by_code_and_those_of_few_do_not(tmp_path: Path) -> 
     rows += [(f"r{one}", "a", f"called by Mrs {one}") for one in range(300)]
     rows += [(f"s{one}", "elsewhere", "no complaints") for one in range(80)]
     rows += [("t", "a", None), ("u", "a", "  ")]
-    found = released(rows, tmp_path).set_index(["code", "line"])["people"]
+    found = released(rows, tmp_path).set_index(["code", "line"])["count"]
     exact = {("a", "slept well"): 160, ("b", "slept well"): 100, ("(other or missing)", "no complaints"): 80}
     assert set(found.index) == set(exact)
     assert all(abs(found[cell] - count) < 15 for cell, count in exact.items())

@@ -16,12 +16,13 @@ from engine.release import reading
 from engine.release.plan import FileReference
 from engine.table.inspection import inspect_table
 from engine.table.reading.options import ReadOptions
-from engine.table.reading.readers import detect, read_table
+from engine.table.reading.readers import detect, read_pieces, read_table
 from engine.table.schema import Column, Kind, Schema
 from tests.engine.adversarial.requests import ROWS, plan_for, table
 from tests.examples import many
 
-SCHEMA = Schema(tuple(Column(name, kind=Kind.TEXT) for name in "abc"))
+NAMES = (*"abc", "column 1", "column 2", "column 3")
+SCHEMA = Schema(tuple(Column(name, kind=Kind.TEXT) for name in NAMES))
 SAID = ReadOptions(
     *("text", ",", "utf-8", True, 0, ".", "", '"', ""), line_ends="\n", date_order="ymd", width=3
 )
@@ -46,6 +47,54 @@ def rows_of(folder, content, options):
         assert error.code == "table.no_rows"
         return []
     return found.rows().to_numpy(dtype=object, na_value=None).tolist()
+
+
+def in_pieces(folder, content, options, size):
+    """Read a text some bytes at a time."""
+    path = folder / "people.csv"
+    path.write_bytes(content)
+    try:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("engine.table.reading.text._PART", size)
+            pieces = list(read_pieces(path, options=options, schema=SCHEMA))
+    except InputRefused as error:
+        assert error.code == "table.no_rows"
+        return []
+    cells = [piece.rows().to_numpy(dtype=object, na_value=None).tolist() for piece in pieces]
+    return [row for piece in cells for row in piece]
+
+
+@settings(max_examples=many(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    cells=st.lists(CELLS, max_size=4),
+    size=st.integers(1, 40),
+    end=st.sampled_from(["\n", "\r\n"]),
+    header=st.booleans(),
+    encoding=st.sampled_from(["utf-8", "cp1252"]),
+)
+@example(cells=[b'"a\nb"', b'"'], size=3, end="\n", header=True, encoding="utf-8")
+@example(cells=[b"\n\xef\xbb\xbf"], size=1, end="\n", header=False, encoding="utf-8")
+def test_a_text_in_pieces_is_the_text(tmp_path, cells, size, end, header, encoding):
+    lines = [b"\xef\xbb\xbfa,b,c", *LINES]
+    for place, cell in enumerate(cells):
+        lines.insert(2 * place + 1, b"p,%b,1" % cell)
+    content, options = (
+        end.encode().join(lines),
+        replace(SAID, line_ends=end, header=header, encoding=encoding),
+    )
+    assert in_pieces(tmp_path, content, options, size) == rows_of(tmp_path, content, options)
+
+
+@pytest.mark.parametrize("cell", ["x", '"x"', '"x\ny"', "it's"])
+def test_a_long_text_without_a_quotation_mark_is_not_read_to_see_what_a_row_is(tmp_path, cell, monkeypatch):
+    lines = ['"a","b","c"', *(f"{number},x,y" for number in range(200_000)), f"{cell},x,y", ""]
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    plan = plan_for("counts", files={MAIN: FileReference("people.csv")})
+    read, whole = [], reading.read_table
+    monkeypatch.setattr(reading, "read_table", lambda *one, **more: read.append(one) or whole(*one, **more))
+    pinned = reading.pin_reading(plan, base=tmp_path).files[MAIN].options
+    assert pinned == {**whole(tmp_path / "people.csv").options.to_json(), "date_order": "ymd"}
+    assert pinned["multiline"] is ("\n" in cell) and bool(read) == ('"' in cell)
 
 
 def patiently(folder, content, options):
