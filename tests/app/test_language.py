@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from engine import texts
 from engine.analyses.catalogue import analyses
 from engine.methods.catalogue import methods
 from tests.app.test_nothing_is_cut import _release as put_released
+from tests.app.test_nothing_is_cut import walked
 from tests.app.walking import said as heard
 from tests.app.walking import sample_plan, settle
 from tests.engine.languages import trial
@@ -104,3 +105,13 @@ def test_the_way_to_a_release_holds_nothing_english(spoken, window, qtbot, tmp_p
         text = re.sub(r"<[^>]+>|&\w+;", " ", "\n".join(heard(window)))
         found[step] = set(WORD.findall(text)) - known - OWN
     assert not {step: few for step, few in found.items() if few}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", [one for one in texts.languages() if one != texts.FALLBACK])
+def test_nothing_is_cut_in_another_language(language, window, qtbot, tmp_path):
+    window.use_language(language)
+    plan = replace(sample_plan(tmp_path), parameters={"columns": ["gender"], "extra_cells": "left_out"})
+    found = walked(window, qtbot, plan, tmp_path)
+    words.choose_language(texts.FALLBACK)
+    assert not found, "\n".join(found)
