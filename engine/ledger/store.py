@@ -110,8 +110,8 @@ def transaction(
     """Give a connection inside one transaction: kept if the block ends, undone if it raises.
 
     The journal is checked first, every time: a ledger that was altered is neither believed nor extended.
-    ``read_only`` is for a ledger on a medium that cannot be written. Other readers open the file for writing,
-    because only then can SQLite undo what a killed process left half done.
+    ``read_only`` changes nothing, and reads also on a medium that cannot be written. What a killed process
+    left half done is undone where the file can be written: SQLite reads nothing before.
     """
     with in_words(path), open_connection(path, read_only=read_only, timeout=timeout) as db:
         db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
@@ -129,7 +129,8 @@ def transaction(
 @contextmanager
 def open_connection(path: Path, *, read_only: bool, timeout: float) -> Iterator[journal.Connection]:
     """Open the file for the length of a block."""
-    mode = "ro" if read_only else "rw"  # never "rwc": a ledger that vanished is not replaced by an empty one
+    # Never "rwc": a ledger that vanished is not replaced by an empty one
+    mode = "ro" if read_only and not _is_half_done(path) else "rw"
     db = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
@@ -146,6 +147,11 @@ def open_connection(path: Path, *, read_only: bool, timeout: float) -> Iterator[
         yield db
     finally:
         db.close()
+
+
+def _is_half_done(path: Path) -> bool:
+    """Say whether a killed process may have left a transaction here that can be undone by writing."""
+    return os.path.lexists(f"{path}-journal") and os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 @contextmanager

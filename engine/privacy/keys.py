@@ -8,6 +8,7 @@ import hmac
 import json
 import os
 from collections.abc import Sequence
+from threading import Lock
 from typing import Any
 
 from engine import strict_json
@@ -27,6 +28,8 @@ _ARGON2: dict[str, Any] = {
     "lanes": 4,
     "memory_cost": 1 << 16,
 }  # 64 MiB, about a fifth of a second a try
+_stretching = Lock()
+"""Two threads in OpenSSL's Argon2 at once wait for each other's lanes without end."""
 
 
 def new_key() -> bytes:
@@ -135,7 +138,8 @@ def _stretch(passphrase: str, salt: bytes, version: int) -> bytes:
         return hashlib.scrypt(passphrase.encode(), salt=salt, maxmem=most, dklen=KEY_BYTES, **_SCRYPT)
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
-    return Argon2id(salt=salt, length=KEY_BYTES, **_ARGON2).derive(passphrase.encode())
+    with _stretching:
+        return Argon2id(salt=salt, length=KEY_BYTES, **_ARGON2).derive(passphrase.encode())
 
 
 def _dumps(tree: dict[str, object]) -> bytes:

@@ -78,7 +78,10 @@ def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -
         name: strict_json.loads(lock_key(key, words))
         for name, words in (("passphrase", passphrase), ("code", code))
     }
-    write_key(path, dumps({"version": VERSION, **locks}), replaces=False)
+    content = dumps({"version": VERSION, **locks})
+    write_key(path, content, replaces=False)
+    if read_bytes(path, SUMS) != content:  # another was first: what is locked with this key would be lost
+        raise InputRefused("sealing.exists", file=path.name, folder=str(path.parent))
     return Sealer(key, locks)
 
 

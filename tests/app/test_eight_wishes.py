@@ -19,6 +19,7 @@ from tests.app.hands import Hands
 from tests.app.test_four_journeys import american_stays, declare, to_method
 from tests.app.test_three_tables import hands as hands
 from tests.app.walking import settle
+from tests.ratios import TIMED, slack
 
 pytestmark = pytest.mark.before_release
 
@@ -96,15 +97,17 @@ def go_on(hands: Hands, folder: Path) -> Any:
     return window.study.result("bundle")
 
 
+@TIMED
 @pytest.mark.parametrize("wish", WISHES)
-def test_a_wish_becomes_a_bundle(wish: str, hands: Hands, tmp_path: Path) -> None:
+def test_a_wish_becomes_a_bundle(wish: str, timed: bool, hands: Hands, tmp_path: Path) -> None:
     meant, fill = WISHES[wish]
     began = time.perf_counter()
     to_method(hands, american_stays(tmp_path), each=True, claims="250000")
     arrived = time.perf_counter()
     hands.type("search", wish)
     found = time.perf_counter() - arrived
-    assert hands.window.study.plan.method == meant and found < MOST_SECONDS
+    assert hands.window.study.plan.method == meant
+    assert not timed or found < MOST_SECONDS * slack()
     fill(hands)
     outcome = go_on(hands, tmp_path)
     assert outcome is not None and outcome.state == "complete", (

@@ -331,12 +331,14 @@ def _patient(
     options = found.options
     encoding = options.encoding or "utf-8"
     direct = keeps_ascii(encoding)
-    if source.read(len(_BOM)) != _BOM:
+    if not direct or source.read(len(_BOM)) != _BOM:
         source.restart()
     lines = Lines(source, ends, hides=True, encoding=None if direct else encoding)
     # Latin-1 maps each byte to one character and back, so that cells stay bytes until they are decoded.
     back = "latin-1" if direct else "utf-8"
-    text = io.TextIOWrapper(io.BufferedReader(lines, 1 << 18), back, errors="replace", newline="")
+    # Of what was turned into UTF-8 a mark at the beginning is left out too, as Arrow does.
+    reads = back if direct else "utf-8-sig"
+    text = io.TextIOWrapper(io.BufferedReader(lines, 1 << 18), reads, errors="replace", newline="")
     pieces: list[list[pa.Array]] = [[] for _ in range(found.width)]
     odd = short, long_, left_open = _Rows(), _Rows(), _Rows()
     for batch in _batches(text, found, odd, file):

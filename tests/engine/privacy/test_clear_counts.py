@@ -18,6 +18,7 @@ from engine.privacy.mechanisms import ClearCounts, ClearLaplace, threshold_of
 from engine.privacy.mechanisms.clear_counts import alone_above
 from engine.privacy.noise import Noise
 from tests.noise_source import seeded_noise
+from tests.ratios import TIMED, slack
 
 RUNS = 1_000
 
@@ -134,10 +135,12 @@ def test_what_makes_no_sense_is_refused() -> None:
             Noise().clear_counts(one, one, **wrong)
 
 
-def test_a_hundred_million_cells_take_little_time() -> None:
-    begun, rng = time.process_time(), np.random.default_rng(1)
-    cells = np.unique(rng.integers(10**8, size=200_000))
-    Noise().clear_counts(
+@TIMED
+def test_a_hundred_million_cells_take_little_time(timed: bool) -> None:
+    cells = np.unique(np.random.default_rng(1).integers(10**8, size=200_000))
+    begun = time.process_time()
+    found, _ = Noise().clear_counts(
         cells, np.ones(len(cells), dtype=np.int64), scale=20_000, threshold=370_000, size=10**8
     )
-    assert time.process_time() - begun < 2.0
+    assert len(found) < 200_000
+    assert not timed or time.process_time() - begun < 2 * slack()

@@ -3,6 +3,8 @@
 import base64
 import hashlib
 import hmac
+import subprocess
+import sys
 
 import pytest
 
@@ -54,3 +56,16 @@ def test_what_is_no_key_is_refused_in_words(content):
     with pytest.raises(InputRefused) as caught:
         unlock_key(content, "x", file="key.json")
     assert caught.value.code == "keys.damaged" and all(explain(caught.value))
+
+
+def test_threads_that_lock_at_once_do_not_wait_for_each_other():
+    """In a process of its own: where they do, it never ends."""
+    script = """
+from threading import Thread
+from engine.privacy.keys import lock_key
+threads = [Thread(target=lock_key, args=(bytes(range(32)), "correct horse"), daemon=True) for _ in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join(20)
+raise SystemExit(any(thread.is_alive() for thread in threads))
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False, timeout=120).returncode == 0

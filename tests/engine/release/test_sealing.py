@@ -461,6 +461,14 @@ def test_it_is_set_up_once_and_the_code_is_written_first(made: Bundle) -> None:
         set_up(ledger, WORDS, lambda code: None)
 
 
+def test_of_two_that_set_it_up_at_once_one_is_refused(tmp_path: Path, codes: list[str]) -> None:
+    """Its key is nowhere: what was locked with it would be lost, the key by which people are known too."""
+    book, first = Ledger(tmp_path / "ledger.sqlite"), list[Sealer]()
+    with pytest.raises(InputRefused, match=r"sealing\.exists"):
+        set_up(book, WORDS, lambda _: first.append(set_up(book, "another long passphrase", codes.append)))
+    assert [sealing.opened(book, words) for words in ("another long passphrase", codes[0])] == 2 * first
+
+
 def test_another_passphrase_opens_what_was_sealed_before_and_after(
     bundle: Path, sealer: Sealer, codes: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -279,6 +279,11 @@ BAD = [
     ("statistics.counts", {}, "parameters.unfilled"),
     ("statistics.counts", {"columns": ["sex", "sex"]}, "parameters.twice"),
     ("statistics.counts", {"columns": ["when"]}, "parameters.kind"),
+    (
+        "statistics.counts",
+        {"columns": ["sex"], "noise": "gaussian", "slot": "age"},
+        "statistics.counts.slot_not_counted",
+    ),
     ("statistics.counts", {"columns": ["stay", "age", "sex", "wide"]}, "statistics.counts.too_many_cells"),
     (
         "statistics.margins",

@@ -17,6 +17,7 @@ from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from engine.views import GraphView, Text
 from tests.noise_source import seeded_noise
+from tests.ratios import TIMED, slack
 
 FLOWS = "statistics.flows"
 ENDS = Domain("2026-01-05T00:00", "2026-02-01T23:59")
@@ -202,8 +203,9 @@ def test_too_many_moves_to_list_are_refused_before_anything_is_read() -> None:
 
 
 @pytest.mark.slow
+@TIMED
 @pytest.mark.parametrize(("places", "most"), [(40, 6.0), (10_000, 2.0)])
-def test_a_million_events_take_little_time(tmp_path: Path, places: int, most: float) -> None:
+def test_a_million_events_take_little_time(tmp_path: Path, places: int, most: float, timed: bool) -> None:
     """The work on histories that are read: counts, noise and what leaves."""
     import time
 
@@ -224,4 +226,4 @@ def test_a_million_events_take_little_time(tmp_path: Path, places: int, most: fl
         begun = time.process_time()
         own.run({}, Context(seeded_noise(3), None, tmp_path))
         took = time.process_time() - begun
-    assert took <= most, took
+    assert not timed or took <= most * slack(), took

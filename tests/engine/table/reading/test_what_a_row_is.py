@@ -321,3 +321,23 @@ def test_nor_does_a_cell_of_any_length_stop_a_run(tmp_path, size):
     lines = [b"a,b,c", *LINES[:3], b"q,a," + b"x" * size, *LINES[3:]]
     found = rows_of(tmp_path, b"\n".join(lines) + b"\n", SAID)
     assert len(found) == 7 and len(found[3][2]) == size
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be", "utf-32-le", "gb18030", "utf-7", "utf-16"]
+)
+def test_a_mark_at_the_beginning_is_left_out_whichever_reader_reads(tmp_path, encoding):
+    """A row that is not regular changes the reader: the first cell, somebody else's, stays what it is."""
+    options = replace(SAID, encoding=encoding, header=False)
+    mark = "" if encoding in ("utf-8-sig", "utf-16") else "\ufeff"  # those write it by themselves
+    regular = f"{mark}12,a,1\n13,b,2\n"
+    for text in (regular, f"{regular}14,c,3,too many\n", f"{regular}14\n"):
+        assert rows_of(tmp_path, text.encode(encoding), options)[0][0] == 12
+    assert patiently(tmp_path, regular.encode(encoding), options)[0][0] == 12
+
+
+def test_bytes_that_are_no_mark_in_their_encoding_stay(tmp_path):
+    """They are letters there, and both readers read them alike."""
+    options = replace(SAID, encoding="shift_jis", header=False)
+    content = b"\xef\xbb\xbf12,a,1\n13,b,2\n"
+    assert rows_of(tmp_path, content, options) == patiently(tmp_path, content, options)
