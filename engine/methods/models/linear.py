@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, log, sqrt
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,7 @@ from engine.methods.protocol import (
     Request,
 )
 from engine.methods.shared.promise import cap_notes
+from engine.privacy.accuracy import spread_of_sites
 from engine.privacy.events import Event
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, LaplaceCounts
 from engine.table import coding
@@ -85,6 +87,7 @@ class Linear(ScoredModel):
     """
 
     id = ID
+    summable = True
     family = Family.MODEL
     version = 2  # steps: a mean of what is left
     promises = ("pure_dp", "approximate_dp")
@@ -139,6 +142,11 @@ class Linear(ScoredModel):
     def sums(self) -> float:
         return 2 * (2 + len(self.options.predictors))
 
+    @property
+    def asks_once(self) -> bool:
+        """Every step, and a score of the model, hangs on noisy numbers of the site itself."""
+        return not self.takes_steps and not self.scores
+
     @once
     def takes_steps(self) -> bool:
         """Whether noisy gradients are asked for, else the sums of all products once."""
@@ -182,10 +190,13 @@ class Linear(ScoredModel):
 
     @once
     def spread(self) -> float:
-        """Return the standard deviation of the noise of a product of coordinates between −1 and 1."""
+        """Return the standard deviation of the noise of a product of coordinates between −1 and 1.
+
+        Of all sites that add some, where there are several.
+        """
         mechanism = self.mechanism
         scale = float(mechanism.scale) * (1.0 if isinstance(mechanism, GaussianCounts) else np.sqrt(2))
-        return float(scale / self.per_side**2)
+        return float(scale / self.per_side**2) * spread_of_sites()
 
     @once
     def rows_within(self) -> float:
@@ -251,7 +262,11 @@ class Linear(ScoredModel):
                 noise=self.spread,
                 **self._penalty,
             )
-            off, covariance = found.weights - weights, found.covariance
+            found, truth = (
+                centre_effects(one, design.starts, design.widths, moments[0])
+                for one in (found, replace(found, weights=weights))
+            )
+            off, covariance = found.weights - truth.weights, found.covariance
         return Foreseen.of(off, covariance, moments, SHARE * SPREAD**2)
 
     # --- release -----------------------------------------------------------------------------------
