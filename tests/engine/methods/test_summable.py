@@ -45,6 +45,7 @@ NOISY = [
 ]
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "models.linear": [{"fit": "sums"}],
+    "models.logistic": [{"fit": "sums"}],
     "datasets.gaussians": [{"group_rows": 10**6}],
     "statistics.means": [{"strategy": "perturb"}, {"strategy": "compose"}, {"statistic": "sum"}],
 }

@@ -218,7 +218,7 @@ def test_what_cannot_be_added_up_makes_no_study(method_id: str, place: int) -> N
 
 
 SUMMABLE = [one for one in methods() if one.summable]
-ONCE = {"models.linear": {"fit": "sums"}}
+ONCE = {"models.linear": {"fit": "sums"}, "models.logistic": {"fit": "sums"}}
 """Settings with which a method asks once that its example does not have."""
 
 
