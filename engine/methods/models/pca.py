@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 ID = "models.pca"
-WORDS = f"methods.{ID}"
 FORMAT = "custos.principal_components"
 PRODUCTS = "products"
 MOST_COORDINATES, MOST_BY_POWER = 500, 20_000
@@ -85,6 +84,8 @@ class Components:
         Of all coordinates together.
     noise
         How large the variance of a direction is by noise alone, about.
+    told
+        What else the model file says of them.
     """
 
     rows: float
@@ -93,6 +94,7 @@ class Components:
     variances: Floats
     total: float
     noise: float
+    told: Mapping[str, Any] = field(default_factory=dict)
 
 
 class PrincipalComponents(ManySums):
@@ -151,15 +153,20 @@ class PrincipalComponents(ManySums):
         size = sum(self.widths[1])
         if not self.options.components <= size <= MOST_BY_POWER:
             values = {"coordinates": size, "most": MOST_BY_POWER}
-            return [Problem(f"{ID}.coordinates", values, "columns")]
+            return [Problem(f"{self.id}.coordinates", values, "columns")]
         if self.takes_steps and not required_budget(self.paid).delta:
             values = {"coordinates": size, "most": MOST_COORDINATES}
-            return [Problem(f"{ID}.needs_gaussian", values, "noise")]
+            return [Problem(f"{self.id}.needs_gaussian", values, "noise")]
         return budget_problems(self.request, uses_delta=takes_gaussian(self.request))
+
+    @property
+    def words(self) -> str:
+        """Where its texts begin."""
+        return f"methods.{self.id}"
 
     @once
     def columns(self) -> list[Column]:
-        """Return the columns that have a part."""
+        """Return the columns whose products are asked for, those first that are described."""
         return [self.schema.column(name) for name in self.options.columns]
 
     @once
@@ -235,7 +242,7 @@ class PrincipalComponents(ManySums):
         largest = len(self.columns)
         errors = tuple(
             Expected(
-                Text(f"{WORDS}.numbers.variance.label"),
+                Text(f"{self.words}.numbers.variance.label"),
                 "group",
                 size,
                 min(100.0, 50 * self.spread / max(size, 1) / largest),
@@ -284,9 +291,13 @@ class PrincipalComponents(ManySums):
         )
         return self._released(self.content(told))
 
+    def products_of(self, noisy: Integers) -> Floats:
+        """Return the matrix of the 1 and all coordinates from noisy products."""
+        return Monomials(self.widths[0], target=False).whole(noisy / PER_SIDE**2)
+
     def components(self, noisy: Integers) -> Components:
         """Return the components from noisy products: nothing here has seen a row."""
-        products = Monomials(self.widths[0], target=False).whole(noisy / PER_SIDE**2)
+        products = self.products_of(noisy)
         rows = max(float(products[0, 0]), 1.0)
         mean = np.clip(products[0, 1:] / rows, -1.0, 1.0)
         covariance = products[1:, 1:] / rows - np.outer(mean, mean)
@@ -301,9 +312,10 @@ class PrincipalComponents(ManySums):
 
     def content(self, found: Components) -> dict[str, Any]:
         """Return the components as JSON values."""
-        starts = np.cumsum([0, *self.widths[1]])
+        described = len(self.options.columns)
+        starts = np.cumsum([0, *self.widths[1][:described]])
         columns = []
-        for column, first, end in zip(self.columns, starts[:-1], starts[1:], strict=True):
+        for column, first, end in zip(self.columns[:described], starts[:-1], starts[1:], strict=True):
             one: dict[str, Any] = {"name": column.name, "missing": list(column.without_copied().missing)}
             bounds = bounds_of(column)
             if bounds is None:
@@ -321,6 +333,7 @@ class PrincipalComponents(ManySums):
             "variances": found.variances.tolist(),
             "variance_of_noise": found.noise,
             "total_variance": found.total,
+            **found.told,
             **self._noise_told,
             "privacy": privacy_told(self.paid),
             "method": {"id": self.id, "version": self.version},
@@ -345,46 +358,61 @@ class PrincipalComponents(ManySums):
 
     def _released(self, model: dict[str, Any]) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""
+        card = (
+            Text(f"{self.words}.card.predicts"),
+            *([Text(f"{self.words}.card.steps", {"rounds": ROUNDS})] if "rounds" in model else []),
+            Text(f"{self.words}.card.not_for"),
+            privacy_text(self.paid, self.words),
+            Text(f"{self.words}.card.use"),
+        )
+        views = (*self.views(model), *number_views({"rows": model["rows"]}, self.words))
+        return describe_model(
+            model, self.request, words=self.words, promise=self.cost, card=card, views=views
+        )
+
+    def views(self, model: dict[str, Any]) -> tuple[View, ...]:
+        """Return what people see of the components."""
         places = range(1, len(model["variances"]) + 1)
         shares = [one / max(model["total_variance"], 1e-12) for one in model["variances"]]
-        labels = tuple(Text(f"{WORDS}.views.component", {"place": place}) for place in places)
-        headings = tuple(Text(f"{WORDS}.views.headings.{name}") for name in ("component", "share", "mark"))
+        labels = tuple(Text(f"{self.words}.views.component", {"place": place}) for place in places)
+        headings = tuple(
+            Text(f"{self.words}.views.headings.{name}") for name in ("component", "share", "mark")
+        )
         rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (label, _digits(100 * share), Text(f"{WORDS}.views.nothing") if is_noise else None)
+            (label, _digits(100 * share), Text(f"{self.words}.views.nothing") if is_noise else None)
             for label, share, is_noise in zip(
                 labels, shares, (one <= model["variance_of_noise"] for one in model["variances"]), strict=True
             )
         )
-        named = (Text(f"{WORDS}.views.headings.column"), Text(f"{WORDS}.views.headings.value"), *labels)
-        views: tuple[View, ...] = (
+        named = (
+            Text(f"{self.words}.views.headings.column"),
+            Text(f"{self.words}.views.headings.value"),
+            *labels,
+        )
+        return (
             BarsView(
-                Text(f"{WORDS}.views.shares.title"),
+                Text(f"{self.words}.views.shares.title"),
                 labels,
                 tuple(_digits(100 * min(share, 1.0)) for share in shares),
-                Text(f"{WORDS}.views.headings.share"),
+                Text(f"{self.words}.views.headings.share"),
             ),
             TableView(
-                Text(f"{WORDS}.views.shares.title"), headings, rows, Text(f"{WORDS}.views.shares.note")
+                Text(f"{self.words}.views.shares.title"),
+                headings,
+                rows,
+                Text(f"{self.words}.views.shares.note"),
             ),
-            TableView(Text(f"{WORDS}.views.weights.title"), named, _weights(model)),
-            *number_views({"rows": model["rows"]}, WORDS),
+            TableView(Text(f"{self.words}.views.weights.title"), named, component_weights(model, self.words)),
         )
-        card = (
-            Text(f"{WORDS}.card.predicts"),
-            *([Text(f"{WORDS}.card.steps", {"rounds": ROUNDS})] if "rounds" in model else []),
-            Text(f"{WORDS}.card.not_for"),
-            privacy_text(self.paid, WORDS),
-            Text(f"{WORDS}.card.use"),
-        )
-        return describe_model(model, self.request, words=WORDS, promise=self.cost, card=card, views=views)
 
 
-def _weights(model: Mapping[str, Any]) -> tuple[tuple[Cell, ...], ...]:
+def component_weights(model: Mapping[str, Any], words: str) -> tuple[tuple[Cell, ...], ...]:
+    """Return what each component is made of, a row for every coordinate."""
     rows: list[tuple[Cell, ...]] = []
     for one in model["columns"]:
         labels: list[Cell] = [None]
         if one["kind"] == LEVELS:
-            labels = [*one["levels"], Text(f"{WORDS}.views.other"), Text(f"{WORDS}.views.missing")]
+            labels = [*one["levels"], Text(f"{words}.views.other"), Text(f"{words}.views.missing")]
         for label, own in zip(labels, np.array(one["weights"]).T.tolist(), strict=True):
             rows.append((one["name"], label, *map(_digits, own)))
     return tuple(rows)
