@@ -11,14 +11,15 @@ import numpy as np
 from engine import arrays
 from engine.methods import option
 from engine.methods.budget import NOISE, budget_problems, noise_notes, takes_gaussian
-from engine.methods.models.design import bounds_of
-from engine.methods.models.pca import (
+from engine.methods.models.components import (
     MOST_COORDINATES,
     PRODUCTS,
     Components,
-    PrincipalComponents,
+    FromProducts,
     component_weights,
+    digits,
 )
+from engine.methods.models.design import bounds_of
 from engine.methods.models.points import PER_SIDE
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -64,7 +65,7 @@ class Scatter:
     noise: list[float]
 
 
-class Directions(PrincipalComponents):
+class Directions(FromProducts):
     """Discriminant components (DCA), or directions of discriminant ratio (MDR), for declared labels.
 
     Notes
@@ -89,7 +90,7 @@ class Directions(PrincipalComponents):
         "isbn:9781617298042",
     )
 
-    class Options(PrincipalComponents.Options):
+    class Options(FromProducts.Options):
         columns: option.Names = option.columns(
             minimum=2, maximum=200, column_kinds=(*LABELS, Kind.INTEGER, Kind.NUMBER), needs_domain=True
         )
@@ -222,7 +223,7 @@ class Directions(PrincipalComponents):
         rows: tuple[tuple[Cell, ...], ...] = tuple(
             (
                 name,
-                *(float(f"{100 * one[place]:.3g}") for one in told),
+                *(digits(100 * one[place]) for one in told),
                 Text(f"{words}.nothing") if told[0][place] <= model["told_by_noise"][place] else None,
             )
             for place, name in enumerate(names)

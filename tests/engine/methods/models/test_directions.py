@@ -11,8 +11,8 @@ import pytest
 from scipy.linalg import eigh
 
 from engine.methods.catalogue import method
+from engine.methods.models.components import project
 from engine.methods.models.directions import RIDGE
-from engine.methods.models.pca import project
 from engine.methods.protocol import Budget, Context
 from engine.privacy.events import Neighbours
 from engine.privacy.mechanisms.integers import listening
