@@ -11,7 +11,14 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.exchanges.studies import WORDS, design_of, promise_of, study_problems, trust_view
+from engine.methods.exchanges.studies import (
+    WORDS,
+    design_of,
+    level_of_share,
+    promise_of,
+    study_problems,
+    trust_view,
+)
 from engine.methods.kinds import Held
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -32,7 +39,7 @@ from engine.methods.shared.site_files import OWN, Study, read_study
 from engine.methods.shared.sums import SharedDoor, tell_sums
 from engine.privacy import masks
 from engine.privacy.mechanisms.integers import Integers
-from engine.privacy.mechanisms.laplace_share import LaplaceShare, level_alone, shared
+from engine.privacy.mechanisms.laplace_share import shared
 from engine.privacy.promise import Promise
 from engine.table.schema import Role
 from engine.views import NumberView, Text, View
@@ -127,9 +134,9 @@ class Share(Method):
     @once
     def alone(self) -> float:
         """The level of this site's share, should coordinator and all holders work together."""
-        loss = self.cost.loss
+        loss = self.inner.cost.loss
         assert loss is not None
-        return sum(level_alone(leaf) for leaf, _ in loss.events.leaves() if isinstance(leaf, LaplaceShare))
+        return level_of_share(self.study, loss.events)
 
     @once
     def uses(self) -> Mapping[str, tuple[str, ...]]:

@@ -647,3 +647,37 @@ def test_a_share_alone_has_the_level_that_was_worked_out_before() -> None:
         assert level_alone(LaplaceShare(Fraction(10), Fraction(1), parts=parts)) == pytest.approx(
             level, abs=0.01
         )
+
+
+def test_before_a_study_is_written_it_is_said_which_way_to_add_noise_pays() -> None:
+    """Of N sites own noise has √N, or with limits of single draws a little less, one noise √(N / (N − 1))."""
+    ways = {sites: studies.forecast_ways(PLAN, sites) for sites in (2, 5, 20)}
+    verdicts = {sites: view.note.id.rpartition(".")[2] for sites, view in ways.items() if view.note}
+    assert verdicts == {2: "two", 5: "pays", 20: "pays"}
+    _, _, own, one = ways[20].rows[0]
+    assert 3.2 < float(own) / float(one) < 4.4  # type: ignore[arg-type]
+    assert ways[2].rows[0][-1] is None
+    gaussian = replace(
+        plans(method("models.pca"))[0],
+        budget=replace(plans(method("models.pca"))[0].budget, delta=Fraction(1, 10**6)),
+    )
+    found = studies.forecast_ways(gaussian, 5)
+    assert found.note is not None and found.note.id.endswith("no_shares")
+    for plan, sites, code in (
+        (PLAN, 1, "sites.roster"),
+        (plans(method("models.k_means"))[0], 5, "sites.method"),
+    ):
+        with pytest.raises(InputRefused) as refused:
+            studies.forecast_ways(plan, sites)
+        assert refused.value.code == code
+
+
+def test_who_learns_what_says_which_level_holds_if_they_work_together(masked: Masked) -> None:
+    """All that stands before one site's sums is its share then: ε 1/2 of scale 2, halved among two sites."""
+    levels = {row[0].id.rpartition(".")[2]: row[2] for row in studies.who_learns(masked.found).rows}
+    alone = masked.found.noise_in(1)
+    assert alone == Fraction(1, 2)
+    assert levels["together"] == pytest.approx(1.04, abs=0.3) and levels["together"] > 0.5
+    assert {one for name, one in levels.items() if name != "together"} == {0.5}
+    own = studies.who_learns(FOUND).rows
+    assert {row[2] for row in own} == {0.5}
