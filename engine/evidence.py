@@ -112,7 +112,8 @@ class InternalEvidence:
     plan
         The whole plan as JSON.
     input
-        ``file`` (name only), ``sha256``, ``rows``, ``rows_used``, ``rows_without_key``, ``people``.
+        ``file`` (name only), ``sha256``, ``rows``, ``rows_used``, ``rows_without_key``, ``people``; ``held``
+        says ``store`` where memory did not hold the rows.
     findings
         What reading noticed about the rows: code and counts, no content.
     group_sizes

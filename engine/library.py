@@ -7,7 +7,6 @@ it passes on.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,6 +25,7 @@ from engine.release.bundle import Bundle
 from engine.release.plan import FileReference, Plan
 from engine.release.reading import pin_reading
 from engine.release.verify import Verification
+from engine.release.working import TABLES, unrecorded
 from engine.report.theme import LIGHT
 from engine.report.words import cell, note, number_columns, shorten_table, word, write_with_unit
 from engine.table.reading.frames import store_frame
@@ -98,8 +98,8 @@ def run(
     tables
         A DataFrame for the people, or tables by the names under which the method reads them; each a DataFrame
         or the path of a file. What is not named is read from where the plan says. A DataFrame is written as
-        CSV into a folder beside ``out`` that only its owner can read, and removed after the run: a release
-        is proved by the digest of a file.
+        CSV into a folder beside ``out`` that only its owner can read, and removed after the run, or where it
+        was killed by one a day later into the same place: a release is proved by the digest of a file.
     out
         Folder that becomes the bundle; absent or empty.
     ledger
@@ -147,10 +147,10 @@ def _as_files(plan: Plan, tables: Mapping[str, Rows], out: Path, base: Path) -> 
         yield plan
         return
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".custos-", dir=out.absolute().parent) as folder:
+    with unrecorded(TABLES, beside=out.absolute().parent) as folder:
         for name, table in tables.items():
             if isinstance(table, pd.DataFrame):
-                path = Path(folder) / f"{name}.csv"
+                path = folder / f"{name}.csv"
                 path.touch(mode=0o600)
                 table.to_csv(path, index=False, lineterminator="\n")
                 reference = FileReference(str(path), {"header": True, "delimiter": ",", "encoding": "utf-8"})

@@ -320,6 +320,12 @@ MUTANTS = (
         "return terms.moved * (self.reach // 2 if self.kind == MEAN else 1)",
     ),
     made(
+        of("engine/privacy/mechanisms/clear_counts.py", "engine/privacy/test_clear_counts.py"),
+        "a cell of one person leaves more often than delta",
+        "exp_minus_bracket((threshold - 1) / scale, _BITS)",
+        "exp_minus_bracket(threshold / scale, _BITS)",
+    ),
+    made(
         of("engine/privacy/mechanisms/sparse_vector.py", "engine/privacy/test_sparse_vector.py"),
         "a list of thresholds pays for one answer above, however many there are",
         "turns * change / ((1 - first) * self.epsilon)",

@@ -48,7 +48,6 @@ class VerdictCard(Card):
         add(self.body, self.sentence, self.bar)
         self._legend = QGridLayout()
         self.says, self.silent = Prose(tone="quiet", pixels=12), Prose(tone="care", pixels=12)
-        self.silent.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._legend.addWidget(self.says, 0, 0)
         self._legend.addWidget(self.silent, 0, 1)
         self.body.addLayout(self._legend)
@@ -69,23 +68,35 @@ class VerdictCard(Card):
         self._shown = (verdict, remedies, lead)
         empty(self._remedies)
         bad = verdict.is_useless
-        self._set_tone("care" if bad else "accent")
+        self._set_tone("care" if bad or getattr(verdict, "care", None) else "accent")
         if hasattr(verdict, "said"):
             self._show_judged(verdict)
         else:
             self._show_filling(verdict)
         if lead:
             self.sentence.say(f"{lead} {self.sentence.said()}")
-        self.setAccessibleName(f"{self.heading.text()}. {self.sentence.plain()}")
+        said = [self.sentence.plain(), *([self.silent.plain()] if not self.silent.isHidden() else [])]
+        self.setAccessibleName(f"{self.heading.text()}. {' '.join(said)}")
         if bad:
             self._show_remedies(remedies, jumps)
 
-    def show_promise(self, title: str, sentence: str, *, wrong: bool = False) -> None:
-        """Show what is promised where nothing is counted before; ``wrong`` where a column names people."""
+    def show_promise(self, title: str, sentence: str) -> None:
+        """Show what is promised where nothing is counted before."""
         self._shown = None
         empty(self._remedies)
+        self._say(title, sentence, tone="accent")
+
+    def show_named(self, sentence: str, *, is_noise: bool) -> None:
+        """Say first that a column names people; noise stays below it, with what says more."""
+        more = f"\n\n**{self.heading.text()}** {self.sentence.said()}" if is_noise else ""
+        self._shown = None
+        if not is_noise:
+            empty(self._remedies)
+        self._say(words.say("app.preview.verdict.named"), sentence + more, tone="wrong")
+
+    def _say(self, title: str, sentence: str, *, tone: str) -> None:
         self.show()
-        self._set_tone("wrong" if wrong else "accent")
+        self._set_tone(tone)
         self.heading.setText(title)
         self.sentence.say(sentence)
         for one in (self.bar, self.says, self.silent):
@@ -106,7 +117,9 @@ class VerdictCard(Card):
         self.heading.setText(words.say(f"app.preview.verdict.{name}"))
         self.sentence.say(words.label(verdict.said))
         self.says.hide()
-        self.silent.hide()
+        self.silent.setVisible(verdict.care is not None)
+        self.silent.setAlignment(Qt.AlignmentFlag.AlignLeft)
+        self.silent.say(words.label(verdict.care) if verdict.care is not None else "")
         self.bar.show()
         show_share(self.bar, verdict.share)
 
@@ -130,6 +143,7 @@ class VerdictCard(Card):
         self.sentence.say(said)
         self.says.say(words.say("app.preview.verdict.says", **values))
         self.silent.say(words.say("app.preview.verdict.silent", **values))
+        self.silent.setAlignment(Qt.AlignmentFlag.AlignRight)
         for one in (self.bar, self.says, self.silent):
             one.setVisible(not all_can)
         show_share(self.bar, verdict.share)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import Any
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
@@ -12,20 +15,27 @@ from app.parts.figures import Figures
 from app.parts.making import empty, make_column
 from app.parts.views import ViewCard
 from app.work.jobs import JobRunner
-from engine.views import BarsView, IntervalsView, TableView, View
+from engine.texts import plainly
+from engine.views import BarsView, IntervalsView, NumberView, TableView, View
 
 
 class ViewStack(QWidget):
     """Cards of views. ``named(widget, place)`` is called for each widget, for its topic on the right.
 
     What is released does not stay; a picture of anything else that is saved says that it ``stays``.
+    ``few_digits`` is for figures that are read and compared: a report and copied data keep all digits.
     """
 
     def __init__(
-        self, runner: JobRunner, named: Callable[[QWidget, int], None], *, stays: bool = True
+        self,
+        runner: JobRunner,
+        named: Callable[[QWidget, int], None],
+        *,
+        stays: bool = True,
+        few_digits: bool = False,
     ) -> None:
         super().__init__()
-        self._stays = stays
+        self._stays, self._few_digits = stays, few_digits
         self.runner, self._named = runner, named
         self._column = make_column(inside=self, spacing=14, margins=0)
         self._waiting: list[tuple[int, View]] = []
@@ -67,7 +77,7 @@ class ViewStack(QWidget):
         if isinstance(view, BarsView | IntervalsView) and len(view.labels) > MOST_BARS:
             return  # the numbers stand in the table, as in the reports
         shown = compact(view) if isinstance(view, TableView) else view
-        card = ViewCard(shown, self.runner, stays=self._stays)
+        card = ViewCard(shorten(shown) if self._few_digits else shown, self.runner, stays=self._stays)
         if isinstance(card.content, NumberCard):
             self._beside(card.content)
             self._named(card.content, place)
@@ -76,3 +86,22 @@ class ViewStack(QWidget):
         self._column.addWidget(card)
         for widget in (card, card.content, *card.content.findChildren(QWidget)):
             self._named(widget, place)
+
+
+def shorten(view: View) -> View:
+    """Return a number or table with four significant digits; whole numbers and what else there is stay.
+
+    Examples
+    --------
+    >>> shorten(TableView("t", ("a", "b"), ((0.118328, 12345.678), (41, "x")))).rows
+    ((0.1183, 12346.0), (41, 'x'))
+    """
+    if isinstance(view, TableView):
+        return replace(view, rows=tuple(tuple(map(_shorten, row)) for row in view.rows))
+    return replace(view, value=_shorten(view.value)) if isinstance(view, NumberView) else view
+
+
+def _shorten(value: Any) -> Any:
+    if not isinstance(value, float) or not isfinite(value):
+        return value
+    return float(round(value)) if abs(value) >= 1000 else plainly(value)

@@ -177,10 +177,10 @@ class Page(QScrollArea):
         return words.say(self._text(name), **values)
 
     def _text(self, name: str) -> str:
-        """Return the id of a text: of releases of which nothing bounds the loss where there is one."""
-        other = f"app.{self.id}.unbounded.{name}"
-        is_other = not self.study.is_bounded and words.has(other)
-        return other if is_other else f"app.{self.id}.{name}"
+        """Return the id of a text: where there is one, of what came in, or where nothing bounds the loss."""
+        sides = {"received": self.study.draws_elsewhere, "unbounded": not self.study.is_bounded}
+        others = (f"app.{self.id}.{side}.{name}" for side, holds in sides.items() if holds)
+        return next(filter(words.has, others), f"app.{self.id}.{name}")
 
     def enter(self) -> None:
         """Show the study as it is; called whenever the page is shown and whenever the study changed."""

@@ -186,6 +186,14 @@ class Study:
         return self.method is None or any(promise_kind(kind).bounded for kind in self.method.promises)
 
     @property
+    def draws_elsewhere(self) -> bool:
+        """Whether no rows of people are read here: lots or noise are drawn where answers are given."""
+        if self.method is None:
+            return False
+        read = [*self.method.sources, *(source for step in self.method.steps for source in step.sources)]
+        return not any(source.shape.is_private for source in read)
+
+    @property
     def state(self) -> State:
         """What the flow may know."""
         preview = self.result("ledger")
@@ -373,7 +381,9 @@ class Study:
             return plan
         from engine.release.reading import pinned_to
 
-        return pinned_to(plan, detection.options)
+        # The beginning of a workbook does not tell how wide it is: whoever read all of it knows.
+        raw = self.result("raw")
+        return pinned_to(plan, detection.options if raw is None else raw.options)
 
     def result(self, name: str, key: str = "") -> Any:
         """Return a result that holds for the plan as it is now, or None."""

@@ -170,7 +170,7 @@ def check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     for problem in answer["problems"]:
         yield f"{problem['what']} {problem['do']}"
     yield from answer["sentences"]
-    yield from (way["what"] for way in answer.get("cheaper", ()))
+    yield from (way["what"] for name in ("cheaper", "served") for way in answer.get(name, ()))
     for remark in answer.get("fitness", ()):
         yield " ".join((remark["what"], *remark["remedies"]))
 
@@ -254,8 +254,32 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     written = with_reasons(Plan.loads(json.dumps(tree), file=out.name), dict(map(pair, options.reason)))
     if written.files or any(source.required for source in found.reads(options.step)):
         written = pin_reading(written, base=out.parent)
+    written = _with_received(written, found.reads(options.step), out.parent)
     write_text(out, written.dumps())
     return {"plan": out.name, "fingerprint": written.fingerprint}, 0
+
+
+def _with_received(plan: Any, sources: Sequence[Any], base: Path) -> Any:
+    """Describe tables that nobody described and that are about none of the custodian's people, as they look.
+
+    Of a table of people everything is declared. What was sent in was protected before, so that its columns
+    may be read off the file, as the window does.
+    """
+    from engine.table.reading.options import ReadOptions
+    from engine.table.reading.readers import read_table
+    from engine.table.schema import Column, Role, Schema
+    from engine.table.suggest.suggest import suggest
+
+    described = dict(plan.schemas)
+    for source in sources:
+        file = plan.files.get(source.name)
+        if source.shape.is_private or file is None or source.name in described:
+            continue
+        options = ReadOptions.from_json(file.options, file=Path(file.path).name)
+        table = read_table(base / file.path, options=options)
+        columns = (Column(one.column, Role.OTHER, one.kind) for one in suggest(table))
+        described[source.name] = Schema(tuple(columns))
+    return replace(plan, schemas=described)
 
 
 def _parameters(options: argparse.Namespace, method: Any, schemas: dict[str, Any]) -> dict[str, Any]:

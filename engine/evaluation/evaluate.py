@@ -18,6 +18,7 @@ from engine.evaluation.protocol import (
 )
 from engine.memory import give_back
 from engine.progress import Progress
+from engine.table.stored import Stored
 from engine.views import Text, TextView, View
 
 Answer = TypeVar("Answer", PublicMeasured, InternalMeasured)
@@ -54,7 +55,8 @@ def evaluate(measures: Sequence[PublicMeasure | InternalMeasure], context: Priva
     Returns
     -------
     Evaluation
-        A measure that fails says so in its answer: the release has been paid for and is not lost over it.
+        A measure that fails says so in its answer: the release has been paid for and is not lost over it. So
+        does one that needs all rows of a table that memory does not hold.
 
     Raises
     ------
@@ -73,6 +75,9 @@ def evaluate(measures: Sequence[PublicMeasure | InternalMeasure], context: Priva
         if isinstance(one, PublicMeasure):
             released = Released(context.subject, context.release, progress)
             public[one.id] = _ask(one.evaluate, released, PublicMeasured)
+        elif one.asks_rows and isinstance(context.used, Stored):
+            said = TextView(Text("evaluation.not_asked.title"), (Text("evaluation.not_asked.what"),))
+            internal[one.id] = InternalMeasured((said,), {"not_asked": "needs_all_rows"})
         else:
             private = replace(context, progress=progress).only(one.needs)
             internal[one.id] = _ask(one.evaluate, private, InternalMeasured)

@@ -129,6 +129,13 @@ class Measure(ABC):
     """Figures that candidates are compared by, the one to look at first in front."""
     on_demand: ClassVar[bool] = False
     """Whether it is asked only where a plan names it, for it takes long; never of candidates."""
+    answered: ClassVar[bool] = False
+    """Whether it asks the rows for no more than the method does, see `Method.needs`."""
+
+    @property
+    def asks_rows(self) -> bool:
+        """Whether it needs all rows of a table in memory at once."""
+        return bool(self.needs & {Need.TABLE, Need.USED, Need.HELD_OUT}) and not self.answered
 
     def applies(self, subject: Method) -> bool:
         """Say whether the measure has something to say, from declarations only."""

@@ -40,6 +40,7 @@ class ReleasedError(InternalMeasure):
     id = ID
     families = frozenset({Family.STATISTICS})
     needs = frozenset({Need.USED, Need.RELEASE})
+    answered = True
 
     def further_applies(self, subject: Method) -> bool:
         # who counts people by all of their rows is not answered by those below the cap

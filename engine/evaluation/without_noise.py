@@ -95,6 +95,14 @@ class WithoutNoise:
         """Return which scores are at least 0, without end."""
         return np.asarray(scores >= 0, dtype=np.int8)
 
+    def clear_counts(
+        self, cells: np.ndarray, counts: Integers, *, scale: Fraction, threshold: int, size: int = 0
+    ) -> tuple[np.ndarray, Integers]:
+        """Return the cells that reach the threshold, with their counts, ordered by cell."""
+        kept = np.flatnonzero(counts >= threshold)
+        kept = kept[np.argsort(cells[kept], kind="stable")]
+        return cells[kept], counts[kept]
+
 
 def has_exact_answer(promise: Promise) -> bool:
     """Say whether every mechanism of a promise adds noise to an exact answer, or chooses the best.

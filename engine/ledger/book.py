@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
 from engine.errors import InputRefused
-from engine.ledger import entries, holdings, journal, locks, services
+from engine.ledger import entries, holdings, journal, locks, services, store
 from engine.ledger import staff as persons
 from engine.ledger import told as told_kept
 from engine.ledger.fields import canonical, day, hexadecimal, words, write_fraction
@@ -426,13 +427,19 @@ class Ledger(Recognition):
         with self._transaction() as db:
             return entries.status(db, holdings.find(db, holding), compose)
 
-    def to_json(self, compose: Mapping[str, Compose] | None = None) -> dict[str, Any]:
+    def to_json(
+        self, compose: Mapping[str, Compose] | None = None, *, sequence: int | None = None
+    ) -> dict[str, Any]:
         """Return holdings and releases as JSON values, fractions as ``"p/q"``; no key, no digests.
 
         ``compose`` gives the accountant of each holding by its id; where there is none, ε and δ are added up.
+        With a ``sequence`` all is told as it was after that row of the journal.
         """
         accountants = compose or {}
-        with self._transaction() as db:
+        with (
+            self._transaction() as now,
+            nullcontext(now) if sequence is None else store.as_of(now, sequence) as db,
+        ):
             head = journal.head(db)
             changes = budget_changes(journal.events(db))
             listed = [

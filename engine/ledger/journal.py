@@ -107,6 +107,14 @@ def events(db: Connection) -> Iterator[dict[str, Any]]:
         yield {"sequence": row["sequence"], **json.loads(row["event"])}
 
 
+def replay(db: Connection) -> State:
+    """Return the rows of the tables as the events of a journal give them, whose chain was followed before."""
+    state: State = {table: {} for table in TABLES}
+    for event in events(db):
+        _apply(event, state)
+    return state
+
+
 def key_hash(db: sqlite3.Connection) -> object:
     """Return the hash of the ledger's key, as its first row has it."""
     return json.loads(db.execute("SELECT event FROM journal WHERE sequence = 0").fetchone()[0]).get("key")

@@ -95,6 +95,35 @@ def distinct(values: Digests) -> Digests:
     return found[np.append(True, found[1:] != found[:-1])] if found.size else found
 
 
+class Gathered:
+    """Digests that come some at a time, each kept once.
+
+    Examples
+    --------
+    >>> found = Gathered(np.array([2], dtype=np.uint64))
+    >>> found.add(np.array([1, 2], dtype=np.uint64))
+    >>> found.found().tolist()
+    [1, 2]
+    """
+
+    def __init__(self, known: Digests = NONE) -> None:
+        self._known, self._more, self._size = known, list[Digests](), 0
+
+    def add(self, digests: Digests) -> None:
+        """Add some."""
+        self._more.append(digests)
+        self._size += len(digests)
+        if self._size > max(len(self._known), _PIECE):  # so that each is sorted a few times at most
+            self.found()
+
+    def found(self) -> Digests:
+        """Return all, sorted and distinct."""
+        if self._more:
+            self._known = distinct(np.concatenate([self._known, *self._more]))
+            self._more, self._size = [], 0
+        return self._known
+
+
 def among(values: Digests, known: Digests) -> npt.NDArray[np.bool_]:
     """Say of each value whether it is among the known ones, which are sorted."""
     if known.size == 0:

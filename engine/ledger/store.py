@@ -148,6 +148,24 @@ def open_connection(path: Path, *, read_only: bool, timeout: float) -> Iterator[
         db.close()
 
 
+@contextmanager
+def as_of(db: journal.Connection, sequence: int) -> Iterator[journal.Connection]:
+    """Give in memory what a ledger said after a row of its journal: replayed, with neither people nor key."""
+    past = sqlite3.connect(":memory:", isolation_level=None, factory=journal.Connection)
+    try:
+        past.row_factory = sqlite3.Row
+        past.executescript(SCHEMA)
+        rows = db.execute("SELECT * FROM journal WHERE sequence <= ? ORDER BY sequence", (sequence,))
+        past.executemany("INSERT INTO journal VALUES (?, ?, ?, ?)", map(tuple, rows))
+        for table, found in journal.replay(past).items():
+            for row in found.values():
+                marks = ", ".join("?" * len(row))
+                past.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+        yield past
+    finally:
+        past.close()
+
+
 def older(path: Path, *, read_only: bool, timeout: float) -> bool:
     """Say whether a file is a ledger of an older format, which has to be carried over before it is used."""
     with in_words(path), open_connection(path, read_only=read_only, timeout=timeout) as db:

@@ -112,10 +112,13 @@ class Judged:
         Of what it would say without noise, in [0, 1]; what that means is the method's own, and in ``said``.
     said
         The sentence with its numbers.
+    care
+        What is to be chosen with open eyes, however exact the release is; None where there is nothing.
     """
 
     share: float
     said: Text
+    care: Text | None = None
 
     @property
     def is_useless(self) -> bool:

@@ -45,8 +45,12 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas
 
+    from engine import arrays
     from engine.privacy.noise import Noise
     from engine.table.table import Table
+
+SlotOf = Callable[["pandas.DataFrame"], "arrays.Integers"]
+"""Rows → the number of a slot for each, from 0 on."""
 
 # --- what stays with the custodian -----------------------------------------------------------------------
 
@@ -650,6 +654,11 @@ class Method(Triable, Leaving, ABC):
     def forecast(self) -> Forecast:
         """State what to expect from formulas and declared sizes; reads no private value."""
         return Forecast()
+
+    @property
+    def slot_of(self) -> SlotOf | None:
+        """Gives the slot of rows: a person has one row in each, by lot, before the cap; None: no slots."""
+        return None
 
     def judged(self, people: int | None) -> Judged | None:
         """Say how much a release can say that counts nothing in cells; None where nobody can tell."""

@@ -14,13 +14,14 @@ import os
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.errors import InputRefused
 from engine.privacy.draw import Draw
-from engine.privacy.exact_exponential import WORD_BITS, word_threshold
+from engine.privacy.exact_exponential import WORD_BITS, is_below, word_threshold
 from engine.privacy.exact_vector import ExactVector
 from engine.privacy.trials import (
     LARGEST_SCALE,
@@ -32,6 +33,7 @@ from engine.privacy.trials import (
     whole_numbers,
 )
 
+COINS = 1 << 23  # at a time: a megabyte
 URN = 64  # scale of the noise that is drawn ball by ball
 SMALLEST_VARIANCE = Fraction(1, 1 << 200)  # below it doubles could underflow: exact arithmetic only
 
@@ -269,6 +271,70 @@ class Noise(ExactVector):
         found[int(reached[0]) + 1 if reached.size else scores.size :] = -1
         return found
 
+    def clear_counts(
+        self,
+        cells: npt.NDArray[Any],
+        counts: Integers,
+        *,
+        scale: Fraction | int,
+        threshold: int,
+        size: int = 0,
+    ) -> tuple[npt.NDArray[Any], Integers]:
+        """Return the cells whose counts reach a threshold after noise, with these counts, ordered by cell.
+
+        Parameters
+        ----------
+        cells
+            The different cells that somebody is in; whole numbers below ``size`` where there is one.
+        counts
+            How many are in each, at least 1: whole numbers, shape of ``cells``.
+        scale
+            b > 0 of the discrete Laplace noise of every count, see `discrete_laplace`.
+        threshold
+            From which count on a cell leaves, at least 1.
+        size
+            How many cells there can be. The law is then that of noise on the counts of all of them, of which
+            those below the threshold are dropped. 0: nobody knows which there can be, and a cell that nobody
+            is in never leaves.
+
+        Raises
+        ------
+        InputRefused
+            ``noise.exact``, ``noise.scale``, ``noise.choices`` (a threshold below 1), ``noise.size``.
+
+        Notes
+        -----
+        An empty cell reaches τ with probability α^τ/(1 + α), α = e^(−1/b). How many do is drawn exactly: of a
+        number below e^(−τ/b) the first k digits are 0, which a coin for each of k digits decides for all
+        cells that are left; the others are decided one by one, and 1/(1 + α) by a coin and a trial, again and
+        again. Their values are τ and a geometric number. G. Cormode, C. Procopiuc, D. Srivastava, T. Tran,
+        "Differentially private summaries for sparse data", ICDT 2012. How long it takes tells how many cells
+        somebody is in.
+
+        Examples
+        --------
+        >>> cells, counts = np.array([3, 8]), np.array([500, 2])
+        >>> found, values = Noise().clear_counts(cells, counts, scale=1, threshold=60, size=100)
+        >>> found.tolist(), bool(abs(values[0] - 500) < 60)
+        ([3], True)
+        """
+        counts, scale, size = whole_numbers(counts), positive(scale, "noise.scale"), checked_size(size)
+        if scale > LARGEST_SCALE:
+            raise InputRefused("noise.scale")
+        if not exact(threshold) >= 1 or exact(threshold).denominator != 1:
+            raise InputRefused("noise.choices")
+        self._counted[Draw("clear_counts", scale, (int(threshold), size))] += 1
+        values = counts + self._laplace(scale, counts.size)
+        kept = values >= threshold
+        cells, values, known = cells[kept], values[kept], cells
+        if size:
+            more = self._clear_by_noise(scale, int(threshold), size - known.size)
+            found = self._empty_cells(known, size, more)
+            tails = self._fill(more, lambda count: self._geometric_candidates(scale, count))
+            cells, values = np.concatenate([cells, found]), np.concatenate([values, threshold + tails])
+        order = np.argsort(cells, kind="stable")
+        return cells[order], values[order]
+
     def random_keys(self, size: int) -> npt.NDArray[np.uint64]:
         """Draw independent uniform 64-bit keys, shape (size,): whoever sorts by them draws lots."""
         return self._long_words(checked_size(size))
@@ -311,6 +377,47 @@ class Noise(ExactVector):
         if self._on_first_draw is not None or self._drawn:
             raise RuntimeError("a release draws from the door alone")
         return np.random.Generator(np.random.Philox(key=int.from_bytes(self._bytes(16), "little")))
+
+    # --- inside: counts of many cells ---------------------------------------------------------------
+
+    def _clear_by_noise(self, scale: Fraction, threshold: int, empty: int) -> int:
+        """Return how many empty cells reach a threshold: binomial, with α^τ/(1 + α), exactly."""
+        gamma, digits, left = threshold / scale, 0, empty
+        # e^−γ < 2^−digits by far: whoever is below it has so many digits 0
+        while left and gamma > 3 * (digits + 1) / Fraction(4):
+            left, digits = self._heads(left), digits + 1
+        below = sum(self._refine(0, partial(is_below, gamma=gamma), bits=digits) for _ in range(left))
+        return sum(self._one_side_alone(1 / scale) for _ in range(below))
+
+    def _heads(self, size: int) -> int:
+        """Return how many of so many coins show heads."""
+        found = 0
+        while size > 0:
+            part = min(size, COINS)
+            drawn = np.frombuffer(self._bytes(-(-part // 8)), dtype=np.uint8)
+            found += int(np.bitwise_count(drawn).sum(dtype=np.int64))
+            spare = -part % 8  # digits of the last byte that nobody asked for
+            found -= int(drawn[-1] & ((1 << spare) - 1)).bit_count()
+            size -= part
+        return found
+
+    def _one_side_alone(self, gamma: Fraction) -> bool:
+        """Succeed with probability 1/(1 + e^−γ)."""
+        while True:
+            if self._integer(1):
+                return True
+            if self._one_exp_minus(gamma):
+                return False
+
+    def _empty_cells(self, known: npt.NDArray[Any], size: int, count: int) -> Integers:
+        """Return so many different cells, each set of those that are not known equally likely."""
+        taken, found = np.sort(known), set[int]()
+        while len(found) < count:
+            cell = self._one_below(size)
+            at = int(np.searchsorted(taken, cell))
+            if at == taken.size or taken[at] != cell:
+                found.add(cell)
+        return np.array(sorted(found), dtype=np.int64)
 
     # --- inside: shares -----------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ the evidence names each with its sum, so that the custodian can show it.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from engine.bounded import read_bytes, sha256
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.release import bundle, sealing
+from engine.release.charge import tell_register
 from engine.release.papers import read_evidence
 from engine.release.readme import fingerprint
 from engine.release.verify import verify
@@ -54,7 +54,7 @@ def write_auditor(
     stays = [path for path in (folder / bundle.INTERNAL).iterdir() if path.name in own]
     withheld = [str(one["file"]) for one in kept.files]
     withheld += [f"{bundle.KEY}/{one['file']}" for one in kept.keys]
-    register = _register(ledger, str(evidence.ledger["entry"]))
+    register = {} if ledger is None else tell_register(ledger, str(evidence.ledger["entry"]))
     with bundle.explain_disk_errors(out):
         for part, files in ((bundle.RELEASE, leaves), (bundle.AUDITOR, stays)):
             (out / part).mkdir(mode=0o700, parents=True)
@@ -66,17 +66,6 @@ def write_auditor(
         bundle.write(out / bundle.AUDITOR_README, words.encode())
     count = len(leaves) + len(stays) + 1 + bool(register)
     return {"folder": str(out), "files": count, "withheld": withheld}
-
-
-def _register(ledger: Ledger | None, entry: str) -> Mapping[str, Any]:
-    """Return what the ledger says of the register that paid, without keys or digests; nothing without it."""
-    from engine.release.charge import composer
-
-    found = None if ledger is None else ledger.find(entry)
-    if ledger is None or found is None:
-        return {}
-    tree = ledger.to_json({one.id: composer(one) for one in ledger.holdings()})
-    return tree | {"holdings": [one for one in tree["holdings"] if one["id"] == found.holding]}
 
 
 def _words(out: Path, withheld: list[str], has_register: bool, language: str) -> str:

@@ -13,12 +13,12 @@ from engine import policy
 from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
 from engine.ledger.fields import at_least, at_most, canonical, day, exact, words
-from engine.ledger.people import NONE, Digests
+from engine.ledger.people import NONE, Digests, Gathered
 from engine.methods.protocol import Method, Service
 from engine.privacy import accounting
 from engine.privacy.promise import Neighbours, Promise
 from engine.release.plan import Plan
-from engine.release.reading import apart, person_keys
+from engine.release.reading import apart, parts_of_keys
 from engine.table.fingerprint import Fingerprints
 from engine.table.schema import Schema
 from engine.table.table import Table
@@ -43,6 +43,18 @@ def composer(payer: Holding | Entry) -> Compose:
         return found.epsilon, found.delta
 
     return total
+
+
+def tell_register(ledger: Ledger, entry: str, *, sequence: int | None = None) -> dict[str, Any]:
+    """Return what the ledger says of the register that paid for an entry, without keys or digests.
+
+    Nothing where it knows no such entry. With a ``sequence`` as it was after that row of the journal.
+    """
+    found = ledger.find(entry)
+    if found is None:
+        return {}
+    tree = ledger.to_json({one.id: composer(one) for one in ledger.holdings()}, sequence=sequence)
+    return tree | {"holdings": [one for one in tree["holdings"] if one["id"] == found.holding]}
 
 
 def charged_promise(promise: Promise, holding: Holding) -> Promise:
@@ -203,10 +215,16 @@ def trace_table(
         Of the table as it was read.
     """
     key = schema.person_key
-    keys = person_keys(table, schema)
-    people, written_apart = ledger.person_digests(keys), apart(keys)
-    other = NONE if written_apart is None else ledger.person_digests(written_apart)
-    return Shown(fingerprints, people, columns, "" if key is None else key.name, other)
+    people, other = Gathered(), None
+    for keys in parts_of_keys(table, schema):
+        found, written_apart = ledger.person_digests(keys), apart(keys)
+        if written_apart is not None and other is None:
+            other = Gathered(people.found())
+        if other is not None:
+            other.add(found if written_apart is None else ledger.person_digests(written_apart))
+        people.add(found)
+    spelt = NONE if other is None else other.found()
+    return Shown(fingerprints, people.found(), columns, "" if key is None else key.name, spelt)
 
 
 def refuse_known(plan: Plan, ledger: Ledger, table: Shown) -> None:

@@ -25,7 +25,7 @@ from engine.release import promised, reading
 from engine.release.check import check
 from engine.release.make import Split, make
 from engine.release.plan import Plan
-from engine.release.working import for_comparing, new_folder
+from engine.release.working import COMPARED, new_folder, unrecorded
 from engine.views import View
 
 
@@ -123,7 +123,7 @@ def _measure(
     )
     promised.refuse_other(plan, design, prepared)
     main = design.request.private[0]
-    with for_comparing() as folder:
+    with unrecorded(COMPARED) as folder:
         draft = make(design, prepared, Noise(), folder=folder, split=split, progress=progress.part(0.4, 0.8))
         context = Private(
             design,

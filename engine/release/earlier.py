@@ -25,7 +25,7 @@ from engine.ledger import Entry, Holding, Ledger
 from engine.ledger.staff import APPROVED
 from engine.methods.catalogue import method as find_method
 from engine.methods.earlier import NOTHING, Earlier, EarlierRelease, Shared
-from engine.methods.protocol import MAIN, Method
+from engine.methods.protocol import MAIN, Method, Rows
 from engine.release import charge
 from engine.release.bundle import INTERNAL, RELEASE, SUMS
 from engine.release.nearby import bundles
@@ -92,7 +92,7 @@ def earlier(
             "run.earlier_missing",
             holding=holding.name,
             count=len(absent),
-            titles=_titles(absent),
+            titles=titles_of(absent),
             decision=EARLIER_MISSING,
         )
     if absent:
@@ -112,28 +112,42 @@ def missing(plan: Plan, ledger: Ledger | None, *, places: Iterable[Path]) -> dic
     if ledger is None or holding is None:
         return {}
     _, absent = _looked_for(ledger, holding, method, places, keep=False)
-    return {"count": len(absent), "titles": _titles(absent)} if absent else {}
+    return {"count": len(absent), "titles": titles_of(absent)} if absent else {}
+
+
+def shows_rows(method: type[Method]) -> bool:
+    """Say whether rows leave that are those of people, at least in part."""
+    return method.rows is not Rows.NONE and not method.invented
 
 
 def told_of(folder: Path) -> bytes | None:
-    """Return what a bundle tells everybody, for the ledger to keep.
+    """Return what a bundle tells everybody, for the ledger to keep; of rows the names of their columns alone.
 
-    None where its method compares with nothing, and where its files are not those that its sums name.
+    None where its method compares with nothing and shows no rows, and where its files are not those that its
+    sums name.
     """
     try:
         lines = read_text(folder / RELEASE / SUMS, bounded.SUMS).splitlines()
         listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-        content = {name: _plain(folder / RELEASE / name) for name in listed if _is_read(name)}
-        if any(hashlib.sha256(data).hexdigest() != listed[name] for name, data in content.items()):
-            return None
-        tree = strict_json.loads(content["evidence.json"])
+
+        def content(name: str) -> bytes:
+            data = _plain(folder / RELEASE / name)
+            if hashlib.sha256(data).hexdigest() != listed[name]:
+                raise ValueError(name)
+            return data
+
+        tree = strict_json.loads(content("evidence.json"))
         method = find_method(str(tree["method"]["id"]))
-        if not method.compares:
+        if not (method.compares or shows_rows(method)):
             return None
+        parameters = dict(tree["decided"]["parameters"])
+        if not method.compares:
+            columns = {str(name) for one in tree["artefacts"] for name in one.get("columns", ())}
+            parameters = {"columns": sorted(columns)}
         told = {
             "version": 1,
             "method": method.id,
-            "parameters": dict(tree["decided"]["parameters"]),
+            "parameters": parameters,
             "made": {
                 str(step["to"]): str(step["column"])
                 for step in tree["decided"].get("preparation", ())
@@ -144,7 +158,7 @@ def told_of(folder: Path) -> bytes | None:
                 for step in tree["decided"].get("preparation", ())
             ),
             "conditions": _conditions(folder, tree),
-            "files": {name: data.decode() for name, data in content.items() if name.endswith(".csv")},
+            "files": {name: content(name).decode() for name in listed if method.compares and _is_table(name)},
         }
         return json.dumps(told, sort_keys=True, ensure_ascii=False).encode()
     except (OSError, KeyError, TypeError, ValueError, InputRefused):
@@ -232,16 +246,12 @@ def _refuse_open(ledger: Ledger, holding: Holding, method: type[Method], entry: 
             raise InputRefused(f"run.{code}", title=one.title, holding=holding.name, entry=one.id)
 
 
-def _looked_for(
-    ledger: Ledger, holding: Holding, method: type[Method], places: Iterable[Path], *, keep: bool
+def looked_for(
+    ledger: Ledger, entries: Iterable[Entry], places: Iterable[Path], *, keep: bool
 ) -> tuple[dict[str, EarlierRelease], list[Entry]]:
-    """Return the earlier releases of a method by entry, and the entries about which nothing is known."""
+    """Return what releases told that may have left, by their entry, and those of which nothing is known."""
     closed = ("complete", "withdrawn", "failed")
-    wanted = [
-        one
-        for one in ledger.entries(holding.id)
-        if one.state in closed and one.may_have_left and _is_of(one, method)
-    ]
+    wanted = [one for one in entries if one.state in closed and one.may_have_left]
     told = {one.id: ledger.told(one.id) for one in wanted}
     if any(content is None for content in told.values()):
         lying = {sums: folder for folder, sums in bundles(places)}
@@ -251,8 +261,17 @@ def _looked_for(
                 if content is not None and keep and not ledger.read_only:
                     ledger.keep_told(one.id, content)
     read = {one.id: _release(told[one.id], one) for one in wanted}
-    found = {entry: one for entry, one in read.items() if one is not None and one.method == method.id}
+    found = {entry: one for entry, one in read.items() if one is not None}
     return found, [one for one in wanted if read[one.id] is None]
+
+
+def _looked_for(
+    ledger: Ledger, holding: Holding, method: type[Method], places: Iterable[Path], *, keep: bool
+) -> tuple[dict[str, EarlierRelease], list[Entry]]:
+    """Return the earlier releases of a method by entry, and the entries about which nothing is known."""
+    wanted = (one for one in ledger.entries(holding.id) if _is_of(one, method))
+    found, absent = looked_for(ledger, wanted, places, keep=keep)
+    return {entry: one for entry, one in found.items() if one.method == method.id}, absent
 
 
 def _is_of(entry: Entry, method: type[Method]) -> bool:
@@ -279,7 +298,8 @@ def _release(content: bytes | None, entry: Entry) -> EarlierRelease | None:
         return None
 
 
-def _titles(absent: list[Entry]) -> str:
+def titles_of(absent: list[Entry]) -> str:
+    """Return titles and days of some releases, for people."""
     named = [f"“{one.title}” ({one.reserved_at[:10]})" for one in absent]
     return ", ".join(named[:NAMED]) + (" …" if len(named) > NAMED else "")
 
@@ -288,5 +308,5 @@ def _plain(path: Path) -> bytes:
     return read_bytes(path, LARGEST)
 
 
-def _is_read(name: str) -> bool:
-    return name == "evidence.json" or (name.endswith(".csv") and "/" not in name and "\\" not in name)
+def _is_table(name: str) -> bool:
+    return name.endswith(".csv") and "/" not in name and "\\" not in name

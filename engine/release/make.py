@@ -25,6 +25,7 @@ from engine.methods.protocol import (
     ModelArtefact,
     Release,
     Service,
+    SlotOf,
     TableArtefact,
 )
 from engine.methods.shared import onnx_file, workbook_file
@@ -168,11 +169,15 @@ def make(
         away = {name: apart for name, (_, apart) in parts.items()}
     progress.step(0.0, "run.capping")
     secret = earlier.secret if design.compares else b""
-    used = {name: _rows_of(one, name in private, noise, secret) for name, one in prepared.items()}
+    slot = design.slot_of
+    used = {name: _rows_of(one, name in private, noise, secret, slot) for name, one in prepared.items()}
     for name in private & set(used):
         promised.refuse_uncapped(prepared[name].schema, used[name])
     # people not used stand beside those used: as many rows of each of them, under the same conditions
-    away = {name: _rows_of(replace(prepared[name], table=one), True, noise) for name, one in away.items()}
+    away = {
+        name: _rows_of(replace(prepared[name], table=one), True, noise, slot=slot)
+        for name, one in away.items()
+    }
     for name, one in away.items():
         promised.refuse_uncapped(prepared[name].schema, one)
     tried = away if design.scores else {}
@@ -195,8 +200,16 @@ def make(
     return Draft(release, used, away, +drawn)
 
 
-def _rows_of(prepared: PreparedTable, is_private: bool, noise: Noise, secret: bytes = b"") -> Table:
-    return reading.cap_rows(prepared, noise, secret) if is_private else reading.filter_source(prepared)
+def _rows_of(
+    prepared: PreparedTable,
+    is_private: bool,
+    noise: Noise,
+    secret: bytes = b"",
+    slot: SlotOf | None = None,
+) -> Table:
+    if not is_private:
+        return reading.filter_source(prepared)
+    return reading.cap_rows(prepared, noise, secret, slot)
 
 
 def _whole(design: Method, prepared: Mapping[str, PreparedTable]) -> dict[str, Table]:

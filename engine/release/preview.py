@@ -19,6 +19,8 @@ from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
 from engine.release.reading import contradictions
+from engine.release.served import Served, served
+from engine.release.verdict import verdict
 from engine.release.whose import whose_rows
 from engine.views import Text, to_json
 
@@ -109,6 +111,7 @@ def preview_json(
 
 def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language: str) -> dict[str, Any]:
     found, foreseen = preview(plan, ledger, base=base or Path(), waits_as=plan.fingerprint), None
+    held: tuple[Served, ...] = ()
     if base is not None:
         found = replace(found, problems=(*found.problems, *contradictions(plan, base)))
     if found.design is not None:
@@ -116,6 +119,7 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
             foreseen = ready(plan, found.design)
             if base is not None:  # the plan is going to be run from its file
                 refuse_undeclared(plan, found.design)
+                held = tuple(served(plan, found.design, base=base).values())
         except EngineError as error:
             found = replace(found, problems=(error, *found.problems))
     problems = [
@@ -131,7 +135,13 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
     answer["statement"] = foreseen.statement
     answer["forecast"] = [to_json(error) for error in found.forecast.errors]
     answer["sentences"] = [error_sentence(error, language=language) for error in found.forecast.errors]
+    care = getattr(verdict(plan, found.forecast), "care", None)
+    answer["sentences"] += [] if care is None else [texts.text(care.id, language=language, **care.values)]
     answer["rows"] = [texts.text(one.id, language=language, **one.values) for one in found.rows]
+    answer["served"] = [
+        one.to_json() | {"what": texts.text(one.said.id, language=language, **one.said.values)}
+        for one in held
+    ]
     answer["cheaper"] = [
         {
             "what": cheaper_sentence(way, language=language),

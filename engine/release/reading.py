@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ import pyarrow.compute as pc
 
 from engine.errors import InputRefused
 from engine.memory import give_back
-from engine.methods.protocol import MAIN, Method, Source
+from engine.methods.protocol import MAIN, Method, SlotOf, Source
 from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
@@ -36,7 +37,9 @@ from engine.table.reading import shape
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions, can_decode
 from engine.table.reading.readers import SUFFIXES, detect, names_of, read_pieces, read_table
+from engine.table.reading.text import has_quote
 from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.stored import Store, Stored
 from engine.table.table import Table
 
 _TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel"))
@@ -69,9 +72,20 @@ class PreparedTable:
 
     @cached_property
     def people(self) -> npt.NDArray[np.int32] | None:
-        """A number for each row's person, see `people_of`; None where no person key is marked."""
+        """A number for each row's person, see `people_of`; None without a person key, or without its rows."""
         key = self.schema.person_key
-        return None if key is None else people_of(self.table, key).places
+        return None if key is None or isinstance(self.table, Stored) else people_of(self.table, key).places
+
+    def count_people(self) -> dict[str, int]:
+        """Return how many people there are, and how many rows that are nobody's; nothing without a key."""
+        if self.schema.person_key is None:
+            return {}
+        if isinstance(self.table, Stored):
+            people, nobody = self.table.count_people()
+        else:
+            assert self.people is not None
+            people, nobody = int(self.people.max(initial=-1)) + 1, int((self.people < 0).sum())
+        return {"people": people, "rows_without_key": nobody}
 
 
 def read(
@@ -81,6 +95,7 @@ def read(
     base: Path = Path(),
     progress: Progress = SILENT,
     columns: frozenset[str] | None = None,
+    store: Store | None = None,
 ) -> PreparedTable:
     """Read one source of a plan and apply the recorded steps that change no number of rows.
 
@@ -95,6 +110,8 @@ def read(
     columns
         Columns of the file to keep, see `columns_used`; None for all. By the others the ledger knows the
         table again, and no cell of them is kept.
+    store
+        Where the rows go instead of into memory.
 
     Notes
     -----
@@ -111,8 +128,10 @@ def read(
         raise InputRefused("reading.no_file")
     declared, steps = plan.schemas.get(source, Schema()), plan.steps_of(source)
     traced, parts, digests, names = Tracing(), list[Table](), list[str](), list[tuple[str, ...]]()
-    for reference in references:
-        path = base / reference.path
+    changes, filters = preparation.split(steps)
+    first, rows, coded = ReadOptions(), 0, codes_read(declared, ReadOptions())
+    files = [(one, path) for one in references for path in paths_of(one, base)]
+    for reference, path in files:
         with unchanged(path) as digest:
             for raw in _as_written(path, options_of_reading(reference), declared, progress):
                 give_back()
@@ -124,17 +143,25 @@ def read(
                     # the longest column to look through: once for all that follows
                     encoded_keys(raw, key.name)
                 traced.add(raw)
+                if not names:
+                    first, coded = raw.options, codes_read(declared, raw.options)
+                elif set(raw.names) != set(names[0]):  # files of one name may lie in several folders
+                    raise InputRefused("reading.other_columns", file=path.name, first=files[0][1].name)
                 names.append(raw.names)
-                parts.append(as_declared(raw if columns is None else raw.only(columns), declared))
+                rows += raw.n_rows
+                part = as_declared(raw if columns is None else raw.only(columns), declared)
+                if store is None:
+                    parts.append(part)
+                else:
+                    part, _ = preparation.prepare(part, changes, coded, base=base)
+                    store.add(part, preparation.mask(part, filters, plan.prepared(source)))
         digests.append(digest)
-    for part, own in zip(parts, names, strict=True):  # files of one name may lie in several folders
-        if set(own) != set(names[0]):
-            raise InputRefused("reading.other_columns", file=part.source, first=parts[0].source)
-    options, rows = parts[0].options, sum(part.n_rows for part in parts)
-    changes, filters = preparation.split(steps)
-    joined = Table.joined(parts)
-    give_back()
-    table, _ = preparation.prepare(joined, changes, codes_read(declared, options), base=base)
+    if store is None:
+        joined = Table.joined(parts)
+        give_back()
+        table, _ = preparation.prepare(joined, changes, coded, base=base)
+    else:
+        table = Stored(store)
     return PreparedTable(
         table,
         plan.prepared(source),
@@ -144,7 +171,7 @@ def read(
         rows_read=rows,
         fingerprints=traced.found(),
         columns=names[0],
-        options=options,
+        options=first,
     )
 
 
@@ -194,10 +221,11 @@ def read_all(
     base: Path = Path(),
     progress: Progress = SILENT,
     design: Method | None = None,
+    stores: Mapping[str, Store] = MappingProxyType({}),
 ) -> dict[str, PreparedTable]:
     """Read every source that a method declares, by its name; one that is not required may be absent.
 
-    With a design only the columns are kept that it uses.
+    With a design only the columns are kept that it uses. Rows of a source that has a store go there.
     """
     wanted = [source for source in sources if source.required or plan.files_of(source.name)]
     found = {
@@ -207,6 +235,7 @@ def read_all(
             base=base,
             progress=progress.part(place / len(wanted), (place + 1) / len(wanted)),
             columns=None if design is None else columns_used(plan, design, source.name),
+            store=stores.get(source.name),
         )
         for place, source in enumerate(wanted)
     }
@@ -230,6 +259,30 @@ def options_of_reading(reference: FileReference) -> ReadOptions:
     if options.format == "text" and options.multiline is None:
         options = replace(options, multiline=False)
     return options
+
+
+def paths_of(reference: FileReference, base: Path) -> list[Path]:
+    """Return the files of a reference: its own, or by their names all tables that lie in its folder.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.empty_folder``: no table lies in it; ``reading.not_readable``.
+    """
+    path = base / reference.path
+    try:
+        if not path.is_dir():
+            return [path]
+        there = sorted(one for one in path.iterdir() if not one.name.startswith((".", "_")))
+    except ValueError:  # no file can have such a name
+        return [path]
+    except OSError as error:
+        reason = error.strerror or ""
+        raise InputRefused("reading.not_readable", file=path.name[:100], reason=reason) from error
+    found = [one for one in there if one.suffix.lower() in SUFFIXES and one.is_file()]
+    if not found:
+        raise InputRefused("reading.empty_folder", file=path.name, known=", ".join(SUFFIXES))
+    return found
 
 
 def refuse_open(plan: Plan, sources: Sequence[Source]) -> None:
@@ -281,12 +334,11 @@ def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
     problems: list[InputRefused] = []
     for source, reference in plan.files.items():
         try:
-            schema = plan.schemas.get(source)
+            schema, path = plan.schemas.get(source), paths_of(reference, base)[0]
             if not can_decode(options_of_reading(reference).encoding or "utf-8"):
                 continue  # refused with the plan
-            problems += shape.contradictions(
-                base / reference.path, options_of_reading(reference), schema
-            ) or _absent(plan, source, base)
+            said = shape.contradictions(path, options_of_reading(reference), schema)
+            problems += said or _absent(plan, source, path)
         except InputRefused as error:
             problems.append(error)
     for step in plan.preparation:
@@ -298,9 +350,9 @@ def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
     return problems
 
 
-def _absent(plan: Plan, source: str, base: Path) -> list[InputRefused]:
+def _absent(plan: Plan, source: str, path: Path) -> list[InputRefused]:
     """Name the first column that a file does not have, or has although a step makes it."""
-    reference, path = plan.files[source], base / plan.files[source].path
+    reference = plan.files[source]
     try:
         plan.prepared(source)
     except InputRefused:
@@ -334,16 +386,21 @@ def pin_reading(plan: Plan, *, base: Path = Path()) -> Plan:
     if not plan.files:
         raise InputRefused("reading.no_file")
     for name, reference in plan.files.items():
-        path = base / reference.path
+        path = paths_of(reference, base)[0]
         options = ReadOptions.from_json(reference.options, file=path.name)
         if path.suffix.lower() not in _TYPED:
             plan = pinned_to(plan, _found_out(path, options), name=name)
+        elif path != base / reference.path:
+            plan = pinned_to(plan, replace(options, format=SUFFIXES[path.suffix.lower()]), name=name)
     return plan
 
 
 def _found_out(path: Path, options: ReadOptions) -> ReadOptions:
     """Return every reading option as it is in a file; where its beginning cannot tell, all of it is read."""
-    found = detect(path, options=options).options
+    looked = detect(path, options=options)
+    found = looked.options
+    if found.format == "text" and found.multiline is None and not has_quote(path, looked):
+        return replace(found, multiline=False)
     if (found.multiline if found.format == "text" else found.width) is None:
         return read_table(path, options=found).options
     return found
@@ -423,7 +480,7 @@ def _state(path: Path) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Table:
+def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"", slot: SlotOf | None = None) -> Table:
     """Return the rows that a method may use: at most the declared number a person, then the conditions.
 
     Parameters
@@ -434,6 +491,8 @@ def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Tabl
         The door.
     secret
         Of the register, where all of its releases by a method use the same rows of a person.
+    slot
+        Of rows: a person keeps one, by lot, of those in the same slot, before the cap.
 
     Notes
     -----
@@ -441,9 +500,15 @@ def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Tabl
     *before* conditions and grouping, so that one person changes at most that many rows of the answer. Rows
     without a person key are left out: nobody can say whose they are.
     """
+    if isinstance(prepared.table, Stored):
+        return _cap_stored(prepared.table, prepared.schema, noise)
     rows, people, key = prepared.table.rows(), prepared.people, prepared.schema.person_key
     if people is not None and key is not None:
         known = people >= 0
+        if slot is not None:
+            slots = slot(rows)
+            places = np.where(known, people.astype(np.int64) * (int(slots.max(initial=0)) + 1) + slots, -1)
+            known &= contribution.keep_rows(places, cap=1, noise=noise)
         keep, cap = np.zeros(len(rows), dtype=bool), prepared.schema.rows_per_person
         if secret:
             names = people_of(prepared.table, key).distinct.to_pylist()
@@ -454,6 +519,15 @@ def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"") -> Tabl
             )
         rows = rows[keep]
     return filter_source(replace(prepared, table=prepared.table.with_rows(rows)))
+
+
+def _cap_stored(table: Stored, schema: Schema, noise: Noise) -> Stored:
+    """Do what `cap_rows` does, all rows of some people at a time."""
+    kept = table.marks(value=schema.person_key is None)
+    if schema.person_key is not None:
+        for places, people in table.by_person():
+            kept[places] = contribution.keep_rows(people, cap=schema.rows_per_person, noise=noise)
+    return table.keep(kept)
 
 
 def of_somebody(prepared: PreparedTable) -> Table:
@@ -473,8 +547,19 @@ def filter_source(prepared: PreparedTable) -> Table:
 def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
     """Return the person keys of a table as text, each once; none where no person key is marked."""
     key = schema.person_key
+    if isinstance(table, Stored) and key is not None:
+        parts = [chunk for part in table.key_parts() for chunk in part.chunks]
+        return pa.chunked_array([pc.unique(pa.chunked_array(parts, pa.large_string()))])
     distinct = pa.array([], pa.large_string()) if key is None else people_of(table, key).distinct
     return pa.chunked_array([distinct])
+
+
+def parts_of_keys(table: Table, schema: Schema) -> Iterator[pa.ChunkedArray]:
+    """Give the person keys of a table as text, some at a time, each once among those."""
+    if isinstance(table, Stored) and schema.person_key is not None:
+        yield from table.key_parts()
+    else:
+        yield person_keys(table, schema)
 
 
 def apart(keys: pa.ChunkedArray) -> pa.ChunkedArray | None:

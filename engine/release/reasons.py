@@ -17,13 +17,14 @@ from engine.release.earlier import EARLIER_MISSING, OTHER_PEOPLE
 from engine.release.nearby import PUT_BACK
 from engine.release.plan import Plan
 from engine.release.pseudonyms import KEY_ELSEWHERE
+from engine.release.rows_beside import ROWS_BESIDE
 
 KEY_UNLOCKED = "key_unlocked"
 """A key that tells who is behind the pseudonyms is written without a passphrase."""
 KNOWN = (
     *(*ASKED, SECOND_MODEL, KEY_UNLOCKED),
     *(EARLIER_MISSING, OTHER_PEOPLE, PUT_BACK, OLDER, charge.NEW_HOLDING, charge.OTHER_KEY, ONE_ROW_EACH),
-    KEY_ELSEWHERE,
+    *(KEY_ELSEWHERE, ROWS_BESIDE),
 )
 """The decisions for which a reason can be given on the command line."""
 

@@ -44,11 +44,22 @@ from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable
 from engine.release.reasons import refuse_unexplained
+from engine.release.rows_beside import refuse_rows_beside
+from engine.release.served import Tier, served
 from engine.release.signature import SIGNATURE
 from engine.release.signing import SigningKey
 from engine.release.spread import spread
-from engine.release.working import give_room, hold_interrupts, name_for, new_folder, sweep, working
+from engine.release.working import (
+    give_room,
+    hold_interrupts,
+    name_for,
+    new_folder,
+    rows_on_disk,
+    sweep,
+    working,
+)
 from engine.release.write import Made
+from engine.table.stored import Store, Stored
 
 Door = Callable[[Callable[[], None]], Noise]
 
@@ -162,56 +173,62 @@ def run_through(
     places = (out.absolute().parent, *known)
     key = pseudonyms.open_earlier_key(design, earlier_key, passphrase)
     pseudonyms.refuse_elsewhere(plan, ledger, key)
-    prepared = _read(plan, ledger, design, base, places, progress, seen)
-    folder = name_for(out)
-    holding, signs, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
-    if approved is None:
-        entry = charge.reserve(plan, ledger, design, holding, fingerprints, folder, money)
-    else:
-        entry = seconded.go_on(approved, plan, ledger, design, fingerprints, folder)
-    give_back()
-    has_name = False
-    try:
-        with working(folder):
-            main = prepared.get(MAIN)
-            told = earlier(plan, ledger, holding, type(design), main, entry=entry, places=places)
-            spend = _once(lambda: ledger.spend(entry))
-            noise = _door(door, spend)
-            opens = bool(design.steps) and not plan.step
-            if opens or not design.cost.drawn():
-                spend()  # no noise will do it: the entry is spent before the method sees a row
-            making = progress.part(0.35, 0.7)
-            draft = make(
-                design,
-                prepared,
-                noise,
-                folder=folder,
-                progress=making,
-                passphrase=passphrase,
-                earlier=told,
-                key=key,
-            )
-            give_back()
-            naming.refuse_unchanged(plan, design, prepared, draft.used, draft.release)
-            keys = draft.release.inside.keys
-            pseudonyms.keep(plan, ledger, entry, keys, passphrase, again=key is not None)
-            evaluated = _evaluate(plan, design, prepared, draft, folder, progress.part(0.7, 0.8))
-            made = Made(plan, design, foreseen, prepared, draft, ledger, holding, entry, language, evaluated)
-            sums = _write(folder, made, signs, progress)
-            with hold_interrupts():
-                out = bundle.give_name(folder, out)
-                has_name = True
-                _complete(ledger, entry, out, sums, draft.release.state, compares=design.compares)
-        shown = (*draft.release.views, *views(evaluated.public))
-        inside = (*draft.release.inside.views, *views(evaluated.internal))
-        rows = pair_with_originals(draft.release, draft.used, design.request.schemas)
-        spreads = spread(draft.release, draft.used, design.request.schemas, design.rows)
-        return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=spreads)
-    except BaseException:
-        if not has_name:  # else it has been paid for and is there: whoever sweeps next completes its entry
-            with hold_interrupts():
-                _close(ledger, entry)
-        raise
+    with rows_on_disk(ledger) as make_folder:
+        prepared = _read(plan, ledger, design, base, places, progress, seen, make_folder)
+        folder = name_for(out)
+        holding, signs, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
+        if approved is None:
+            entry = charge.reserve(plan, ledger, design, holding, fingerprints, folder, money)
+        else:
+            entry = seconded.go_on(approved, plan, ledger, design, fingerprints, folder)
+        give_back()
+        has_name = False
+        try:
+            with working(folder):
+                main = prepared.get(MAIN)
+                refuse_rows_beside(plan, ledger, holding, design, main, entry=entry, places=places)
+                told = earlier(plan, ledger, holding, type(design), main, entry=entry, places=places)
+                spend = _once(lambda: ledger.spend(entry))
+                noise = _door(door, spend)
+                opens = bool(design.steps) and not plan.step
+                if opens or not design.cost.drawn():
+                    spend()  # no noise will do it: the entry is spent before the method sees a row
+                making = progress.part(0.35, 0.7)
+                draft = make(
+                    design,
+                    prepared,
+                    noise,
+                    folder=folder,
+                    progress=making,
+                    passphrase=passphrase,
+                    earlier=told,
+                    key=key,
+                )
+                give_back()
+                naming.refuse_unchanged(plan, design, prepared, draft.used, draft.release)
+                keys = draft.release.inside.keys
+                pseudonyms.keep(plan, ledger, entry, keys, passphrase, again=key is not None)
+                evaluated = _evaluate(plan, design, prepared, draft, folder, progress.part(0.7, 0.8))
+                made = Made(
+                    plan, design, foreseen, prepared, draft, ledger, holding, entry, language, evaluated
+                )
+                sums = _write(folder, made, signs, progress)
+                with hold_interrupts():
+                    out = bundle.give_name(folder, out)
+                    has_name = True
+                    _complete(ledger, entry, out, sums, draft.release.state)
+            shown = (*draft.release.views, *views(evaluated.public))
+            inside = (*draft.release.inside.views, *views(evaluated.internal))
+            held = {name: one for name, one in draft.used.items() if not isinstance(one, Stored)}
+            rows = pair_with_originals(draft.release, held, design.request.schemas)
+            spreads = spread(draft.release, held, design.request.schemas, design.rows)
+            return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=spreads)
+        except BaseException:
+            # else it has been paid for and is there: whoever sweeps next completes its entry
+            if not has_name:
+                with hold_interrupts():
+                    _close(ledger, entry)
+            raise
 
 
 def prepare(
@@ -242,8 +259,9 @@ def prepare(
     design = check(plan, base=base)
     foreseen = ready(plan, design)
     person = seconded.who_prepares(plan, ledger)
-    prepared = _read(plan, ledger, design, base, known, progress)
-    holding, _, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
+    with rows_on_disk(ledger) as make_folder:
+        prepared = _read(plan, ledger, design, base, known, progress, None, make_folder)
+        holding, _, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
     money = seconded.money_of(foreseen.price)
     entry = charge.reserve(plan, ledger, design, holding, fingerprints, None, money)
     return seconded.request(plan, ledger, entry, person)
@@ -256,14 +274,23 @@ def _read(
     base: Path,
     places: tuple[Path, ...],
     progress: Progress,
-    seen: Mapping[str, str] | None = None,
+    seen: Mapping[str, str] | None,
+    make_folder: Callable[[], Path],
 ) -> dict[str, PreparedTable]:
-    """Return the tables, once nothing about ledger, plan and rows stands against the release."""
+    """Return the tables, once nothing about ledger, plan and rows stands against the release.
+
+    What memory does not hold is coded in a folder that is made for it.
+    """
     policy.refuse_place(ledger.path)
     nearby.refuse_put_back(plan, ledger, places)
     nearby.refuse_older(plan, ledger)
+    stores = {
+        name: Store(make_folder(), design.uses[name], design.request.schemas[name].person_key)
+        for name, one in served(plan, design, base=base).items()
+        if one.tier is Tier.STORE
+    }
     prepared = reading.read_all(
-        plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3), design=design
+        plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3), design=design, stores=stores
     )
     reading.refuse_unseen(plan, prepared, seen or {})
     promised.refuse_other(plan, design, prepared)
@@ -367,11 +394,9 @@ def _complete(
     out: Path,
     sums: tuple[str, str],
     state: bytes | None,
-    *,
-    compares: bool,
 ) -> None:
     left = None if state is None else hashlib.sha256(state).hexdigest()
-    told = told_of(out) if compares else None
+    told = told_of(out)
     try:
         ledger.complete(
             entry,

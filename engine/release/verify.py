@@ -169,7 +169,7 @@ def verify(
     if len(parts) == 2 and not any(_is_odd(check) for check in checks):
         checks.append(Check("evidence", tuple(_check_parts(parts))))
     if ledger is not None and not any(_is_odd(check) for check in checks):
-        checks.append(Check("ledger", tuple(_check_ledger(parts, ledger))))
+        checks.append(Check("ledger", tuple(_check_ledger(folder, parts, ledger))))
     signature, known = None, Known({})
     if not any(map(_is_odd, checks)):
         known = known_keys(_whole(ledger, checks), fingerprints or {}, revocations)
@@ -225,7 +225,9 @@ def _parts(folder: Path) -> dict[str, Path]:
         stays = INTERNAL if (folder / INTERNAL).exists() else AUDITOR
         return inner | ({stays: folder / stays} if (folder / stays).exists() else {})
     if (folder / SUMS).is_file():
-        return {folder.name: folder}
+        # a release alone may have been put under any name, those of what stays too, which has no README
+        is_release = folder.name in (INTERNAL, AUDITOR) and (folder / "README.txt").exists()
+        return {RELEASE if is_release else folder.name: folder}
     raise InputRefused("bundle.no_bundle", folder=folder.name, file=f"{RELEASE}/{SUMS}")
 
 
@@ -487,7 +489,7 @@ def _check_words(
     return [*gone, *(VerificationFailed("bundle.words_differ", file=f"{name}/{file}") for file in differ)]
 
 
-def _check_ledger(parts: Mapping[str, _Part], ledger: Ledger) -> list[EngineError]:
+def _check_ledger(folder: Path, parts: Mapping[str, _Part], ledger: Ledger) -> list[EngineError]:
     try:
         ledger.verify_chain()
     except VerificationFailed as error:
@@ -507,7 +509,33 @@ def _check_ledger(parts: Mapping[str, _Part], ledger: Ledger) -> list[EngineErro
         is_internal = (part.evidence or {}).get("audience") == "internal"
         if _sha256(part.path / SUMS) != sums[INTERNAL if is_internal else RELEASE]:
             problems.append(VerificationFailed("bundle.entry_differs", file=f"{name}/{SUMS}", entry=entry_id))
+    register = folder / REGISTER
+    if AUDITOR in parts and register.is_file() and not _is_as_told(register, entry_id, ledger):
+        problems.append(VerificationFailed("bundle.entry_differs", file=REGISTER, entry=entry_id))
     return problems
+
+
+def _is_as_told(register: Path, entry: str, ledger: Ledger) -> bool:
+    """Say whether an auditor was told of the register what the ledger said then."""
+    from engine.release.charge import tell_register
+
+    try:
+        told = strict_json.loads(read_bytes(register, EVIDENCE))
+        said = tell_register(ledger, entry, sequence=int(told["head"]["sequence"]))
+        return _without_day(told) == _without_day(said)
+    except (TooLarge, ValueError, TypeError, KeyError, AttributeError, OverflowError):
+        return False
+
+
+def _without_day(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a ledger said without what hangs on the day, and totals that accountants tighten."""
+    holdings = []
+    for one in tree["holdings"]:
+        left_out = {"spent", "left"} if one["budget"]["delta"] != "0/1" else set()
+        kept = {name: value for name, value in one.items() if name not in left_out}
+        releases = [{**release, "expired": None} for release in one["releases"]]
+        holdings.append(kept | {"releases": releases})
+    return {**tree, "written": "", "holdings": holdings}
 
 
 def _whole(ledger: Ledger | None, checks: Sequence[Check]) -> Ledger | None:

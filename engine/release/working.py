@@ -6,6 +6,7 @@ and the next run, or the window when it opens, takes away what a dead process le
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import secrets
@@ -14,24 +15,28 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from engine import strict_json
 from engine.bounded import EVIDENCE, read_bytes, read_text, sha256
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Entry, Ledger
+from engine.ledger.process import Process, is_running, this_process
 from engine.release.bundle import INTERNAL, RELEASE, STATE, SUMS
 from engine.release.earlier import told_of
 from engine.release.verify import verify
 
 PREFIX = ".custos-"
+ROWS, PROCESS = ".rows-", "process"
 LARGEST_NAME = 1 << 12
 COMPUTER = "computer"
 ROOM, ROOM_BYTES = "room", 8 << 20
 """Kept free for the bundle from before the first noise until it is written; a usual one takes a third."""
-COMPARED = "custos-compared-"
+COMPARED, TABLES = "custos-compared-", ".custos-tables-"
+"""Of a candidate of a comparison, which nothing pays for; of tables that somebody has in memory."""
 DAY = 86_400.0
 SHORTLY = 60.0
 """Seconds after which a ledger that nobody finished making is taken as left by a dead process."""
@@ -101,6 +106,40 @@ def new_folder(folder: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix="work-", dir=folder))
 
 
+@contextmanager
+def rows_on_disk(ledger: Ledger) -> Iterator[Callable[[], Path]]:
+    """Give a call that makes a folder for rows beside the ledger, for its owner alone; all go at the end.
+
+    What a killed process left is taken away by `sweep`.
+    """
+    made: list[Path] = []
+
+    def folder() -> Path:
+        made.append(ledger.path.parent / f"{ROWS}{secrets.token_hex(8)}")
+        made[-1].mkdir(mode=0o700)
+        for name, said in ((PROCESS, json.dumps(asdict(this_process()))), (COMPUTER, platform.node())):
+            with os.fdopen(os.open(made[-1] / name, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+                file.write(said.encode())
+        return made[-1]
+
+    try:
+        yield folder
+    finally:
+        with hold_interrupts():
+            for one in made:
+                shutil.rmtree(one, ignore_errors=True)
+
+
+def _sweep_rows(folder: Path) -> None:
+    """Take away rows that a killed process of this computer left."""
+    try:
+        runs = is_running(Process(**json.loads(read_text(folder / PROCESS, LARGEST_NAME))))
+    except (OSError, ValueError, TypeError):
+        runs = time.time() - folder.stat().st_mtime < SHORTLY  # somebody may be making it
+    if not runs and not folder.is_symlink() and _is_ours(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def sweep(ledger: Ledger) -> int:
     """Take away what killed processes of this computer left, and close entries whose bundle is whole.
 
@@ -126,6 +165,9 @@ def sweep(ledger: Ledger) -> int:
             _complete(entry, folder.parent, ledger)
         if not folder.exists():
             ledger.swept(entry.id)
+    for rows in ledger.path.parent.glob(f"{ROWS}*"):
+        with suppress(OSError):
+            _sweep_rows(rows)
     for half in ledger.path.parent.glob(".ledger-*"):  # a ledger that was never finished: it holds a key
         with suppress(OSError):
             if time.time() - half.stat().st_mtime > SHORTLY:
@@ -134,16 +176,17 @@ def sweep(ledger: Ledger) -> int:
 
 
 @contextmanager
-def for_comparing() -> Iterator[Path]:
-    """Make a folder for one candidate of a comparison, which nothing pays for and no ledger names.
+def unrecorded(prefix: str, *, beside: Path | None = None) -> Iterator[Path]:
+    """Make a folder that no ledger names, for its owner alone; it vanishes at the end.
 
-    Folders of comparisons that were killed are taken away a day later: by then nobody compares any more.
+    One of the same prefix and place that a killed process left is taken away a day later: by then nobody
+    needs it any more. ``beside`` is another place than that of temporary files.
     """
-    for left in Path(tempfile.gettempdir()).glob(f"{COMPARED}*"):
+    for left in Path(beside or tempfile.gettempdir()).glob(f"{prefix}*"):
         with suppress(OSError):
             if not left.is_symlink() and time.time() - left.stat().st_mtime > DAY:
                 shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=COMPARED, ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=beside, ignore_cleanup_errors=True) as name:
         yield Path(name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from engine import arrays
@@ -13,6 +14,8 @@ Codes = arrays.Whole
 Numbers = arrays.Integers
 
 MOST_NUMBERS = 1 << 62
+MOST_COUNTED = 16  # keys are counted in a table of so many places a row, at most
+_ODD = 0x9E3779B97F4A7C15  # multiplied by it, numbers that lie side by side fall far apart
 
 
 def number_combinations(coded: Sequence[Codes], widths: Sequence[int], n_rows: int) -> tuple[Numbers, int]:
@@ -68,6 +71,89 @@ def dense(numbers: Numbers, most: int) -> tuple[Numbers, int]:
         return places[numbers], int(places[-1]) + 1 if most else 0
     found, uniques = pd.factorize(numbers)
     return np.asarray(found, dtype=np.int64), len(uniques)
+
+
+def find_alone(keys: Numbers, most: int, people: Codes | None) -> Numbers:
+    """Return the places of the rows whose key no other person has, in their order.
+
+    Parameters
+    ----------
+    keys
+        Of every row, from 0.
+    most
+        Above all keys.
+    people
+        The person of every row; None where every row is about a person of its own.
+
+    Examples
+    --------
+    >>> find_alone(np.array([4, 1, 4, 2, 2]), 5, None).tolist()
+    [1]
+    >>> find_alone(np.array([4, 1, 4, 2, 2]), 5, np.array([0, 0, 1, 2, 2])).tolist()
+    [1, 3, 4]
+    """
+    shared = find_near(keys, most, people)
+    if most > MOST_COUNTED * len(keys) + 1024:
+        near = np.flatnonzero(shared)
+        own = None if people is None else people.take(near)
+        shared[near] = _shared(*dense(keys.take(near), most), own)
+    return np.flatnonzero(~shared)
+
+
+def find_near(keys: Numbers, most: int, people: Codes | None) -> npt.NDArray[np.bool_]:
+    """Say of each row whether another person may have its key: False only where nobody has.
+
+    Notes
+    -----
+    Exact where a table has room for all keys. Where it has not, keys are thrown into fewer places: whoever
+    has a place to themselves is alone.
+
+    Examples
+    --------
+    >>> find_near(np.array([4, 1, 4, 2, 2]), 5, None).tolist()
+    [True, False, True, True, True]
+    """
+    if most <= MOST_COUNTED * len(keys) + 1024:
+        return _shared(keys, most, people)
+    bits = len(keys).bit_length() + 2
+    places = (keys.view(np.uint64) * np.uint64(_ODD) >> np.uint64(64 - bits)).view(np.int64)
+    return _shared(places, 1 << bits, people)
+
+
+def _shared(keys: Numbers, most: int, people: Codes | None) -> npt.NDArray[np.bool_]:
+    """Say of each row whether somebody else has its key."""
+    if people is None:
+        return np.asarray((np.bincount(keys, minlength=most) > 1).take(keys))
+    somebody = np.zeros(most, dtype=people.dtype)
+    somebody[keys] = people
+    shared = np.zeros(most, dtype=bool)
+    shared[keys.compress(somebody.take(keys) != people)] = True
+    return np.asarray(shared.take(keys))
+
+
+def count_repeats(numbers: Codes, bits: int) -> Numbers:
+    """Return how often each number of so many bits occurs.
+
+    Examples
+    --------
+    >>> count_repeats(np.array([3, 1, 3]), 2)
+    array([1, 2])
+    """
+    if 1 << bits <= 4 * len(numbers) + 1024:
+        counts = np.bincount(numbers)
+        return counts[counts > 0]
+    places = np.flatnonzero(begins(np.sort(narrow(numbers, bits))))
+    return np.diff(places, append=len(numbers))
+
+
+def narrow(numbers: Codes, bits: int) -> Codes:
+    """Return numbers of at most 32 bits in as many: they are sorted in half the time."""
+    return numbers.astype(np.uint32) if bits <= 32 else numbers
+
+
+def begins(ordered: Codes) -> npt.NDArray[np.bool_]:
+    """Say of each number whether another one stands before it."""
+    return np.append(True, ordered[1:] != ordered[:-1]) if len(ordered) else np.zeros(0, dtype=bool)
 
 
 def number_sets(combination: Numbers, person: Numbers) -> Numbers:

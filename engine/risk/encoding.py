@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,9 @@ from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
 
 IDENTIFYING = (Role.IDENTIFYING, Role.TIME, Role.PLACE)
+_KNOWN: WeakKeyDictionary[Table, dict[str, EncodedColumn]] = WeakKeyDictionary()
+_KNOWN_PEOPLE: WeakKeyDictionary[Table, tuple[Column, Numbers | None]] = WeakKeyDictionary()
+"""What is known of tables that are in use: several screens and measures ask the same columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +94,16 @@ class EncodedColumn:
         >>> age.coarser(Hierarchy(bands=(Fraction(10),)), 1).values
         ('[30, 40)', '[40, 50)')
         """
-        found, uniques = pd.factorize(np.array(hierarchy.at(self.texts, step), dtype=object))
-        values = tuple(None if value == MISSING else str(value) for value in uniques)
+        found, values = self.on_step(hierarchy, step)
         missing = values.index(None) if None in values else None
-        return replace(self, codes=found.astype(np.int32)[self.codes], values=values, missing=missing)
+        return replace(self, codes=found[self.codes], values=values, missing=missing)
+
+    def on_step(
+        self, hierarchy: Hierarchy, step: int
+    ) -> tuple[npt.NDArray[np.int32], tuple[str | None, ...]]:
+        """Return for each value its place among those of a step, and these values."""
+        found, uniques = pd.factorize(np.array(hierarchy.at(self.texts, step), dtype=object))
+        return found.astype(np.int32), tuple(None if value == MISSING else str(value) for value in uniques)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,16 +196,15 @@ def encode(
     """
     if columns is None:
         columns = [column.name for column in schema.with_role(*IDENTIFYING, Role.SENSITIVE)]
-    frame = table.rows()
     encoded = {}
     for name in columns:
         if name not in table:
             raise InputRefused("table.no_such_column", file=table.source, column=name)
-        encoded[name] = encode_column(frame[name], schema.column(name), options=table.options)
+        encoded[name] = _encoded_once(table, schema.column(name))
     key = schema.person_key
     if key is not None and people is None and not beside and key.name not in table:
         raise InputRefused("table.no_such_column", file=table.source, column=key.name)
-    person = _each_somebody(_people(table, schema) if people is None else people)
+    person = _people(table, key) if people is None else _each_somebody(people)
     return EncodedTable(table.n_rows, encoded, person, None if beside else _weights(table, schema))
 
 
@@ -261,11 +270,27 @@ def _by_kind(values: list[object], column: Column, options: ReadOptions) -> list
     return values if tree and texts_of(read) != texts_of(values) else read
 
 
-def _people(table: Table, schema: Schema) -> Codes | None:
-    key = schema.person_key
+def _encoded_once(table: Table, column: Column) -> EncodedColumn:
+    """Return a column as codes, as before where it is read alike: roles change, cells do not."""
+    known = _KNOWN.setdefault(table, {})
+    found = known.get(column.name)
+    if found is None or replace(found.column, role=column.role) != column:
+        found = encode_column(table.rows()[column.name], column, options=table.options)
+        known[column.name] = found
+    elif found.column != column:
+        found = replace(found, column=column)
+    return found
+
+
+def _people(table: Table, key: Column | None) -> Numbers | None:
+    """Return a number for each row's person, found out once for a key."""
     if key is None or key.name not in table:
         return None
-    return people_of(table, key).places
+    before = _KNOWN_PEOPLE.get(table)
+    if before is None or before[0] != key:
+        before = key, _each_somebody(people_of(table, key).places)
+        _KNOWN_PEOPLE[table] = before
+    return before[1]
 
 
 def _each_somebody(person: Codes | None) -> Numbers | None:

@@ -7,10 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.progress import SILENT, Progress
-from engine.risk.combinations import Codes, Numbers, dense, number_combinations
+from engine.risk.combinations import (
+    Codes,
+    Numbers,
+    begins,
+    count_repeats,
+    dense,
+    narrow,
+    number_combinations,
+)
 from engine.risk.encoding import IDENTIFYING, encode
 from engine.table.schema import Schema
 from engine.table.table import Table
@@ -40,7 +47,8 @@ class GroupSizes:
     sizes
         Size of a group → number of people in groups of that size, in increasing order.
     because_of
-        Column → how many more people are alone because of it, compared with the other columns only.
+        Column → how many more people are alone because of it, compared with the other columns only;
+        empty where it was not asked.
     """
 
     columns: tuple[str, ...]
@@ -59,6 +67,7 @@ def group_sizes(
     columns: tuple[str, ...] | None = None,
     thresholds: tuple[int, ...] = THRESHOLDS,
     people: Codes | None = None,
+    causes: bool = True,
     progress: Progress = SILENT,
 ) -> GroupSizes:
     """Count how many people are alone or in groups under k by the identifying columns.
@@ -76,6 +85,8 @@ def group_sizes(
         Group sizes k, each at least 2.
     people
         A number for each row's person, see `engine.table.declared.people_of`, where they are known already.
+    causes
+        Whether it is counted what is because of each column; it takes a count for each of them.
 
     Returns
     -------
@@ -112,7 +123,7 @@ def group_sizes(
     coded, person = [encoded.columns[name].codes for name in columns], encoded.people
     total = _sizes(coded, person, table.n_rows)
     because_of = {}
-    for place, name in enumerate(columns):
+    for place, name in enumerate(columns if causes else ()):
         progress.step(place / len(columns), "risk.group_sizes")
         others = [codes for index, codes in enumerate(coded) if index != place]
         because_of[name] = _alone(total) - _alone(_sizes(others, person, table.n_rows))
@@ -136,15 +147,15 @@ def _sizes(coded: Sequence[Codes], person: Numbers | None, n_rows: int) -> Numbe
     joined: Codes
     joined, most = number_combinations(coded, [int(codes.max(initial=0)) + 1 for codes in coded], n_rows)
     if person is None:
-        return _repeats(joined, int(joined.max(initial=0)).bit_length())
+        return count_repeats(joined, int(joined.max(initial=0)).bit_length())
     if most > _MOST_NUMBERS:  # the number of a person has to find room beside it
         joined, most = dense(joined, most)
     bits = int(joined.max(initial=0)).bit_length()
     joined |= person << bits
-    joined = _narrow(joined, bits + int(person.max(initial=0)).bit_length())
+    joined = narrow(joined, bits + int(person.max(initial=0)).bit_length())
     joined.sort()
-    joined = joined[_begins(joined)]
-    first = np.flatnonzero(_begins(joined >> bits))
+    joined = joined[begins(joined)]
+    first = np.flatnonzero(begins(joined >> bits))
     joined &= (1 << bits) - 1
     return _sizes_of_sets(joined, first, bits)
 
@@ -166,30 +177,11 @@ def _sizes_of_sets(combination: Codes, first: Numbers, bits: int) -> Numbers:
                 used = different.bit_length()
             packed = packed << bits | combination[of_length + place]
             used += bits
-        sizes.append(_repeats(packed, used))
+        sizes.append(count_repeats(packed, used))
     long_ = np.flatnonzero(count > _LONGEST_PACKED)
     ends = (first[long_] + count[long_]).tolist()
     lists = (combination[begin:end].tobytes() for begin, end in zip(first[long_].tolist(), ends, strict=True))
     return np.concatenate([*sizes, np.array(list(Counter(lists).values()), dtype=np.int64)])
-
-
-def _repeats(numbers: Codes, bits: int) -> Numbers:
-    """Return how often each number of so many bits occurs."""
-    if 1 << bits <= 4 * len(numbers) + 1024:
-        counts = np.bincount(numbers)
-        return counts[counts > 0]
-    places = np.flatnonzero(_begins(np.sort(_narrow(numbers, bits))))
-    return np.diff(places, append=len(numbers))
-
-
-def _narrow(numbers: Codes, bits: int) -> Codes:
-    """Return numbers of at most 32 bits in as many: they are sorted in half the time."""
-    return numbers.astype(np.uint32) if bits <= 32 else numbers
-
-
-def _begins(ordered: Codes) -> npt.NDArray[np.bool_]:
-    """Say of each number whether another one stands before it."""
-    return np.append(True, ordered[1:] != ordered[:-1]) if len(ordered) else np.zeros(0, dtype=bool)
 
 
 def _alone(sizes: Numbers) -> int:

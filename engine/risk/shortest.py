@@ -14,7 +14,7 @@ from math import comb, prod
 
 from engine.progress import SILENT, Progress
 from engine.risk.encoding import EncodedTable
-from engine.risk.trying import LEFT_OUT, Tried, hierarchy_to_try, tried_with
+from engine.risk.trying import LEFT_OUT, Trials, Tried, hierarchy_to_try
 
 MOST_ROWS, MOST_SETS = 60_000_000, 2_000
 """How many rows are put into groups in all, and how many sets of columns are counted, at most."""
@@ -62,7 +62,9 @@ class Ways:
     is_complete: bool
 
 
-def shortest_ways(table: EncodedTable, *, limit: int, progress: Progress = SILENT) -> Ways:
+def shortest_ways(
+    table: EncodedTable, *, limit: int, trials: Trials | None = None, progress: Progress = SILENT
+) -> Ways:
     """Return the shortest ways to groups of a size.
 
     Parameters
@@ -71,6 +73,8 @@ def shortest_ways(table: EncodedTable, *, limit: int, progress: Progress = SILEN
         From `engine.risk.encoding.encode`.
     limit
         Group size k.
+    trials
+        Of the table, where some were counted already.
 
     Returns
     -------
@@ -94,7 +98,7 @@ def shortest_ways(table: EncodedTable, *, limit: int, progress: Progress = SILEN
     >>> [(dict(one.changes), one.tried) for one in found.ways]
     [({'age': 1}, Tried(alone=0, under=0)), ({'age': -1}, Tried(alone=0, under=0))]
     """
-    search = _Search(table, limit)
+    search = _Search(trials or Trials(table), limit)
     names = table.identifying
     top = {name: hierarchy_to_try(table.columns[name].column).height - 1 for name in names}
     coarse = {name: step for name, step in top.items() if step > 0}
@@ -106,15 +110,16 @@ def shortest_ways(table: EncodedTable, *, limit: int, progress: Progress = SILEN
 
 
 class _Search:
-    def __init__(self, table: EncodedTable, limit: int) -> None:
-        self.table, self.limit = table, limit
+    def __init__(self, trials: Trials, limit: int) -> None:
+        self.trials, self.limit = trials, limit
         self.counted, self.is_complete = 0, True
+        table = trials.table
         self._most = max(min(MOST_SETS, MOST_ROWS // max(table.n_rows, 1)), len(table.identifying))
 
     def try_with(self, changes: Mapping[str, int]) -> Way:
         """Count who stands out with these changes."""
         self.counted += 1
-        return Way(dict(changes), tried_with(self.table, changes, limit=self.limit))
+        return Way(dict(changes), self.trials.count(changes, limit=self.limit))
 
     def best_of(self, changes: Mapping[str, int], progress: Progress) -> Iterator[Way]:
         """Yield for each number of columns the best set of them, until nobody is below the limit."""

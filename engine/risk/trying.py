@@ -7,11 +7,21 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.progress import SILENT, Progress
+from engine.risk.combinations import (
+    Codes,
+    Numbers,
+    count_repeats,
+    dense,
+    find_near,
+    number_combinations,
+    number_sets,
+)
 from engine.risk.encoding import EncodedColumn, EncodedTable, encode
-from engine.risk.groups import Groups, group_rows, matching_sizes
-from engine.risk.uniques import MinimalUniques, largest_size, minimal_uniques
+from engine.risk.groups import matching_sizes
+from engine.risk.uniques import Bits, MinimalUniques, largest_size, minimal_uniques
 from engine.table.hierarchies import USUAL, Hierarchy
 from engine.table.schema import Column, Kind, Schema
 from engine.table.table import Table
@@ -20,6 +30,7 @@ LEFT_OUT = -1
 """Instead of a step of the hierarchy: the column is not released at all."""
 
 MOST_EXPOSED = 200
+FEW = 8  # one of so many rows is known before to be alone: fewer are not left out
 _BANDS = tuple(map(Fraction, (5, 10, 20)))
 
 
@@ -101,12 +112,14 @@ class RiskToday:
 
     Parameters
     ----------
-    table
-        The table as codes.
-    groups
-        By the identifying columns.
+    trials
+        The table as codes, and who is known to be alone.
+    columns
+        The identifying columns.
     limit
         The group size below which people count as too few.
+    now
+        Who stands out as the table is.
     average
         Probability to be found, on average, by somebody who knows that the person is in the table.
     causes
@@ -119,9 +132,10 @@ class RiskToday:
         How many columns these are, at most.
     """
 
-    table: EncodedTable
-    groups: Groups
+    trials: Trials
+    columns: tuple[str, ...]
     limit: int
+    now: Tried
     average: float
     causes: tuple[Cause, ...]
     exposed: tuple[Exposed, ...]
@@ -129,9 +143,9 @@ class RiskToday:
     few: int
 
     @property
-    def now(self) -> Tried:
-        """Who stands out as the table is."""
-        return _count(self.groups, self.limit)
+    def table(self) -> EncodedTable:
+        """The table as codes."""
+        return self.trials.table
 
 
 def risk_today(table: Table, schema: Schema, *, limit: int, progress: Progress = SILENT) -> RiskToday:
@@ -150,16 +164,19 @@ def risk_today(table: Table, schema: Schema, *, limit: int, progress: Progress =
         ``risk.nothing_identifying``, or a column that is not there.
     """
     encoded = encode(table, schema)
-    groups = group_rows(encoded)
-    progress.step(0.3, "risk.group_sizes")
-    causes = causes_of(encoded, limit=limit)
-    size = min(largest_size(len(groups.columns), table.n_rows), len(groups.columns))
-    uniques = minimal_uniques(encoded, largest=size, progress=progress.part(0.5, 1.0))
+    names = encoded.identifying
+    progress.step(0.05, "risk.group_sizes")
+    size = min(largest_size(len(names), table.n_rows), len(names))
+    uniques = minimal_uniques(encoded, largest=size, progress=progress.part(0.1, 0.6))
+    trials = Trials(encoded, uniques)
+    now = trials.count({}, limit=limit)
+    causes = causes_of(trials, limit=limit, progress=progress.part(0.6, 1.0))
     exposed = exposed_people(encoded, uniques)
     rows = np.flatnonzero(uniques.smallest)
     singled = len(rows if encoded.people is None else np.unique(encoded.people[rows]))
-    average = groups.count / encoded.n_people if encoded.n_people else 0.0
-    return RiskToday(encoded, groups, limit, average, causes, exposed, singled, size)
+    groups = sum(people // size for size, people in now.sizes.items())
+    average = groups / encoded.n_people if encoded.n_people else 0.0
+    return RiskToday(trials, names, limit, now, average, causes, exposed, singled, size)
 
 
 def hierarchy_to_try(column: Column) -> Hierarchy:
@@ -177,31 +194,125 @@ def hierarchy_to_try(column: Column) -> Hierarchy:
     return Hierarchy(bands=_BANDS) if column.kind in (Kind.INTEGER, Kind.NUMBER) else Hierarchy()
 
 
-def causes_of(table: EncodedTable, *, limit: int) -> tuple[Cause, ...]:
-    """Return what each identifying column causes by itself, the one that helps most first."""
-    found = []
-    for name in table.identifying:
-        hierarchy = hierarchy_to_try(table.columns[name].column)
-        steps = []
-        for step in range(1, hierarchy.height):
-            coarser = table.columns[name].coarser(hierarchy, step)
-            tried = _count(group_rows(table.with_column(coarser), table.identifying), limit)
-            steps.append(TriedStep(step, coarser.size, tried))
-        found.append(Cause(name, tuple(steps), tried_with(table, {name: LEFT_OUT}, limit=limit)))
-    return tuple(sorted(found, key=lambda cause: (cause.left_out.alone, cause.left_out.under)))
+class Trials:
+    """Counts who stands out with columns changed, and remembers who was alone with which changes.
 
-
-def tried_with(table: EncodedTable, changes: Mapping[str, int], *, limit: int) -> Tried:
-    """Return who stands out with several columns changed together.
+    Whoever is alone by some columns is so by more columns, and by the values of a column if by groups of
+    them: such people are counted, and not looked at again.
 
     Parameters
     ----------
     table
         From `engine.risk.encoding.encode`.
-    changes
-        Column → step of its hierarchy, or `LEFT_OUT`.
-    limit
-        Group size k.
+    uniques
+        Of its identifying columns, where they are known.
+    """
+
+    def __init__(self, table: EncodedTable, uniques: MinimalUniques | None = None) -> None:
+        self.table = table
+        self._names = table.identifying
+        self._owners: Codes | None = None if table.people is None else table.people.astype(np.int32)
+        self._coarser: dict[tuple[str, int], tuple[Codes, int]] = {}
+        self._alone: dict[tuple[int, ...], Bits] = {}
+        for chosen, rows in (uniques.singled_out if uniques is not None else {}).items():
+            steps = (0 if place in chosen else LEFT_OUT for place in range(len(self._names)))
+            self._alone[tuple(steps)] = rows
+
+    def values(self, name: str, step: int) -> int:
+        """Return how many values a column has on a step of its hierarchy."""
+        return self._read(name, step)[1]
+
+    def count(self, changes: Mapping[str, int], *, limit: int) -> Tried:
+        """Return who stands out with several columns changed together.
+
+        Parameters
+        ----------
+        changes
+            Column → step of its hierarchy, or `LEFT_OUT`.
+        limit
+            Group size k.
+        """
+        steps = tuple(changes.get(name, 0) for name in self._names)
+        flags = self._flags(steps)
+        if np.count_nonzero(flags) * FEW < len(flags):
+            flags[:] = False  # to look at them again is faster than to go round them
+        rows = np.flatnonzero(~flags)
+        owners = self._owners if self._owners is None or not flags.any() else self._owners.take(rows)
+        keys, most = self._keys(steps, rows)
+        near = find_near(keys, most, owners)
+        flags[rows.compress(~near)] = True
+        if owners is None:
+            keys = keys.compress(near)
+            sizes = count_repeats(keys, int(keys.max(initial=0)).bit_length())
+        else:
+            # Whoever has one combination that nobody else has is alone; the others share all of theirs.
+            near = ~self._of_whole_people(flags).take(rows)
+            people, _ = dense(owners.compress(near), self.table.n_people)
+            described = number_sets(dense(keys.compress(near), most)[0], people)
+            sizes = np.bincount(described)
+            flags[rows.compress(near).compress((sizes == 1).take(described).take(people))] = True
+        self._alone[steps] = np.packbits(flags)
+        groups = np.bincount(sizes[sizes > 1], minlength=2)
+        groups[1] = self.table.n_people - int(sizes[sizes > 1].sum())
+        by_size = {int(size): int(size * groups[size]) for size in np.flatnonzero(groups)}
+        under = sum(people for size, people in by_size.items() if size < limit)
+        return Tried(int(groups[1]), under, by_size)
+
+    def _flags(self, steps: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        """Return the rows of those of whom it is known before counting that they are alone."""
+        bits = np.zeros((self.table.n_rows + 7) // 8, dtype=np.uint8)
+        for before, rows in self._alone.items():
+            if all(then in (LEFT_OUT, now) or not now for then, now in zip(before, steps, strict=True)):
+                bits |= rows
+        return self._of_whole_people(np.unpackbits(bits, count=self.table.n_rows).view(np.bool_))
+
+    def _of_whole_people(self, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Set what is set for one row of a person for all of them."""
+        if self._owners is not None:
+            people = np.zeros(self.table.n_people, dtype=bool)
+            people[self._owners.compress(flags)] = True
+            flags |= people.take(self._owners)
+        return flags
+
+    def _keys(self, steps: tuple[int, ...], rows: Numbers) -> tuple[Numbers, int]:
+        """Return numbers for what some rows say with changes."""
+        codes: list[Codes] = []
+        widths = []
+        for name, step in zip(self._names, steps, strict=True):
+            if step == LEFT_OUT:
+                continue
+            column = self.table.columns[name]
+            own = column.codes if len(rows) == len(column.codes) else column.codes.take(rows)
+            places, width = self._read(name, step) if step else (None, column.size)
+            codes.append(own if places is None else places.take(own))
+            widths.append(width)
+        return number_combinations(codes, widths, len(rows))
+
+    def _read(self, name: str, step: int) -> tuple[Codes, int]:
+        """Return for each value of a column its place among those of a step, and how many these are."""
+        if (name, step) not in self._coarser:
+            column = self.table.columns[name]
+            found, values = column.on_step(hierarchy_to_try(column.column), step)
+            self._coarser[name, step] = found, len(values)
+        return self._coarser[name, step]
+
+
+def causes_of(trials: Trials, *, limit: int, progress: Progress = SILENT) -> tuple[Cause, ...]:
+    """Return what each identifying column causes by itself, the one that helps most first."""
+    table, found = trials.table, []
+    for place, name in enumerate(table.identifying):
+        progress.step(place / len(table.identifying), "risk.group_sizes")
+        left_out = trials.count({name: LEFT_OUT}, limit=limit)
+        steps = range(1, hierarchy_to_try(table.columns[name].column).height)
+        tried = [
+            TriedStep(at, trials.values(name, at), trials.count({name: at}, limit=limit)) for at in steps
+        ]
+        found.append(Cause(name, tuple(tried), left_out))
+    return tuple(sorted(found, key=lambda cause: (cause.left_out.alone, cause.left_out.under)))
+
+
+def tried_with(table: EncodedTable, changes: Mapping[str, int], *, limit: int) -> Tried:
+    """Return who stands out with several columns changed together, see `Trials.count`.
 
     Examples
     --------
@@ -213,16 +324,7 @@ def tried_with(table: EncodedTable, changes: Mapping[str, int], *, limit: int) -
     >>> tried_with(table, {}, limit=3), tried_with(table, {"age": 1}, limit=3)
     (Tried(alone=3, under=3), Tried(alone=1, under=3))
     """
-    names = []
-    for name in table.identifying:
-        step = changes.get(name, 0)
-        if step == LEFT_OUT:
-            continue
-        names.append(name)
-        if step:
-            hierarchy = hierarchy_to_try(table.columns[name].column)
-            table = table.with_column(table.columns[name].coarser(hierarchy, step))
-    return _count(group_rows(table, names), limit)
+    return Trials(table).count(changes, limit=limit)
 
 
 def tried_matching(table: EncodedTable, *, limit: int, progress: Progress = SILENT) -> Tried:
@@ -256,7 +358,3 @@ def exposed_people(
 
 def _text(column: EncodedColumn, row: int) -> str:
     return column.texts[int(column.codes[row])]
-
-
-def _count(groups: Groups, limit: int) -> Tried:
-    return Tried(groups.alone, groups.under((limit,))[limit], groups.distribution)

@@ -17,15 +17,15 @@ import numpy.typing as npt
 from engine import arrays
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.risk.combinations import Numbers, dense, number_combinations
+from engine.risk.combinations import MOST_COUNTED, Codes, Numbers, dense, find_alone, number_combinations
 from engine.risk.encoding import EncodedTable
 
 MOST_SETS = 20_000
 LARGEST = 4
 _MOST_WORK = 10**9  # rows times sets: some ten seconds
-_MOST_COUNTED = 16  # keys are counted in a table of so many places a row, at most
-_MOST_PACKED = 1 << 40  # a key and the place of a row stand in one number of 63 bits
-_Bits = arrays.Bytes
+_MOST_PACKED = 1 << 40  # what a key may grow to before keys are numbered anew
+Bits = arrays.Bytes
+"""A flag for each row, eight in a byte: of hundreds of sets they have room."""
 
 
 @dataclass(frozen=True)
@@ -130,14 +130,19 @@ class MinimalUniques:
     contribution: dict[str, float]
     score: npt.NDArray[np.float64] = field(repr=False)
     smallest: npt.NDArray[np.int8] = field(repr=False)
-    _rows: Mapping[tuple[int, ...], Numbers] = field(repr=False)
+    _rows: Mapping[tuple[int, ...], Bits] = field(repr=False)
+
+    @property
+    def singled_out(self) -> Mapping[tuple[int, ...], Bits]:
+        """Places of columns → the rows for which the set is minimal, as bits in their order."""
+        return self._rows
 
     def sets_of(self, row: int) -> tuple[tuple[str, ...], ...]:
         """Return the minimal sets of one row, the smallest first."""
         return tuple(
             tuple(self.columns[place] for place in chosen)
             for chosen, rows in self._rows.items()
-            if len(rows) and rows[min(int(np.searchsorted(rows, row)), len(rows) - 1)] == row
+            if rows[row >> 3] << (row & 7) & 128
         )
 
     def value_contribution(self, table: EncodedTable, name: str) -> npt.NDArray[np.float64]:
@@ -150,7 +155,8 @@ class MinimalUniques:
         for chosen, rows in self._rows.items():
             if place in chosen:
                 weight = set_score(len(chosen), len(self.columns), max(self.by_size))
-                found += weight * np.bincount(codes[rows], minlength=len(found))
+                alone = np.unpackbits(rows, count=len(codes)).view(bool)
+                found += weight * np.bincount(codes[alone], minlength=len(found))
         total = self.score.sum()
         return found / total if total else found
 
@@ -208,8 +214,9 @@ def minimal_uniques(
     n, done = table.n_rows, 0
     codes = [table.columns[name].codes for name in names]
     widths = [table.columns[name].size for name in names]
-    finer: dict[tuple[int, ...], _Bits] = {(): np.zeros((n + 7) // 8, dtype=np.uint8)}
-    found: dict[tuple[int, ...], Numbers] = {}
+    owners: Codes | None = None if table.people is None else table.people.astype(np.int32)
+    finer: dict[tuple[int, ...], Bits] = {(): np.zeros((n + 7) // 8, dtype=np.uint8)}
+    found = _Found(names, n, largest)
     beginning: tuple[int, ...] | None = None
     for size in range(1, largest + 1):
         coarser, finer = finer, {}
@@ -228,13 +235,14 @@ def minimal_uniques(
             if most * widths[last] > _MOST_PACKED:
                 keys, most = dense(keys, most)
             longer = keys.take(active) * widths[last] + codes[last].take(active)
-            people = None if table.people is None else table.people[active]
-            rows = active.take(_alone(longer, most * widths[last], people))
-            if size < largest:
-                finer[chosen] = _with_rows(out, rows, n)
+            people = None if owners is None else owners.take(active)
+            rows = active.take(find_alone(longer, most * widths[last], people))
             if len(rows):
-                found[chosen] = rows
-    return _summary(names, found, n, largest)
+                alone = found.add(chosen, rows)
+                out |= alone
+            if size < largest:
+                finer[chosen] = out
+    return found.summary()
 
 
 def set_score(size: int, columns: int, largest: int) -> int:
@@ -253,23 +261,39 @@ def set_score(size: int, columns: int, largest: int) -> int:
     return math.prod(columns - i for i in range(size, largest))
 
 
-def _summary(
-    names: tuple[str, ...], found: Mapping[tuple[int, ...], Numbers], n: int, largest: int
-) -> MinimalUniques:
-    score, smallest = np.zeros(n), np.zeros(n, dtype=np.int8)
-    by_size = dict.fromkeys(range(1, largest + 1), 0)
-    part = dict.fromkeys(names, 0.0)
-    for chosen, rows in found.items():
-        weight = set_score(len(chosen), len(names), largest)
-        score[rows] += weight
-        smallest[rows] = np.where(smallest[rows] == 0, len(chosen), smallest[rows])
-        by_size[len(chosen)] += len(rows)
-        for place in chosen:
-            part[names[place]] += weight * len(rows)
-    total = float(score.sum())
-    contribution = {name: value / total if total else 0.0 for name, value in part.items()}
-    by_set = {tuple(names[place] for place in chosen): len(rows) for chosen, rows in found.items()}
-    return MinimalUniques(names, by_size, by_set, contribution, score, smallest, found)
+class _Found:
+    """Takes rows that a set singles out, set by set, and adds up what they say."""
+
+    def __init__(self, names: tuple[str, ...], n_rows: int, largest: int) -> None:
+        self._names, self._largest = names, largest
+        self._score, self._smallest = np.zeros(n_rows), np.zeros(n_rows, dtype=np.int8)
+        self._count: dict[tuple[int, ...], int] = {}
+        self._rows: dict[tuple[int, ...], Bits] = {}
+
+    def add(self, chosen: tuple[int, ...], rows: Numbers) -> Bits:
+        """Take the rows for which a set is minimal, small sets first, and return them as bits."""
+        self._score[rows] += set_score(len(chosen), len(self._names), self._largest)
+        before = self._smallest[rows]
+        self._smallest[rows] = np.where(before == 0, len(chosen), before)
+        self._count[chosen] = len(rows)
+        flags = np.zeros(len(self._smallest), dtype=bool)
+        flags[rows] = True
+        self._rows[chosen] = np.packbits(flags)
+        return self._rows[chosen]
+
+    def summary(self) -> MinimalUniques:
+        by_size = dict.fromkeys(range(1, self._largest + 1), 0)
+        part = dict.fromkeys(self._names, 0.0)
+        for chosen, rows in self._count.items():
+            by_size[len(chosen)] += rows
+            for place in chosen:
+                part[self._names[place]] += set_score(len(chosen), len(self._names), self._largest) * rows
+        total = float(self._score.sum())
+        contribution = {name: value / total if total else 0.0 for name, value in part.items()}
+        by_set = {tuple(self._names[place] for place in chosen): rows for chosen, rows in self._count.items()}
+        return MinimalUniques(
+            self._names, by_size, by_set, contribution, self._score, self._smallest, self._rows
+        )
 
 
 def largest_size(columns: int, rows: int) -> int:
@@ -296,20 +320,12 @@ def _number_of_sets(columns: int, largest: int) -> int:
     return total
 
 
-def _singled_out(coarser: Mapping[tuple[int, ...], _Bits], chosen: tuple[int, ...]) -> _Bits:
+def _singled_out(coarser: Mapping[tuple[int, ...], Bits], chosen: tuple[int, ...]) -> Bits:
     """Return the rows, as bits, that a part of a set singles out already."""
     out = coarser[chosen[1:]].copy()
     for place in range(1, len(chosen)):
         out |= coarser[chosen[:place] + chosen[place + 1 :]]
     return out
-
-
-def _with_rows(out: _Bits, rows: Numbers, n: int) -> _Bits:
-    if not len(rows):
-        return out
-    flags = np.zeros(n, dtype=bool)
-    flags[rows] = True
-    return out | np.packbits(flags)
 
 
 def _counted_sets(
@@ -333,7 +349,7 @@ def _counted_sets(
             longer = keys * widths[place]
             longer += codes[place] if rows is None else codes[place].take(rows)
             wider = most * widths[place]
-            if wider > _MOST_COUNTED * len(keys) + 1024:
+            if wider > MOST_COUNTED * len(keys) + 1024:
                 longer, wider = dense(longer, wider)
             counts = np.bincount(longer, minlength=wider)
             goes_on = len(chosen) + 1 < largest and place + 1 < len(names)
@@ -357,25 +373,3 @@ def _carry(keys: Numbers, counts: Numbers) -> tuple[Numbers, int]:
         return keys, len(counts)
     places = np.cumsum(counts > 1)
     return places.take(keys) - 1, int(places[-1])
-
-
-def _alone(keys: Numbers, most: int, people: Numbers | None) -> npt.NDArray[np.int64]:
-    """Return the places of the rows whose key no other person has, in their order."""
-    if not len(keys):
-        return keys
-    if most > _MOST_COUNTED * len(keys) + 1024 and people is None:
-        # Sort the key and the place of the row as one number: far cheaper than sorting places by keys
-        shift = len(keys).bit_length()
-        packed = np.sort(keys << shift | np.arange(len(keys)))
-        sorted_keys = packed >> shift
-        new = np.concatenate([[True], sorted_keys[1:] != sorted_keys[:-1], [True]])
-        return np.sort(packed[new[:-1] & new[1:]] & ((1 << shift) - 1))
-    if most > _MOST_COUNTED * len(keys) + 1024:
-        keys, most = dense(keys, most)
-    if people is None:
-        return np.flatnonzero(np.bincount(keys, minlength=most)[keys] == 1)
-    somebody = np.zeros(most, dtype=np.int64)
-    somebody[keys] = people
-    shared = np.zeros(most, dtype=bool)
-    shared[keys[somebody[keys] != people]] = True
-    return np.flatnonzero(~shared[keys])

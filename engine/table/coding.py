@@ -31,6 +31,7 @@ MOST_LEVELS = 100_000
 NUMBERS = (Kind.INTEGER, Kind.NUMBER)
 _SMALLEST_ALIKE, _LARGEST_ALIKE = 1e-4, 1e10  # in between Arrow and Python write a number alike
 _LARGEST_WRITTEN = 10.0 ** (LONGEST - 2)
+_SECOND_DAY, _LAST_DAY = "0001-01-02", "9999-12-31"  # of the calendar
 
 
 def levels(column: Column) -> tuple[str, ...]:
@@ -226,7 +227,9 @@ def moments(values: pd.Series, column: Column) -> npt.NDArray[np.datetime64]:
         read = dates_of(pc.if_else(iso, text, pa.scalar(None, text.type))).astype("datetime64[m]")
         if domain.zone:
             told = pc.match_substring_regex(text, r"\d(Z|[+-]\d{2}:?\d{2})$")
-            at = pc.fill_null(told, False).to_numpy(zero_copy_only=False) & ~np.isnat(read)
+            offset = pc.fill_null(told, False).to_numpy(zero_copy_only=False)
+            at = offset & (read >= np.datetime64(_SECOND_DAY)) & (read < np.datetime64(_LAST_DAY))
+            read[offset & ~at] = np.datetime64("NaT")  # a clock elsewhere may stand outside the calendar
             clock = pd.DatetimeIndex(read[at].astype("datetime64[s]"), tz="UTC").tz_convert(domain.zone)
             read[at] = clock.tz_localize(None).to_numpy().astype("datetime64[m]")
         found = np.append(read, np.datetime64("NaT"))[places]

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.memory import give_back
 from engine.table.cells import Cells
-from engine.table.short_texts import hash_pairs, words_of
+from engine.table.short_texts import number_pairs, words_of
 
 _MANY = 1 << 19  # cells: with fewer, the table of distinct texts stays in the processor's cache
 _LOOKED_AT = 1 << 14
@@ -108,12 +107,10 @@ def _by_words(cells: Cells) -> Encoded | None:
     words = words_of(cells)
     if words is None:
         return None
-    places = pd.factorize(hash_pairs(words))[0].astype(np.int32)
+    places, first = number_pairs(words)
     give_back()
-    first = np.empty(int(places.max()) + 1, dtype=np.int64)
-    first[places[::-1]] = np.arange(len(places) - 1, -1, -1)  # what is written last stays
-    if any((word != word[first][places]).any() for word in words):
-        return None  # two texts share a hash
+    if (np.diff(first) < 0).any():  # numbered in another order: two texts share a hash
+        return None
     distinct = cells.take(pa.array(first))
     return Encoded(distinct.combine_chunks() if isinstance(distinct, pa.ChunkedArray) else distinct, places)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
 
 from engine import arrays
@@ -82,3 +83,26 @@ def hash_pairs(words: tuple[Words, Words]) -> Words:
     with np.errstate(over="ignore"):
         first, second = (words[0] * np.uint64(0xBF58476D1CE4E5B9), words[1] * np.uint64(0x94D049BB133111EB))
         return np.asarray((first ^ (first >> np.uint64(29))) + second)
+
+
+def number_pairs(words: tuple[Words, Words]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Return a number for each pair, equal exactly where the pairs are, and where each number stands first.
+
+    Examples
+    --------
+    >>> pairs = np.array([5, 7, 5], np.uint64), np.array([1, 1, 1], np.uint64)
+    >>> [one.tolist() for one in number_pairs(pairs)]
+    [[0, 1, 0], [0, 1]]
+    """
+    places = pd.factorize(hash_pairs(words))[0].astype(np.int32)
+    first = _first(places)
+    if any((word != word[first][places]).any() for word in words):  # two pairs share a hash
+        places = np.unique(np.stack(words, axis=1), axis=0, return_inverse=True)[1].astype(np.int32).ravel()
+        first = _first(places)
+    return places, first
+
+
+def _first(places: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    first = np.empty(int(places.max(initial=-1)) + 1, dtype=np.int64)
+    first[places[::-1]] = np.arange(len(places) - 1, -1, -1)  # what is written last stays
+    return first

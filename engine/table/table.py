@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from engine.notebook import Shown
@@ -92,6 +94,20 @@ class Table(Shown):
         """
         return self._frame.copy(deep=False)
 
+    @property
+    def heading(self) -> pd.DataFrame:
+        """The columns without a row; an empty part of the frame would hold all of its memory."""
+        kinds = zip(self.names, self._frame.dtypes, strict=True)
+        return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in kinds})
+
+    def pieces(self, names: Sequence[str]) -> Iterator[pd.DataFrame]:
+        """Give the private rows of some columns piece by piece, as whatever holds them has them."""
+        yield self.rows()[list(dict.fromkeys(names))]
+
+    def room(self, kind: type[np.generic]) -> npt.NDArray[Any]:
+        """Return room for a number of some kind for every row."""
+        return np.empty(self.n_rows, kind)
+
     def encoded(self, name: str) -> Encoded:
         """Return a text column by its distinct cells, which are looked for once. Private like the rows."""
         values = self.rows()[name]
@@ -138,7 +154,7 @@ class Table(Shown):
             return first
         encodings = frozenset.intersection(*(part.encodings for part in parts))
         encoded = {name: Encoded.joined([part.encoded(name) for part in parts]) for name in encodings}
-        findings = _joined_findings(parts)
+        findings = joined_findings(parts)
         frames = [part.rows() for part in parts]
         parts.clear()
         columns = {
@@ -193,7 +209,7 @@ def storage_of(dtype: object) -> str:
     return TEXT
 
 
-def _joined_findings(parts: Sequence[Table]) -> tuple[Finding, ...]:
+def joined_findings(parts: Sequence[Table]) -> tuple[Finding, ...]:
     """Return what was found in pieces of a table, each finding once; rows are counted within their file."""
     found: dict[object, Finding] = {}
     start = Counter[str]()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit
 
 from app import words
 from app.frame.window import Window
+from app.parts.cards import NumberCard
+from app.parts.views.table import TableBody
 from app.work.exploring import read_beside
 from engine.analyses.catalogue import analyses, example
 from engine.report.embedded import embedded_evidence
@@ -73,6 +76,24 @@ def test_nothing_is_released_spent_or_decided(page: Any, window: Window, qtbot: 
     plan = window.study.plan
     ask(qtbot, window, "at_risk")
     assert window.study.plan is plan and not window.study.ledger_path.exists()
+
+
+@pytest.mark.parametrize("name", ["disclosure", "meta_analysis"])
+def test_figures_have_four_digits_and_the_report_keeps_all(
+    page: Any, window: Window, qtbot: Any, name: str
+) -> None:
+    ask(qtbot, window, name)
+    written = []
+    for table in [one for one in page.views.findChildren(TableBody) if one.isVisible()]:
+        model = table.model()
+        places = [(row, column) for row in range(model.rowCount()) for column in range(model.columnCount())]
+        written += [str(model.index(*place).data()) for place in places]
+    written += [card.number.text() for card in page.views.findChildren(NumberCard) if card.isVisible()]
+    numbers = [one for said in written for one in re.findall(r"\d[\d,]*\.\d+", said)]
+    assert numbers
+    long = [one for one in numbers if len(one.lstrip("-0.").replace(".", "").lstrip("0")) > 4]
+    assert not long, long
+    assert page.views.views == page.answer.views, "what is saved is what was computed"
 
 
 def test_another_value_takes_the_answer_away(page: Any, window: Window, qtbot: Any) -> None:

@@ -318,11 +318,14 @@ def test_best_first_by_what_was_asked_with_the_reason(page: Any, window: Window,
     assert len(figures) > 1 and figures == sorted(figures)
     assert page.selected == page.ways.rows[0].way.id
     last = [row.way.id for row in page.ways.rows if not row.way.promise.startswith("Limits")]
-    assert page.ways.rows[-1].way.id in last, "no promise is traded for exactness"
+    fits = [row.way.id for row in page.ways.rows if not row.way.against]
+    assert fits[-1] in last, "no promise is traded for exactness"
+    assert all(row.way.against for row in page.ways.rows[len(fits) :]), "what does not fit stands last"
 
 
 def test_with_forty_ways_it_reads_the_same(page: Any, window: Window, qtbot: Any) -> None:
-    before = count(read(page.widget()))
+    before, others = count(read(page.widget())), page.things.cards[Held.INVENTED].others
+    ways = int(others.text().split()[0])
 
     def another(number: int) -> Offer:
         class Further(method("datasets.network")):  # type: ignore[misc]
@@ -334,7 +337,6 @@ def test_with_forty_ways_it_reads_the_same(page: Any, window: Window, qtbot: Any
     page.offers = (*page.offers, *(another(number) for number in range(more)))
     page.enter()
     assert len(page.offers) == 40 and count(read(page.widget())) == before
-    others = page.things.cards[Held.INVENTED].others
-    assert others.text() == words.say("app.method.things.others", count=6 + more)
+    assert others.text() == words.say("app.method.things.others", count=ways + more)
     Hands(qtbot, window).click("use-invented")
     assert window.study.plan.method == "datasets.marginals"

@@ -487,6 +487,22 @@ def test_a_column_without_declared_values_is_declared_in_place(
     assert not window.study.plan.schema.column("race").is_declared
 
 
+def test_a_single_column_that_waits_to_be_declared_is_shown_as_chosen(
+    at: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    schema = sample_plan(tmp_path).schema
+    days = replace(schema.column("time_in_hospital"), domain=None, domain_origin=None)
+    schemas = {"people": schema.with_column(days)}
+    means = {"statistic": "mean", "by": ["gender"]}
+    page = at("method", method="statistics.means", schemas=schemas, parameters=means)
+    hands, combo = Hands(qtbot, window), page.form.lines["value"].field.combo
+    before = combo.placeholderText()
+    hands.pick("value", "time_in_hospital")
+    assert combo.currentIndex() < 0 and combo.placeholderText() == "time_in_hospital · to declare"
+    hands.click("declare-cancel-time_in_hospital")
+    assert combo.placeholderText() == before, "left out again"
+
+
 def bare(folder: Path) -> dict[str, Any]:
     """Return the sample with no column declared."""
     schema = sample_plan(folder).schema

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit, QPushButton
 
 from app import words
 from app.frame.window import Window
@@ -20,8 +20,10 @@ from app.state.flow import ROWS_PER_PERSON, why_not
 from app.words.money import level
 from app.work import marking
 from engine.ledger import Ledger
+from engine.methods.catalogue import method
 from engine.methods.protocol import Budget
 from engine.privacy.promise import Neighbours
+from engine.release.reading import read, refuse_open
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.app.conftest import STALL, Watchdog
 from tests.app.hands import Hands
@@ -194,6 +196,40 @@ def test_sheets_of_a_workbook_can_be_chosen(window: Window, qtbot: Any, tmp_path
     choose(page.options.fields["sheet"], "second")
     settle(qtbot, window)
     assert window.study.table.names == ("b",)
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "csv", "parquet"])
+def test_every_kind_of_file_says_how_it_is_written_before_it_is_released(
+    window: Window, qtbot: Any, tmp_path: Path, kind: str
+) -> None:
+    """What its beginning does not tell is known once it was read; a release refuses to find it out anew."""
+    frame, path = pd.DataFrame({"a": ["x", "y", "x"], "b": [1, 2, 3]}), tmp_path / f"table.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        getattr(frame, "to_excel" if kind == "xlsx" else "to_parquet")(path, index=False)
+    open_table(qtbot, window, path)
+    plan = window.study.plan_as_read
+    refuse_open(plan, method("statistics.counts").sources)
+    assert read(plan).rows_read == 3
+
+
+def test_one_row_of_each_is_answered_by_one_button_where_nobody_has_several(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    people = write_people(tmp_path / "people.csv")
+    lines = people.read_text().splitlines()
+    people.write_text("\n".join(lines[:41]) + "\n")  # one row of each
+    open_table(qtbot, window, people)
+    window.go("columns")
+    settle(qtbot, window)
+    page = window.page("columns")
+    asked = [one for one in page.findChildren(QAbstractButton, "cap_1") if one.isVisible()]
+    assert [one.text() for one in asked] == ["1 row"]
+    qtbot.mouseClick(asked[0], Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert window.study.plan.schema.rows_per_person == 1
+    assert not [one for one in page.findChildren(QAbstractButton, "cap_1") if one.isVisible()]
 
 
 def test_rows_are_kept_by_a_condition_and_the_step_can_be_removed(
@@ -525,6 +561,11 @@ def test_risk_shows_what_the_engine_counts(window: Window, qtbot: Any, people: P
     assert sum(count for _, count in page.histogram.bars) == 40
     left_out = {name: int(button.text()) for name, button in page.because.left_out.items()}
     assert left_out == {name: sizes.alone - more for name, more in sizes.because_of.items()}
+    worst, more = max(sizes.because_of.items(), key=lambda one: one[1])
+    bodies = [part.body for part in page.explain("because").parts]
+    assert any(worst in body and f"{more:,}" in body for body in bodies)
+    # What is shown is counted once, with the causes: the first figures do not wait for them.
+    assert window.study.result("group_sizes").because_of == {}
 
 
 def test_risk_opens_on_its_first_figure_and_goes_on_by_keys(window: Window, qtbot: Any, people: Path) -> None:

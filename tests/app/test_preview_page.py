@@ -16,11 +16,14 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit
 from app.frame.window import Window
 from app.parts.prose import Prose
 from app.parts.trial.solution import steps_words
+from app.parts.verdict_card import VerdictCard
 from app.parts.views.table import TableBody
 from app.screens.preview.asks import look_ahead
-from app.screens.preview.page import ShapeCard
+from app.screens.preview.page import MENDED, ShapeCard
 from app.state import flow
 from app.theme import theme
+from engine import texts
+from engine.errors import InputRefused
 from engine.methods.catalogue import methods
 from engine.methods.protocol import Budget, Method, Rows
 from engine.release.examples import plans
@@ -106,6 +109,42 @@ def test_more_than_a_quarter_of_what_is_left_is_asked_in_the_footer(
     qtbot.waitUntil(lambda: not window.runner.busy("release"), timeout=60_000)
 
 
+def test_a_column_that_names_people_stands_before_noise_and_the_remedy_stays(
+    at: Any, window: Window, qtbot: Any
+) -> None:
+    price = replace(Plan.read(SAMPLE / "plan.json").price, largest_error=None)
+    page, footer = at("preview", budget=THIN, price=price), window.footer
+    noise = page.verdict.heading.text()
+    page.ahead = replace(page.ahead, named={"names_people:ward": {"column": "ward", "why": "each_row"}})
+    page._show_ahead(page.ahead.preview)
+    card = page.verdict
+    assert card.property("card") == "wrong" and "names people" in card.heading.text()
+    said = card.sentence.plain()
+    assert said.index("ward") < said.index(noise), "worst first"
+    found = [one for one in card.findChildren(QAbstractButton) if one.objectName().startswith("remedy-")]
+    assert found and all(one.isVisible() for one in found)
+    assert footer.next.text().startswith("Leave out"), "the remedy first"
+    footer.other.click()
+    assert footer.asks and "name" in footer.asked.text()
+    more = footer.asked_more.plain()
+    assert more.index("ward") < more.index("no information"), "both are asked, the worse first"
+
+
+@pytest.mark.parametrize("code", sorted(one for codes in MENDED.values() for one in codes))
+def test_a_refusal_leads_to_where_it_is_mended(at: Any, window: Window, qtbot: Any, code: str) -> None:
+    page = at("preview")
+    step = next(step for step, codes in MENDED.items() if code in codes)
+    pattern = " ".join(texts.catalogue()[f"errors.{code}.{part}"] for part in ("what", "do"))
+    values = dict.fromkeys(texts.placeholders(pattern), "x")
+    refused = replace(page.ahead.preview, problems=(InputRefused(code, **values),))
+    window.study.store("ledger", refused, window.study.plan)
+    page.enter()
+    assert page.wrong.isVisible() and [name for name, one in page.mend.items() if one.isVisible()] == [step]
+    qtbot.mouseClick(page.mend[step], Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert window.step == step
+
+
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_what_names_people_is_asked_in_red_and_money_in_amber(
     at: Any, window: Window, qtbot: Any, look: str
@@ -135,6 +174,11 @@ def test_the_verdict_stands_above_releases_without_cells_too(
     page = window.page("preview")
     assert window.step == "preview" and page.verdict.isVisible() and page.verdict.sentence.plain()
     assert not page.sentence.isVisible(), "what is promised is said once"
+    for step in ("terms" if "terms" in flow.path(window.study.state) else "risk", "preview"):
+        window.go(step)
+        settle(qtbot, window)
+    inside = window.focusWidget()
+    assert inside is page or page.isAncestorOf(inside), "seen again, the focus stays on the page"
 
 
 @pytest.mark.parametrize(("register", "said"), [("0.25", "more"), ("0.5", "all"), ("0.8", "half"), ("2", "")])
@@ -340,6 +384,23 @@ def test_the_steps_that_were_tried_stand_beside_invented_rows(
     window.page("preview")._show_ahead(look_ahead(window.study.plan, None).preview)
     note = window.page("preview").shape.note.plain()
     assert steps_words(shown, shown.candidates[shown.taken]) in note
+
+
+def test_what_is_to_be_chosen_with_open_eyes_stands_in_amber(qtbot: Any) -> None:
+    """However exact a survey is: what made-up reports move far, as a number."""
+    found = plans(next(one for one in methods() if one.id == "exchanges.survey"))
+    card = VerdictCard()
+    qtbot.addWidget(card)
+    for place, tone in ((2, "care"), (0, "accent")):
+        judged = next(one for one in methods() if one.id == "exchanges.survey")(found[place].request).judged(
+            None
+        )
+        assert not judged.is_useless
+        card.show_verdict(judged)
+        assert card.property("card") == tone and card.silent.isHidden() == (tone == "accent")
+        if tone == "care":
+            assert f"up to {judged.care.values['points']:g} percentage points" in card.silent.plain()
+            assert card.silent.plain() in card.accessibleName()
 
 
 def test_numbers_do_not_crowd_each_other_out(qtbot: Any, runner: Any) -> None:

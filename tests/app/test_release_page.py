@@ -21,6 +21,7 @@ from app.parts.prose import Prose
 from app.parts.table import DataTable
 from app.screens.release.first_screen import Bands
 from app.screens.release.summary import alone, measured, readable
+from app.words.money import size
 from app.work.releasing import Watch, release, reopen
 from engine.release.plan import Budget
 from engine.release.verdict import Came
@@ -87,6 +88,18 @@ def test_four_figures_and_three_parts_and_little_to_read(
     assert len(words_on(page)) > count + 100, "nothing is lost: it stands behind the link"
     qtbot.keyClick(page.left, Qt.Key.Key_T)
     assert not page.further.isVisible()
+
+
+@pytest.mark.parametrize("method", ["statistics.counts", "statistics.means"])
+def test_the_figure_of_how_far_it_is_off_is_that_of_the_numbers_below_it(
+    window: Window, qtbot: Any, tmp_path: Path, method: str
+) -> None:
+    """A forecast is for a group of a declared size, which none of the released ones need have."""
+    page = made(window, qtbot, method, tmp_path)
+    bands = next(one for one in page.widget().findChildren(Bands) if one.isVisible())
+    margins = [(one.high - one.low) / 2 for one in weakest(window.study.result("bundle").bundle.views)[1]]
+    assert len(bands.lines) <= len(margins)
+    assert page.numbers["off"].number.text() == f"±\u00a0{size(max(margins))}"
 
 
 def test_who_stands_alone_is_counted_in_one_way(window: Window, qtbot: Any, tmp_path: Path) -> None:

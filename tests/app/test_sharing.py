@@ -42,6 +42,21 @@ def test_it_is_asked_once_a_register_and_its_share_is_taken_by_one_button(
     assert "How many releases shall share Another register" in card.said.plain(), "each is asked for itself"
 
 
+def test_a_release_without_a_level_takes_its_share_as_soon_as_that_is_said(
+    at: Any, window: Window, qtbot: Any
+) -> None:
+    page = at("budget")
+    window.study.decide(budget=None)
+    page.enter()
+    write(qtbot, page.sharing.many, "8")
+    settle(qtbot, window)
+    assert window.study.plan.budget is not None and window.study.plan.budget.epsilon == Fraction(1, 4)
+    assert not page.sharing.take.isVisible() and "ε 0.25" in page.sharing.said.plain()
+    window.footer.undo.click()
+    settle(qtbot, window)
+    assert window.study.plan.budget.epsilon == Fraction(1, 2), "it is an edit like each other one"
+
+
 def test_what_this_one_takes_and_what_stays_stand_in_the_block(at: Any, window: Window, qtbot: Any) -> None:
     at("preview")
     block = window.side.register.takes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,11 +25,11 @@ from app.words.money import money as written
 from app.work.releasing import Watch, release
 from app.work.visiting import WIDTHS, Opened, visit
 from engine.ledger import Ledger
-from engine.methods.catalogue import method
-from engine.methods.protocol import Budget
+from engine.methods.catalogue import method, methods
+from engine.methods.protocol import Budget, Family
 from engine.pricing.statement import cost_of
 from engine.release.examples import plans
-from engine.release.plan import Price
+from engine.release.plan import Plan, Price
 from engine.views import TableView, Text
 from tests.app.walking import SAMPLE, example_plan, settle
 
@@ -109,6 +110,40 @@ def test_reports_are_collected_without_a_table_of_people(window: Window, qtbot: 
     assert window.findChild(QAbstractButton, "step-load").isHidden()
     (left_out,) = (one for one in page.inside.views if one.title.id.endswith("left_out.title"))
     assert len(left_out.rows) == 6 and page.inside.isVisible() and page.stays.isVisible()
+
+
+@pytest.mark.guarantee
+def test_a_collection_is_not_spoken_of_as_an_answer_of_a_desk(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    """Those who answered drew the lots; nothing was paid, and nothing is asked again."""
+    page = opened(window, qtbot, "exchanges.survey", tmp_path)
+    page.findChild(SourceCard, "source-reports").chosen.emit(str(SAMPLE / "survey_reports.csv"))
+    settle(qtbot, window)
+    choose(page.findChild(QComboBox, "report"), "report")
+    go_on(window, qtbot)
+    said = [part.body for topic in ("", "last") for part in page.explain(topic).parts]
+    said += [one.plain() for one in (page.last.spent, page.last.said, page.takes)]
+    said += [page.last.heading.text(), page.heading.text(), page.last.accessibleName()]
+    assert page.last.isVisible() and all(said)
+    of_a_desk = re.compile(
+        r"drew noise|desk|asked again|paid for|question|answered so far|gets more exact", re.I
+    )
+    assert [one for one in said if of_a_desk.search(one)] == []
+    assert "those who answered drew lots" in " ".join(said)
+
+
+@pytest.mark.parametrize("id", [one.id for one in methods() if one.usual or one.family is Family.EXCHANGE])
+def test_no_page_says_that_noise_is_drawn_here_where_it_is_drawn_elsewhere(window: Window, id: str) -> None:
+    """Whoever reads rows of people draws; who reads reports or shares of sites does not."""
+    window.study.open_plan(Plan(method=id, method_version=method(id).version))
+    said = "\n".join(
+        part.body for page in ("preview", "release", "visit") for part in window.page(page).explain("").parts
+    )
+    said += words.say(window.page("release")._text("subtitle"))
+    of_ours = re.search(r"from the operating system|is drawn once|draw the noise|first noise", said)
+    private = any(one.shape.is_private for one in method(id).sources)
+    assert (of_ours is not None) == (private and window.study.is_bounded), of_ours
 
 
 def test_a_visit_is_of_the_version_that_makes_it() -> None:
@@ -505,10 +540,10 @@ def test_the_last_answer_stands_with_its_question_and_large(
     go_on(window, qtbot)  # the same again
     assert "spent nothing" in page.last.spent.plain() and page.last.number.text() == f"{value:,}"
     headings = (words.say("app.visit.last.heading"), "value", MARGIN)
-    page.last.show_answer([TableView("t", headings, (("a", 9, 6), ("b", 900, 6)))], "")
+    page.last.show_answer([TableView("t", headings, (("a", 9, 6), ("b", 900, 6)))], "Answer", "")
     assert page.last.property("card") == "care" and "hardly anything" in page.last.said.plain()
     assert "1 more answer" in page.last.said.plain()
-    page.last.show_answer([], "")
+    page.last.show_answer([], "Answer", "")
     assert not page.last.isVisible()
 
 

@@ -54,8 +54,12 @@ ledger, base = Ledger(folder / "ledger.db"), path.parent
 run(pin_reading(plan, base=base), out=folder / "bundle", ledger=ledger, base=base)
 """
 
+STORED = f"from engine.release import served\nserved.most_memory = lambda: 0\n{RUN}"
+"""The same run with the rows coded on the disk, as a table that memory does not hold is."""
+
 TASKS = {
     "a whole run": ("engine", RUN),
+    "on the disk": ("engine", STORED),
     "reading alone": ("engine", "from engine import read_table\nread_table(path)"),
     "pandas": (
         "pandas",

@@ -15,6 +15,8 @@ from engine.risk.encoding import encode
 from engine.risk.groups import group_rows
 from engine.risk.reidentification import marketer, prosecutor
 from engine.risk.sensitive import closeness, diversity, sensitive_counts
+from engine.risk.shortest import shortest_ways
+from engine.risk.trying import risk_today
 from engine.risk.uniques import column_sets, minimal_uniques
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
@@ -34,6 +36,16 @@ def people(rows, columns, seed=0):
         levels = np.array([f"value {level}" for level in range(width)])
         frame[f"c{place}"] = made.choice(levels, rows, p=often / often.sum())
     return pd.DataFrame(frame).astype("str")
+
+
+def detailed_people(rows):
+    """Return people of whom nearly everybody is alone: a day and a measurement beside the six columns."""
+    frame, made = people(rows, 6), np.random.default_rng(1)
+    days = np.array([f"day {day}" for day in range(3_000)])
+    return frame.assign(
+        day=pd.Series(made.choice(days, rows), dtype="str"),
+        weight=pd.Series(made.choice(days[:900], rows), dtype="str"),
+    )
 
 
 def schema_of(frame, sensitive=None):
@@ -73,6 +85,19 @@ def test_a_million_rows_of_eight_columns():
     )
     assert encoding + after <= 1.5 * bare * slack()
     assert after <= bare * slack()
+
+
+@pytest.mark.benchmark
+def test_all_of_the_screen_of_a_million_rows():
+    """What columns cause, whom few values single out, and the shortest way to k: thirty counts more."""
+    frame = detailed_people(1_000_000)
+    bare = bare_of(frame, runs=2)
+    table, schema = Table(frame), schema_of(frame)
+    risk, today = best_of(lambda: risk_today(table, schema, limit=11), runs=2)
+    ways, found = best_of(lambda: shortest_ways(today.table, limit=11, trials=today.trials), runs=2)
+    print(f"bare {bare:.3f} s; risk {risk / bare:.1f}, {found.counted} ways {ways / bare:.1f}")
+    assert risk <= 14 * bare * slack()
+    assert ways <= 2 * bare * slack()
 
 
 @pytest.mark.benchmark

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
@@ -80,6 +80,13 @@ class ColumnField(Field):
             self.declare_wanted.emit(name, name)
         else:
             self.say()
+
+    def show_waiting(self, names: Iterable[str]) -> None:
+        """Show the column that was chosen while its values are still asked for, in place of none."""
+        waits = next(iter(names), "")
+        said = f"{waits} · {words.say('app.picker.state.waiting')}" if waits else ""
+        self.combo.setPlaceholderText(said or words.say("app.method.choose_column"))
+        self.combo.update()
 
     def show_value(self, value: Any) -> None:
         self.combo.setCurrentIndex(PLACEHOLDER if value is None else self.combo.findData(value))

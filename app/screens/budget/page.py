@@ -207,7 +207,11 @@ class BudgetPage(Page):
         add(self.body, self.sharing, self.allowed)
 
     def _share(self, many: int) -> None:
-        self.frame.settings.share(self.study.plan.holding.strip(), many)
+        plan = self.study.plan
+        self.frame.settings.share(plan.holding.strip(), many)
+        found = shared(plan, self.study.registers, self.frame.settings.shared())
+        if plan.budget is None and found is not None and found.share:
+            self._epsilon_chosen(found.share)  # whoever divides a budget has said what each may take
         self._show_sharing()
 
     def _show_sharing(self) -> None:

@@ -50,7 +50,7 @@ class CapLine:
 
 
 def cap_lines(table: Any, schema: Schema, *, progress: Progress = SILENT) -> tuple[CapLine, ...]:
-    """Return what each cap would do; none without a person key, or where nobody has several rows."""
+    """Return what each cap would do; none without a person key."""
     from engine.privacy.accuracy import laplace_error
     from engine.risk.cap_figures import CAPS, cap_figures
 
@@ -58,9 +58,9 @@ def cap_lines(table: Any, schema: Schema, *, progress: Progress = SILENT) -> tup
         return ()
     found = cap_figures(table, schema)
     chosen = schema.rows_per_person
-    caps = sorted({*(cap for cap in (*CAPS, chosen) if cap < found.most), found.most})
-    if found.most <= 1:
+    if not found.most:
         return ()
+    caps = sorted({*(cap for cap in (*CAPS, chosen) if cap < found.most), found.most})
     found = cap_figures(table, schema, caps=tuple(caps))
     return tuple(
         CapLine(
@@ -68,7 +68,7 @@ def cap_lines(table: Any, schema: Schema, *, progress: Progress = SILENT) -> tup
             found.rows - found.kept[cap],
             found.losing[cap],
             laplace_error(Fraction(cap) / SHOWN_AT, share=0.95),
-            cap == found.most,
+            cap == found.most > 1,
         )
         for cap in caps
     )
@@ -102,7 +102,7 @@ def figures(
     is_key = column.role is Role.PERSON_KEY
     bars = rows_of_people(table, column) if is_key else column_bars(table, column)
     if now is None:
-        now = group_sizes(table, schema, progress=progress.part(0.0, 0.5))
+        now = group_sizes(table, schema, causes=False, progress=progress.part(0.0, 0.5))
     if is_key or column.role is Role.DIRECT_IDENTIFIER:
         return Figures(bars, now, now)
     other = (
@@ -110,5 +110,5 @@ def figures(
         if column.name in now.columns
         else (*now.columns, column.name)
     )
-    then = group_sizes(table, schema, columns=other, progress=progress.part(0.5, 1.0))
+    then = group_sizes(table, schema, columns=other, causes=False, progress=progress.part(0.5, 1.0))
     return Figures(bars, now, then)

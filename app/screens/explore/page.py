@@ -55,6 +55,7 @@ EVERYDAY = (
     "published_sums",
     "column_sets",
     "unicity",
+    "free_text",
 )
 """Questions that a custodian asks, in this order, before those of whoever looks into a mechanism."""
 
@@ -106,7 +107,9 @@ class ExplorePage(Page):
         self.stays = name_widget(Card(tone="care"), "stays")
         self.stays.setProperty("card", "care")
         self.stays.body.addWidget(Prose(words.say("app.explore.stays")))
-        self.views = ViewStack(self.runner, lambda widget, place: self.topic(widget, f"view.{place}"))
+        self.views = ViewStack(
+            self.runner, lambda widget, place: self.topic(widget, f"view.{place}"), few_digits=True
+        )
         self.save = make_button(words.say("app.explore.save"), "save-report", self._ask_where)
         self.topic(self.save, "save")
         add(column, self.stays, self.views, align_left(self.save))

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 from app import words
 from app.parts.form.column_picker import ColumnPicker
 from app.parts.form.domain_editor import DomainFields
-from app.parts.form.parameter_columns import AddedColumns
+from app.parts.form.parameter_columns import AddedColumns, ColumnField
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.making import (
     STRETCH,
@@ -287,7 +287,13 @@ class DeclareHere:
         known = {one.column: one for one in self.study.result("suggestions") or ()}
         for parameter, picker in self.form.pickers().items():
             picker.show_seen(known if picker.parameter.source == MAIN else {})
-            picker.show_waiting(one for one in self.card.columns if self._asked[one][0] == parameter)
+            picker.show_waiting(self._waiting(parameter))
+        for parameter, line in self.form.lines.items():
+            if isinstance(line.field, ColumnField):
+                line.field.show_waiting(self._waiting(parameter))
+
+    def _waiting(self, parameter: str) -> list[str]:
+        return [one for one in self.card.columns if self._asked[one][0] == parameter]
 
     def _declared(self, found: Sequence[tuple[str, Domain, bool]]) -> None:
         """Take all declarations, and the columns for the parameters that missed them, as one edit."""

@@ -87,11 +87,13 @@ def _unknown(
     from engine.release.earlier import EARLIER_MISSING, missing
     from engine.release.nearby import PUT_BACK, describe_forgotten, older, unexplained_bundles
     from engine.release.pseudonyms import KEY_ELSEWHERE, elsewhere
+    from engine.release.rows_beside import ROWS_BESIDE, beside
 
     found = {KEY_ELSEWHERE: elsewhere(plan, ledger, design, was_refused=KEY_ELSEWHERE in refused)}
     if ledger is not None:
         forgotten = unexplained_bundles(ledger, places)
         found |= {EARLIER_MISSING: missing(plan, ledger, places=places), OLDER: older(ledger)}
+        found |= {ROWS_BESIDE: beside(plan, ledger, design, places=places)} if ROWS_BESIDE in refused else {}
         found |= {PUT_BACK: describe_forgotten(forgotten)} if forgotten else {}
     return {name: values for name, values in found.items() if values}
 

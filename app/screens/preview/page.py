@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from app.parts.guard import guard_words
 from app.parts.making import (
     STRETCH,
     add,
+    align_left,
     empty,
     hidden,
     make_button,
@@ -202,6 +204,18 @@ def _sentence(name: str, values: Mapping[str, Any], unit: str) -> str:
 
 
 INSIDE = ("release", "internal")
+# Where a refusal is mended, by its code. Others say in words what to do.
+MENDED = {
+    "budget": (
+        "ledger.over_budget",
+        "ledger.over_delta",
+        "charge.over_budget_exchanged",
+        "charge.over_delta_exchanged",
+        "policy.epsilon",
+        "policy.delta",
+    ),
+    "purpose": ("charge.no_holding", "charge.no_budget"),
+}
 WIDE = 860  # pixels: from here on there is room for two columns
 
 
@@ -216,7 +230,15 @@ class PreviewPage(Page):
         self.wrong = Card()
         self.wrong.setProperty("card", "care")
         self.wrong_words = name_widget(Prose(), "refusal")
-        self.wrong.body.addWidget(self.wrong_words)
+        self.mend = {
+            step: make_button(
+                words.say(f"app.preview.verdict.jump.{step}"),
+                f"mend-{step}",
+                partial(self.frame.go, step),
+            )
+            for step in MENDED
+        }
+        add(self.wrong.body, self.wrong_words, *map(align_left, self.mend.values()))
         self.verdict = VerdictCard()
         self.verdict.chosen.connect(self._take_remedy)
         self.verdict.jump.connect(lambda step: self.frame.go(step))
@@ -356,6 +378,9 @@ class PreviewPage(Page):
             return
         if preview.refusal is not None:
             self.wrong_words.say("\n\n".join(" ".join(words.explain(one)) for one in preview.problems))
+            found, steps = {one.code for one in preview.problems}, flow.path(self.study.state)
+            for step, button in self.mend.items():
+                button.setVisible(step in steps and not found.isdisjoint(MENDED[step]))
         if preview.promise is not None:
             if pays:
                 self._show_numbers(preview)
@@ -375,12 +400,14 @@ class PreviewPage(Page):
         found = self.ahead if self.ahead.preview is preview else Ahead(preview)
         method = self.study.method
         jumps = [step for step in ("columns", "method", "budget") if step in flow.path(self.study.state)]
-        self.verdict.show_verdict(found.verdict, found.remedies, jumps=jumps)
         currency = self.study.plan.price.currency
         named = [_sentence(name, values, currency) for name, values in found.named.items()]
         said = found.statement.get("sentence")
+        if found.verdict is not None or not (named or said):  # hidden in between, it would lose the focus
+            self.verdict.show_verdict(found.verdict, found.remedies, jumps=jumps)
         if named:
-            self.verdict.show_promise(words.say("app.preview.verdict.named"), "\n\n".join(named), wrong=True)
+            is_noise = found.verdict is not None and found.verdict.is_useless
+            self.verdict.show_named("\n\n".join(named), is_noise=is_noise)
         elif found.verdict is None and said:
             sentence = words.label(Text(said["id"], said["values"]))
             self.verdict.show_promise(words.say("app.preview.sentence"), sentence)
@@ -512,16 +539,18 @@ class PreviewPage(Page):
         if self.reasons.missing() is not None:
             return None  # which is said instead
         found = self.ahead.verdict
+        named = tuple(one["column"] for one in self.ahead.named.values())
+        asked = guard_words(self.study, named)
         if not self._is_useless:
-            named = tuple(one["column"] for one in self.ahead.named.values())
-            return guard_words(self.study, named)
+            return asked
         counts = not hasattr(found, "said")
         silent = max(found.below, found.silent_tried or 0) if counts else 0
         name = "_noise" if not counts else "_tried" if silent > found.below else ""
         said = {"below": silent, "cells": found.cells} if counts else {}
-        return words.say("app.preview.verdict.asked_title"), words.say(
-            f"app.preview.verdict.asked{name}", **said
-        )
+        noise = words.say(f"app.preview.verdict.asked{name}", **said)
+        if named and asked is not None:  # the worse is asked first
+            return asked[0], f"{asked[1]} {noise}"
+        return words.say("app.preview.verdict.asked_title"), noise
 
     def go_next(self) -> None:
         if self._remedy is not None:

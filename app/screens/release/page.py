@@ -47,7 +47,7 @@ from app.screens.base import Page, Pieces
 from app.screens.release.first_screen import GoodCard, LeftCard, PointsCard, StaysCard
 from app.screens.release.looking import points
 from app.screens.release.spread_beside import SpreadBeside
-from app.screens.release.summary import SHOWN, alone, measured, readable
+from app.screens.release.summary import SHOWN, alone, measured, readable, widest_margin
 from app.state import flow
 from app.theme import polish
 from app.words.money import level, money, percent, size, written_day
@@ -665,9 +665,12 @@ class ReleasePage(Page):
             off, guess = alike([held["error"], held.get("guess") or 0.0])
             yield "off", heading("off"), off, say("app.release.off.held_out", guess=guess), ""
         elif expected is not None:
+            widest = widest_margin(outcome.bundle.views)
             limit = size(float(expected["limit"]))
+            name = "forecast" if widest is None or size(widest) == limit else "printed"
+            limit = limit if widest is None else size(widest)
             unit = agreeing(unit_parts(expected.get("unit") or "")[0], limit, texts.spoken()).strip()
-            yield "off", heading("off"), f"± {limit}", say("app.release.off.forecast", unit=unit), ""
+            yield "off", heading("off"), f"±\u00a0{limit}", say(f"app.release.off.{name}", unit=unit), ""
         posterior, holding = statement.get("posterior"), internal.get("holding", {})
         if posterior is not None and flow.spends(self.study.method):
             epsilon, price = _fraction(statement["epsilon"]), internal.get("price", {})

@@ -49,6 +49,17 @@ def readable(views: Sequence[View], came: Sequence[Came], before: Any) -> Readab
     return Readable(what, can, of, before.above if was_foreseen else None)
 
 
+def widest_margin(views: Sequence[View]) -> float | None:
+    """Return the largest margin of the numbers that left, as part 1 shows them; None where none has one.
+
+    A forecast is for a group of a declared size; the numbers that left say how far they are off themselves.
+    """
+    found = weakest(views)
+    if found is None or ends_with(found[0].title, EFFECTS):
+        return None
+    return max((one.high - one.low) / 2 for one in found[1])
+
+
 @dataclass(frozen=True)
 class Measured:
     """One thing that was measured on real rows: the end of its text, how it is written, its bar, its tone."""

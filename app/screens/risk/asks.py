@@ -22,7 +22,7 @@ def group_sizes(table: Any, schema: Any, *, progress: Progress = SILENT) -> Any:
     """Return how many people are alone or among few."""
     from engine.risk.group_sizes import group_sizes as count
 
-    return count(table, schema, progress=progress)
+    return count(table, schema, causes=False, progress=progress)
 
 
 def measure(table: Any, schema: Any, *, limit: int, progress: Progress = SILENT) -> Any:
@@ -34,16 +34,14 @@ def measure(table: Any, schema: Any, *, limit: int, progress: Progress = SILENT)
 
 def count_again(today: Any, changes: Mapping[str, int], *, progress: Progress = SILENT) -> Any:
     """Return who stands out with columns changed."""
-    from engine.risk.trying import tried_with
-
-    return tried_with(today.table, changes, limit=today.limit)
+    return today.trials.count(changes, limit=today.limit)
 
 
 def find_ways(today: Any, *, progress: Progress = SILENT) -> Any:
     """Return the shortest ways to groups of the limit."""
     from engine.risk.shortest import shortest_ways
 
-    return shortest_ways(today.table, limit=today.limit, progress=progress)
+    return shortest_ways(today.table, limit=today.limit, trials=today.trials, progress=progress)
 
 
 def count_matching(today: Any, *, progress: Progress = SILENT) -> Any:

@@ -409,17 +409,20 @@ class RiskPage(Page):
         if topic in ("average", "under", "sizes"):
             title = words.say(f"app.risk.{topic}.heading", k=self.limit)
             return three(f"app.risk.{topic}", title, count=_under(sizes, self.limit), **values)
-        if topic == "because":
-            worst = max(sizes.because_of.items(), key=lambda entry: entry[1], default=("", 0))
+        today = self.study.result("risk_today")
+        if topic == "because" and today is not None and today.causes:
+            order = sizes.columns.index
+            worst = min(today.causes, key=lambda one: (one.left_out.alone, order(one.column)))
+            more = sizes.alone - worst.left_out.alone
             title = words.say("app.risk.because.heading")
-            found = three("app.risk.because", title, column=worst[0], count=worst[1], **values)
+            found = three("app.risk.because", title, column=worst.column, count=more, **values)
             return Explanation(title, (*self._trying(), *found.parts))
         return super().explain("")
 
     def _missing(self) -> tuple[Part, ...]:
         """Offer the other way to take missing values, where there are any, and say what it gives."""
         today = self.study.result("risk_today")
-        if today is None or all(today.table.columns[name].missing is None for name in today.groups.columns):
+        if today is None or all(today.table.columns[name].missing is None for name in today.columns):
             return ()
         heading = words.say("app.risk.missing.heading")
         if self._matching is None or self._matching[0] is not today:

@@ -169,8 +169,9 @@ class AnswerCard(Card):
         add(self.body, make_row(told, (drawn, 1), spacing=24), self.said)
         self.hide()
 
-    def show_answer(self, views: Sequence[Any], spent: str) -> None:
+    def show_answer(self, views: Sequence[Any], heading: str, spent: str) -> None:
         """Show the first number of an answer; hide where it has none with a margin."""
+        self.heading.setText(heading)
         found = weakest(views)
         self.setVisible(found is not None)
         if found is None:
@@ -390,6 +391,7 @@ class VisitPage(Page):
         if so_far != self._shown:
             self._shown = so_far
             self.views.show_views(so_far)
+        self.heading.setText(self.say("answers"))
         self.heading.setVisible(bool(self._shown or self.answers))
         self.list.setVisible(bool(self.answers))
         self.list.say("\n\n".join(f"**{said}** · {folder}" for said, _, folder in reversed(self.answers)))
@@ -488,7 +490,7 @@ class VisitPage(Page):
         self.takes.setVisible(self._known.promise is not None)
         if self._known.promise is None:
             return
-        said = words.say("app.visit.takes_nothing")
+        said = self.say("takes_nothing")
         if self._next:
             added = self._added(self._next)
             values = {"epsilon": level(self._next), "money": added}
@@ -573,7 +575,7 @@ class VisitPage(Page):
     def _spends_words(self) -> str:
         """Return what the step takes, in ε and in money; that it is free where it was answered before."""
         if not self._next:
-            return words.say("app.visit.last.free")
+            return self.say("last.free")
         added = self._added(self._next)
         said = words.say("app.visit.last.spent", epsilon=level(self._next))
         return f"{said} · {added}" if added else said
@@ -588,7 +590,7 @@ class VisitPage(Page):
         folder = outcome.bundle.folder
         title = words.say(f"methods.{self.study.plan.method}.steps.{self.step}.title")
         self.answers.append((title, outcome, str(folder)))
-        self.last.show_answer(outcome.bundle.views, self._asking)
+        self.last.show_answer(outcome.bundle.views, self.say("last.heading"), self._asking)
         if (folder / "internal" / "state").is_file():
             self.opened_as = Opened(self.opened_as.plan, self.opened_as.entry, folder)
             self.frame.settings.remember_desk(self.opened_as.entry, str(folder))

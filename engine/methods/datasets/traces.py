@@ -111,6 +111,7 @@ class Traces(Method):
         place: str = option.column(column_kinds=(Kind.CATEGORY, Kind.ORDINAL), needs_domain=True)
         moment: str = option.column(column_kinds=(Kind.MOMENT,), needs_domain=True)
         left: str | None = option.column(column_kinds=(Kind.MOMENT,), optional=True, needs_domain=True)
+        session: int | None = option.integer(optional=True, minimum=0, maximum=24 * 366, unit="hours")
         about_people: int = option.integer(minimum=10, maximum=10**9)
         longest: int = option.integer(default=20, minimum=2, maximum=200)
         stays: option.Edges = option.edges(default=[6, 24, 72, 168], minimum=1, maximum=50)
@@ -219,7 +220,15 @@ class Traces(Method):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         places, asked = len(self.axis.labels), self.options
-        own = read_histories(tables, context, self.schema, self.axis, moment=asked.moment, left=asked.left)
+        own = read_histories(
+            tables,
+            context,
+            self.schema,
+            self.axis,
+            moment=asked.moment,
+            left=asked.left,
+            session=asked.session,
+        )
         first, cap = own.firsts, self.schema.rows_per_person
         weighing, slots = Weighing(cap, cap), self.shapes["starts"][1]
         slot = (own.start[first] - self.bounds[0]) // (self.options.slot * DAY)

@@ -23,16 +23,18 @@ from engine.methods.exchanges.kit import (
     Question,
     labels,
 )
+from engine.methods.exchanges.paper import DEVICES, TWICE, channel_of
 from engine.methods.exchanges.paper import MOST_ANSWERS as MOST_SIDES
-from engine.methods.exchanges.paper import TWICE, channel_of
 from engine.methods.parameters import Problem
 from engine.methods.values import edge_number
 from engine.privacy.channels import RANGE, Channel, Sets, for_choice, for_mean, for_number, for_ticks
+from engine.privacy.channels.choosing import ROBUST
 
 LONGEST = 1000  # letters of a text
 MOST_ANSWERS = 10_000
 MOST_LEVELS = 100
 BEST = "best"
+MOST_TENTHS = 200  # the largest ε of a whole report; of one question half of it
 
 
 def question_problems(values: Mapping[str, Any], method: str) -> Iterator[Problem]:
@@ -185,6 +187,59 @@ def make_kit(values: Mapping[str, Any]) -> Kit:
         )
 
     return min((made(asked) for asked in kinds), key=largest_error)
+
+
+def robust_ways(values: Mapping[str, Any], kit: Kit) -> tuple[tuple[str, Kit], ...]:
+    """Return other ways to ask the same, by names, in which made-up reports move less than in this kit.
+
+    Notes
+    -----
+    Asking all questions or one that is drawn; questions of yes and no as one with an answer to tick for each;
+    other dice or coins; the least whole tenth of ε at which one made-up report in a hundred moves no share by
+    more than `ROBUST` points. Nothing where none moves one so far.
+    """
+    if kit.moved <= ROBUST:
+        return ()
+    found = []
+    if kit.device:
+        others = [one for one in DEVICES if one != kit.device]
+        fit = [one for one in others if all(channel_of(one, len(q.levels)) for q in kit.questions)]
+        found += [(one, make_kit({**values, "device": one})) for one in fit]
+    else:
+        other = ONE if kit.asked == ALL else ALL
+        if len(kit.questions) > 1:
+            found.append((other, make_kit({**values, "asked": other})))
+        if len(kit.questions) > 1 and all(
+            one.kind == ONE_OF and len(one.levels) == 2 for one in kit.questions
+        ):
+            names = tuple(one.text for one in kit.questions)
+            together = {"text": values["title"], "kind": SEVERAL, "levels": names, "most": len(names)}
+            whole = values["epsilon"] or kit.epsilon
+            found.append(("together", make_kit({**values, "questions": [together], "epsilon": whole})))
+        found += [("level", one) for one in _at_level(values, kit)]
+    return tuple((name, one) for name, one in found if one.moved < kit.moved)
+
+
+def _at_level(values: Mapping[str, Any], kit: Kit) -> Iterator[Kit]:
+    """Give the kit with the least ε, by tenths, that is robust: for the whole, or for each question alike."""
+
+    def made(tenths: int) -> Kit:
+        level = Fraction(tenths, 10)
+        if values["epsilon"] is not None:
+            return make_kit({**values, "asked": kit.asked, "epsilon": level})
+        raised = [
+            record if question.moved_by_forged <= ROBUST else {**record, "truth": None, "epsilon": level}
+            for record, question in zip(values["questions"], kit.questions, strict=True)
+        ]
+        return make_kit({**values, "questions": raised})
+
+    low, high = 0, MOST_TENTHS if values["epsilon"] is not None else MOST_TENTHS // 2
+    if made(high).moved > ROBUST:
+        return
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if made(middle).moved <= ROBUST else (middle, high)
+    yield made(high)
 
 
 def largest_error(kit: Kit) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine import arrays
 from engine.methods.exchanges.kit import PAIR, SEVERAL, Question
-from engine.privacy.channels import Bit, Geometry, Option, Sets, Shares, Wave
+from engine.privacy.channels import Bit, Geometry, Option, Sets, Shares, Signs, Wave
 
 NORMAL_95 = 1.959963984540054
 NORMAL_50 = 0.6744897501960817
@@ -26,7 +26,7 @@ Array = arrays.Anything
 
 def shares_of(question: Question) -> Shares:
     """Return p and q of a question about shares."""
-    assert isinstance(question.channel, Sets | Geometry | Option)
+    assert isinstance(question.channel, Sets | Geometry | Option | Signs)
     return question.channel.shares()
 
 
@@ -120,7 +120,7 @@ def estimates(question: Question, outcomes: Array) -> tuple[Estimate, ...]:
     where one answer was chosen. Without a report on it an answer has no estimate.
     """
     channel, shares = question.channel, shares_of(question)
-    assert isinstance(channel, Sets | Geometry | Option)
+    assert isinstance(channel, Sets | Geometry | Option | Signs)
     answers = question.answers
     named = channel.named(outcomes)[: len(answers)]
     asked = channel.asked(outcomes) if isinstance(channel, Option) else np.full(len(answers), len(outcomes))

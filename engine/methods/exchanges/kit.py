@@ -20,6 +20,7 @@ from engine.privacy.channels import (
     Geometry,
     Option,
     Sets,
+    Signs,
     Wave,
     channel_from_json,
     channel_to_json,
@@ -38,6 +39,7 @@ LANGUAGES = ("en", "de", "fr")
 """Languages of what a page or form says itself: whole files of words, of which English is the fallback."""
 VERSION = 2
 NEAR_PROOF = 90  # of 100; who is surer by a report than this has nearly a proof
+MOST_PLACES = 4  # of a percentage; as many as are written
 PLACES = 2  # hexadecimal digits for the question that was drawn
 
 
@@ -102,7 +104,7 @@ class Question:
             y0, slope = channel.line()
             span = slope * (channel.levels - 1)
             return max(channel.layout[1] - 1 - y0, y0 + span) / span
-        assert isinstance(channel, Sets | Geometry | Option)
+        assert isinstance(channel, Sets | Geometry | Option | Signs)
         # Whoever makes a report up chooses the option, too
         return channel.shares().moved * (channel.options if isinstance(channel, Option) else 1)
 
@@ -116,7 +118,7 @@ class Question:
             )
         elif self.kind == SEVERAL:
             right = (isinstance(channel, Sets) and channel.universe == k + channel.ticks) or (
-                isinstance(channel, Option) and channel.options == k
+                isinstance(channel, Option | Signs) and channel.options == k
             )
         else:
             right = isinstance(channel, Wave | Bit) and channel.levels == k
@@ -158,6 +160,18 @@ class Question:
             "lowest": str(self.lowest),
             "step": str(self.step),
         }
+
+
+def rounded_up(sure: float) -> float:
+    """Return a part of 100 rounded up to a tenth, or to as many places as say that it is no certainty.
+
+    Examples
+    --------
+    >>> [rounded_up(one) for one in (73.106, 99.97, 99.99938, 99.9999999, 100.0)]
+    [73.2, 99.97, 99.9994, 100.0, 100.0]
+    """
+    found = (math.ceil(10**places * sure) / 10**places for places in range(1, MOST_PLACES + 1))
+    return next((one for one in found if one < 100), 100.0)
 
 
 def labels(kind: str, lowest: Fraction, step: Fraction, count: int) -> tuple[str, ...]:
@@ -218,12 +232,17 @@ class Kit:
         return sum(levels, Fraction(0)) if self.asked == ALL else max(levels)
 
     @property
+    def total(self) -> Fraction:
+        """The ε of the reports of somebody who answers each time that the survey is made."""
+        return self.waves * self.epsilon
+
+    @property
     def sure(self) -> float:
-        """How sure, in 100, one report can make somebody who was half sure: rounded up to a tenth.
+        """How sure, in 100, one report can make somebody who was half sure: see `rounded_up`.
 
         For all answers at once: between any two sets of answers the odds change by at most e^ε of the whole.
         """
-        return math.ceil(1000 * posterior(0.5, float(self.epsilon))) / 10
+        return rounded_up(100 * posterior(0.5, float(self.epsilon)))
 
     @property
     def whole(self) -> str:
@@ -233,7 +252,7 @@ class Kit:
     @property
     def sure_of_all(self) -> float:
         """The same, by the reports of somebody who answers each time that the survey is made."""
-        return math.ceil(1000 * posterior(0.5, float(self.waves * self.epsilon))) / 10
+        return rounded_up(100 * posterior(0.5, float(self.total)))
 
     @property
     def length(self) -> int:
@@ -244,6 +263,11 @@ class Kit:
     def moved_by_forged(self, question: Question) -> Fraction:
         """By how many points one made-up report in 100 moves a question: who makes it up chooses which."""
         return question.moved_by_forged * (1 if self.asked == ALL else len(self.questions))
+
+    @property
+    def moved(self) -> Fraction:
+        """By how many points one made-up report in 100 moves the question that it moves the most."""
+        return max(self.moved_by_forged(one) for one in self.questions)
 
     def people_for(self, reports: int) -> int:
         """Return how many of so many reports are on one question."""

@@ -13,7 +13,7 @@ from typing import Any
 from engine import texts
 from engine.methods.exchanges.kit import ALL, DATE, PAIR, SCALE, SEVERAL, Kit, Question
 from engine.methods.shared.offline_page import fill
-from engine.privacy.channels import Geometry, Option, Sets, Wave, channel_to_json
+from engine.privacy.channels import Geometry, Option, Sets, Signs, Wave, channel_to_json
 
 MOST_RADIOS = 12
 """Longer lists are opened and searched by typing."""
@@ -64,7 +64,7 @@ def _words(kit: Kit, language: str) -> dict[str, str]:
     if kit.waves > 1:
         values["waves"] = {
             "waves": kit.waves,
-            "epsilon": _up(kit.waves * kit.epsilon),
+            "epsilon": _up(kit.total),
             "sure": kit.sure_of_all,
         }
     said |= {name: say(WORDS + name, language, **given) for name, given in values.items()}
@@ -157,7 +157,8 @@ def _group(
         named = f' aria-labelledby="{name}-about"'
     if question.kind != SEVERAL and len(levels) > MOST_RADIOS:
         options = "".join(f"<option>{escape(level)}</option>" for level in levels)
-        return f'{said}<select data-group autocomplete="off"{named}><option></option>{options}</select>'
+        first = f"<option {_spoken('answer', words)}</option>"  # which is shown while nothing is chosen
+        return f'{said}<select data-group autocomplete="off"{named}>{first}{options}</select>'
     kind = "checkbox" if question.kind == SEVERAL else "radio"
     answers = "\n".join(
         f'<label><input type="{kind}" name="{name}" autocomplete="off"> <span>{escape(level)}</span></label>'
@@ -175,6 +176,8 @@ def _chance(question: Question, language: str) -> str:
         values |= {"named": channel.size, "of": channel.universe, "most": channel.ticks}
     elif isinstance(channel, Option):
         values |= {"of": channel.options}
+    elif isinstance(channel, Signs):
+        values |= {"of": channel.options, "truth": _down(channel.shares().own)}
     elif isinstance(channel, Geometry):
         values |= {"named": round(len(question.answers) * channel.marked / channel.points)}
         values |= {"of": len(question.answers)}

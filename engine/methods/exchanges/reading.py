@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +18,9 @@ from engine.methods.exchanges.paper import strip_code
 LEFT_OUT = ("malformed", "mistyped", "other_kit", "impossible", "repeated", "contradicting")
 NUMBER, CHECK = 16, 4  # hexadecimal digits: of the number of a report, and of its check
 CHECKED_BELOW = 65_521  # a prime: one wrong letter, or two that changed places, always show
-BLOCK = 2**16  # reports at once
+BLOCK = 2**13  # reports at once: as many as stay near the processor
+END = ord("\n")
 NO_DIGIT = 255
-MOST_EXACT = 480
-"""Letters up to which the sum of a check is below 2²⁴, which is exact in single precision."""
-
 _FIRST = re.compile(r"survey-([0-9a-f]{16})-([0-9a-f]{16})((?:-[1-9][0-9]{0,2})+)")
 _SECOND = re.compile(r"survey2-([0-9a-f]{16})-[0-9a-f]{16}-[0-9a-f]+-[0-9a-f]{4}")
 _STRIP = re.compile(r"([0-9a-f]{4})((?:\s+[1-6])+)")
@@ -30,16 +29,9 @@ Array = arrays.Anything
 
 
 @cache
-def _digits() -> Array:
-    """Return what each byte is worth as a hexadecimal digit; made at first use, as declarations need none."""
-    digits = np.full(256, NO_DIGIT, dtype=np.uint8)
-    digits[[ord(one) for one in "0123456789abcdef"]] = np.arange(16)
-    return digits
-
-
-@cache
-def _powers() -> Array:
-    return np.uint64(16) ** np.arange(NUMBER - 1, -1, -1, dtype=np.uint64)
+def _digits() -> bytes:
+    """Return what each byte is worth as a hexadecimal digit, `NO_DIGIT` for none."""
+    return bytes("0123456789abcdef".find(chr(one)) % 256 for one in range(256))
 
 
 @dataclass(frozen=True)
@@ -90,8 +82,9 @@ def read_reports(cells: Iterable[object], kit: Kit, *, heading: str = "") -> Rec
     left_out["repeated"] = int((came[~differ] - 1).sum())
     counts = np.zeros(len(numbers), dtype=bool)
     counts[first[~differ]] = True
-    kept = tuple(one[counts[row]] for one, row in zip(outcomes, rows, strict=True))
-    return Received(int(counts.sum()), kept, dict(left_out))
+    if not counts.all():
+        outcomes = [one[counts[row]] for one, row in zip(outcomes, rows, strict=True)]
+    return Received(int(counts.sum()), tuple(outcomes), dict(left_out))
 
 
 def check_digits(text: str) -> str:
@@ -173,32 +166,33 @@ def _strange(line: str, kit: Kit) -> str:
 
 
 def _second(cells: Iterable[object], kit: Kit, left_out: Counter[str], heading: str) -> Read:
-    """Read reports of fixed length as arrays of letters: a million of them in seconds."""
+    """Read reports of fixed length as arrays of letters: a million of them in a second or two."""
     begin = f"survey2-{kit.id}-"
     length = len(begin) + NUMBER + 1 + kit.length + 1 + CHECK
-    right: list[str] = []
-    for cell in cells:
-        if type(cell) is str and len(cell) == length and cell.startswith(begin):
-            right.append(cell)
+    waiting, blocks, every = list(cells), [], []
+    for start in range(0, len(waiting), BLOCK):
+        block = waiting[start : start + BLOCK]
+        letters = _aligned(block, length)
+        if letters is None:
+            every += _typed(block, begin, length, kit, left_out, heading)
             continue
-        for typed in _lines([cell], heading):
-            line = "".join(typed.split()).lower()  # as people type it, or a scanner
-            if len(line) == length and line.startswith(begin):
-                right.append(line)
-            else:
-                left_out[_strange(line, kit)] += 1
-    blocks = []
-    for start in range(0, max(1, len(right)), BLOCK):
-        # A letter of another script becomes a question mark, which is none of ours
-        letters = np.array(
-            [one.encode("ascii", "replace") for one in right[start : start + BLOCK]], f"S{length}"
-        )
-        blocks.append(_block(letters.view(np.uint8).reshape(-1, length), len(begin), kit, left_out))
+        ours = (letters[:, : len(begin)] == np.frombuffer(begin.encode(), np.uint8)).all(axis=1)
+        if not ours.all():
+            others = [block[place] for place in np.flatnonzero(~ours)]
+            every += _typed(others, begin, length, kit, left_out, heading)
+            letters = letters[ours]
+        blocks.append(_block(letters, len(begin), kit, left_out))
+    for start in range(0, max(len(every), not blocks), BLOCK):
+        letters = _aligned(every[start : start + BLOCK], length)
+        assert letters is not None  # each has that length
+        blocks.append(_block(letters, len(begin), kit, left_out))
     numbers = np.concatenate([one[0] for one in blocks])
     said = np.concatenate([one[1] for one in blocks])
     starts = np.cumsum([0, *(len(one[0]) for one in blocks)])
     places = range(len(kit.questions))
     outcomes = [np.concatenate([one[2][place] for one in blocks]) for place in places]
+    if kit.asked == ALL:
+        return numbers, said, outcomes, [np.arange(len(numbers))] * len(places)
     rows = [
         np.concatenate([one[3][place] + start for one, start in zip(blocks, starts[:-1], strict=True)])
         for place in places
@@ -206,32 +200,76 @@ def _second(cells: Iterable[object], kit: Kit, left_out: Counter[str], heading: 
     return numbers, said, outcomes, rows
 
 
+def _aligned(cells: list[Any], length: int) -> Array | None:
+    """Return the letters of cells that all have this length, a row each; else None.
+
+    A letter of another script becomes a question mark, which is none of ours.
+    """
+    try:
+        joined = np.frombuffer("\n".join([*cells, ""]).encode("ascii", "replace"), np.uint8)
+    except TypeError:  # a cell that is no text
+        return None
+    if len(joined) != len(cells) * (length + 1):
+        return None
+    rows = joined.reshape(len(cells), length + 1)
+    # As many line ends as cells, each at its place: there is none within a cell, and none is longer
+    right = (rows[:, -1] == END).all() and np.count_nonzero(joined == END) == len(cells)
+    return rows[:, :-1] if right else None
+
+
+def _typed(
+    cells: list[Any], begin: str, length: int, kit: Kit, left_out: Counter[str], heading: str
+) -> list[str]:
+    """Return the reports among some cells, as people type them, or a scanner; count what is none."""
+    found = []
+    for typed in _lines(cells, heading):
+        line = "".join(typed.split()).lower()
+        if len(line) == length and line.startswith(begin):
+            found.append(line)
+        else:
+            left_out[_strange(line, kit)] += 1
+    return found
+
+
 def _block(letters: Array, at: int, kit: Kit, left_out: Counter[str]) -> Read:
     """Read some reports, the numbers of which begin at a place."""
     length = letters.shape[1]
     body, tail = at + NUMBER + 1, length - CHECK
-    digits = _digits()[letters]
-    formed = (letters[:, [body - 1, tail - 1]] == ord("-")).all(axis=1)
-    for low, high in ((at, body - 1), (body, tail - 1), (tail, length)):
-        formed &= digits[:, low:high].max(axis=1) < NO_DIGIT
-    sums = letters[:, : tail - 1].astype(np.float32) @ np.arange(1, tail, dtype=np.float32)
-    sums = sums.astype(np.int64) if tail < MOST_EXACT else letters[:, : tail - 1] @ np.arange(1, tail)
-    wanted = digits[:, tail:].astype(np.int64) @ (16 ** np.arange(CHECK - 1, -1, -1))
+    digits = np.frombuffer(letters.tobytes().translate(_digits()), np.uint8).reshape(letters.shape)[:, at:]
+    formed = _formed(letters, digits, at, (body - 1, tail - 1))
+    sums = np.einsum("ij,j->i", letters[:, : tail - 1], np.arange(1, tail))
+    wanted = digits[:, tail - at :].astype(np.int64) @ (16 ** np.arange(CHECK - 1, -1, -1))
     checked = sums % CHECKED_BELOW == wanted
     left_out["malformed"] += int((~formed).sum())
     left_out["mistyped"] += int((formed & ~checked).sum())
-    digits = digits[formed & checked]
-    said = digits[:, body : tail - 1]
+    kept = formed & checked
+    digits = digits if kept.all() else digits[kept]
+    said = digits[:, body - at : tail - 1 - at]
     possible, outcomes, rows = _report(said, kit)
     left_out["impossible"] += int((~possible).sum())
+    numbers = digits[:, :NUMBER:2] << 4 | digits[:, 1:NUMBER:2]
+    numbers = np.ascontiguousarray(numbers).view(">u8")[:, 0].astype(np.uint64)
+    if possible.all():
+        return numbers, said, outcomes, rows
     new = np.cumsum(possible) - 1
-    kept = [possible[row] for row in rows]
+    keep = [possible[row] for row in rows]
     return (
-        digits[possible, at : body - 1].astype(np.uint64) @ _powers(),
+        numbers[possible],
         said[possible],
-        [one[keep] for one, keep in zip(outcomes, kept, strict=True)],
-        [new[row[keep]] for row, keep in zip(rows, kept, strict=True)],
+        [one[right] for one, right in zip(outcomes, keep, strict=True)],
+        [new[row[right]] for row, right in zip(rows, keep, strict=True)],
     )
+
+
+def _formed(letters: Array, digits: Array, at: int, dashes: tuple[int, int]) -> Array:
+    """Return which rows have a dash at two places, and behind their beginning digits everywhere else."""
+    formed = (letters[:, list(dashes)] == ord("-")).all(axis=1)
+    starts, ends = (at, *(one + 1 for one in dashes)), (*dashes, letters.shape[1])
+    for start, end in zip(starts, ends, strict=True):
+        part = digits[:, start - at : end - at]
+        if part.max(initial=0) == NO_DIGIT:
+            formed &= part.max(axis=1) < NO_DIGIT
+    return np.asarray(formed)
 
 
 def _report(said: Array, kit: Kit) -> tuple[Array, list[Array], list[Array]]:
@@ -247,7 +285,8 @@ def _report(said: Array, kit: Kit) -> tuple[Array, list[Array], list[Array]]:
         reported = part[:, :: question.digits].astype(np.int32)
         for digit in range(1, question.digits):
             reported = reported * 16 + part[:, digit :: question.digits]
-        right = (reported.max(axis=1) < question.channel.layout[1]) & question.channel.possible(reported)
+        largest = reduce(np.maximum, reported.T)  # column by column, which are few
+        right = (largest < question.channel.layout[1]) & question.channel.possible(reported)
         if drawn is None:
             start = end
         else:

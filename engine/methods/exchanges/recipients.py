@@ -13,7 +13,7 @@ from engine.methods.exchanges.estimating import NORMAL_95, shares_of
 from engine.methods.exchanges.kit import SEVERAL, Question
 from engine.methods.protocol import FileArtefact
 from engine.methods.shared.workbook_file import MEDIA_TYPE, write_text, write_workbook
-from engine.privacy.channels import Bit, Geometry, Option, Sets, Wave
+from engine.privacy.channels import Bit, Geometry, Option, Sets, Signs, Wave
 from engine.views import Text
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def counts(pairs: list[tuple[Question, Array]]) -> pd.DataFrame:
                 for place, count in enumerate(told)
             ]
             continue
-        assert isinstance(channel, Sets | Geometry | Option)
+        assert isinstance(channel, Sets | Geometry | Option | Signs)
         shares = shares_of(question)
         named = channel.named(outcomes)[: len(question.answers)].tolist()
         asked = (

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.exchanges.asking import BEST, largest_error, make_kit, question_problems
+from engine.methods.exchanges.asking import BEST, largest_error, make_kit, question_problems, robust_ways
 from engine.methods.exchanges.estimating import NORMAL_50, NORMAL_95, SAYS_NOTHING, people_needed
 from engine.methods.exchanges.kit import (
     ALL,
@@ -30,12 +31,14 @@ from engine.methods.exchanges.told import (
     ID,
     WORDS,
     Results,
+    describe_care,
     describe_forgery,
     describe_series,
     expected_view,
     inside,
     kit_views,
     label,
+    ways_views,
 )
 from engine.methods.filling import Judged
 from engine.methods.once import once
@@ -54,6 +57,7 @@ from engine.methods.protocol import (
     Spends,
     Step,
 )
+from engine.privacy.channels.choosing import ROBUST
 from engine.privacy.events import Sequential
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.table.schema import Kind
@@ -74,7 +78,8 @@ class Survey(Service):
     -----
     Every question gets the channel of `engine.privacy.channels` with the smallest error by closed form. The
     lots are drawn by the browser of each respondent, so no register pays, and collecting is post-processing:
-    it spends nothing further. ε adds up over what one person is asked; that somebody took part is not hidden.
+    it spends nothing further. ε adds up over what one person is asked, in all times that are declared: they
+    are entered once, before the first. That somebody took part is not hidden.
     Nobody can tell whether a report was made by the page as it is.
     """
 
@@ -144,9 +149,9 @@ class Survey(Service):
 
     @once
     def cost(self) -> Promise:
-        """Promise the same for a kit and for what is made of its reports."""
-        events = Sequential(tuple(one.event for one in self.kit.told))
-        loss = Loss(self.kit.epsilon, Fraction(0), Neighbours.REPLACE_ONE, events)
+        """Promise the same for a kit and for what is made of its reports: all declared times together."""
+        events = Sequential(tuple(replace(one.event, count=self.kit.waves) for one in self.kit.told))
+        loss = Loss(self.kit.total, Fraction(0), Neighbours.REPLACE_ONE, events)
         sent = "one_report" if self.kit.waves == 1 else "one_report_each_time"
         return Promise("local_dp", loss, Unit.PERSON, 1, assumptions=("respondents_draw", sent))
 
@@ -158,7 +163,7 @@ class Survey(Service):
         limit = min(1.0, largest_error(self.kit))
         median = limit * NORMAL_50 / NORMAL_95
         expected = Expected(label("share"), "survey", None, median, limit)
-        return Forecast((expected,), views=(expected_view(self.kit),))
+        return Forecast((expected,), views=(expected_view(self.kit), *ways_views(self.kit, self.ways)))
 
     def judged(self, people: int | None) -> Judged | None:
         """Judge by the answers that are expected, whoever is in a table."""
@@ -166,7 +171,13 @@ class Survey(Service):
             return None
         limit = self.forecast.errors[0].limit
         values = {"respondents": self.kit.respondents, "limit": 100 * limit}
-        return Judged(max(0.0, 1 - limit / HALF), Text(f"{WORDS}.judged", values))
+        care = describe_care(self.kit, self.ways)
+        return Judged(max(0.0, 1 - limit / HALF), Text(f"{WORDS}.judged", values), care)
+
+    @once
+    def ways(self) -> tuple[tuple[str, Kit], ...]:
+        """Ways to ask in which made-up reports move less, where they move one by more than a few points."""
+        return () if self.request.step else robust_ways(self.values, self.kit)
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         kit = self.kit
@@ -177,8 +188,10 @@ class Survey(Service):
         names = ["send_form"] if kit.device else ["send_page", "collect_later"]
         names += ["drawn_question"] if kit.asked == ONE else []
         said = (Text(f"{WORDS}.notes.{name}") for name in names)
-        notes = (*describe_series(kit), *said, describe_forgery(kit, "forged"))
-        return Release((artefact,), self.cost, kit_views(kit), notes, state=kit.dumps())
+        forged = describe_forgery(kit, "forged_far" if kit.moved > ROBUST else "forged")
+        notes = (*describe_series(kit), *said, forged)
+        views = (*kit_views(kit), *ways_views(kit, self.ways))
+        return Release((artefact,), self.cost, views, notes, state=kit.dumps())
 
     def step(self, step: str, tables: Mapping[str, Table], state: bytes, context: Context) -> Release:
         kit, column = self.kit, self.values["report"]
@@ -193,5 +206,10 @@ class Survey(Service):
         names = ["unbiased", "margin", *(["classifier_small"] if results.is_too_small else [])]
         notes = (*(Text(f"{WORDS}.notes.{name}") for name in names), describe_forgery(kit, "honest"))
         return Release(
-            results.artefacts, self.cost, results.views, notes, inside=inside(kit, found), state=state
+            results.artefacts,
+            self.cost,
+            results.views,
+            notes,
+            inside=inside(kit, found, results),
+            state=state,
         )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import cached_property
 
 import pandas as pd
 
 from engine import texts
+from engine.methods.exchanges.asking import largest_error
 from engine.methods.exchanges.classifying import LEAST_REPORTS, Classifier, classifier, crossed_pairs
 from engine.methods.exchanges.estimating import (
     Estimate,
@@ -20,12 +22,14 @@ from engine.methods.exchanges.estimating import (
     mean_of,
     people_needed,
 )
-from engine.methods.exchanges.kit import ALL, DATE, MEASURED, PAIR, Kit, Question
+from engine.methods.exchanges.kit import ALL, DATE, MEASURED, PAIR, Kit, Question, rounded_up
 from engine.methods.exchanges.reading import Received
 from engine.methods.exchanges.recipients import counts, programs
 from engine.methods.protocol import Artefact, DictionaryEntry, Inside, TableArtefact
 from engine.methods.shared.tables import marked_weak, with_weak
+from engine.pricing.posterior import posterior
 from engine.privacy.channels import Wave
+from engine.privacy.channels.choosing import ROBUST
 from engine.privacy.channels.urn import SLACK, urn_epsilon
 from engine.texts import plainly
 from engine.views import BarsView, Cell, HeatmapView, IntervalsView, NumberView, TableView, Text, View
@@ -46,20 +50,20 @@ def label(name: str) -> Text:
 
 def describe_forgery(kit: Kit, name: str) -> Text:
     """Say what made-up reports can do, of the question that they move the most."""
-    return Text(f"{WORDS}.notes.{name}", {"points": max(_points(kit, one) for one in kit.questions)})
+    return Text(f"{WORDS}.notes.{name}", {"points": _up(kit.moved)})
 
 
 def describe_series(kit: Kit) -> tuple[Text, ...]:
     """Declare the sum of ε over all times that a survey is made; nothing of one that is made once."""
     if kit.waves == 1:
         return ()
-    total = texts.significant_up(float(kit.waves * kit.epsilon))
+    total = texts.significant_up(float(kit.total))
     values = {"waves": kit.waves, "epsilon": total, "sure": kit.sure_of_all}
     return (Text(f"{WORDS}.notes.series", values),)
 
 
-def _points(kit: Kit, question: Question) -> float:
-    return math.ceil(10 * kit.moved_by_forged(question)) / 10
+def _up(points: Fraction) -> float:
+    return math.ceil(10 * points) / 10
 
 
 def kit_views(kit: Kit) -> tuple[View, ...]:
@@ -68,7 +72,9 @@ def kit_views(kit: Kit) -> tuple[View, ...]:
     for one in kit.questions:
         reason = Text(f"{WORDS}.reasons.{one.reason}")
         chance = math.floor(10**6 * one.channel.hit / one.channel.tickets) / 10**6
-        rows.append((one.text, len(one.answers), float(one.epsilon), chance, _points(kit, one), reason))
+        rows.append(
+            (one.text, len(one.answers), float(one.epsilon), chance, _up(kit.moved_by_forged(one)), reason)
+        )
     names = ("answers", "epsilon", "truth", "forged")
     headings = (
         Text(f"{WORDS}.views.question"),
@@ -82,6 +88,33 @@ def kit_views(kit: Kit) -> tuple[View, ...]:
             NumberView(label("sure_of_all"), kit.sure_of_all, Text(f"{WORDS}.numbers.sure_of_all"), "%")
         )
     return (*views, TableView(Text(f"{WORDS}.views.kit.title"), headings, tuple(rows), note))
+
+
+def describe_care(kit: Kit, ways: Sequence[tuple[str, Kit]]) -> Text | None:
+    """Say how far made-up reports move a kit, and the way that they move least; None where not far."""
+    if kit.moved <= ROBUST:
+        return None
+    values: dict[str, object] = {"points": _up(kit.moved)}
+    if not ways:
+        return Text(f"{WORDS}.care.none", values)
+    name, least = min(ways, key=lambda way: way[1].moved)
+    values |= {"less": _up(least.moved), "epsilon": texts.significant_up(float(least.epsilon))}
+    values |= {"now": 100 * largest_error(kit), "limit": 100 * largest_error(least)}
+    return Text(f"{WORDS}.care.{name}", values)
+
+
+def ways_views(kit: Kit, ways: Sequence[tuple[str, Kit]]) -> tuple[TableView, ...]:
+    """Return what made-up reports move, and how exact the least exact question is, by way of asking."""
+    if kit.moved <= ROBUST:
+        return ()
+    rows = tuple(
+        (Text(f"{WORDS}.views.ways.{name}"), float(one.epsilon), _up(one.moved), largest_error(one))
+        for name, one in (("chosen", kit), *ways)
+    )
+    names = ("whole", "forged", "expected")
+    headings = (Text(f"{WORDS}.views.ways.way"), *(label(name) for name in names))
+    note = Text(f"{WORDS}.views.ways.note", {"reports": kit.respondents, "most": ROBUST})
+    return (TableView(Text(f"{WORDS}.views.ways.title"), headings, rows, note),)
 
 
 def expected_view(kit: Kit) -> TableView:
@@ -324,8 +357,34 @@ def uneven(kit: Kit, found: Received) -> tuple[float, ...]:
     return tuple((len(one) - found.reports * part) / spread if spread else 0.0 for one in found.outcomes)
 
 
-def inside(kit: Kit, found: Received) -> Inside:
-    """Say to the custodian alone what was left out, and where more came than lots explain."""
+def believed_view(kit: Kit, results: Results) -> TableView:
+    """Return how sure whoever sees a report can become of each answer of one person, at most.
+
+    Before the report they know how common it is; then the odds change by e^ε of the whole report at most,
+    whatever is known of how answers go together.
+    """
+    told = [(kit.epsilon, "believed"), *([(kit.total, "believed_of_all")] if kit.waves > 1 else [])]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (question.text, one.answer, one.shown, *(_believed(one.shown, epsilon) for epsilon, _ in told))
+        for question, answers in results.shares
+        for one in answers
+        if one.says_something
+    )
+    headings = (
+        *(Text(f"{WORDS}.views.{name}") for name in ("question", "answer")),
+        *(label(name) for name in ("shown", *(name for _, name in told))),
+    )
+    title, note = (Text(f"{WORDS}.views.believed.{name}") for name in ("title", "note"))
+    return TableView(title, headings, rows, note)
+
+
+def _believed(share: float, epsilon: Fraction) -> float:
+    """Return how likely an answer is after a report that speaks for it as loudly as any can: rounded up."""
+    return rounded_up(100 * posterior(share, float(epsilon))) / 100 if 0 < share < 1 else share
+
+
+def inside(kit: Kit, found: Received, results: Results) -> Inside:
+    """Say to the custodian alone what was left out, what a report tells, and where more came than lots do."""
     figures = {"reports": found.reports, "left_out": dict(found.left_out)}
     views: list[View] = []
     off = uneven(kit, found)
@@ -343,4 +402,6 @@ def inside(kit: Kit, found: Received) -> Inside:
     headings = (Text(f"{WORDS}.views.left_out.reason"), Text(f"{WORDS}.views.left_out.count"))
     rows = tuple((Text(f"{WORDS}.views.left_out.{name}"), count) for name, count in found.left_out.items())
     title, note = (Text(f"{WORDS}.views.left_out.{name}") for name in ("title", "note"))
+    if results.shares:
+        views.append(believed_view(kit, results))
     return Inside((TableView(title, headings, rows, note), *views), figures)

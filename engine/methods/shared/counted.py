@@ -82,9 +82,14 @@ class CountsMethod(Method):
         """Return the noise that the budget buys."""
         budget = required_budget(self.request)
         if self.options.noise == "gaussian":
-            squared = self.request.rows_per_person**2 * (2 if is_replace_one(self.request) else 1)
+            squared = self.squared_rows * (2 if is_replace_one(self.request) else 1)
             return GaussianCounts(squared, budget.epsilon, budget.delta)
         return LaplaceCounts(self.request.units_moved, budget.epsilon)
+
+    @property
+    def squared_rows(self) -> int:
+        """The squared L2 distance by which rows of one person move the counts at most: all in one cell."""
+        return self.request.rows_per_person**2
 
     @once
     def noise_problems(self) -> list[Problem]:
@@ -96,7 +101,8 @@ class CountsMethod(Method):
         mechanism = self.mechanism
         pure = isinstance(mechanism, LaplaceCounts)
         kind = "pure_dp" if pure else "approximate_dp"
-        return promise(self.request, mechanism.event, kind=kind)
+        further = () if self.slot_of is None else ("one_row_a_slot",)
+        return promise(self.request, mechanism.event, kind=kind, further=further)
 
     @once
     def forecast(self) -> Forecast:
@@ -148,8 +154,10 @@ class CountsMethod(Method):
             views = (totals_view(self.id, artefacts[1].frame, cells), *views)
         names = ["extra_" + self.options.extra_cells]
         names += ["no_negatives"] if self.options.no_negatives else []
-        notes = (*cap_notes(self.request), *(Text(f"statistics.notes.{name}") for name in names))
-        return Release(tuple(artefacts), self.cost, views, notes)
+        notes = [*cap_notes(self.request), *(Text(f"statistics.notes.{name}") for name in names)]
+        if self.slot_of is not None:
+            notes.append(Text("statistics.notes.one_row_a_slot", {"column": self.values["slot"]}))
+        return Release(tuple(artefacts), self.cost, views, tuple(notes))
 
     def totals(self, noisy: Integers, cells: Cells, mechanism: CountNoise, unit: str) -> TableArtefact:
         """Add the noisy cells up along every axis: free, because it reads nothing new, but less exact."""

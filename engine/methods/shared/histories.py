@@ -98,13 +98,18 @@ def read_histories(
     *,
     moment: str,
     left: str | None,
+    session: int | None,
 ) -> Histories:
-    """Return the histories of everybody: of all rows where these are given, else of those of the table."""
+    """Return the histories of everybody: of all rows where these are given, else of those of the table.
+
+    With a ``session``, events at one place that are no more than so many hours apart are one.
+    """
     key = schema.person_key
     assert key is not None, "problems() reports a table without one"
     rows = (context.whole or tables)[MAIN].rows()
     ends = None if left is None else schema.column(left)
-    return Histories.of(rows, key, axis, schema.column(moment), ends)
+    found = Histories.of(rows, key, axis, schema.column(moment), ends)
+    return found if session is None else found.merged(session * HOUR)
 
 
 @dataclass(frozen=True)
@@ -175,6 +180,31 @@ class Histories:
             known |= ~untold
         return Histories(person, place, start, end, known)
 
+    def merged(self, gap: int) -> Histories:
+        """Return the histories in which events one after the other at one place are one stay.
+
+        Parameters
+        ----------
+        gap
+            In minutes: a later arrival begins a stay of its own; one within an earlier stay never does.
+
+        Notes
+        -----
+        Each history goes its own way: one person still moves every table by what its name says at most.
+        """
+        if not len(self.person):
+            return self
+        fresh = np.append(True, (self.person[1:] != self.person[:-1]) | (self.place[1:] != self.place[:-1]))
+        # the latest end so far at the same place, so that a long stay over several short ones is seen
+        low = int(self.end.min())
+        wide = int(self.end.max()) - low + 1
+        latest = np.maximum.accumulate(np.cumsum(fresh) * wide + self.end - low) % wide + low
+        fresh[1:] |= self.start[1:] > latest[:-1] + gap
+        starts = np.flatnonzero(fresh)
+        ends = np.append(starts[1:], len(fresh)) - 1
+        end = np.maximum.reduceat(self.end, starts)
+        return Histories(self.person[starts], self.place[starts], self.start[starts], end, self.known[ends])
+
     @cached_property
     def firsts(self) -> arrays.Bools:
         """Whether an event is the first of its person."""
@@ -203,9 +233,15 @@ class Histories:
 
     def moves(self, places: int, weighing: Weighing) -> Integers:
         """Return moves from every place to the next or the end, shape (places · (places + 1)): top · G."""
+        return counted(self._moves(places), self.weights(weighing), places * (places + 1))
+
+    def moves_made(self, places: int, weighing: Weighing) -> tuple[Integers, Integers]:
+        """Return the cells of `moves` that somebody is in, rising, and their counts."""
+        return counted_there(self._moves(places), self.weights(weighing))
+
+    def _moves(self, places: int) -> Integers:
         following = np.append(self.place[1:], 0)[: len(self.place)]
-        cells = self.place * (places + 1) + np.where(self.lasts, places, following)
-        return counted(cells, self.weights(weighing), places * (places + 1))
+        return np.asarray(self.place * (places + 1) + np.where(self.lasts, places, following))
 
     def stays(self, places: int, edges: Integers, weighing: Weighing) -> Integers:
         """Return stays by place and length, the last band for those whose end nobody knows: top · G.
@@ -264,6 +300,16 @@ class Histories:
 
         The last cell is for all longer ones; those before it stand in the order of `sequence_of`.
         """
+        cells = self._whole(places, longest)
+        return np.bincount(cells, minlength=sequences(places, longest) + 1).astype(np.int64)
+
+    def whole_made(self, places: int, longest: int) -> tuple[Integers, Integers]:
+        """Return the sequences of `whole` that somebody has, rising, and how many have each."""
+        cells = self._whole(places, longest)
+        return counted_there(cells[cells < sequences(places, longest)], None)
+
+    def _whole(self, places: int, longest: int) -> Integers:
+        """Return the cell of every person's sequence."""
         starts = np.flatnonzero(self.firsts)
         cells = np.full(len(starts), sequences(places, longest), dtype=np.int64)
         offset = 0
@@ -274,7 +320,7 @@ class Histories:
                 code = code * places + self.place[starts[own] + step]
             cells[own] = offset + code
             offset += places**length
-        return np.bincount(cells, minlength=offset + 1).astype(np.int64)
+        return cells
 
 
 def _lasts(ordered: Integers) -> arrays.Bools:
@@ -285,6 +331,18 @@ def _lasts(ordered: Integers) -> arrays.Bools:
 def counted(cells: Integers, weights: Integers, size: int) -> Integers:
     """Return the sum of whole weights in every cell: exact, as sums stay far below 2**53."""
     return np.bincount(cells, weights, minlength=size).astype(np.int64)
+
+
+def counted_there(cells: Integers, weights: Integers | None) -> tuple[Integers, Integers]:
+    """Return the different cells, rising, and the sum of whole weights in each; of nothing, of ones.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in counted_there(np.array([7, 2, 7]), np.array([1, 5, 2]))]
+    [[2, 7], [5, 3]]
+    """
+    different, place = np.unique(cells, return_inverse=True)
+    return different.astype(np.int64), np.bincount(place, weights, minlength=len(different)).astype(np.int64)
 
 
 def sequences(places: int, longest: int) -> int:

@@ -459,7 +459,12 @@ def add_masks(study: Study, roster: SiteFile, holder: Member, private: bytes) ->
     InputRefused
         Naming the file: ``sites.foreign``, ``sites.impostor`` (not of the coordinator), ``sites.no_holder``;
         ``sites.forged``: a head in it was not signed by the site that it names, or stands there twice, or
-        there are too few of them.
+        two have one key for masks, or there are too few of them.
+
+    Notes
+    -----
+    Two sites with one key have one mask, and a mask that is added often enough is none in the last bits: what
+    is left of these would be the other sites' alone.
     """
     if roster.head.get("study") != study.id:
         raise InputRefused("sites.foreign", file=roster.file, name=study.coordinator.name)
@@ -468,7 +473,7 @@ def add_masks(study: Study, roster: SiteFile, holder: Member, private: bytes) ->
     if holder not in study.holders:
         raise InputRefused("sites.no_holder", name=holder.name)
     total = np.zeros(sum(study.cells), dtype=np.uint64)
-    names = set()
+    names, keys = set[str](), set[str]()
     entries = _told(
         lambda: strict_json.items(
             roster.head["heads"],
@@ -489,8 +494,11 @@ def add_masks(study: Study, roster: SiteFile, holder: Member, private: bytes) ->
         )
         if not genuine or member is None:
             raise InputRefused("sites.forged", file=roster.file)
-        names.add(member.name)
         ephemeral = str(head.get("ephemeral", ""))
+        if ephemeral in keys:
+            raise InputRefused("sites.forged", file=roster.file)
+        names.add(member.name)
+        keys.add(ephemeral)
         bound = {"study": study.id, "ephemeral": ephemeral, "holder": holder.exchange}
         try:
             total += masks.mask(private, ephemeral, size=total.size, **bound)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from engine import arrays
 from engine.methods.protocol import Reads
-from engine.methods.shared.blocks import blocks, read, small
+from engine.methods.shared.blocks import blocks, small
 from engine.methods.shared.cells import LEFT_OUT, Cells, Codes
 from engine.methods.shared.column_cells import ColumnCells
 from engine.methods.shared.quantity import Grid, Quantity
@@ -50,7 +50,7 @@ class View(Table):
     """
 
     def __init__(self, table: Table, allowed: Reads) -> None:
-        super().__init__(table.rows().iloc[:0], source=table.source, options=table.options)
+        super().__init__(table.heading, source=table.source, options=table.options)
         self.n_rows = table.n_rows
         self._table, self._allowed = table, allowed
 
@@ -123,8 +123,12 @@ class View(Table):
     def coded(self, name: str, kind: type[np.integer[Any]], of: Callable[[pd.Series], Any]) -> arrays.Whole:
         """Return a whole number of some kind for every row, that follows from its cell of one column."""
         self._allow(Reads.CODED)
-        parts = [read(frame, kind, lambda rows: of(rows[name])) for frame in self._pieces([name])]
-        return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, kind), *parts])
+        found, start = self._table.room(kind), 0
+        for frame in self._pieces([name]):
+            for rows in blocks(len(frame)):
+                found[start + rows.start : start + rows.stop] = of(frame.iloc[rows][name])
+            start += len(frame)
+        return found
 
     def codes(self, columns: Iterable[ColumnCells]) -> list[arrays.Whole]:
         """Return the cell of every row, for each column, as whole numbers of as few bits as it takes."""
@@ -139,8 +143,7 @@ class View(Table):
 
     def _pieces(self, names: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Give the rows of some columns piece by piece; the only way to them."""
-        frame = self._table.rows()
-        yield frame[list(dict.fromkeys(names))]
+        return self._table.pieces(names)
 
     def _allow(self, asked: Reads) -> None:
         order = list(Reads)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from engine.methods import option
 from engine.methods.once import once
 from engine.methods.parameters import Problem
-from engine.methods.protocol import Reference
+from engine.methods.protocol import Reference, SlotOf
 from engine.methods.shared.cells import (
     LEVEL_KINDS,
     Cells,
+    Extra,
+    LevelAxis,
     level_axes,
     level_problems,
     size_problems,
@@ -23,6 +25,9 @@ class Counts(CountsMethod):
     -----
     Discrete Laplace noise of scale (rows moved)/ε on every declared cell, empty or not. Source: Dwork,
     McSherry, Nissim and Smith (2006), example 3; the sampler is that of Canonne, Kamath and Steinke (2020).
+
+    Who is in one place a slot has no two rows in one cell: c rows of a person then move the counts by √c in
+    L2, where they move them by c if all may lie in one. Of several rows in a slot one is kept by lot.
     """
 
     id = "statistics.counts"
@@ -38,6 +43,9 @@ class Counts(CountsMethod):
         columns: option.Names = option.columns(
             minimum=1, maximum=4, column_kinds=LEVEL_KINDS, needs_domain=True
         )
+        slot: str | None = option.column(
+            optional=True, column_kinds=LEVEL_KINDS, needs_domain=True, when=("noise", ("gaussian",))
+        )
 
     options: Options
 
@@ -46,7 +54,30 @@ class Counts(CountsMethod):
         columns = [self.schema.column(name) for name in self.options.columns]
         found = level_problems(columns, parameter="columns")
         found = found or size_problems(self.cells, method=self.id, parameter="columns")
+        if self.slot is not None and self.slot not in self.options.columns:
+            found.append(Problem(f"{self.id}.slot_not_counted", {"column": self.slot}, "slot"))
         return found + self.noise_problems
+
+    @property
+    def slot(self) -> str | None:
+        """The column of which a person has one row for each value, where that is asked for."""
+        return self.request.values.get("slot")
+
+    @property
+    def slot_of(self) -> SlotOf | None:
+        return None if self.slot is None else self._slots.codes
+
+    @property
+    def _slots(self) -> LevelAxis:
+        """The slots: what was not declared, or is missing, is in one of them."""
+        assert self.slot is not None
+        return LevelAxis(self.schema.column(self.slot), Extra.TOGETHER)
+
+    @property
+    def squared_rows(self) -> int:
+        """Each of a person's rows is in a cell of its own where there is one for each value of the slot."""
+        cap = self.request.rows_per_person
+        return cap**2 if self.slot is None else min(cap, len(self._slots.labels))
 
     @once
     def cells(self) -> Cells:

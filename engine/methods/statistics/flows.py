@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,7 @@ from engine.methods.shared.histories import (
     EVENT_KINDS,
     GRID,
     HOUR,
+    Histories,
     Weighing,
     bounds_of,
     cap_that_suits,
@@ -52,7 +54,7 @@ from engine.methods.shared.promise import promise
 from engine.methods.shared.tables import filling_notes, forecast_views
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.events import Sequential
-from engine.privacy.mechanisms import CountNoise, GaussianCounts, LaplaceCounts
+from engine.privacy.mechanisms import ClearLaplace, CountNoise, GaussianCounts, LaplaceCounts
 from engine.privacy.promise import WEIGHED, Promise
 from engine.table.schema import Kind
 from engine.views import Cell, GraphView, HeatmapView, TableView, Text, View, weak
@@ -62,10 +64,13 @@ if TYPE_CHECKING:
 
 Floats = arrays.Floats
 Integers = arrays.Integers
+Listed = tuple[Integers, Integers]
+"""Cells of a table and their noisy counts."""
 
 PLACE_KINDS = (Kind.CATEGORY, Kind.ORDINAL)
 DECLARED, LENGTHS = "declared", "lengths"
 HOURS, WEEKDAYS = "hour", "weekday"
+EVERY, CLEAR = "every", "clear"
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 WEEK = 7 * 24 * HOUR
 SHARES = {
@@ -77,7 +82,9 @@ SHARES = {
 }
 """Of ε, in proportion, for the tables that are asked for; whole sequences have a fifth of all."""
 OF_SEQUENCES = Fraction(1, 5)
-MOST_EDGES, MOST_LINES = 40, 40
+MOST_EDGES, MOST_LINES, MOST_PLACES = 40, 40, 200
+MOST_MOVES, MOST_POSSIBLE = 1_000_000, 500_000_000
+"""Cells of moves of which every one leaves, and of moves and orders of which those that stand out do."""
 ARROW = " → "
 
 
@@ -93,7 +100,9 @@ class Flows(Method):
     moves it by c in L1 and by √c in L2. Every table gets exact discrete noise for its share of ε; the losses
     add up. Where the cap is read off the noisy table of lengths, weights are divided by it first, so that
     the noise is declared before it is known. Whole sequences are counted in all cells that there can be, and
-    those that stand out of the noise leave: reading nothing after the noise.
+    those that stand out of the noise leave: reading nothing after the noise. Where there are too many cells
+    for that, moves and orders are drawn by the same law without going through those that nobody is in
+    (`engine.privacy.mechanisms.ClearLaplace`).
 
     Source: Dwork, McSherry, Nissim and Smith (2006), example 3 (noise); Chen, Fung, Desai and Sossou (2012)
     (private sequences of places, there with prefixes and a cut at the cap).
@@ -115,7 +124,10 @@ class Flows(Method):
         place: str = option.column(column_kinds=PLACE_KINDS, needs_domain=True)
         moment: str = option.column(column_kinds=EVENT_KINDS, needs_domain=True)
         left: str | None = option.column(column_kinds=EVENT_KINDS, optional=True, needs_domain=True)
+        session: int | None = option.integer(optional=True, minimum=0, maximum=24 * 366, unit="hours")
         cap: str = option.choice(DECLARED, LENGTHS, default=DECLARED)
+        listed: str = option.choice(EVERY, CLEAR, default=EVERY)
+        by_noise: Fraction = option.number(default=1, minimum=Fraction(1, 1000), maximum=1000)
         longest: int = option.integer(default=20, minimum=2, maximum=1000)
         stays: option.Edges = option.edges(default=[6, 24, 72, 168], minimum=1, maximum=50)
         arrivals: str = option.choice(HOURS, WEEKDAYS, default=HOURS)
@@ -145,12 +157,15 @@ class Flows(Method):
             found.append(Problem(f"{self.id}.no_hours", {"column": self.options.moment}, "arrivals"))
         if not has_hours and self.options.slot % 24:
             found.append(Problem(f"{self.id}.no_hours", {"column": self.options.moment}, "slot"))
-        for parameter, cells in (
-            ("slot", self.shapes.get("present", (0,))),
-            ("whole", self.shapes.get("whole", (0,))),
+        is_clear = self.options.listed == CLEAR
+        for parameter, name, most in (
+            ("slot", "present", MOST_CELLS),
+            ("listed", "moves", MOST_POSSIBLE if is_clear else MOST_MOVES),
+            ("whole", "whole", MOST_POSSIBLE if is_clear else MOST_CELLS),
         ):
-            if (size := int(np.prod(cells))) > MOST_CELLS:
-                values = {"cells": size, "most": MOST_CELLS}
+            size = prod(self.shapes.get(name, (0,)))
+            if size > most:
+                values = {"cells": size, "most": most}
                 found.append(Problem(f"{self.id}.too_many_cells", values, parameter))
         found += budget_problems(self.request, uses_delta=self.is_gaussian)
         return found or self._silent
@@ -223,7 +238,7 @@ class Flows(Method):
         return min(counted, self.slots) if self.options.one_place else counted
 
     @once
-    def mechanisms(self) -> dict[str, CountNoise]:
+    def mechanisms(self) -> dict[str, CountNoise | ClearLaplace]:
         """Return the noise of every table."""
         budget, factor = required_budget(self.request), 2 if is_replace_one(self.request) else 1
         left = 1 - OF_SEQUENCES if self.options.whole else Fraction(1)
@@ -231,7 +246,7 @@ class Flows(Method):
         level = {name: share / sum(asked.values()) * left * budget.epsilon for name, share in asked.items()}
         moved = factor if self.options.cap == LENGTHS else self.request.units_moved
         grid = Fraction(1, GRID)
-        found: dict[str, CountNoise] = {"lengths": LaplaceCounts(factor, level["lengths"])}
+        found: dict[str, CountNoise | ClearLaplace] = {"lengths": LaplaceCounts(factor, level["lengths"])}
         for name in ("moves", "stays", "arrivals"):
             found[name] = LaplaceCounts(moved * GRID, level[name], grid)
         if not self.options.slots_counted:
@@ -243,7 +258,20 @@ class Flows(Method):
             found["present"] = LaplaceCounts(factor * self.kept * GRID, level["present"], grid)
         if self.options.whole:
             found["whole"] = LaplaceCounts(factor, OF_SEQUENCES * budget.epsilon)
+        for name in self.clear:
+            dense = found[name]
+            assert isinstance(dense, LaplaceCounts)
+            cells = prod(self.shapes[name]) - (name == "whole")  # without that of all longer ones
+            threshold = threshold_for(cells, dense.scale, float(self.options.by_noise))
+            found[name] = ClearLaplace(dense.sensitivity, dense.epsilon, dense.grid, threshold, cells)
         return found
+
+    @once
+    def clear(self) -> tuple[str, ...]:
+        """Return the tables of which those cells alone leave that stand out, drawn without the others."""
+        if self.options.listed == EVERY:
+            return ()
+        return ("moves", "whole") if self.options.whole else ("moves",)
 
     @once
     def cost(self) -> Promise:
@@ -271,8 +299,10 @@ class Flows(Method):
     def threshold(self) -> int:
         """Return from which count on a whole sequence leaves: below one is invented on average."""
         mechanism = self.mechanisms["whole"]
+        if isinstance(mechanism, ClearLaplace):
+            return mechanism.threshold
         assert isinstance(mechanism, LaplaceCounts)
-        return threshold_for(self.shapes["whole"][0], mechanism.scale)
+        return threshold_for(self.shapes["whole"][0], mechanism.scale, float(self.options.by_noise))
 
     @once
     def forecast(self) -> Forecast:
@@ -285,22 +315,23 @@ class Flows(Method):
             scale = self.unit(name)
             errors.append(Expected(said, "whole", None, one.median * scale, one.limit * scale, unit))
         counted = Counted(self.axis.declared, self.limit("moves"), self.request.rows_per_person)
-        notes = [*self._notes, *filling_notes(counted, self.options.people)]
+        notes = [*self._notes(), *filling_notes(counted, self.options.people)]
         views = forecast_views(self.id, errors)
         return Forecast(tuple(errors), errors[1], views, tuple(notes), counted=counted)
 
-    @once
-    def _notes(self) -> list[Text]:
+    def _notes(self, cap: int | None = None) -> list[Text]:
+        """Return what is said beside the tables; of the cap that was read off where one was."""
         word = f"methods.{self.id}.notes"
-        found = [
-            Text(
-                f"{word}.per_event" if self.options.cap == LENGTHS else f"{word}.weighed",
-                {"cap": self.schema.rows_per_person},
-            )
-        ]
+        weighed = "weighed" if self.options.cap == DECLARED else "per_event" if cap is None else "cap_found"
+        found = [Text(f"{word}.{weighed}", {"cap": cap or self.schema.rows_per_person})]
         found.append(Text(f"{word}.noise_alone"))
+        invented = f"{float(self.options.by_noise):g}"
+        if isinstance(mechanism := self.mechanisms["moves"], ClearLaplace):
+            least = f"{mechanism.threshold * self.unit('moves', cap):.3g}"
+            values = {"threshold": least, "cells": mechanism.cells, "invented": invented}
+            found.append(Text(f"{word}.clear", values))
         if self.options.whole:
-            values = {"threshold": self.threshold, "longest": self.options.whole}
+            values = {"threshold": self.threshold, "longest": self.options.whole, "invented": invented}
             found.append(Text(f"{word}.threshold", values))
         return found
 
@@ -309,75 +340,101 @@ class Flows(Method):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         places, own = self.places, self.options
-        histories = read_histories(tables, context, self.schema, self.axis, moment=own.moment, left=own.left)
-        noisy = {}
+        histories = read_histories(
+            tables, context, self.schema, self.axis, moment=own.moment, left=own.left, session=own.session
+        )
+        noisy: dict[str, Listed] = {}
         context.progress.step(0.5, "run.noise")
+        weighing = Weighing(1, 1)
         for name, mechanism in self.mechanisms.items():
-            if name == "lengths":
-                exact = histories.length_counts(self.options.longest)
-                noisy[name] = mechanism.release(exact, context.noise)
-                weighing = self._weighing(noisy[name])
-                continue
-            if name == "moves":
-                exact = histories.moves(places, weighing)
-            elif name == "stays":
-                exact = histories.stays(places, self.edges, weighing)
-            elif name == "arrivals":
-                weekly = self.options.arrivals == WEEKDAYS
-                part = part_of_time(histories.start, weekly=weekly)
-                exact = histories.arrivals(places, part, self.shapes[name][1], weighing)
-            elif name == "present":
-                exact = histories.present(
-                    places,
-                    low=self.bounds[0],
-                    slot=self.options.slot * HOUR,
-                    slots=self.slots,
-                    weighing=Weighing(self.kept, self.kept),
-                    is_one=self.options.one_place,
+            if isinstance(mechanism, ClearLaplace):
+                made = (
+                    histories.moves_made(places, weighing)
+                    if name == "moves"
+                    else histories.whole_made(places, own.whole)
                 )
-            else:
-                exact = histories.whole(places, self.options.whole)
-            noisy[name] = mechanism.release(exact, context.noise)
+                noisy[name] = mechanism.release(*made, context.noise)
+                continue
+            values = mechanism.release(self._exact(name, histories, weighing), context.noise)
+            noisy[name] = (np.arange(len(values)), values)
+            if name == "lengths":  # the first: everything after it is weighed by what it says
+                weighing = self._weighing(values)
         context.progress.step(0.9, "run.writing")
         return self._released(noisy, weighing.cap)
 
+    def _exact(self, name: str, histories: Histories, weighing: Weighing) -> Integers:
+        """Return the exact counts of all cells of a table."""
+        places, own = self.places, self.options
+        if name == "lengths":
+            return histories.length_counts(own.longest)
+        if name == "moves":
+            return histories.moves(places, weighing)
+        if name == "stays":
+            return histories.stays(places, self.edges, weighing)
+        if name == "arrivals":
+            part = part_of_time(histories.start, weekly=own.arrivals == WEEKDAYS)
+            return histories.arrivals(places, part, self.shapes[name][1], weighing)
+        if name == "whole":
+            return histories.whole(places, own.whole)
+        return histories.present(
+            places,
+            low=self.bounds[0],
+            slot=own.slot * HOUR,
+            slots=self.slots,
+            weighing=Weighing(self.kept, self.kept),
+            is_one=own.one_place,
+        )
+
     @property
     def asks_once(self) -> bool:
-        """A cap that is read off noisy lengths hangs on the noise of the site itself."""
-        return self.options.cap == DECLARED
+        """A cap that is read off noisy lengths, and cells that stand out, hang on the noise of the site."""
+        return self.options.cap == DECLARED and not self.clear
 
     def _weighing(self, lengths: Integers) -> Weighing:
         """Return how events are weighed: by the declared cap, or by one that follows from noisy lengths."""
         if self.options.cap == LENGTHS:
             noise = self.mechanisms["moves"]
-            assert isinstance(noise, LaplaceCounts)
-            cells = int(np.prod(self.shapes["moves"]))
+            assert isinstance(noise, LaplaceCounts | ClearLaplace)
+            cells = float(prod(self.shapes["moves"]))
+            if self.clear:  # no more of them can stand out than there are events
+                cells = min(cells, float(projected(lengths.astype(float)) @ np.arange(1, len(lengths) + 1)))
             return Weighing(cap_that_suits(lengths, cells * float(noise.scale) / GRID), 1)
         cap = self.schema.rows_per_person
         return Weighing(cap, cap)
 
-    def _released(self, noisy: Mapping[str, Integers], cap: int) -> Release:
+    def _released(self, noisy: Mapping[str, Listed], cap: int) -> Release:
         """Make the artefacts from noisy tables: nothing after this line has seen a row."""
         values: dict[str, Floats] = {
-            name: np.asarray(noisy[name].reshape(self.shapes[name]) * self.unit(name, cap), dtype=np.float64)
-            for name in noisy
+            name: np.asarray(counts * self.unit(name, cap), dtype=np.float64)
+            for name, (_, counts) in noisy.items()
         }
         limits = {name: self.limit(name, cap) for name in noisy}
-        artefacts = [self._table(name, values[name], limits[name]) for name in values if name != "whole"]
-        notes = list(self._notes)
-        if self.options.cap == LENGTHS:
-            notes[0] = Text(f"methods.{self.id}.notes.cap_found", {"cap": cap})
-        notes.append(self._counted_note(values["lengths"], cap))
-        views = [*self._move_views(values["moves"], limits["moves"]), self._stays_view(values["stays"], cap)]
+        artefacts = [
+            self._table(name, noisy[name][0], values[name], limits[name])
+            for name in values
+            if name != "whole"
+        ]
+        notes = [*self._notes(cap), self._counted_note(values["lengths"], cap)]
+        moves = self._move_views(noisy["moves"][0], values["moves"], limits["moves"])
+        stays, arrivals = (values[name].reshape(self.shapes[name]) for name in ("stays", "arrivals"))
+        views = [*moves, self._stays_view(stays, cap)]
         if self.options.whole:
-            artefact, view = self._sequences(noisy["whole"], limits["whole"])
+            artefact, view = self._sequences(*noisy["whole"], limits["whole"])
             artefacts.append(artefact)
             views.append(view)
         title = Text(f"methods.{self.id}.views.arrivals.title")
-        rows = tuple(tuple(max(0.0, round(float(one), 1)) for one in line) for line in values["arrivals"])
-        note = Text(f"methods.{self.id}.views.arrivals.note", {"limit": f"{limits['arrivals']:.3g}"})
-        views.append(HeatmapView(title, self.axis.labels, self._second("arrivals"), rows, note))
+        shown = self._largest(arrivals)
+        rows = tuple(tuple(max(0.0, round(float(one), 1)) for one in arrivals[place]) for place in shown)
+        said = {"limit": f"{limits['arrivals']:.3g}", "shown": len(shown), "all": self.places}
+        note = Text(f"methods.{self.id}.views.arrivals.note", said)
+        labels = tuple(self.axis.labels[place] for place in shown)
+        views.append(HeatmapView(title, labels, self._second("arrivals"), rows, note))
         return Release(tuple(artefacts), self.cost, tuple(views), tuple(notes))
+
+    def _largest(self, table: Floats) -> list[int]:
+        """Return the places with the largest noisy sums, in their order: as many as a view can show."""
+        order = np.argsort(-table.sum(axis=1), kind="stable")[:MOST_PLACES]
+        return [int(place) for place in np.sort(order)]
 
     def _second(self, name: str) -> tuple[str, ...]:
         """Return the cells of the second side of a table."""
@@ -392,8 +449,8 @@ class Flows(Method):
         starts = self.bounds[0] + np.arange(self.slots) * self.options.slot * HOUR
         return tuple(starts.astype("datetime64[m]").astype(str).tolist())
 
-    def _table(self, name: str, values: Floats, limit: float) -> TableArtefact:
-        """Return one noisy table as it leaves."""
+    def _table(self, name: str, listed: Integers, values: Floats, limit: float) -> TableArtefact:
+        """Return one noisy table as it leaves: of the cells that do."""
         if name == "lengths":
             labels = [str(length) for length in range(1, self.options.longest)]
             columns = {"events": [*labels, f"{self.options.longest} or more"]}
@@ -405,16 +462,17 @@ class Flows(Method):
                 "present": ("place", "slot"),
             }[name]
             cells = self._second(name)
+            start, end = np.divmod(listed, len(cells))
             columns = {
-                first: np.repeat(np.array(self.axis.labels, dtype=object), len(cells)).tolist(),
-                second: list(cells) * self.places,
+                first: np.array(self.axis.labels, dtype=object)[start].tolist(),
+                second: np.array(cells, dtype=object)[end].tolist(),
             }
         frame = pd.DataFrame({key: pd.array(cells, dtype="str") for key, cells in columns.items()})
         is_whole = name == "lengths"
-        frame[name] = values.ravel().astype(np.int64) if is_whole else np.round(values.ravel(), 2)
+        frame[name] = values.astype(np.int64) if is_whole else np.round(values, 2)
         frame["within_95"] = round(limit, 2)
         if name == "moves":
-            frame["a_week"] = np.round(values.ravel() / self.weeks, 2)
+            frame["a_week"] = np.round(values / self.weeks, 2)
             frame["a_week_within_95"] = round(limit / self.weeks, 2)
         word = f"methods.{self.id}"
         entries = [
@@ -432,15 +490,15 @@ class Flows(Method):
         ]
         return TableArtefact(name, (frame,), tuple(entries))
 
-    def _sequences(self, noisy: Integers, limit: float) -> tuple[TableArtefact, TableView]:
+    def _sequences(self, listed: Integers, noisy: Integers, limit: float) -> tuple[TableArtefact, TableView]:
         """Return the whole sequences that stand out of the noise, the most frequent first."""
-        found = np.flatnonzero(noisy[:-1] >= self.threshold)
-        found = found[np.argsort(-noisy[found], kind="stable")]
+        clear = (noisy >= self.threshold) & (listed < self.shapes["whole"][0] - 1)
+        order = np.argsort(-noisy[clear], kind="stable")
+        found, counts = listed[clear][order], noisy[clear][order].astype(np.int64)
         names = [
             ARROW.join(self.axis.labels[place] for place in sequence_of(int(one), self.places))
             for one in found
         ]
-        counts = noisy[found].astype(np.int64)
         frame = pd.DataFrame(
             {"sequence": pd.array(names, dtype="str"), "whole": counts, "within_95": int(limit)}
         )
@@ -461,7 +519,9 @@ class Flows(Method):
             for name, count in zip(names[:MOST_LINES], counts.tolist(), strict=False)
         )
         values = {"threshold": self.threshold, "longest": self.options.whole}
-        note = Text(f"{word}.views.sequences.note", values)
+        note = Text(
+            f"{word}.views.sequences.note", values | {"invented": f"{float(self.options.by_noise):g}"}
+        )
         view = TableView(Text(f"{word}.views.sequences.title"), headings, rows, note)
         return TableArtefact("sequences", (frame,), entries), view
 
@@ -473,31 +533,38 @@ class Flows(Method):
         share = float(people @ np.minimum(events, cap)) / total
         return Text(f"methods.{self.id}.notes.counted", {"percent": round(100 * share)})
 
-    def _move_views(self, moves: Floats, limit: float) -> list[View]:
+    def _move_views(self, listed: Integers, moves: Floats, limit: float) -> list[View]:
         """Return moves a week as a table, as a flow map, and as a graph of where one goes next."""
         word, labels, cells = f"methods.{self.id}", self.axis.labels, self._second("moves")
-        order = np.argsort(-moves.ravel(), kind="stable")[:MOST_LINES]
+        order = np.argsort(-moves, kind="stable")[:MOST_LINES]
+        starts, ends = np.divmod(listed, len(cells))
         weekly, margin = moves / self.weeks, limit / self.weeks
         rows = []
-        for cell in order.tolist():
-            start, end = divmod(cell, len(cells))
-            value = round(float(weekly[start, end]), 2)
-            shown = weak(value) if moves[start, end] <= limit else value
-            rows.append((labels[start], cells[end], shown, round(margin, 2)))
+        for at in order.tolist():
+            value = round(float(weekly[at]), 2)
+            shown = weak(value) if moves[at] <= limit else value
+            rows.append((labels[starts[at]], cells[ends[at]], shown, round(margin, 2)))
         headings = (
             *(Text(f"{word}.headings.{name}") for name in ("from", "to")),
             *(Text(f"{word}.numbers.{name}.label") for name in ("a_week", "a_week_within_95")),
         )
         shown_note = Text(f"{word}.views.moves.note", {"shown": len(rows), "all": moves.size})
         views: list[View] = [TableView(Text(f"{word}.views.moves.title"), headings, tuple(rows), shown_note)]
-        clear = [cell for cell in order.tolist() if moves.ravel()[cell] > limit][:MOST_EDGES]
-        leaving = np.maximum(moves, 0).sum(axis=1)
-        pairs = [divmod(cell, len(cells)) for cell in clear]
-        flow = tuple((one, two, round(float(weekly[one, two]), 2)) for one, two in pairs)
-        next_ = tuple((one, two, round(100 * float(moves[one, two] / leaving[one]), 1)) for one, two in pairs)
+        clear = [at for at in order.tolist() if moves[at] > limit][:MOST_EDGES]
+        leaving = np.bincount(starts, np.maximum(moves, 0), minlength=self.places)
+        nodes = list(range(len(cells)))
+        if self.places > MOST_PLACES:  # those alone that have an edge
+            nodes = sorted({int(side[at]) for side in (starts, ends) for at in clear})
+        number = {place: at for at, place in enumerate(nodes)}
+        pairs = [(number[int(starts[at])], number[int(ends[at])], at) for at in clear]
+        flow = tuple((one, two, round(float(weekly[at]), 2)) for one, two, at in pairs)
+        next_ = tuple(
+            (one, two, round(100 * float(moves[at] / leaving[starts[at]]), 1)) for one, two, at in pairs
+        )
+        drawn = tuple(cells[place] for place in nodes)
         for name, edges in (("map", flow), ("next", next_)):
             note = Text(f"{word}.views.{name}.note", {"shown": len(edges), "all": moves.size})
-            views.append(GraphView(Text(f"{word}.views.{name}.title"), cells, edges, note))
+            views.append(GraphView(Text(f"{word}.views.{name}.title"), drawn, edges, note))
         return views
 
     def _stays_view(self, stays: Floats, cap: int) -> TableView:
@@ -505,7 +572,8 @@ class Flows(Method):
         word, bands = f"methods.{self.id}", self._second("stays")[:-1]
         summed = self.accuracy("stays", summed=len(bands)).limit * self.unit("stays", cap)
         rows: list[tuple[Cell, ...]] = []
-        for place, line in zip(self.axis.labels, stays[:, :-1], strict=True):
+        shown = self._largest(stays)
+        for place, line in ((self.axis.labels[at], stays[at, :-1]) for at in shown):
             # how far the sum up to a band is above half of all: half of the noise of every band
             above = np.cumsum(line) - line.sum() / 2
             if line.sum() <= summed:
@@ -516,6 +584,5 @@ class Flows(Method):
         headings = tuple(
             Text(f"{word}.headings.{name}") for name in ("place", "half", "from_band", "to_band")
         )
-        return TableView(
-            Text(f"{word}.views.stays.title"), headings, tuple(rows), Text(f"{word}.views.stays.note")
-        )
+        note = Text(f"{word}.views.stays.note", {"shown": len(shown), "all": self.places})
+        return TableView(Text(f"{word}.views.stays.title"), headings, tuple(rows), note)

@@ -440,15 +440,20 @@ class ProtectedTable(Method):
             NotComparable,
             alike,
             exposed_cells,
+            is_explained,
             is_moved_by_few,
+            is_regrouped,
+            nobody,
             resembles,
             show_same_rows,
         )
 
         form, before = self.options.form, one.parameters.get("form", HIDDEN)
         settings = ("largest", "variance", "none_to")
+        strangers = self._strangers(table, one)
+        has_same_keys = one.strangers is not None and strangers.sum() <= HARDLY * strangers.size
         if form == before == CELL_KEYS and all(
-            exact(one.parameters[name]) == self.values[name] for name in settings
+            has_same_keys and exact(one.parameters[name]) == self.values[name] for name in settings
         ):
             return False  # the same cell has the same change, so that nothing can be averaged
         of, amount = one.parameters.get("of"), self.options.of
@@ -461,30 +466,32 @@ class ProtectedTable(Method):
             return False
         few = max(new.threshold, old.threshold, new.off, old.off)
         is_close = amount is not None or resembles(new, old, few)
-        strangers = self._strangers(table, one)
         if strangers.all() and not is_close and one.alike < HARDLY:
             return True  # about nobody who is in the other one
         is_known = amount is None and one.strangers is not None and strangers.sum() < few
         is_same = one.alike >= MOSTLY or (is_known and is_moved_by_few(new, old, few))
+        is_whole = one.alike == 1.0  # no row is new before conditions choose
+        is_chosen_alike = is_whole and bool(new.conditions) and [*new.conditions] == [*old.conditions]
         if before != HIDDEN and form != HIDDEN:
             if show_same_rows(new, old):
                 raise InputRefused(f"{ID}.{'again' if is_same else 'resembles'}", title=one.title)
-            if is_close and self._is_grouped_otherwise(table, one):
+            is_other = self._is_grouped_otherwise(table, one) or is_regrouped(new, old)
+            if (is_close or is_same) and is_other:
                 raise NotComparable
-            return True
-        is_believed = not is_close and one.alike < HARDLY
-        cells = (
-            exposed_cells(new, old, self._counted(table, strangers))
-            if is_believed
-            else exposed_cells(new, old)
-        )
-        if not cells and self._is_grouped_otherwise(table, one):
-            raise NotComparable
-        if cells:
-            if not is_same:
-                raise InputRefused(f"{ID}.resembles", title=one.title)
-            named = "; ".join(cells[:NAMED])
-            raise InputRefused(f"{ID}.differs", title=one.title, count=len(cells), cells=named)
+        else:
+            is_believed = not is_close and one.alike < HARDLY
+            counted = self._counted(table, strangers) if is_believed else nobody
+            cells = exposed_cells(new, old, counted, same_rows=is_whole)
+            if not cells and self._is_grouped_otherwise(table, one):
+                raise NotComparable
+            if cells:
+                if not is_same:
+                    raise InputRefused(f"{ID}.resembles", title=one.title)
+                named = "; ".join(cells[:NAMED])
+                raise InputRefused(f"{ID}.differs", title=one.title, count=len(cells), cells=named)
+        is_counted = is_chosen_alike or (not one.chosen and (is_whole or one.strangers is not None))
+        if amount is None and is_counted and not is_explained(new, old, int(strangers.sum()), few):
+            raise NotComparable  # values were exchanged, or put together anew under the names of before
         return True
 
     def _strangers(self, table: Table, one: EarlierRelease) -> Mask:

@@ -9,7 +9,7 @@ times as likely with one true answer as with another: ε-local differential priv
 from engine.privacy.channels.channel import RANGE, Channel, Shares, channel_from_json, channel_to_json, level
 from engine.privacy.channels.choosing import Chosen, for_choice, for_mean, for_number, for_ticks
 from engine.privacy.channels.geometry import Geometry
-from engine.privacy.channels.sets import Option, Sets
+from engine.privacy.channels.sets import Option, Sets, Signs
 from engine.privacy.channels.wave import Bit, Wave
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Option",
     "Sets",
     "Shares",
+    "Signs",
     "Wave",
     "channel_from_json",
     "channel_to_json",

@@ -10,7 +10,7 @@ from math import comb, isqrt
 
 from engine.privacy.channels.channel import Channel, Shares
 from engine.privacy.channels.geometry import Geometry, points
-from engine.privacy.channels.sets import Option, Sets
+from engine.privacy.channels.sets import Option, Sets, Signs
 from engine.privacy.channels.wave import Bit, Wave
 
 LONGEST = 128
@@ -105,17 +105,18 @@ def _geometry_risk(answers: int, geometry: tuple[int, int, int], odds: float) ->
 
 @lru_cache(maxsize=256)
 def for_ticks(answers: int, most: int, epsilon: Fraction) -> Chosen:
-    """Return the channel for up to ``most`` of some answers: a set for all ticks, or one option drawn by lot.
+    """Return the channel for up to ``most`` of some answers: a set for all ticks, one option drawn, or signs.
 
     Notes
     -----
     By the variance of one share where people tick half of what they may, among the forms in which one made-up
-    report in a hundred moves it by at most `ROBUST` points, if there are any.
+    report in a hundred moves it by at most `ROBUST` points; where there are none, by that variance times how
+    far it is moved.
 
     Examples
     --------
-    >>> for_ticks(8, 3, Fraction(1)).reason, for_ticks(8, 8, Fraction(1)).reason
-    ('ticks', 'option')
+    >>> [for_ticks(8, 3, Fraction(epsilon)).reason for epsilon in (1, 2)]
+    ['signs', 'ticks']
     """
     universe, share = answers + most, Fraction(most, 2 * answers)
 
@@ -132,10 +133,15 @@ def for_ticks(answers: int, most: int, epsilon: Fraction) -> Chosen:
     option = Option.at(answers, epsilon)
     together = sets.shares().variance(share, population=True) if sets.odds > 1 else math.inf
     drawn = answers * option.shares().variance(share, population=True)
-    moved = sets.shares().moved, answers * option.shares().moved
-    if (moved[0] > ROBUST, together) <= (moved[1] > ROBUST, drawn):
-        return Chosen(sets, "ticks", together)
-    return Chosen(option, "option", drawn)
+    found = [
+        (float(sets.shares().moved), Chosen(sets, "ticks", together)),
+        (float(answers * option.shares().moved), Chosen(option, "option", drawn)),
+    ]
+    if answers <= LONGEST:
+        signs = Signs.at(answers, epsilon).shares()
+        chosen = Chosen(Signs.at(answers, epsilon), "signs", signs.variance(share, population=True))
+        found.append((float(signs.moved), chosen))
+    return min(found, key=lambda one: (one[0] > ROBUST, one[1].risk * max(one[0], ROBUST)))[1]
 
 
 def _ticks_shares(universe: int, most: int, size: int, odds: float) -> Shares:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import comb, log2
 from typing import Self
 
@@ -92,7 +92,10 @@ class Sets(Channel):
 
     def possible(self, reported: Array) -> Array:
         # Named in order, each once: the order in which they were drawn would tell
-        return np.asarray((np.diff(reported, axis=1) > 0).all(axis=1))
+        found = np.ones(len(reported), dtype=bool)
+        for place in range(self.size - 1):
+            found &= reported[:, place] < reported[:, place + 1]
+        return found
 
     def named(self, reported: Array) -> Array:
         """Count how many reports name each answer."""
@@ -154,3 +157,74 @@ class Option(Channel):
     def asked(self, reported: Array) -> Array:
         """Count how many reports are on each option."""
         return np.bincount(reported.ravel() // 2, minlength=self.options)
+
+
+@dataclass(frozen=True)
+class Signs(Channel):
+    """Yes or no to every option at once: outcomes that agree with a person in ``least`` options are marked.
+
+    Notes
+    -----
+    Duchi, Jordan and Wainwright (2018), section 4.2.3, for answers of yes and no, with whole lots whatever
+    number of options agrees by half. No report is on one option alone, so none can push one further than any
+    other: made-up reports move a share by less than where one option is drawn, at a larger error.
+
+    Examples
+    --------
+    >>> signs = Signs.at(8, Fraction(1))
+    >>> round(float(signs.shares().moved), 1), signs.odds < Fraction(272, 100)
+    (4.0, True)
+    """
+
+    kind = "signs"
+
+    options: int
+    least: int
+
+    @classmethod
+    def at(cls, options: int, epsilon: Fraction) -> Self:
+        """Return the channel with an ε of at most this, with halves on the side where reports tell more."""
+        half = options // 2
+        made = [cls(1, 2, options, least).lots(epsilon) for least in sorted({options - half, half + 1})]
+        return max(made, key=lambda one: one.shares().gap)
+
+    @property
+    def marked(self) -> int:
+        return sum(comb(self.options, agreeing) for agreeing in range(self.least, self.options + 1))
+
+    @property
+    def unmarked(self) -> int:
+        return 2**self.options - self.marked
+
+    def shares(self) -> Shares:
+        """Return how reports tell the share of one option, whatever else was ticked."""
+        less = self.options - 1
+        within = sum(comb(less, agreeing - 1) for agreeing in range(self.least, self.options + 1))
+        hit = Fraction(self.hit, self.tickets * self.marked)
+        miss = Fraction(self.tickets - self.hit, self.tickets * self.unmarked)
+        own = hit * within + miss * (2**less - within)
+        return Shares(own, 1 - own)
+
+    def is_sound(self) -> bool:
+        return 1 <= self.least <= self.options
+
+    def truths(self) -> Iterator[Truth]:
+        places = range(self.options)
+        return (truth for size in range(self.options + 1) for truth in combinations(places, size))
+
+    def outcomes(self) -> Iterator[Truth]:
+        return product((0, 1), repeat=self.options)
+
+    def marks(self, truth: Truth, outcome: Truth) -> bool:
+        return sum((place in truth) == bool(said) for place, said in enumerate(outcome)) >= self.least
+
+    @property
+    def layout(self) -> tuple[int, int]:
+        return self.options, 2
+
+    def possible(self, reported: Array) -> Array:
+        return np.ones(len(reported), dtype=bool)
+
+    def named(self, reported: Array) -> Array:
+        """Count how many reports say that each option was ticked."""
+        return np.asarray(reported.sum(axis=0, dtype=np.int64))

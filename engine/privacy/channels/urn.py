@@ -12,7 +12,7 @@ import numpy as np
 from engine import arrays
 from engine.privacy.channels.channel import Channel
 from engine.privacy.channels.geometry import Geometry
-from engine.privacy.channels.sets import Option, Sets
+from engine.privacy.channels.sets import Option, Sets, Signs
 from engine.privacy.channels.wave import Wave
 
 SLACK = 1e-6
@@ -34,9 +34,21 @@ def differing(channel: Channel) -> tuple[int, ...]:
         return (within - both,)  # of what lies in one plane and not in the other, or the other way round
     if isinstance(channel, Option):
         return tuple(range(1, channel.options + 1))
+    if isinstance(channel, Signs):
+        return tuple(sorted({_agreeing(channel, apart) for apart in range(1, channel.options + 1)} - {0}))
     if isinstance(channel, Wave):
         return tuple(range(1, min(2 * channel.reach + 1, channel.levels - 1) + 1))
     return (1,)
+
+
+def _agreeing(channel: Signs, apart: int) -> int:
+    """Return how many outcomes agree enough with one person, and not with one who is so far apart."""
+    same = [comb(channel.options - apart, agreeing) for agreeing in range(channel.options - apart + 1)]
+    found = 0
+    for own in range(apart + 1):
+        low, high = max(0, channel.least - own), max(0, channel.least - (apart - own))
+        found += comb(apart, own) * sum(same[low:high])
+    return found
 
 
 @cache

@@ -5,6 +5,7 @@ ledger reserves, the accuracy that the forecast prints and the noise that the re
 cannot differ.
 """
 
+from engine.privacy.mechanisms.clear_counts import ClearCounts, ClearLaplace, threshold_of
 from engine.privacy.mechanisms.discrete_gaussian import ConcentratedCounts, DiscreteGaussian, GaussianCounts
 from engine.privacy.mechanisms.discrete_laplace import DiscreteLaplace, LaplaceCounts
 from engine.privacy.mechanisms.exponential import Exponential
@@ -25,6 +26,8 @@ CountNoise = LaplaceCounts | GaussianCounts
 
 __all__ = [
     "AboveThresholds",
+    "ClearCounts",
+    "ClearLaplace",
     "ConcentratedCounts",
     "CountNoise",
     "DiscreteGaussian",
@@ -50,4 +53,5 @@ __all__ = [
     "Vector",
     "VectorNoise",
     "root_above",
+    "threshold_of",
 ]

@@ -101,6 +101,8 @@ def _read(title: str, one: Mapping[str, Any]) -> KeyValues:
     for name in ("rows", "rows_used", "people", "rows_without_key"):
         if name in one:
             rows.append(Row(say(f"table.{name}"), int(one[name]), three(name)))
+    if "held" in one:
+        rows.append(Row(say("table.held"), say("table.held_in_store")))
     rows.append(Row(say("table.sha256"), str(one["sha256"]), code=True))
     return KeyValues(title, tuple(rows))
 

@@ -98,7 +98,9 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
     encoding, why = (given.encoding, "given") if given.encoding else _encoding(sample, whole, file)
     reasons["encoding"] = (why, {"encoding": encoding})
     text = _decode(sample, encoding, whole, file)
-    if not text.strip("\r\n\t ;,|\0\ufeff"):
+    # Where nothing is left to find out, cells that look empty decide nothing about the others.
+    is_said = given.header is False and given.width is not None
+    if not is_said and not text.strip("\r\n\t ;,|\0\ufeff"):
         raise InputRefused("table.empty_file", file=file)
     line_ends = given.line_ends or _line_ends(text, given)
     ends_of_lines = LineEnds.of(replace(given, line_ends=line_ends))
@@ -120,7 +122,7 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
         if skipped:
             reasons["skip_rows"] = ("title_lines", {"count": skipped})
     rows, ends = _parse(lines[skipped:], delimiter, quote, escape, given.multiline)
-    if not rows:
+    if not rows and not is_said:
         raise InputRefused("table.empty_file", file=file)
     rows = [[ends_of_lines.shown(cell) for cell in row] for row in rows]
     width = given.width or max(_width(rows), 1)

@@ -167,7 +167,9 @@ class Lines(io.RawIOBase):
             if self._sought and not self.has_sought:
                 self.has_sought = self._sought in self._before + self._ready
                 self._before = self._ready[-len(self._sought) :]
-        found, self._ready = self._ready[:wanted], self._ready[wanted:]
+        # Arrow takes a piece that is nothing but the second half of an end for the end of the file.
+        cut = wanted - (wanted > 1 and self._ready[wanted - 1 : wanted + 1] == b"\r\n")
+        found, self._ready = self._ready[:cut], self._ready[cut:]
         return found
 
     def readinto(self, buffer: object) -> int:

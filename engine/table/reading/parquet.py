@@ -138,12 +138,25 @@ def _begin(path: Path, *, in_pieces: bool = False) -> _Begun:
         refuse_wide(len(written), path.name)
         # For every cell, whatever it holds: what repeats itself takes no room in the file.
         room.take(declared.num_rows * len(written) * NUMBER, in_pieces=in_pieces)
+        room.refuse(_size_declared(opened), in_pieces=in_pieces)
         names, found = clean_names(written, len(written), path.name)
         if not written:
             raise InputRefused("table.empty_file", file=path.name)
         if declared.num_rows == 0:
             raise InputRefused("table.no_rows", file=path.name)
         return _Begun(kinds, names, declared.num_rows, tuple(found), room)
+
+
+def _size_declared(opened: Any) -> int:
+    """Return the bytes of all values but texts: a cell may hold many of them, and a value may be wide."""
+    declared = opened.metadata
+    leaves = [opened.schema.column(place) for place in range(declared.num_columns)]
+    groups = (declared.row_group(place) for place in range(declared.num_row_groups))
+    return sum(
+        group.column(place).num_values * max(NUMBER, leaf.length or 0)
+        for group in groups
+        for place, leaf in enumerate(leaves)
+    )
 
 
 @contextmanager
@@ -244,6 +257,14 @@ def names_of_parquet(path: Path) -> tuple[str, ...]:
         raise InputRefused("table.damaged", file=path.name, format="parquet") from error
     refuse_wide(len(names), path.name)
     return clean_names(names, len(names), path.name)[0]
+
+
+def rows_of_parquet(path: Path) -> int:
+    """Return the number of rows, from what the file says about itself."""
+    from pyarrow import parquet
+
+    with _explain_damage(path):
+        return int(parquet.read_metadata(path).num_rows)
 
 
 def column_of(column: pa.ChunkedArray, name: str, *, options: ReadOptions, file: str = "") -> Stored:

@@ -18,7 +18,7 @@ from engine.table.reading.options import ReadOptions
 from engine.table.reading.parquet import names_of_parquet, parquet_pieces, read_parquet
 from engine.table.reading.room import refuse_more_than_memory
 from engine.table.reading.statistics_packages import names_of_package, read_statistics_package
-from engine.table.reading.text import detect_file, read_text
+from engine.table.reading.text import can_cut, detect_file, read_text, text_pieces
 from engine.table.schema import Kind, Schema
 from engine.table.table import Table
 
@@ -133,12 +133,16 @@ def read_pieces(
     place = Path(path)
     given = options or ReadOptions()
     with explain_file_errors(place):
-        in_pieces = (given.format or format_of(place)) == "parquet"
-    if not in_pieces:
+        given = replace(given, format=given.format or format_of(place))
+    if given.format == "parquet":
+        pieces = parquet_pieces(place, options=given, progress=progress)
+    elif given.format == "text" and can_cut(given):
+        pieces = text_pieces(place, options=given, as_written=_as_written(schema), progress=progress)
+    else:
         yield read_table(place, options=given, schema=schema, progress=progress)
         return
     with _settled(place):
-        yield from parquet_pieces(place, options=replace(given, format="parquet"), progress=progress)
+        yield from pieces
     progress.step(1.0, "table.read")
 
 

@@ -33,6 +33,7 @@ _BLOCK = 1 << 22
 _LONGEST_LINE = 1 << 30
 _PIECE, _PIECE_CELLS = 50_000, 5_000_000
 _UNUSED = 1 << 26
+_PART = 1 << 24  # bytes of a piece of a text, about
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -62,31 +63,131 @@ def read_text(
     see only the ends of lines that the options say; others are hidden from them.
     """
     found = detect_file(path, given=options)
+    with path.open("rb", buffering=0) as raw:
+        read = _read(raw, path.stat().st_size, path, found, as_written, progress)
+    if read is None:
+        raise InputRefused("table.no_rows", file=path.name)
+    return read
+
+
+def can_cut(options: ReadOptions) -> bool:
+    """Say whether a text can be read some lines at a time: every line is a row, and its end is seen in bytes.
+
+    Examples
+    --------
+    >>> can_cut(ReadOptions(header=True, multiline=False, line_ends="\n")), can_cut(ReadOptions())
+    (True, False)
+    """
+    lines = options.multiline is False and options.line_ends in ("\n", "\r\n")
+    return lines and options.header is not None and keeps_ascii(options.encoding or "utf-8")
+
+
+def has_quote(path: Path, found: Detection) -> bool:
+    """Say whether a cell below the names could run over the end of its line: only quotation marks let it."""
+    options, end = found.options, (found.options.line_ends or "\n").encode()
+    if options.escape or not keeps_ascii(options.encoding or "utf-8"):
+        return True
+    quote = (options.quote or '"').encode()
+    with path.open("rb") as file:
+        for _ in range(found.lines_before):
+            _line(file, end)
+        return any(quote in block for block in iter(lambda: file.read(_PART), b""))
+
+
+def text_pieces(
+    path: Path,
+    *,
+    options: ReadOptions,
+    as_written: frozenset[str] = frozenset(),
+    progress: Progress = SILENT,
+) -> Iterator[Table]:
+    """Read a text some lines at a time, so that memory does not grow with it; see `read_text` and `can_cut`.
+
+    Every piece is read as a file of its own below the same names. Of rows that were set aside the numbers
+    count those that stayed before their piece.
+    """
+    found = detect_file(path, given=options)
+    if not set(clean_names(found.names, found.width, path.name)[0]) <= as_written:
+        # how a column is stored that nobody declared follows from all of its cells
+        yield read_text(path, options=options, as_written=as_written, progress=progress)
+        return
+    end, size = (found.options.line_ends or "\n").encode(), max(path.stat().st_size, 1)
+    is_first = True
+    with path.open("rb") as file:
+        head = b"".join(_line(file, end) for _ in range(found.lines_before))
+        for at, part in _parts(file, end):
+            # at the beginning of a text these bytes are a mark, anywhere else they are in a cell
+            mark = _BOM if not head and at > len(part) and part.startswith(_BOM) else b""
+            whole = io.BytesIO(head + mark + part)
+            share = progress.part((at - len(part)) / size, min(at / size, 1.0))
+            read = _read(whole, len(whole.getbuffer()), path, found, as_written, share, names=is_first)
+            del whole, part
+            if read is not None:
+                is_first = False
+                yield read
+    if is_first:
+        raise InputRefused("table.no_rows", file=path.name)
+
+
+def _line(file: IO[bytes], end: bytes) -> bytes:
+    line = file.readline()
+    while line and not line.endswith(end):
+        more = file.readline()
+        if not more:
+            break
+        line += more
+    return line
+
+
+def _parts(file: IO[bytes], end: bytes) -> Iterator[tuple[int, bytes]]:
+    """Give whole lines, about so many bytes at a time, and where in the file they end."""
+    rest = b""
+    while block := file.read(_PART):
+        whole = rest + block
+        cut = whole.rfind(end) + len(end)
+        if cut < len(end):
+            rest = whole
+            continue
+        rest = whole[cut:]
+        yield file.tell() - len(rest), whole[:cut]
+    if rest:
+        yield file.tell(), rest
+
+
+def _read(
+    raw: IO[bytes],
+    size: int,
+    path: Path,
+    found: Detection,
+    as_written: frozenset[str],
+    progress: Progress,
+    *,
+    names: bool = True,
+) -> Table | None:
+    """Read the rows of a text, None where it has none; with ``names`` say what was found about those."""
     ends = LineEnds.of(found.options)
     quote = (found.options.quote or '"').encode("utf-8")
-    with path.open("rb", buffering=0) as raw:
-        size = path.stat().st_size
 
-        def start(above: int = 0) -> Watched:
-            raw.seek(0)
-            return Watched(raw, size, progress.part(0, 0.6), quote, above)
+    def start(above: int = 0) -> Watched:
+        raw.seek(0)
+        return Watched(raw, size, progress.part(0, 0.6), quote, above)
 
-        findings: list[Finding] = []
-        try:
-            columns, has_nul, hidden = _fast(start, found, ends)
-        except (pa.ArrowInvalid, UnicodeDecodeError, ValueError):
-            watched = start()
-            columns, findings = _patient(watched, found, ends, path.name, Room(path))
-            has_nul, hidden = watched.has_nul, True
+    findings: list[Finding] = []
+    try:
+        columns, has_nul, hidden = _fast(start, found, ends)
+    except (pa.ArrowInvalid, UnicodeDecodeError, ValueError):
+        watched = start()
+        columns, findings = _patient(watched, found, ends, path.name, Room(path))
+        has_nul, hidden = watched.has_nul, True
     if not columns or len(columns[0]) == 0:
-        raise InputRefused("table.no_rows", file=path.name)
-    names, about_names = clean_names(found.names, len(columns), path.name)
-    findings.extend(about_names)
+        return None
+    called, about_names = clean_names(found.names, len(columns), path.name)
+    findings.extend(about_names if names else ())
     if found.options.multiline is None:
         over = run_over(columns)
         found = replace(found, options=replace(found.options, multiline=over))
     how = _How(found.options, has_nul, path.name, as_written, ends if hidden else None)
-    frame, about_cells = _store(columns, names, how, progress.part(0.6, 1))
+    frame, about_cells = _store(columns, called, how, progress.part(0.6, 1))
     return Table(frame, source=path.name, options=found.options, findings=(*findings, *about_cells))
 
 

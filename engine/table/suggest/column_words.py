@@ -324,7 +324,7 @@ def short_or_compound(name: str, groups: tuple[str, ...]) -> tuple[str, str, str
 
 
 def says(word: str, meaning: str) -> bool:
-    """Say whether a word is one for a ``person``, ``number``, ``event``, ``thing``, ``month``, ``weight``."""
+    """Say whether a word is one for a ``person``, ``number``, ``event``, ``thing``, ``weight``, ``text`` …"""
     single = _groups()["single"]
     if single.exact.get(word) == meaning:
         return True

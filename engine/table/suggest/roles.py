@@ -124,9 +124,16 @@ def _direct(looked: Profile, kind: Kind) -> Found | None:
         return Role.DIRECT_IDENTIFIER, "direct_name", {"word": direct[1]}
     if looked.unique and looked.row_number:
         return Role.DIRECT_IDENTIFIER, "row_number", {}
-    if looked.longest > FREE_TEXT and kind is Kind.TEXT:
+    if (looked.longest > FREE_TEXT and kind is Kind.TEXT) or _is_written(looked, kind, parts):
         return Role.DROPPED, "free_text", {"length": looked.longest}
     return None if kind is Kind.DATE or (looked.numeric and not looked.whole) else _number(looked, parts)
+
+
+def _is_written(looked: Profile, kind: Kind, parts: tuple[str, ...]) -> bool:
+    """Say whether cells that repeat are notes all the same: people write many of them in the same words."""
+    is_named = any(says(part, "text") for part in (*parts, "".join(parts)))
+    is_long = looked.longest > FREE_TEXT // 2 and looked.distinct > FEW
+    return is_named and is_long and kind in (Kind.TEXT, Kind.CATEGORY) and not looked.numeric
 
 
 def _number(looked: Profile, parts: tuple[str, ...]) -> Found | None:

@@ -34,6 +34,7 @@ CALLS = (
     "exponential_choice",
     "permute_and_flip",
     "sparse_vector",
+    "clear_counts",
 )
 BY_ROW = ("random_keys", "bernoulli", "uniform_below")  # may be called once for each row of the table
 

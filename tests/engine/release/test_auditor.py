@@ -20,7 +20,8 @@ from engine.release.auditor import write_auditor
 from engine.release.bundle import Bundle, write_sums
 from engine.release.examples import run_examples
 from engine.release.readme import describe_files
-from engine.release.verify import verify
+from engine.release.verify import _is_as_told, verify
+from tests.engine.release.conftest import Runner
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +126,50 @@ def test_what_was_changed_in_it_is_found(made: Bundle, ledger: Ledger, tmp_path:
     assert verify(tmp_path / "audit", ledger=ledger).passed
     change(tmp_path / "audit")
     assert verify(tmp_path / "audit", ledger=ledger).problems
+
+
+def tell_otherwise(audit: Path, register: dict[str, Any]) -> None:
+    """Write another register into an auditor's bundle, with its sum where the words name it."""
+    (audit / "register.json").write_text(json.dumps(register))
+    words = audit / "AUDITOR.txt"
+    line = f"{sha256(audit / 'register.json')}  register.json"
+    words.write_text(re.sub(r"[0-9a-f]{64}  register\.json", line, words.read_text(encoding="utf-8")))
+
+
+def leaves_of(tree: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Give the place of every value of a tree that holds no others."""
+    below = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    inside = [found for name, one in below for found in leaves_of(one, (*place, name))]
+    yield from inside or [place]
+
+
+def test_a_register_that_was_told_otherwise_is_found_by_the_ledger(
+    made: Bundle, ledger: Ledger, tmp_path: Path, run: Runner
+) -> None:
+    audit = tmp_path / "audit"
+    write_auditor(made.folder, audit, ledger=ledger)
+    told = json.loads((audit / "register.json").read_text(encoding="utf-8"))
+    run("later", seed=2)
+    ledger.change_budget(ledger.holdings()[0].id, epsilon=50, reason="another year")
+    assert verify(audit, ledger=ledger).passed  # what was true then stays so, whatever came later
+    tried = 0
+    for place in leaves_of(told):
+        forged = json.loads(json.dumps(told))
+        holder = forged
+        for name in place[:-1]:
+            holder = holder[name]
+        holder[place[-1]] = f"{holder[place[-1]]}1"
+        if place[-1] in ("written", "expired"):  # hang on the day of writing
+            continue
+        tried += 1
+        tell_otherwise(audit, forged)
+        assert not _is_as_told(audit / "register.json", made.entry, ledger), place
+    assert tried > 40
+    tell_otherwise(audit, told | {"holdings": []})
+    (problem,) = verify(audit, ledger=ledger).problems
+    assert (problem.code, problem.values["file"]) == ("bundle.entry_differs", "register.json")
+    tell_otherwise(audit, told)
+    assert verify(audit, ledger=ledger).passed
 
 
 def test_a_release_alone_and_a_place_inside_are_refused(made: Bundle, tmp_path: Path) -> None:

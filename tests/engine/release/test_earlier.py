@@ -20,6 +20,7 @@ from engine.release import earlier as earlier_module
 from engine.release import seconded
 from engine.release.charge import NEW_HOLDING
 from engine.release.earlier import EARLIER_MISSING, OTHER_PEOPLE, missing, told_of
+from engine.release.plan import Plan
 from engine.release.reasons import KNOWN
 from engine.release.run import prepare, run
 from engine.release.working import sweep
@@ -395,6 +396,65 @@ def test_the_same_people_have_the_same_rows_in_every_table_of_a_register(tmp_pat
         for name, other in (("one", "gender"), ("two", "age"))
     ]
     assert sums[0]["count"].tolist() == sums[1]["count"].tolist() and len(sums[0]) == 4
+
+
+AROUND = {"[40-50)": "[50-60)", "[50-60)": "[60-70)", "[60-70)": "[70-80)", "[70-80)": "[40-50)"}
+EXCHANGED = {"step": "recode", "column": "age", "map": AROUND}
+SOME_ROWS = {"step": "keep_rows_where", "column": "readmitted", "is": "in", "values": ["NO", "<30"]}
+OTHERWISE = {
+    "exchanged in the file": (lambda frame: frame.assign(age=frame["age"].map(AROUND)), [], []),
+    "put together": (lambda frame: frame.assign(age=frame["age"].replace("[50-60)", "[40-50)")), [], []),
+    "exchanged by a step": (lambda frame: frame, [], [EXCHANGED]),
+    "exchanged beside conditions": (lambda frame: frame, [SOME_ROWS], [EXCHANGED, SOME_ROWS]),
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "form"),
+    [*zip(OTHERWISE, ("hidden", "random_rounding") * 2, strict=True), ("put together", "hidden")],
+)
+def test_values_that_read_otherwise_under_their_old_names_need_a_reason(tmp_path, ledger, change, form):
+    """Whoever knows how they were exchanged reads the same rows twice, hidden or rounded in two ways."""
+    frame, (again, *steps) = month(21), OTHERWISE[change]
+    for name, rows, own in zip(("one", "two"), (frame, again(frame)), steps, strict=True):
+        people_table(rows, tmp_path, f"{name}.csv")
+        plan = replace(
+            planned(tmp_path, {}, name, columns=["age", "gender"], form=form, threshold=5), preparation=own
+        )
+        if name == "one":
+            run(plan, out=tmp_path / name, ledger=ledger, base=tmp_path)
+    with pytest.raises(InputRefused, match=r"not_compared|resembles|differs"):
+        run(plan, out=tmp_path / "two", ledger=ledger, base=tmp_path)
+
+
+@pytest.mark.parametrize("form", ["random_rounding", "controlled_rounding", "cell_keys"])
+def test_changed_counts_do_not_leave_twice_with_other_changes(tmp_path, ledger, form):
+    """Under other names of the values; by keys, with other numbers of the same people."""
+    frame, more = month(23), {"columns": ["age", "gender"], "form": form, "seconds": 1}
+    people_table(frame, tmp_path, "one.csv")
+    run(planned(tmp_path, {}, "one", **more), out=tmp_path / "one", ledger=ledger, base=tmp_path)
+    again = numbered_anew(frame, "patient_nbr") if form == "cell_keys" else frame
+    path = people_table(again, tmp_path, "two.csv")
+    plan = planned(tmp_path, {}, "two", **more)
+    if form != "cell_keys":
+        for old, new in (("Female", "Woman"), ("Male", "Man"), ("[", "from ")):
+            path.write_text(path.read_text().replace(old, new))
+            plan = Plan.loads(plan.dumps().replace(f'"{old}', f'"{new}'))
+    with pytest.raises(InputRefused, match=r"not_compared|resembles|again"):
+        run(plan, out=tmp_path / "two", ledger=ledger, base=tmp_path)
+
+
+def test_counts_changed_by_keys_leave_again_with_few_people_more(tmp_path, ledger):
+    frame = month(24)
+    for name, rows in (("one", frame[:-20]), ("two", frame)):
+        people_table(rows, tmp_path, f"{name}.csv")
+        plan = planned(tmp_path, {}, name, columns=["age", "gender"], form="cell_keys")
+        run(plan, out=tmp_path / name, ledger=ledger, base=tmp_path)
+
+
+def test_some_of_the_same_people_are_a_table_as_any_other(tmp_path, ledger):
+    first = month(22)
+    pair(tmp_path, ledger, first, first[first["patient_nbr"] % 2 == 0])
 
 
 # --- three tables and more -----------------------------------------------------------------------------

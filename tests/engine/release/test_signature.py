@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from importlib.resources import files
@@ -22,10 +23,11 @@ from engine.ledger import Ledger
 from engine.release import signature, signing
 from engine.release.bundle import SUMS, write_sums
 from engine.release.sheets import write_sheets
-from engine.release.signature import SIGNATURE, dumps, fingerprint_of, is_signed, message
+from engine.release.signature import SIGNATURE, dumps, fingerprint_of, in_groups, is_signed, message
 from engine.release.verify import verify
 from tests.engine.release.conftest import Runner, forge_sums
 
+CERTIFIED = "SHA256SUMS.p7s"
 L = 2**252 + 27742317777372353535851937790883648493
 CHECKER: dict[str, Any] = {"__name__": "check_signature"}
 exec((files("resources") / "readers" / "check_signature.py.txt").read_text(), CHECKER)
@@ -237,11 +239,12 @@ def page(qapp: Any) -> Callable[[Path, str], bool]:
         pairs = ",".join(
             f"[{json.dumps(path.name)}, {array(path.read_bytes())}]"
             for path in sorted(folder.iterdir())
-            if path.name in ("README.txt", SUMS, SIGNATURE)
+            if path.name in ("README.txt", SUMS, SIGNATURE, CERTIFIED)
         )
         found = run(engine, f"compare(new Map([{pairs}]), {json.dumps(known)})")
         states = dict(found["rows"])
-        return states["README.txt"] == "same" and found["signature"][1] == "answer good"
+        is_right = states["README.txt"] == "same" and states.get(CERTIFIED, "beside") == "beside"
+        return is_right and found["signature"][1] == "answer good"
 
     return answer
 
@@ -250,6 +253,38 @@ def everywhere(made: Signed, page: Callable[[Path, str], bool]) -> set[bool]:
     """Return what program, Python alone and page say to somebody who knows the first key."""
     problems = verify(made.release, fingerprints={made.known: "the sheet"}).problems
     return {not problems, not CHECKER["check"](str(made.release), made.known), page(made.release, made.known)}
+
+
+@pytest.mark.parametrize(
+    ("content", "is_one"),
+    [
+        (b"\x30\x03\x02\x01\x01", True),
+        (b"\x30\x82\x01\x00" + bytes(256), True),
+        (b"-----BEGIN PKCS7-----\nMAA=\n-----END PKCS7-----\n", True),
+        (b"-----BEGIN CMS-----\nMAA=\n-----END CMS-----", True),
+        (b"\x30\x03\x02\x01\x01patient;sex", False),
+        (b"\x30\x85\x00\x00\x00\x00\x00", False),
+        (b"\x30\x84\x00\x01\x00\x00" + bytes(65536), False),
+        (b"-----BEGIN PKCS7-----\npatient;sex\n", False),
+        (b"patient;sex\n1;f\n", False),
+        (b"0", False),
+        (b"", False),
+    ],
+)
+def test_everywhere_a_signature_of_another_program_is_let_in_and_nothing_else_under_its_name(
+    made: Signed, page: Callable[[Path, str], bool], content: bytes, is_one: bool
+) -> None:
+    (made.release / CERTIFIED).write_bytes(content)
+    assert everywhere(made, page) == {is_one}
+
+
+def test_python_alone_takes_a_fingerprint_however_it_was_written(made: Signed) -> None:
+    checker = files("resources") / "readers" / "check_signature.py.txt"
+    groups = in_groups(made.known).upper()
+    for given in ([groups], groups.split(), [groups.replace(" ", "-")], [groups.replace(" ", ":")]):
+        command = [sys.executable, str(checker), str(made.release), *given]
+        said = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert said.stdout.startswith("Yes") and not said.returncode, (given, said)
 
 
 def test_a_signature_is_genuine_everywhere_and_so_is_one_with_a_key_that_the_known_one_named(

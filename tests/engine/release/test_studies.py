@@ -549,6 +549,18 @@ def test_a_roster_that_isolates_a_site_is_refused(masked: Masked) -> None:
     assert refused.value.code == "sites.no_holder"
 
 
+def test_no_site_takes_the_key_of_another_sites_masks(masked: Masked, sites: list[Site]) -> None:
+    """A mask that stands there twice is gone modulo 2, and what the third site sent shows its last bit."""
+    tree = site_files.roster_of(masked.found, masked.shares)
+    heads = [dict(one) for one in tree["heads"]]
+    head = {**heads[1]["head"], "ephemeral": heads[2]["head"]["ephemeral"]}
+    heads[1] = {"head": head, "signature": sites[1].key.sign(site_files._signed(SHARE, head))}
+    roster = site_files.written(site_files.ROSTER, {**tree, "heads": heads}, masked.key.sign)
+    with pytest.raises(InputRefused) as refused:
+        masked.answer(roster, 1)
+    assert refused.value.code == "sites.forged"
+
+
 def test_a_key_for_masks_that_its_holder_did_not_sign_makes_no_study(masked: Masked) -> None:
     """The coordinator puts in a key of its own under a holder's name: it would read every site's sums."""
     own = masks.exchange_public(bytes([7]) * 32)

@@ -229,6 +229,18 @@ def test_two_folders_of_different_releases_are_found_out(run: Runner, made: Bund
 
 
 @pytest.mark.guarantee
+@pytest.mark.parametrize("name", ["release", "internal", "auditor", "key", "from the hospital"])
+def test_a_release_alone_is_checked_alike_under_any_name(made: Bundle, tmp_path: Path, name: str) -> None:
+    alone = tmp_path / "alone" / name
+    shutil.copytree(made.folder / "release", alone)
+    assert verify(alone).passed
+    (alone / "README.txt").write_text("other")
+    assert [problem.code for problem in verify(alone).problems] == ["bundle.changed"]
+    (alone / "report-external.pdf").unlink()
+    assert "bundle.missing" in [problem.code for problem in verify(alone).problems]
+
+
+@pytest.mark.guarantee
 @pytest.mark.parametrize("name", ["patients.csv", ".hidden", "release2"])
 def test_what_stands_beside_the_two_folders_is_named(made: Bundle, name: str) -> None:
     (made.folder / name).mkdir() if name == "release2" else (made.folder / name).write_text("a,b\n")

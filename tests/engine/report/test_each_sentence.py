@@ -315,7 +315,8 @@ def said_before(said: Before) -> Iterator[tuple[str, str]]:
     for error in design.forecast.errors:
         yield f"preview.errors.{error.of}", error_sentence(error)
     found = [*design.forecast.notes, *design.forecast.views, *whose_rows(design, plan.people or 1006)]
-    found += [said.verdict.said] if isinstance(said.verdict, Judged) else []
+    if isinstance(said.verdict, Judged):
+        found += [said.verdict.said, *([said.verdict.care] if said.verdict.care is not None else [])]
     found += [Text(f"assumptions.{one}") for one in design.stated.assumptions]
     sentence = privacy_statement(design.stated, readings=False)["sentence"]
     found.append(Text(sentence["id"], sentence["values"]))

@@ -1,9 +1,12 @@
 """What a coarser or absent column would change: against preparing the table that way; and who is exposed."""
 
+from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from engine.risk.encoding import encode
 from engine.risk.group_sizes import group_sizes
@@ -55,6 +58,52 @@ def test_every_try_agrees_with_a_table_prepared_that_way():
     assert tried_with(found.table, {}, limit=5) == found.now
 
 
+CROSSED = {"a": ("left", "up"), "b": ("left", "down"), "c": ("right", "up")}  # no step is a part of the other
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_counted_before_changes_no_count(seed, several):
+    """In any order, beside group-bys of pandas: who is known to be alone is not looked at, and stays so."""
+    made, count = np.random.default_rng(seed), 120
+    frame = pd.DataFrame(
+        {
+            "age": made.integers(0, 80, count),
+            "sort": made.choice([*CROSSED, "d", None], count),
+            "code": made.choice([f"{number:03}" for number in range(40)], count),
+            "sex": made.choice(["f", "m"], count),
+            "person": np.arange(count) % 70 if several else np.arange(count),
+        }
+    )
+    crossed, prefix = Hierarchy(tree=CROSSED), Hierarchy(prefix=(2, 1))
+    marked = (
+        Column("age", Role.IDENTIFYING, Kind.INTEGER),
+        Column("sort", Role.IDENTIFYING, Kind.CATEGORY, hierarchy=crossed),
+        Column("code", Role.IDENTIFYING, Kind.CATEGORY, hierarchy=prefix),
+        Column("sex", Role.IDENTIFYING, Kind.CATEGORY),
+        Column("person", Role.PERSON_KEY),
+    )
+    today = risk_today(Table(frame), Schema(marked), limit=4)
+    steps = [range(LEFT_OUT, height) for height in (4, 3, 3, 1)]
+    ways = [dict(zip(today.columns, way, strict=True)) for way in product(*steps)]
+    made.shuffle(ways)
+    for way in ways:
+        kept = [today.table.columns[name] for name, step in way.items() if step != LEFT_OUT]
+        read = [
+            one.coarser(hierarchy_to_try(one.column), way[one.column.name]) if way[one.column.name] else one
+            for one in kept
+        ]
+        lines = pd.DataFrame({one.column.name: np.array(one.texts)[one.codes] for one in read})
+        sets = lines.agg(tuple, axis=1).groupby(frame["person"]).agg(frozenset) if read else None
+        sizes = [frame["person"].nunique()] if sets is None else sets.value_counts().tolist()
+        tried = today.trials.count(way, limit=4)
+        by_size = Counter()
+        for size in sizes:
+            by_size[size] += size
+        assert tried.sizes == dict(sorted(by_size.items())), way
+        assert (tried.alone, tried.under) == (by_size[1], sum(by_size[size] for size in (1, 2, 3)))
+
+
 def test_everything_left_out_is_one_group():
     table = encode(Table(rows()), Schema(COLUMNS))
     assert tried_with(table, dict.fromkeys(("age", "ward", "sex"), LEFT_OUT), limit=5) == Tried(0, 0)
@@ -81,7 +130,7 @@ def test_a_person_with_several_rows_is_listed_once():
     people = [one.row % 40 for one in found.exposed]
     assert len(people) == len(set(people)) == found.singled_out
     assert found.now == counted(frame, schema=schema)
-    assert found.average == found.groups.count / 40
+    assert found.average == group_sizes(Table(frame), schema).groups / 40
 
 
 def test_missing_values_that_match_everything_hide_people():

@@ -43,6 +43,14 @@ def test_cells_are_moments_in_the_clock_of_the_zone() -> None:
     assert len(moments(pd.Series([], dtype="str"), SEEN)) == 0
 
 
+@pytest.mark.parametrize("cell", ["9999-12-31T23:59Z", "9999-12-31T12:00+01:00", "0001-01-01T00:00+00:00"])
+def test_a_cell_at_either_end_of_the_calendar_reads_as_missing_in_every_zone(cell: str) -> None:
+    for zone in ("Europe/Zurich", "Africa/Cairo", "Pacific/Auckland", "America/New_York", "Asia/Kathmandu"):
+        seen = Column("seen", kind=Kind.MOMENT, domain=Domain(zone=zone))
+        alone, together = (moments(pd.Series([*more, "2026-07-01T08:59Z"]), seen) for more in ([], [cell]))
+        assert np.isnat(together[0]) and together[1] == alone[0]
+
+
 def test_a_stored_column_says_the_same() -> None:
     stored = stored_as_declared(pd.Series(list(CELLS), dtype="str"), SEEN, ReadOptions())
     assert stored.dtype.kind == "M"

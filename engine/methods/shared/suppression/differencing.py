@@ -91,11 +91,14 @@ class Told:
         return {cell: float(number) for cell, number, is_hidden in pairs if not is_hidden}
 
 
-def _nobody(_: _Cell) -> int:
+def nobody(_: _Cell) -> int:
+    """Count nobody: where it is not known who is in one table alone."""
     return 0
 
 
-def exposed_cells(new: Told, old: Told, strangers: Strangers = _nobody) -> list[str]:
+def exposed_cells(
+    new: Told, old: Told, strangers: Strangers = nobody, *, same_rows: bool = False
+) -> list[str]:
     """Name the cells that become too small to be printed by what the other table says.
 
     Parameters
@@ -105,6 +108,8 @@ def exposed_cells(new: Told, old: Told, strangers: Strangers = _nobody) -> list[
     strangers
         Whom the new one counts and the old one surely does not: a difference that hides as many as the
         threshold behind it is that of no few people, however small it is.
+    same_rows
+        Whether surely all rows of the new one were among those of the old one, before conditions chose.
 
     Returns
     -------
@@ -119,7 +124,8 @@ def exposed_cells(new: Told, old: Told, strangers: Strangers = _nobody) -> list[
         The tables are of different rows, and nothing printed says of how many people the difference is: sums
         that differ, two tables without a cell in common (other names, other totals), tables whose numbers
         differ and of which a column reads otherwise, tables of which a column puts its values together in
-        another way, or exact numbers beside rounded ones that could differ by few people.
+        another way, tables that conditions chose from the same rows and that no rows give both, or exact
+        numbers beside rounded ones that could differ by few people.
 
     Notes
     -----
@@ -137,8 +143,10 @@ def exposed_cells(new: Told, old: Told, strangers: Strangers = _nobody) -> list[
     of the same rows, over the columns of the conditions too. What one of them counts of a cell of the other,
     and what it does not, may be no small group either.
     """
-    if strangers is _nobody and (new.conditions or old.conditions):
+    if strangers is nobody and (new.conditions or old.conditions):
         chosen = _join_chosen(new, old)
+        if chosen is None and same_rows:
+            raise NotComparable  # a column reads otherwise
         if chosen:
             return [name_of(cell) for cell in dict.fromkeys(chosen)]
     new, old = replace(new, conditions=()), replace(old, conditions=())
@@ -157,7 +165,7 @@ def exposed_cells(new: Told, old: Told, strangers: Strangers = _nobody) -> list[
     if (not common and not slack) or any(gap[cell] - slack < threshold for cell in few):
         raise NotComparable  # nothing says of which rows they are, or by how few people they differ
     apart = [name for name in new.totals if name in old.totals and not _read_alike(new, old, name)]
-    if any(_is_regrouped(new, old, name) for name in apart):
+    if is_regrouped(new, old):
         raise NotComparable  # what groups of the same values have in common, or not, nobody counted
     if not moved:
         found = _join(new, old)
@@ -197,6 +205,22 @@ def is_moved_by_few(new: Told, old: Told, few: float) -> bool:
     slack = max(new.off, old.off, 1) - 1
     gaps = [np.maximum(np.abs(one[:, 0]) - slack, 0).sum() for one in _both(new, old).values()]
     return bool(max(gaps, default=0.0) < 2 * few)
+
+
+def is_explained(new: Told, old: Told, came: int, few: float) -> bool:
+    """Say whether people who came and people who left can make the differences of two tables of counts.
+
+    Of ``came`` it is known; how many left follows from the totals. Where more than ``few`` are missing or too
+    many, people have other values than before, or a column reads otherwise.
+    """
+    slack, tables = max(new.off - 1, 0) + max(old.off - 1, 0), _both(new, old)
+    whole = tables.get(frozenset())
+    left = np.inf if whole is None else came - whole[0, 0] + slack
+    return all(
+        np.maximum(one[:, 0] - slack, 0).sum() < came + few
+        and np.maximum(-one[:, 0] - slack, 0).sum() < left + few
+        for one in tables.values()
+    )
 
 
 def _both(new: Told, old: Told) -> dict[frozenset[str], Floats]:
@@ -294,8 +318,8 @@ def _moved_unseen(new: Told, old: Told, threshold: float, strangers: Strangers) 
     return list(dict.fromkeys(found))
 
 
-def _join_chosen(new: Told, old: Told) -> list[_Cell]:
-    """Return the cells that two tables expose whose conditions chose from the same rows.
+def _join_chosen(new: Told, old: Told) -> list[_Cell] | None:
+    """Return the cells that two tables expose whose conditions chose from the same rows; None where none did.
 
     Rows with other values than the tables have are looked at only where there must be some.
     """
@@ -304,7 +328,7 @@ def _join_chosen(new: Told, old: Told) -> list[_Cell]:
         found = _joined(new, old, levels, kept)
         if found is not None:
             return found
-    return []
+    return None
 
 
 def _values(
@@ -460,10 +484,13 @@ def _read_alike(new: Told, old: Told, name: str) -> bool:
     return new.totals[name] == old.totals[name] and _labels(new, name) == _labels(old, name)
 
 
-def _is_regrouped(new: Told, old: Told, name: str) -> bool:
-    """Say whether a column puts its values together in another way, and has not just some values more."""
-    here, there = _labels(new, name), _labels(old, name)
-    return new.totals[name] != old.totals[name] or not (here <= there or there <= here)
+def is_regrouped(new: Told, old: Told) -> bool:
+    """Say whether a column of both puts its values together in another way, and has not just some more."""
+    both = [(_labels(new, name), _labels(old, name), name) for name in new.totals if name in old.totals]
+    return any(
+        new.totals[name] != old.totals[name] or not (here <= there or there <= here)
+        for here, there, name in both
+    )
 
 
 def _spread(frame: pd.DataFrame, own: Mapping[str, str], totals: Mapping[str, str]) -> pd.DataFrame:

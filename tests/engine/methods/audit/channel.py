@@ -9,6 +9,7 @@ from fractions import Fraction
 from html import unescape
 from importlib.resources import files
 from itertools import combinations, product
+from operator import eq
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -79,6 +80,9 @@ def chances(kind: str, hit: int, tickets: int, **size: int) -> list[list[Fractio
     elif kind == "option":
         ticked = list(product((0, 1), repeat=size["options"]))
         marks = [[one[v] == said for v in range(size["options"]) for said in (0, 1)] for one in ticked]
+    elif kind == "signs":
+        corners = list(product((0, 1), repeat=size["options"]))
+        marks = [[sum(map(eq, one, other)) >= size["least"] for other in corners] for one in corners]
     elif kind == "wave":
         near, ends = 2 * size["reach"], size["levels"] + 2 * size["reach"]
         marks = [[0 <= y - v <= near for y in range(ends)] for v in range(size["levels"])]

@@ -6,6 +6,7 @@ nothing of it. Which of them a method goes through follows from its promise.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -16,7 +17,9 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 
+from engine.evaluation.without_noise import WithoutNoise
 from engine.methods.protocol import FileArtefact, Method, Release, Request, TableArtefact
+from engine.privacy.draw import Draw
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.mechanisms.integers import listening
 from engine.privacy.noise import Noise
@@ -50,6 +53,13 @@ class Otherwise:
                 return int(np.argmax(scores))
 
             return choose
+        if name == "clear_counts" and self._is_greedy:
+
+            def count(cells: np.ndarray, counts: np.ndarray, **named: Any) -> Any:
+                asked(cells, counts, **named)
+                return WithoutNoise().clear_counts(cells, counts, **named)
+
+            return count
         return asked
 
 
@@ -151,6 +161,16 @@ def weaker_door(method: Method) -> Iterator[None]:
                 return _honest(self, *given, **named) // 2
 
             stack.enter_context(patch.object(Noise, name, half))
+        whole = Noise.clear_counts
+
+        def of_half(self: Noise, cells: Any, counts: Any, *, scale: Any, **named: Any) -> Any:
+            found = whole(self, cells, counts, scale=scale / 2, **named)
+            asked = Draw("clear_counts", Fraction(scale), (named["threshold"], named.get("size", 0)))
+            self._counted += Counter({asked: 1})
+            self._counted -= Counter({asked._replace(parameter=Fraction(scale) / 2): 1})
+            return found
+
+        stack.enter_context(patch.object(Noise, "clear_counts", of_half))
         yield
 
 
@@ -390,7 +410,7 @@ def sabotages(method: Method) -> list[Sabotage]:
         noisy = [frozen, halved, thrown_away, weaker_door] if first.drawn() else []
         return [*noisy, *rows, untested, claimed_less]
     noisy = [frozen, halved, thrown_away]
-    if any(draw.sampler in SAMPLERS for one in promises for draw in one.drawn()):
+    if any(draw.sampler in (*SAMPLERS, "clear_counts") for one in promises for draw in one.drawn()):
         noisy.append(weaker_door)
     claims = [] if method.steps else [claimed_less]
     return [*noisy, *rows, asked_once_more, *claims]

@@ -18,7 +18,10 @@ def drawn(truth: tuple[int, ...], channel: Channel, chance: np.random.Generator)
     hit = chance.integers(channel.tickets) < channel.hit
     count, below = channel.layout
     while True:
-        found = tuple(sorted(chance.choice(below, size=count, replace=False).tolist()))
+        if channel.kind == "signs":
+            found = tuple(chance.integers(2, size=count).tolist())
+        else:
+            found = tuple(sorted(chance.choice(below, size=count, replace=False).tolist()))
         if channel.marks(truth, found) == hit:
             return found
 

@@ -14,7 +14,7 @@ import segno
 from engine.methods.exchanges.kit import Kit, Question
 from engine.methods.exchanges.kit_page import page, question_for_script
 from engine.methods.exchanges.reading import read_reports
-from engine.privacy.channels import RANGE, Bit, Geometry, Option, Sets, Wave, channel_to_json
+from engine.privacy.channels import RANGE, Bit, Geometry, Option, Sets, Signs, Wave, channel_to_json
 
 pytestmark = [
     pytest.mark.slow,
@@ -40,6 +40,8 @@ CHANNELS = [
     Sets(7, 10, 6, 2, 2),
     Sets(7, 10, 7, 3, 2),
     Option(3, 4, 3),
+    Signs(7, 10, 3, 2),
+    Signs(7, 10, 4, 3),
     Geometry(7, 10, 7, 2, 3, 1),
     Geometry(9, 10, 4, 3, 2, 0),
     Wave(7, 10, 4, 2),
@@ -195,6 +197,7 @@ SLIPS = {
     "points off the plane": (
         "=== (channel.near === 1)", "!== (channel.near === 1)", Geometry(7, 10, 7, 2, 3, 1),
     ),
+    "one option too few agrees": (">= channel.least", "> channel.least", Signs(7, 10, 3, 2)),
     "an end that is not rounded": ("below(channel.levels - 1) < truth", "0 < truth", Bit(3, 4, 5)),
 }  # fmt: skip
 

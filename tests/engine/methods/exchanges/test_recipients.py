@@ -15,7 +15,7 @@ from engine.methods.exchanges.estimating import estimates, mean_of
 from engine.methods.exchanges.kit import MEASURED, Question
 from engine.methods.exchanges.recipients import counts, programs
 from engine.methods.shared.workbook_file import is_plain
-from engine.privacy.channels import Bit, Geometry, Option, Sets, Wave
+from engine.privacy.channels import Bit, Geometry, Option, Sets, Signs, Wave
 from tests.engine.methods.models.spreadsheet import Spreadsheet
 
 ONE = Fraction(1)
@@ -26,6 +26,7 @@ QUESTIONS = (
     Question("Pair?", "pair", ("a", "b"), Sets.at(4, 1, 1, ONE), ONE, "And?", ("c", "d")),
     Question("Ticks?", "several_of", tuple("abcd"), Sets.at(6, 2, 2, ONE), ONE),
     Question("Drawn?", "several_of", tuple("abc"), Option.at(3, ONE), ONE),
+    Question("Each?", "several_of", tuple("abcd"), Signs.at(4, ONE), ONE),
     Question("How much?", "number", tuple(map(str, range(9))), Wave.at(9, 3, ONE), ONE,
              lowest=Fraction(5), step=Fraction(1, 2)),
     Question("On average?", "mean", tuple(map(str, range(5))), Bit.at(5, ONE), ONE,
@@ -37,6 +38,8 @@ def reported(question, seed):
     """Return outcomes of any kind: what they say does not matter here."""
     rng = np.random.default_rng(seed)
     count, below = question.channel.layout
+    if isinstance(question.channel, Signs):
+        return rng.integers(below, size=(300, count))
     rows = [np.sort(rng.choice(below, size=count, replace=False)) for _ in range(300)]
     return np.array(rows)
 

@@ -22,9 +22,10 @@ from engine.methods.exchanges.kit import LANGUAGES, Kit, Question
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import channel_of
 from engine.methods.exchanges.reading import read_reports
-from engine.methods.exchanges.told import inside, uneven
+from engine.methods.exchanges.told import Results, inside, uneven
 from engine.methods.protocol import Budget
 from engine.privacy.channels import Sets, for_choice
+from engine.privacy.promise import Promise
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.plan import FileReference
@@ -341,9 +342,88 @@ def test_reports_that_were_made_up_for_one_question_show():
     forged = [written(kit, number, [(3, (0,))]) for number in range(400)]
     found = read_reports([*honest, *forged], kit)
     assert [place for place, one in enumerate(uneven(kit, found)) if one > 5] == [3]
-    (_, table) = inside(kit, found).views
+    (_, table, _) = inside(kit, found, Results(kit, found)).views
     assert [row[2].id.rsplit(".", 1)[1] for row in table.rows].count("more") == 1
     assert uneven(kit_of(OPENING), read_reports([], kit_of(OPENING))) == ()
+
+
+YES_OR_NO = [{"text": f"Question {place}?", "levels": ["yes", "no"]} for place in range(10)]
+WAYS = {
+    "a few questions": (OPENING, {}, 0),
+    "one of many that is drawn": (OPENING, {"questions": YES_OR_NO, "epsilon": 1}, 3),
+    "everything at once": (WIDE, {}, 2),
+    "everybody is asked all": (WIDE, {"asked": "all"}, 2),
+    "a small level": (OPENING, {"questions": [QUESTION | {"levels": list("abc"), "epsilon": "1/4"}]}, 2),
+    "so small that nothing helps": (OPENING, {"questions": YES_OR_NO, "epsilon": "1/10"}, 3),
+    "on paper": (OPENING, {"questions": YES_OR_NO[:4], "form": "paper", "asked": "one", "device": "lie"}, 4),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_what_made_up_reports_move_far_is_said_as_a_number_with_a_choice(name):
+    """Before the kit is made, in amber; each way with its own figure, which is less, and in the report."""
+    plan, changed, count = WAYS[name]
+    plan = replace(plan, parameters={**plan.parameters, **changed})
+    design, kit = check(plan), kit_of(plan)
+    release = SURVEY(plan.request).run({}, None)
+    said = {one.id.rsplit(".", 1)[1]: one for one in release.notes}
+    judged, far = design.judged(None), max(map(kit.moved_by_forged, kit.questions)) > 5
+    sentences = preview_json(plan, None)["sentences"]
+    assert far == any("One made-up report in 100" in one for one in sentences)
+    assert far == (count > 0) == (judged.care is not None) == ("forged_far" in said)
+    views = [one for one in (*design.forecast.views, *release.views) if one.title.id.endswith("ways.title")]
+    assert len(views) == 2 * far and ("forged" in said) != far
+    if not far:
+        return
+    chosen, *others = views[0].rows
+    assert len(others) == count - 1 and views[0] == views[1]
+    if others:
+        values = judged.care.values
+        assert values["less"] == min(one[2] for one in others) and values["now"] == 100 * chosen[3]
+        assert (values["less"], values["limit"]) in [(one[2], 100 * one[3]) for one in others]
+    assert chosen[2] == judged.care.values["points"] == said["forged_far"].values["points"]
+    assert chosen[2] == math.ceil(10 * max(map(kit.moved_by_forged, kit.questions))) / 10
+    assert all(one[2] < chosen[2] for one in others)
+    for way, *_, moved, _ in others:
+        assert way.id.rsplit(".", 1)[1] != "level" or moved <= 5
+
+
+def test_the_least_level_that_is_named_is_the_least():
+    asked = [QUESTION | {"levels": list("abcdefgh"), "epsilon": None}]
+    values = {**OPENING.parameters, "questions": asked, "epsilon": "1/4"}
+    shown = check(replace(OPENING, parameters=values)).forecast.views[-1]
+    way, level, moved, error = shown.rows[-1]
+    assert way.id.endswith(".level") and moved <= 5
+    at = {}
+    for tenths in (round(10 * level) - 1, round(10 * level)):
+        at[tenths] = check(replace(OPENING, parameters={**values, "epsilon": f"{tenths}/10"}))
+    lower, taken = at.values()
+    assert lower.kit.moved > 5 >= taken.kit.moved and taken.forecast.errors[0].limit == error
+
+
+@pytest.mark.parametrize("waves", [1, 2])
+def test_nobody_can_believe_more_of_one_person_than_is_said(waves):
+    """Bayes over every report of the exact channel: the answer's posterior, from shares as they are shown."""
+    plan = replace(OPENING, parameters={**OPENING.parameters, "waves": waves})
+    kit = kit_of(plan)
+    lines = reports(kit, [np.arange(400) % len(one.levels) for one in kit.questions], 5)
+    found = read_reports(lines, kit)
+    results = Results(kit, found)
+    view = inside(kit, found, results).views[-1]
+    assert len(view.headings) == 3 + waves and view.title.id.endswith("believed.title")
+    said = {(row[0], row[1]): row[2:] for row in view.rows}
+    for question, answers in results.shares:
+        shares = [one.shown for one in answers]
+        for place, one in enumerate(answers):
+            if (question.text, one.answer) not in said or not 0 < one.shown < 1:
+                continue
+            before, after, *every = said[question.text, one.answer]
+            worst = 0.0
+            for outcome in question.channel.outcomes():
+                chances = [float(question.channel.chance((v,), outcome)) for v in range(len(shares))]
+                worst = max(worst, shares[place] * chances[place] / np.dot(shares, chances))
+            assert before == one.shown < worst <= after < 1
+            assert not every or after < every[0] <= 1
 
 
 def test_a_drawn_question_tells_as_much_as_the_most_telling_one():
@@ -362,7 +442,7 @@ def test_a_series_says_the_sum_before_it_begins():
     one, every = release.views[:2]
     kit = kit_of(plan)
     odds = math.exp(3 * kit.epsilon)
-    assert every.value == math.ceil(1000 * odds / (1 + odds)) / 10 > one.value == kit.sure
+    assert 100 > every.value >= 100 * odds / (1 + odds) and every.value > one.value == kit.sure
     assert f"at most {every.value:g} % sure" in release.artefacts[0].content.decode()
     (said,) = (one for one in release.notes if one.id.endswith(".series"))
     assert dict(said.values) == {
@@ -372,6 +452,38 @@ def test_a_series_says_the_sum_before_it_begins():
     once = SURVEY(OPENING.request).run({}, None)
     assert not [one for one in once.notes if one.id.endswith(".series")]
     assert "one_report" in once.promise.assumptions
+
+
+def test_ledger_evidence_and_papers_hold_the_sum_of_all_declared_times_once(tmp_path, ledger):
+    """Every collection is a visit of the one entry; times not declared are an entry of their own."""
+    plan = replace(OPENING, parameters={**OPENING.parameters, "waves": 3})
+    total = 3 * kit_of(plan).epsilon
+    entry = opened(tmp_path, ledger, plan).entry
+    for time, people in enumerate((60, 70, 80)):
+        lines = reports(kit_of(plan), [np.zeros(people, int)] * 3, time)
+        collected(tmp_path, ledger, collecting(tmp_path, entry, lines), f"time {time}")
+    beyond = run(plan, out=tmp_path / "beyond", ledger=ledger, base=tmp_path)
+    kept = ledger.entries()
+    assert sorted(one.parent or "" for one in kept) == sorted(["", "", entry, entry, entry])
+    assert {one.guarantee["epsilon"] for one in kept} == {str(total)}
+    assert {one.id for one in kept if one.parent is None} == {entry, beyond.entry}
+    leaves = Promise.from_json(kept[0].guarantee).loss.events
+    assert 0 <= total - leaves.epsilon() < Fraction(1, 10**6)
+    for folder in ("kit", "time 2"):
+        evidence = json.loads((tmp_path / folder / "release" / "evidence.json").read_text())
+        assert evidence["promise"]["epsilon"] == str(total)
+        said = plain_text(tmp_path / folder / "release" / "report-external.html")
+        assert f"declared times together (ε = {math.ceil(100 * total) / 100})" in said
+
+
+@pytest.mark.parametrize("waves", [1, 2, 4])
+def test_no_survey_makes_anybody_certain_where_it_does_not(waves):
+    """However near: 99.9994 % of three reports at ε 4 is not said as 100."""
+    asked = [{"text": "?", "levels": ["yes", "no"], "epsilon": 3}]
+    kit = kit_of(replace(OPENING, parameters=OPENING.parameters | {"questions": asked, "waves": waves}))
+    odds = math.exp(3 * waves)
+    assert 100 * odds / (1 + odds) <= kit.sure_of_all < 100
+    assert f"{kit.sure_of_all:g} %" in page(kit).decode() and "100 % sure" not in page(kit).decode()
 
 
 @pytest.mark.parametrize(("epsilon", "said"), [("2", "is never proof"), ("3", "close to proof")])
@@ -554,6 +666,26 @@ def test_the_command_line_needs_no_table(tmp_path, capsys):
     assert main(["run", str(plan), f"--out={kit_folder}", book]) == 0
     assert main(["verify", str(kit_folder), book]) == 0
     assert Page((kit_folder / "release" / "survey.html").read_bytes()).texts["h1"] == [kit_of(OPENING).title]
+
+
+def test_reports_are_collected_from_the_command_line_without_describing_them(tmp_path, capsys):
+    """A folder of small files, gathered; nobody has to write down what a column of reports is."""
+    book = f"--ledger={tmp_path / 'l.sqlite'}"
+    opened(tmp_path, Ledger(tmp_path / "l.sqlite"))
+    entry = Ledger(tmp_path / "l.sqlite").entries()[0].id
+    (tmp_path / "inbox").mkdir()
+    for number, line in enumerate(reports(kit_of(OPENING), [np.zeros(90, int)] * 3, 6)):
+        (tmp_path / "inbox" / f"survey-report ({number}).csv").write_text(f"report\n{line}\n")
+    gathered, plan = tmp_path / "reports.csv", tmp_path / "visit.json"
+    assert main(["gather", str(tmp_path / "inbox"), f"--out={gathered}"]) == 0
+    state, holding = tmp_path / "kit" / "internal" / "state", OPENING.holding
+    new = ["plan", "new", f"--method={ID}", "--step=collect", f"--continues={entry}", f"--state={state}"]
+    new += [f"--holding={holding}", f"--out={plan}"]
+    assert main([*new, f"--table=reports={gathered}", '--set=report="report"']) == 0
+    assert main(["plan", "check", str(plan), book]) == 0, capsys.readouterr().out
+    assert main(["run", str(plan), f"--out={tmp_path / 'results'}", book]) == 0, capsys.readouterr().err
+    frame = pd.read_csv(tmp_path / "results" / "release" / "estimates.csv")
+    assert (frame["reports"] == 90).all()
 
 
 # --- on paper ---------------------------------------------------------------------------------------

@@ -54,8 +54,11 @@ def log(people: int, *, seed: int, name: str = "p", most: int = 40) -> pd.DataFr
     return pd.DataFrame(rows, columns=["who", "ward", "at", "left"], dtype="str")
 
 
-def tables(frame: pd.DataFrame, weighing: Weighing, *, left: Column | None = LEFT) -> dict[str, np.ndarray]:
+def tables(
+    frame: pd.DataFrame, weighing: Weighing, *, left: Column | None = LEFT, gap: int | None = None
+) -> dict[str, np.ndarray]:
     own = Histories.of(frame, KEY, AXIS, AT, left)
+    own = own if gap is None else own.merged(gap)
     slots = {"low": LOW, "slot": 6 * HOUR, "slots": 56, "weighing": weighing}
     return {
         "lengths": own.length_counts(20),
@@ -70,14 +73,20 @@ def tables(frame: pd.DataFrame, weighing: Weighing, *, left: Column | None = LEF
 
 @pytest.mark.parametrize("top", ["cap", "one"])
 @pytest.mark.parametrize("left", [LEFT, None])
-def test_one_history_moves_no_table_by_more_than_is_paid_for(top: str, left: Column | None) -> None:
+@pytest.mark.parametrize("gap", [None, 12 * HOUR])
+def test_one_history_moves_no_table_by_more_than_is_paid_for(
+    top: str, left: Column | None, gap: int | None
+) -> None:
     others = log(6, seed=1)
     for seed in range(12):
         cap = 1 + seed % 7
         weighing = Weighing(cap, cap if top == "cap" else 1)
         one = log(1, seed=100 + seed, name="new", most=2 + 3 * seed)
         mixed = pd.concat([others, one]).sample(frac=1, random_state=seed).reset_index(drop=True)
-        before, after = tables(others, weighing, left=left), tables(mixed, weighing, left=left)
+        before, after = (
+            tables(others, weighing, left=left, gap=gap),
+            tables(mixed, weighing, left=left, gap=gap),
+        )
         for name, exact in before.items():
             moved = np.abs(after[name] - exact).sum()
             most = 1 if name in ("lengths", "whole") else weighing.top * GRID
@@ -177,3 +186,43 @@ def test_the_cap_that_is_read_off_is_nearly_the_best(people: int, mean: float) -
     near = min(off, key=lambda cap: abs(cap - chosen))
     best = min(off.values())
     assert off[near] <= 1.35 * best + 0.01
+
+
+def test_events_at_one_place_are_joined_as_by_hand() -> None:
+    """Doubles, a stay within another, a return within the gap and one beyond it; never over another place."""
+    hours = {
+        "p": [
+            ("A", 0, 4),
+            ("A", 0, 4),
+            ("A", 1, 2),
+            ("A", 6, 7),
+            ("A", 10, 11),
+            ("B", 11, 12),
+            ("A", 12, 13),
+        ],
+        "q": [("A", 12, 20), ("B", 13, 14)],
+    }
+    rows = [
+        (who, ward, *(str(np.datetime64(LOW + HOUR * one, "m")) for one in (start, end)))
+        for who, events in hours.items()
+        for ward, start, end in events
+    ]
+    frame = pd.DataFrame(rows, columns=["who", "ward", "at", "left"], dtype="str")
+    found = Histories.of(frame, KEY, AXIS, AT, LEFT).merged(2 * HOUR)
+    read = [
+        (int(person), WARDS[place], (start - LOW) // HOUR, (end - LOW) // HOUR)
+        for person, place, start, end in zip(found.person, found.place, found.start, found.end, strict=True)
+    ]
+    assert [one[1:] for one in read if one[0] == read[0][0]] == [
+        ("A", 0, 7),
+        ("A", 10, 11),
+        ("B", 11, 12),
+        ("A", 12, 13),
+    ]
+    assert [one[1:] for one in read if one[0] != read[0][0]] == [("A", 12, 20), ("B", 13, 14)]
+    assert found.known.all()
+    # where no column says the leaving, a stay lasts until the next arrival: all at one place are one
+    alone = Histories.of(frame, KEY, AXIS, AT, None).merged(0)
+    assert [WARDS[place] for place in alone.place[:3]] == ["A", "B", "A"] and not alone.known[2]
+    nobody = Histories.of(frame.iloc[:0], KEY, AXIS, AT, LEFT).merged(0)
+    assert len(nobody.person) == 0

@@ -133,3 +133,95 @@ def test_presence_has_the_noise_of_different_cells() -> None:
     assert exchanged.limit("moves") == pytest.approx(2 * design().limit("moves"), rel=0.01)
     assert "present" not in design(slots_counted=0).mechanisms
     assert design(slots_counted=0).limit("moves") < design().limit("moves")
+
+
+def many(people: int, events: int, places: int, seed: int = 5) -> tuple[pd.DataFrame, Schema]:
+    """Return a log in which most moves go along few ways, and what is declared of it."""
+    chance = np.random.default_rng(seed)
+    who = np.repeat(np.arange(people), events)
+    step = np.tile(np.arange(events), people)
+    way = chance.integers(40, size=people).repeat(events)  # so many people go the same way
+    place = np.where(
+        chance.random(len(who)) < 0.9, (way * events + step) % places, chance.integers(places, size=len(who))
+    )
+    at = np.datetime64("2026-01-05T00:00") + (step * 300 + chance.integers(240, size=len(who))).astype(
+        "m8[m]"
+    )
+    labels = np.array([f"P{one}" for one in range(places)], dtype=object)
+    moments = np.datetime_as_string(np.unique(at), unit="m")
+    frame = pd.DataFrame(
+        {
+            "who": pd.array(who.astype("str"), dtype="str"),
+            "ward": pd.array(labels[place], dtype="str"),
+            "at": pd.array(moments[np.searchsorted(np.unique(at), at)], dtype="str"),
+        }
+    )
+    ward = Column("ward", Role.PLACE, Kind.CATEGORY, Domain(values=tuple(labels)), **DECLARED)
+    return frame, Schema((SCHEMA.columns[0], ward, SCHEMA.columns[2]), rows_per_person=5)
+
+
+def test_of_very_many_moves_those_leave_that_stand_out(tmp_path: Path) -> None:
+    """No more are invented than is said, and the true ones are within their margins."""
+    frame, schema = many(16_000, 5, 1000)
+    further = {"left": None, "whole": 2, "slots_counted": 0, "listed": "clear", "by_noise": 4}
+    own = design(schema, **further)
+    release = own.run({}, Context(seeded_noise(3), None, tmp_path, whole={MAIN: Table(frame)}))
+    moves = next(one for one in release.artefacts if one.name == "moves").frame
+    following = frame["ward"].shift(-1).where(frame["who"].eq(frame["who"].shift(-1)), "(end)")
+    exact = frame.groupby([frame["ward"], following]).size()
+    true = [exact.get(pair, 0) for pair in zip(moves["from"], moves["to"], strict=True)]
+    assert 190 <= len(moves) <= 230 and sum(one == 0 for one in true) <= 14  # Poisson of 4: beyond 14 in 1e-5
+    off = np.abs(moves["moves"] - true)[np.array(true) > 0]
+    assert (off <= moves["within_95"][0]).mean() > 0.85
+    note = next(one for one in release.notes if one.id.endswith(".clear"))
+    assert note.values["invented"] == "4" and note.values["cells"] == 1001 * 1002
+    assert not own.asks_once and release.promise == own.cost
+    assert {draw.sampler for draw in own.cost.drawn()} == {"discrete_laplace", "clear_counts"}
+    for view in release.views:
+        assert len(getattr(view, "nodes", ())) <= 80 and len(getattr(view, "rows", ())) <= 200
+
+
+def test_with_next_to_no_noise_moves_that_stand_out_are_those_that_were_made(tmp_path: Path) -> None:
+    own = design(budget=Budget(Fraction(10**6)), listed="clear", whole=3)
+    release = own.run({}, Context(seeded_noise(3), None, tmp_path, whole={MAIN: Table(log())}))
+    frames = {one.name: one.frame for one in release.artefacts}
+    assert frames["moves"].set_index(["from", "to"])["moves"].to_dict() == {
+        ("A", "B"): 800,
+        ("B", "C"): 400,
+        ("B", "(end)"): 400,
+        ("C", "(end)"): 400,
+    }
+    assert frames["sequences"].set_index("sequence")["whole"].to_dict() == {"A → B": 400, "A → B → C": 400}
+
+
+def test_too_many_moves_to_list_are_refused_before_anything_is_read() -> None:
+    _, schema = many(1, 1, 1200)
+    found = design(schema, left=None, whole=0, slots_counted=0).problems
+    assert [(one.code, one.parameter) for one in found] == [(f"{FLOWS}.too_many_cells", "listed")]
+    assert not design(schema, left=None, whole=2, slots_counted=0, listed="clear").problems
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("places", "most"), [(40, 6.0), (10_000, 2.0)])
+def test_a_million_events_take_little_time(tmp_path: Path, places: int, most: float) -> None:
+    """The work on histories that are read: counts, noise and what leaves."""
+    import time
+
+    from engine.methods.shared.histories import Histories
+
+    frame, schema = many(200_000, 5, places)
+    further = {
+        "left": None,
+        "whole": 2,
+        "slots_counted": 0 if places > 40 else 3,
+        "listed": "clear" if places > 40 else "every",
+    }
+    own = design(schema, **further)
+    key, moment = schema.person_key, schema.column("at")
+    read = Histories.of(frame, key, own.axis, moment, None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("engine.methods.statistics.flows.read_histories", lambda *_, **__: read)
+        begun = time.process_time()
+        own.run({}, Context(seeded_noise(3), None, tmp_path))
+        took = time.process_time() - begun
+    assert took <= most, took

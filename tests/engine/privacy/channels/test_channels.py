@@ -14,6 +14,7 @@ from engine.privacy.channels import (
     Geometry,
     Option,
     Sets,
+    Signs,
     Wave,
     channel_from_json,
     channel_to_json,
@@ -30,6 +31,7 @@ CHANNELS = [
     *(Sets.at(k + c, c, d, ONE) for k, c, d in ((4, 2, 1), (5, 2, 2), (4, 3, 2))),
     Sets(3, 4, 2, 1, 1),
     Option.at(4, ONE),
+    *(Signs.at(m, Fraction(e)) for m, e in ((1, 1), (2, 1), (5, "1/2"), (6, 2))),
     *(Geometry.at(k, r, t, near, ONE) for k, r, t, near in ((7, 2, 3, 1), (11, 3, 3, 1), (9, 3, 3, 0))),
     *(Wave.at(m, w, ONE) for m, w in ((2, 0), (6, 2), (9, 5))),
     Bit.at(5, ONE),
@@ -132,6 +134,19 @@ def test_numbers_have_the_variances_that_were_worked_out():
     assert [round(for_number(100, Fraction(e)).risk, 2) for e in (1, 2, 4)] == [5.07, 1.09, 0.16]
     assert round(for_mean(100, ONE).risk, 2) == 4.68 and for_mean(100, ONE).reason == "bit"
     assert for_mean(100, Fraction(2)).reason == "wave"
+
+
+@pytest.mark.parametrize("options", [1, 2, 5, 6])
+def test_signs_tell_every_option_alike_whatever_else_was_ticked(options):
+    channel = Signs.at(options, ONE)
+    own, other = channel.shares()
+    outcomes = list(channel.outcomes())
+    for truth in channel.truths():
+        for option in range(options):
+            found = sum(channel.chance(truth, one) for one in outcomes if one[option])
+            assert found == (own if option in truth else other)
+    reported = np.array(outcomes)
+    assert channel.named(reported).tolist() == [2 ** (options - 1)] * options
 
 
 def test_ticks_have_the_variances_that_were_worked_out():

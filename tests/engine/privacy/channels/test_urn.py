@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from engine.privacy.channels import Bit, Geometry, Option, Sets, Wave, for_choice, for_number
+from engine.privacy.channels import Bit, Geometry, Option, Sets, Signs, Wave, for_choice, for_number
 from engine.privacy.channels.urn import SLACK, differing, urn_epsilon
 
 ONE = Fraction(1)
@@ -50,6 +50,7 @@ def test_it_is_never_below_enumeration_and_at_most_a_fifth_above(people, epsilon
 
 SMALL = [
     Sets(3, 4, 3, 1, 1), Sets(3, 4, 4, 1, 2), Sets(3, 4, 4, 2, 1), Option(3, 4, 2),
+    Signs(7, 8, 2, 1), Signs(3, 4, 2, 2), Signs(3, 4, 3, 2),
     Geometry(3, 4, 3, 2, 2, 1), Geometry(3, 4, 3, 2, 2, 0),
     Wave(3, 4, 3, 1), Bit(3, 4, 3),
 ]  # fmt: skip

@@ -178,6 +178,30 @@ def test_an_old_workbook_is_looked_through_piece_by_piece(
         assert caught.value.code == "table.excel_password"
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        lambda: pa.FixedSizeListArray.from_arrays(np.zeros(4_000_000), 200_000).cast(pa.list_(pa.float64())),
+        lambda: pa.array([b"x" * 16_000] * 2_000, pa.binary(16_000)),
+    ],
+    ids=["many_in_a_cell", "wide"],
+)
+def test_values_that_are_no_texts_are_counted_before_they_are_read(
+    tmp_path: Path, monkeypatch, cells
+) -> None:
+    path = tmp_path / "a.parquet"
+    pyarrow.parquet.write_table(pa.table({"a": cells()}), path, compression="zstd")
+    monkeypatch.setattr(room, "FREE", 8_000_000)
+    before, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(pool)
+    try:
+        with pytest.raises(InputRefused) as caught:
+            read_table(path)
+    finally:
+        pa.set_memory_pool(before)
+    assert caught.value.code == "table.unpacks_too_large" and pool.max_memory() < 8_000_000
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read as Linux tells it")
 def test_looking_at_two_million_long_texts_takes_little_memory(tmp_path: Path) -> None:
     rows = 2_000_000

@@ -1,6 +1,7 @@
 """What a plan says of a file decides what a row is: nothing that stands in one line changes another one."""
 
 import gc
+import random
 from dataclasses import replace
 
 import pandas as pd
@@ -15,12 +16,13 @@ from engine.release import reading
 from engine.release.plan import FileReference
 from engine.table.inspection import inspect_table
 from engine.table.reading.options import ReadOptions
-from engine.table.reading.readers import detect, read_table
+from engine.table.reading.readers import detect, read_pieces, read_table
 from engine.table.schema import Column, Kind, Schema
 from tests.engine.adversarial.requests import ROWS, plan_for, table
 from tests.examples import many
 
-SCHEMA = Schema(tuple(Column(name, kind=Kind.TEXT) for name in "abc"))
+NAMES = (*"abc", "column 1", "column 2", "column 3")
+SCHEMA = Schema(tuple(Column(name, kind=Kind.TEXT) for name in NAMES))
 SAID = ReadOptions(
     *("text", ",", "utf-8", True, 0, ".", "", '"', ""), line_ends="\n", date_order="ymd", width=3
 )
@@ -45,6 +47,54 @@ def rows_of(folder, content, options):
         assert error.code == "table.no_rows"
         return []
     return found.rows().to_numpy(dtype=object, na_value=None).tolist()
+
+
+def in_pieces(folder, content, options, size):
+    """Read a text some bytes at a time."""
+    path = folder / "people.csv"
+    path.write_bytes(content)
+    try:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("engine.table.reading.text._PART", size)
+            pieces = list(read_pieces(path, options=options, schema=SCHEMA))
+    except InputRefused as error:
+        assert error.code == "table.no_rows"
+        return []
+    cells = [piece.rows().to_numpy(dtype=object, na_value=None).tolist() for piece in pieces]
+    return [row for piece in cells for row in piece]
+
+
+@settings(max_examples=many(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    cells=st.lists(CELLS, max_size=4),
+    size=st.integers(1, 40),
+    end=st.sampled_from(["\n", "\r\n"]),
+    header=st.booleans(),
+    encoding=st.sampled_from(["utf-8", "cp1252"]),
+)
+@example(cells=[b'"a\nb"', b'"'], size=3, end="\n", header=True, encoding="utf-8")
+@example(cells=[b"\n\xef\xbb\xbf"], size=1, end="\n", header=False, encoding="utf-8")
+def test_a_text_in_pieces_is_the_text(tmp_path, cells, size, end, header, encoding):
+    lines = [b"\xef\xbb\xbfa,b,c", *LINES]
+    for place, cell in enumerate(cells):
+        lines.insert(2 * place + 1, b"p,%b,1" % cell)
+    content, options = (
+        end.encode().join(lines),
+        replace(SAID, line_ends=end, header=header, encoding=encoding),
+    )
+    assert in_pieces(tmp_path, content, options, size) == rows_of(tmp_path, content, options)
+
+
+@pytest.mark.parametrize("cell", ["x", '"x"', '"x\ny"', "it's"])
+def test_a_long_text_without_a_quotation_mark_is_not_read_to_see_what_a_row_is(tmp_path, cell, monkeypatch):
+    lines = ['"a","b","c"', *(f"{number},x,y" for number in range(200_000)), f"{cell},x,y", ""]
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    plan = plan_for("counts", files={MAIN: FileReference("people.csv")})
+    read, whole = [], reading.read_table
+    monkeypatch.setattr(reading, "read_table", lambda *one, **more: read.append(one) or whole(*one, **more))
+    pinned = reading.pin_reading(plan, base=tmp_path).files[MAIN].options
+    assert pinned == {**whole(tmp_path / "people.csv").options.to_json(), "date_order": "ymd"}
+    assert pinned["multiline"] is ("\n" in cell) and bool(read) == ('"' in cell)
 
 
 def patiently(folder, content, options):
@@ -91,6 +141,15 @@ def test_no_bytes_in_one_cell_change_another_line(
     assert together == patiently(tmp_path, content, options)
 
 
+@pytest.mark.parametrize("first", [b" " * (1 << 20), b";" * (1 << 20), b"\0" * (1 << 20), b" "])
+@pytest.mark.parametrize("others", [b"p,1,2", b" , , "])
+def test_what_looks_empty_makes_no_other_row_vanish(tmp_path, first, others):
+    options = replace(SAID, header=False)
+    content = b"\n".join([first + b", , ", *[others] * 9, b""])
+    assert len(rows_of(tmp_path, content, options)) == 10 == len(patiently(tmp_path, content, options))
+    assert rows_of(tmp_path, b"\n" * 9, options) == []
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
 @pytest.mark.parametrize("cell", ["x\ry", "\r", '"open', "\ud800", "ā਍਀", "x\u2028y\x85"])
 def test_nor_do_characters_in_encodings_of_two_bytes(tmp_path, encoding, cell):
@@ -107,6 +166,19 @@ def test_many_bare_ends_at_the_edges_of_blocks(tmp_path):
     line = b"p,Q," + b"x\r" * 37 + b"y\r\n"
     found = rows_of(tmp_path, b"a,b,c\r\n" + line * 60_000, replace(SAID, line_ends="\r\n"))
     assert len(found) == 60_000 and {cells[2] for cells in found} == {"x\r" * 37 + "y"}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "filled"), [("utf-8", ""), ("utf-8", "x\ry"), ("cp1252", "ä"), ("gbk", "é")]
+)
+def test_wherever_a_block_ends_every_line_is_a_row(tmp_path, monkeypatch, encoding, filled):
+    monkeypatch.setattr("engine.table.reading.text._BLOCK", 64)
+    chance = random.Random(7)
+    options = replace(SAID, encoding=encoding, line_ends="\r\n")
+    for _ in range(many(25)):
+        rows = [f"p{place},{filled},{'x' * chance.randrange(9)}" for place in range(200)]
+        found = rows_of(tmp_path, "\r\n".join(["a,b,c", *rows, ""]).encode(encoding), options)
+        assert [cells[0] for cells in found] == [f"p{place}" for place in range(200)]
 
 
 @pytest.mark.parametrize(

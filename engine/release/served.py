@@ -1,0 +1,160 @@
+"""How the rows of a plan are held, said before anything is paid: in memory, or coded on this disk.
+
+What a method asks of the people's tables is declared (`Method.needs`). Where memory may not suffice, whoever
+needs no more than answers gets them from a coded store (`engine.table.stored`), piece by piece; whoever needs
+all rows at once is refused, with the number of rows that fits. The sizes of files decide, no row does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from engine.errors import InputRefused
+from engine.evaluation.catalogue import measure
+from engine.memory import physical
+from engine.methods.kinds import Reads
+from engine.methods.protocol import Method
+from engine.release.plan import Plan
+from engine.release.reading import columns_used, options_of_reading, paths_of
+from engine.table.reading.options import ReadOptions
+from engine.table.reading.parquet import rows_of_parquet
+from engine.table.reading.readers import SUFFIXES, names_of
+from engine.table.reading.text import can_cut
+from engine.views import Text
+
+CELL, ROW = 32, 64
+"""Bytes of memory that a cell and a row of a table take while a release is made, about."""
+STORED_CELL, STORED_ROW = 8, 32
+"""Bytes of disk that they take in a coded store, about."""
+SECONDS = {"start": 2.0, "row": 1.5e-6, "cell": 0.3e-6}
+"""What a run takes on a usual computer, about: measured, see ``tests/benchmarks``."""
+SHARE = 4
+"""The part of the memory that a table may take before it goes to the disk: a quarter."""
+_LOOKED_AT = 1 << 20
+
+
+class Tier(StrEnum):
+    """Where the rows are while a release is made."""
+
+    MEMORY = "memory"
+    STORE = "store"
+
+
+@dataclass(frozen=True)
+class Served:
+    """How one source is held, and about what that takes; rows are None where nobody can tell."""
+
+    source: str
+    tier: Tier
+    files: int
+    size: int
+    rows: int | None
+    columns: int
+
+    @property
+    def memory(self) -> int:
+        """Bytes that all of its rows would take in memory, about."""
+        return (self.rows or 0) * _bytes_of_row(self.columns)
+
+    @property
+    def disk(self) -> int:
+        """Bytes that it takes on the disk meanwhile, about."""
+        a_row = STORED_ROW + STORED_CELL * self.columns
+        return (self.rows or 0) * a_row if self.tier is Tier.STORE else 0
+
+    @property
+    def seconds(self) -> int:
+        """How long a run takes, about."""
+        a_row = SECONDS["row"] + SECONDS["cell"] * self.columns
+        return round(SECONDS["start"] + (self.rows or 0) * a_row)
+
+    @property
+    def said(self) -> Text:
+        """The same in a sentence."""
+        size, disk = -(-self.size // 10**6), -(-self.disk // 10**6)
+        values = {"files": self.files, "size": size, "columns": self.columns, "seconds": self.seconds}
+        which = "unknown" if self.rows is None else self.tier.value
+        return Text(f"preview.served.{which}", {**values, "rows": self.rows or 0, "disk": disk})
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as JSON values."""
+        parts = ("source", "files", "size", "rows", "columns", "disk", "seconds")
+        return {"tier": self.tier.value} | {name: getattr(self, name) for name in parts}
+
+
+def is_answered(design: Method) -> bool:
+    """Say whether a release asks no more of the people's tables than a coded store answers."""
+    further = design.held_out or design.counts_people or design.compares or design.cost.loss is None
+    return design.needs is not Reads.ROWS and not further and not design.cost.weighs
+
+
+def served(plan: Plan, design: Method, *, base: Path = Path()) -> Mapping[str, Served]:
+    """Return how each source of a plan is held, by its name; reads no more than how the files begin.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.needs_all_rows``: the table is larger than memory, and the method needs all of it at once.
+        ``reading.measure_needs_all_rows``: a measure that the plan names does. Or what `paths_of` and the
+        reader refuse.
+    """
+    names = [one.name for one in design.sources_read if plan.files_of(one.name)]
+    found = {name: _served(plan, design, name, base) for name in names}
+    asking = [one for one in plan.measures if measure(one).asks_rows]
+    for name, one in found.items():
+        if asking and one.tier is Tier.STORE:
+            file = Path(plan.files_of(name)[0].path).name
+            raise InputRefused("reading.measure_needs_all_rows", file=file, measure=asking[0])
+    return found
+
+
+def _served(plan: Plan, design: Method, source: str, base: Path) -> Served:
+    references = plan.files_of(source)
+    files = [(path, options_of_reading(one)) for one in references for path in paths_of(one, base)]
+    counts = [_rows_of(*one) for one in files]
+    size = sum(path.stat().st_size for path, _ in files if path.is_file())
+    if None in counts:  # or what is wrong with a file is said when it is read
+        return Served(source, Tier.MEMORY, len(files), size, None, 0)
+    rows = sum(filter(None, counts))
+    used = columns_used(plan, design, source)
+    columns = len(names_of(files[0][0], options=files[0][1]) if used is None else used)
+    found = Served(source, Tier.MEMORY, len(files), size, rows, columns)
+    if found.memory <= most_memory():
+        return found
+    # who is on a list of objections and not in the table is said of the table, not of a part of it
+    drops = any(step["step"] == "drop_people" for step in plan.steps_of(source))
+    if source in design.request.private and is_answered(design) and not drops:
+        return Served(source, Tier.STORE, len(files), size, rows, columns)
+    if found.memory > SHARE * most_memory():
+        most = SHARE * most_memory() // _bytes_of_row(columns)
+        raise InputRefused("reading.needs_all_rows", file=Path(references[0].path).name, rows=rows, most=most)
+    return found
+
+
+def most_memory() -> int:
+    """Return the bytes that a table may take in memory before it goes to the disk where it can."""
+    return physical() // SHARE
+
+
+def _bytes_of_row(columns: int) -> int:
+    return ROW + CELL * columns
+
+
+def _rows_of(path: Path, options: ReadOptions) -> int | None:
+    """Return how many rows a file has, of a text about; None where nobody can tell before it is read."""
+    kind = options.format or SUFFIXES.get(path.suffix.lower())
+    if not path.is_file():
+        return None
+    if kind == "parquet":
+        return rows_of_parquet(path)
+    if kind != "text" or not can_cut(options):
+        return None
+    try:
+        with path.open("rb") as file:
+            looked = file.read(_LOOKED_AT)
+    except OSError:
+        return None
+    return path.stat().st_size * looked.count(b"\n") // max(len(looked), 1)

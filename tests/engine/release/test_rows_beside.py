@@ -1,0 +1,109 @@
+"""Rows beside a table that hides something of the same people leave only with a reason, and the reverse."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from engine import texts
+from engine.errors import InputRefused
+from engine.ledger import Ledger
+from engine.methods.catalogue import method
+from engine.release.earlier import shows_rows, told_of
+from engine.release.rows_beside import ROWS_BESIDE, beside
+from engine.release.run import run
+from tests.engine.methods.statistics.test_protected_table import COUNTS, people_table, plan_for, stays
+from tests.engine.release.test_earlier import forget, month
+
+WHY = {"decision": ROWS_BESIDE, "reason": "Both go to the same team."}
+
+
+@pytest.fixture
+def ledger(tmp_path) -> Ledger:
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+def released(tmp_path, ledger, kind, name, frame, columns=("age", "gender"), **changes):
+    path = people_table(frame, tmp_path, f"{name}.csv")
+    plan = plan_for(path, {"columns": list(columns), "seconds": 1}, f"Release {name}")
+    if kind == "rows":
+        ways = method("datasets.pseudonyms")
+        parameters = {"columns": list(columns)}
+        plan = replace(plan, method=ways.id, method_version=ways.version, parameters=parameters)
+    return run(replace(plan, **changes), out=tmp_path / name, ledger=ledger, base=tmp_path)
+
+
+@pytest.mark.parametrize("kinds", [("table", "rows"), ("rows", "table")], ids="-".join)
+def test_whatever_leaves_second_needs_a_reason_that_is_kept(tmp_path, ledger, kinds):
+    frame = stays(COUNTS)
+    first = released(tmp_path, ledger, kinds[0], "one", frame)
+    with pytest.raises(InputRefused) as caught:
+        released(tmp_path, ledger, kinds[1], "two", frame, ("age", "gender", "readmitted"))
+    assert caught.value.code == "run.rows_beside" and "Release one" in caught.value.values["titles"]
+    assert "--reason rows_beside" in texts.explain(caught.value)[1] and not (tmp_path / "two").exists()
+    assert [one.state for one in ledger.entries()] == ["complete", "freed"]
+    made = released(tmp_path, ledger, kinds[1], "two", frame, decisions=(WHY,))
+    (told,) = [one for one in ledger.journal() if ROWS_BESIDE in str(one)]
+    assert WHY["reason"] in str(told)
+    report = (made.folder / "internal" / "report-internal.html").read_text()
+    assert WHY["reason"] in report and texts.text(f"report.decisions.kinds.{ROWS_BESIDE}") in report
+    if kinds[0] == "rows":  # of rows nothing is kept but the names of their columns
+        kept = json.loads(ledger.told(first.entry))
+        assert kept["files"] == {} and set(kept["parameters"]) == {"columns"}
+        assert {"age", "gender"} <= set(kept["parameters"]["columns"])
+
+
+def test_what_has_one_column_of_several_in_common_or_other_people_is_not_asked(tmp_path, ledger):
+    frame = month(31)
+    released(tmp_path, ledger, "table", "one", frame)
+    released(tmp_path, ledger, "rows", "two", frame, ("age", "readmitted"))
+    others = month(32, 300)
+    others["patient_nbr"] += 10**7
+    released(tmp_path, ledger, "rows", "three", others)
+
+
+def test_a_column_that_was_made_counts_as_its_source(tmp_path, ledger):
+    frame = stays(COUNTS)
+    released(tmp_path, ledger, "rows", "one", frame)
+    step = {"step": "recode", "column": "age", "map": {"[40-50)": "forty"}, "to": "years"}
+    with pytest.raises(InputRefused, match="rows_beside"):
+        released(tmp_path, ledger, "table", "two", frame, ("years", "gender"), preparation=(step,))
+
+
+def test_rows_of_which_nothing_is_known_are_found_in_their_folder_or_asked_about(tmp_path, ledger):
+    frame = stays(COUNTS)
+    first = released(tmp_path, ledger, "rows", "one", frame, ("readmitted",))
+    forget(ledger)
+    released(tmp_path, ledger, "table", "two", frame)  # its folder lies beside
+    assert ledger.told(first.entry) == told_of(first.folder)
+
+
+def test_what_is_made_at_the_same_moment_or_was_killed_is_asked_about(tmp_path, ledger, monkeypatch):
+    frame = stays(COUNTS)
+    with monkeypatch.context() as killed:
+        killed.setattr("engine.release.run._write", lambda *_: 1 / 0)
+        killed.setattr("engine.release.run._close", lambda *_: None)
+        with pytest.raises(ZeroDivisionError):
+            released(tmp_path, ledger, "rows", "one", frame)
+    assert [one.state for one in ledger.entries()] == ["spent"]
+    with pytest.raises(InputRefused, match="rows_beside"):
+        released(tmp_path, ledger, "table", "two", frame)
+
+
+def test_which_ways_show_rows_of_people():
+    ways = ("datasets.masking", "datasets.k_anonymity", "datasets.imputation", "datasets.marginals")
+    assert [shows_rows(method(one)) for one in ways] == [True, True, True, False]
+    assert not shows_rows(method("statistics.protected_table"))
+
+
+def test_the_window_asks_what_the_run_asks(tmp_path, ledger):
+    frame = stays(COUNTS)
+    released(tmp_path, ledger, "table", "one", frame)
+    plan = plan_for(tmp_path / "one.csv", {"columns": ["age"]}, "Rows")
+    ways = method("datasets.pseudonyms")
+    for columns, count in ((["age", "gender"], 1), (["age"], 0)):
+        parameters = {"columns": columns}
+        rows = replace(plan, method=ways.id, method_version=ways.version, parameters=parameters)
+        assert beside(rows, ledger, rows.design, places=()).get("count", 0) == count

@@ -1,0 +1,137 @@
+"""Communities of people: found where they are, invented traces and what their likeness does not see."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+from engine.analyses.catalogue import analysis, ask
+from engine.errors import InputRefused
+from engine.methods.protocol import MAIN
+from engine.risk.communities import AVERAGED, FORMS, Visits, _choose, invent, learn, likeness, utility
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table
+
+
+def town(each: int = 60, communities: int = 3, places: int = 60) -> tuple[Visits, np.ndarray]:
+    """Return visits of communities with their own usual places, and the same hours for the first two."""
+    chance = np.random.default_rng(4)
+    truth = np.repeat(np.arange(communities), each)
+    person = np.repeat(np.arange(len(truth)), 12)
+    shares = np.arange(1, places + 1) ** -1.5
+    orders = np.array([chance.permutation(places) for _ in range(communities)])
+    place = orders[truth[person], chance.choice(places, len(person), p=shares / shares.sum())]
+    hours = np.array([6, 6, 18])[truth[person]] + chance.integers(5, size=len(person))
+    return Visits(person, place, hours), truth
+
+
+def right(found: np.ndarray, truth: np.ndarray) -> float:
+    """Return the share of people in the right community, under the best naming of communities."""
+    table = np.zeros((found.max() + 1, truth.max() + 1))
+    np.add.at(table, (found, truth), 1)
+    return float(table[linear_sum_assignment(-table)].sum() / len(truth))
+
+
+@pytest.mark.parametrize(
+    ("form", "least", "most"), [("place", 0.95, 1), ("time", 0.5, 0.8), ("place_time", 0.97, 1)]
+)
+def test_communities_are_found_by_what_tells_them_apart(form: str, least: float, most: float) -> None:
+    """By time alone two communities with the same hours cannot be: at best two thirds are right."""
+    visits, truth = town()
+    model = learn(visits, 3, form=form, sweeps=80, chance=np.random.default_rng(1))
+    assert least <= right(model.chosen, truth) <= most
+    for shares in (model.people, model.places, model.times):
+        assert np.allclose(shares.sum(axis=1), 1)
+    assert len(model.likelihood) == 80 and model.likelihood[-AVERAGED:].mean() > model.likelihood[0] - 1
+    assert 0.9 < model.split < 2
+
+
+def test_what_did_not_settle_is_told_by_the_split() -> None:
+    from dataclasses import replace
+
+    visits, _ = town(each=10)
+    model = learn(visits, 3, form="place", sweeps=AVERAGED, chance=np.random.default_rng(1))
+    climbing = replace(model, likelihood=np.linspace(-9, -1, AVERAGED))
+    assert climbing.split > 1.5 > model.split
+
+
+def test_draws_from_rows_of_shares_have_their_chances() -> None:
+    shares = np.array([[0.2, 0.0, 0.8], [0.5, 0.5, 0.0]])
+    rows = np.repeat([0, 1], 20_000)
+    found = _choose(shares, rows, np.random.default_rng(2))
+    for row in (0, 1):
+        counts = np.bincount(found[rows == row], minlength=3) / 20_000
+        assert np.abs(counts - shares[row]).max() < 0.015 and (counts[shares[row] == 0] == 0).all()
+
+
+def test_invented_traces_keep_communities_and_can_be_copies() -> None:
+    visits, _ = town()
+    chance = np.random.default_rng(3)
+    model = learn(visits, 3, form="place", sweeps=60, chance=chance)
+    invented, _ = invent(model, visits, chance)
+    assert (np.bincount(invented.person) == 12).all()
+    assert utility(model, invented, form="place") > 0.9
+    found = likeness(invented, visits, chance=chance)
+    assert found.largest.mean() > 3 * 0.2 - 0.2, "the closest is far closer than the pairs on average"
+    # the measure of pairs calls exact copies of everybody safe: the copies say what they are
+    copied = likeness(visits, visits, chance=chance)
+    assert copied.copies.share == 1.0 and (copied.largest == 1.0).all()
+    assert copied.unlike.share > 0.4
+
+
+def test_jaccard_by_hand() -> None:
+    real = Visits(np.array([0, 0, 1, 1, 1]), np.array([0, 1, 1, 2, 2]), np.zeros(5, dtype=np.int64))
+    invented = Visits(np.array([0, 0, 1, 1, 1]), np.array([0, 1, 0, 0, 0]), np.zeros(5, dtype=np.int64))
+    found = likeness(invented, real, chance=np.random.default_rng(1))
+    # {0, 1} with {0, 1} and {1, 2}: 1 and 1/3; {0} with them: 1/2 and 0
+    assert sorted(found.largest.tolist()) == [0.5, 1.0]
+    assert (found.unlike.successes, found.unlike.attacks, found.copies.successes) == (1, 4, 1)
+
+
+DECLARED = {"domain_origin": Origin.DECLARED}
+SCHEMA = Schema(
+    (
+        Column("who", Role.PERSON_KEY),
+        Column("ward", Role.PLACE, Kind.CATEGORY),
+        Column("at", Role.TIME, Kind.MOMENT, Domain("2026-01-05T00:00", "2026-02-01T23:59"), **DECLARED),
+        Column("day", Role.TIME, Kind.DATE),
+    )
+)
+
+
+def log() -> Table:
+    rows = [
+        (
+            str(one),
+            "AB"[one % 2] + str(step % 3),
+            f"2026-01-0{5 + step}T{8 + 10 * (one % 2):02d}:30",
+            f"2026-01-0{5 + step}",
+        )
+        for one in range(40)
+        for step in range(4)
+    ]
+    rows += [("40", None, "2026-01-05T08:30", "2026-01-05"), ("40", "A0", None, None)]
+    return Table(pd.DataFrame(rows, columns=["who", "ward", "at", "day"], dtype="str"))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("moment", ["at", "day"])
+def test_the_analysis_answers_for_moments_and_days(form: str, moment: str) -> None:
+    values = {"place": "ward", "form": form, "communities": 2, "sweeps": 60}
+    if form != "place":
+        values["moment"] = moment
+    answer = ask(analysis("communities"), values, tables={MAIN: log()}, schemas={MAIN: SCHEMA})
+    assert answer.stays and sum(answer.figures["sizes"]) in (40, 41)
+    if form == "place" or moment == "at":
+        assert sorted(answer.figures["sizes"])[0] >= 19
+    said = [one.id.rpartition(".")[2] for one in answer.views[0].paragraphs]
+    assert said.index("blind") == said.index("unlike") + 1, "the published measure is never said alone"
+
+
+def test_what_is_too_much_is_refused_before_it_begins() -> None:
+    values = {"place": "ward", "form": "place", "communities": 2, "sweeps": 60}
+    empty = Table(log().rows().iloc[:0])
+    with pytest.raises(InputRefused, match=r"analyses\.communities_size"):
+        ask(analysis("communities"), values, tables={MAIN: empty}, schemas={MAIN: SCHEMA})
