@@ -1,4 +1,4 @@
-"""Directions of ten owners' sums on a table that scikit-learn has; those of the book are beside the script."""
+"""Directions of ten owners' sums on a table that scikit-learn has; those of the book: see the script."""
 
 from __future__ import annotations
 
