@@ -32,6 +32,7 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
+    SlotOf,
     Spends,
     TableArtefact,
 )
@@ -121,6 +122,15 @@ class Share(Method):
             ):
                 return [Problem(f"{self.id}.other_column", {"column": name})]
         return []
+
+    @property
+    def slot_of(self) -> SlotOf | None:
+        """As the method of the study has it: its noise is for rows that were drawn so."""
+        return self.inner.slot_of
+
+    @property
+    def counts_people(self) -> bool:  # type: ignore[override]  # of the method of the study
+        return self.inner.counts_people
 
     @once
     def cost(self) -> Promise:

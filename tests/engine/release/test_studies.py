@@ -693,3 +693,29 @@ def test_who_learns_what_says_which_level_holds_if_they_work_together(masked: Ma
     assert {one for name, one in levels.items() if name != "together"} == {0.5}
     own = studies.who_learns(FOUND).rows
     assert {row[2] for row in own} == {0.5}
+
+
+SLOTS = {"noise": "gaussian", "slot": "gender"}
+
+
+@pytest.mark.parametrize("one", SUMMABLE, ids=lambda one: one.id)
+@pytest.mark.parametrize("slots", [False, True])
+def test_a_share_reads_rows_as_the_method_of_its_study_does(one: Any, slots: bool) -> None:
+    """Its noise is for rows that were drawn so: of a person with one row in a slot it has less."""
+    (plan, *_), settings = plans(one), ONCE.get(one.id, {})
+    if slots:
+        if one.id != "statistics.counts":
+            return
+        assert plan.budget is not None
+        plan = replace(plan, budget=replace(plan.budget, delta=Fraction(1, 10**6)))
+        plan = replace(
+            plan.with_schema(replace(plan.schema, rows_per_person=3)), parameters={"columns": ["gender"]}
+        )
+        settings = SLOTS
+    plan = replace(plan, parameters={**plan.parameters, **settings})
+    study = studies.make_study(plan, ROSTER, "Centre", CENTRE)
+    share = studies.plan_of_site(study, "North", plan).design
+    assert not share.problems
+    assert (share.slot_of is None, share.counts_people) == (not slots, plan.design.counts_people)
+    assert share.cost.loss is not None and plan.design.cost.loss is not None
+    assert share.cost.loss.events == plan.design.cost.loss.events
