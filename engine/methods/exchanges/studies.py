@@ -76,7 +76,8 @@ def level_of_share(study: Study, events: Event) -> float:
     """Return the level of one site's share by itself, should coordinator and all holders work together."""
     of_share = shared(events, study.least)
     assert of_share is not None  # `design_of` looked
-    return sum(level_alone(leaf) for leaf, _ in of_share.leaves() if isinstance(leaf, LaplaceShare))
+    cells = sum(study.cells)
+    return sum(level_alone(leaf, cells) for leaf, _ in of_share.leaves() if isinstance(leaf, LaplaceShare))
 
 
 def compare_ways(design: Method, sites: int) -> TableView:

@@ -719,3 +719,21 @@ def test_a_share_reads_rows_as_the_method_of_its_study_does(one: Any, slots: boo
     assert (share.slot_of is None, share.counts_people) == (not slots, plan.design.counts_people)
     assert share.cost.loss is not None and plan.design.cost.loss is not None
     assert share.cost.loss.events == plan.design.cost.loss.events
+
+
+@pytest.mark.parametrize("parts", [2, 5, 20])
+def test_the_level_of_a_share_on_a_fine_grid_is_that_of_its_law(
+    parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond what can be listed: a closed form, never below what the law says, and near it."""
+    from engine.privacy.mechanisms import laplace_share
+
+    cases = [(Fraction(8000), moved) for moved in (1, 1000, 8000)]
+    listed = [laplace_share._ratio(float(scale), moved, 1 / parts) for scale, moved in cases]
+    monkeypatch.setattr(laplace_share, "_MOST_POINTS", 1)
+    closed = [laplace_share._ratio(float(scale), moved, 1 / parts) for scale, moved in cases]
+    assert all(one <= other for one, other in zip(listed, closed, strict=True))
+    assert closed[1:] == pytest.approx(listed[1:], rel=1e-3)
+    huge = laplace_share.LaplaceShare(Fraction(10**12), Fraction(10**12), parts=parts)
+    once, spread = (laplace_share.level_alone(huge, cells) for cells in (1, 10))
+    assert 0 < once < spread < 10 * once
