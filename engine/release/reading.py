@@ -530,7 +530,7 @@ def _cap_stored(table: Stored, schema: Schema, noise: Noise, slot: SlotOf | None
 
 
 def _by_lot(people: arrays.Integers, slots: arrays.Integers | None, cap: int, noise: Noise) -> arrays.Bools:
-    """Return which rows stay: where there are slots one of a person in each, then at most the cap a person."""
+    """Return which rows stay: where there are slots one of a person in each, then at most the cap."""
     kept = np.ones(len(people), dtype=bool)
     if slots is not None:
         both = people.astype(np.int64) * (int(slots.max(initial=0)) + 1) + slots
