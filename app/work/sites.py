@@ -223,6 +223,15 @@ def write_study(
     )
 
 
+def compare_ways(desk: Desk, plan: Plan, holders: Sequence[str]) -> Any:
+    """Return in a sentence which way to add noise pays among the sites whose cards are here."""
+    from engine.release import site_folder, studies
+
+    assert desk.folder is not None
+    cards = site_folder.look(desk.folder).cards
+    return studies.forecast_ways(plan, sum(one.member.key not in holders for one in cards)).note
+
+
 def _plan_of_site(desk: Desk, standing: Standing, table: Path | None, plan: Plan | None) -> tuple[Plan, Path]:
     """Return the plan of a share: the open table with its steps, or a file that is as the study has it."""
     from engine.release import studies

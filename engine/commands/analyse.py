@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from engine import texts
 from engine.commands.command import Answer, Commands
+from engine.commands.telling import say_view
 from engine.commands.values import json_pair, pair, read_schema
 from engine.errors import InputRefused
 
 if TYPE_CHECKING:
     from engine.analyses.protocol import Answer as Found
-    from engine.views import View
 
 _MECHANISM = ("mechanism", "epsilon0", "scale", "sensitivity", "dimensions", "answers")
 _AT_RISK = (*_MECHANISM, "epsilon", "confidence")
@@ -196,25 +196,11 @@ def _of_plan(options: argparse.Namespace) -> Found:
 
 
 def _answer(found: Found, options: argparse.Namespace) -> Answer:
-    """Return the figures; in sentences the views that have words, which `_lines` prints."""
-    options.lines = lambda answer, language: [line for view in found.views for line in _say(view, language)]
+    """Return the figures; in sentences the views that have words, which `say_view` says."""
+    options.lines = lambda answer, language: [
+        line for view in found.views for line in say_view(view, language)
+    ]
     return dict(found.figures), 0
-
-
-def _say(view: View, language: str) -> Iterator[str]:
-    """Return a view as lines: paragraphs, rows; a drawing has none."""
-    from engine.report.words import FIRM_SPACE, cell, word
-    from engine.views import TableView, TextView
-
-    def plain(words: str) -> str:
-        return words.replace(FIRM_SPACE, " ")
-
-    if isinstance(view, TextView):
-        yield from (plain(word(paragraph, language)) for paragraph in view.paragraphs)
-    elif isinstance(view, TableView):
-        yield plain(word(view.title, language))
-        for row in (view.headings, *view.rows):
-            yield "  " + " | ".join(plain(cell(one, language)) for one in row)
 
 
 def _list(anchors: Any, options: argparse.Namespace) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.people import add_person, sign_in
 from engine.commands.plan import check_lines
-from engine.commands.telling import heads, table_lines
+from engine.commands.telling import heads, say_view, table_lines
 from engine.commands.values import (
     existing_ledger,
     first_line,
@@ -25,8 +25,7 @@ from engine.errors import InputRefused
 
 
 def add_commands(add: Commands) -> None:
-    """Add ``study card``, ``study new``, ``study show``, ``study try``, ``study share``, ``study
-    roster``, ``study mask`` and ``study combine``."""
+    """Add the actions of ``study``: from a card to the result."""
     words = texts.text("commands.study")
     actions = add.subparsers.add_parser("study", help=words, description=words).add_subparsers(
         title="actions", metavar="ACTION", required=True
@@ -64,6 +63,9 @@ def add_commands(add: Commands) -> None:
     new.add_argument(
         "--rehearsal", action="store_true", help="all rows are invented; never mixed with others"
     )
+    ways = action("forecast", forecast_command, None)
+    ways.add_argument("plan", metavar="PLAN.json")
+    ways.add_argument("--sites", required=True, type=int, metavar="N", help="how many sites take part")
     show = action("show", show_command, _show_lines)
     show.add_argument("study", metavar="STUDY")
     tried = action("try", try_command, check_lines)
@@ -175,6 +177,20 @@ def new_command(options: argparse.Namespace) -> Answer:
     )
     write_bytes(Path(options.out), content)
     return _study_json(read_study(content)) | {"file": options.out}, 0
+
+
+def forecast_command(options: argparse.Namespace) -> Answer:
+    """Return the errors of either way to add noise, before a study is written."""
+    from engine.release import studies
+    from engine.release.plan import Plan
+    from engine.report.words import word
+
+    view = studies.forecast_ways(Plan.read(Path(options.plan)), options.sites)
+    verdict = view.note
+    assert verdict is not None, "it says which way pays"
+    options.lines = lambda answer, language: [*say_view(view, language), word(verdict, language)]
+    rows = [{"people": size, "own": own, "one": one} for _, size, own, one in view.rows]
+    return {"sites": options.sites, "errors": rows, "way": verdict.id.rpartition(".")[2]}, 0
 
 
 def _coordination(ledger: Any, name: str) -> Any:

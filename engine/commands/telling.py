@@ -7,10 +7,13 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from engine import texts
 from engine.progress import Progress
+
+if TYPE_CHECKING:
+    from engine.views import View
 
 BETWEEN = "  "
 NARROWEST = 12
@@ -41,6 +44,22 @@ def table_lines(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> Itera
 def heads(names: str, language: str) -> tuple[str, ...]:
     """Return the headings of a table by their names."""
     return tuple(texts.text(f"commands.heads.{name}", language=language) for name in names.split())
+
+
+def say_view(view: View, language: str) -> Iterator[str]:
+    """Return a view as lines: paragraphs, rows; a drawing has none."""
+    from engine.report.words import FIRM_SPACE, cell, word
+    from engine.views import TableView, TextView
+
+    def plain(words: str) -> str:
+        return words.replace(FIRM_SPACE, " ")
+
+    if isinstance(view, TextView):
+        yield from (plain(word(paragraph, language)) for paragraph in view.paragraphs)
+    elif isinstance(view, TableView):
+        yield plain(word(view.title, language))
+        for row in (view.headings, *view.rows):
+            yield "  " + " | ".join(plain(cell(one, language)) for one in row)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -45,6 +45,11 @@ def noise_of(sites: Fraction | int) -> Iterator[None]:
         _sites.reset(token)
 
 
+def sites_that_add() -> Fraction:
+    """Return how many times the noise of one site is in every sum; see `noise_of`."""
+    return _sites.get()
+
+
 def spread_of_sites() -> float:
     """Return by how much the standard deviation of every noise grows with the sites that add some: √ of them.
 

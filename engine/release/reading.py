@@ -21,6 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine import arrays
 from engine.errors import InputRefused
 from engine.memory import give_back
 from engine.methods.protocol import MAIN, Method, SlotOf, Source
@@ -501,33 +502,42 @@ def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"", slot: S
     without a person key are left out: nobody can say whose they are.
     """
     if isinstance(prepared.table, Stored):
-        return _cap_stored(prepared.table, prepared.schema, noise)
+        return _cap_stored(prepared.table, prepared.schema, noise, slot)
     rows, people, key = prepared.table.rows(), prepared.people, prepared.schema.person_key
     if people is not None and key is not None:
-        known = people >= 0
-        if slot is not None:
-            slots = slot(rows)
-            places = np.where(known, people.astype(np.int64) * (int(slots.max(initial=0)) + 1) + slots, -1)
-            known &= contribution.keep_rows(places, cap=1, noise=noise)
-        keep, cap = np.zeros(len(rows), dtype=bool), prepared.schema.rows_per_person
+        known, cap = people >= 0, prepared.schema.rows_per_person
+        slots, keep = None if slot is None else slot(rows), np.zeros(len(rows), dtype=bool)
         if secret:
             names = people_of(prepared.table, key).distinct.to_pylist()
             keep = contribution.keep_same_rows(people, cap=cap, names=names, secret=secret)
+        elif known.all():
+            keep = _by_lot(people, slots, cap, noise)
         else:
-            keep[known] = contribution.keep_rows(
-                people if known.all() else people[known], cap=cap, noise=noise
-            )
+            keep[known] = _by_lot(people[known], None if slots is None else slots[known], cap, noise)
         rows = rows[keep]
     return filter_source(replace(prepared, table=prepared.table.with_rows(rows)))
 
 
-def _cap_stored(table: Stored, schema: Schema, noise: Noise) -> Stored:
+def _cap_stored(table: Stored, schema: Schema, noise: Noise, slot: SlotOf | None) -> Stored:
     """Do what `cap_rows` does, all rows of some people at a time."""
     kept = table.marks(value=schema.person_key is None)
     if schema.person_key is not None:
+        slots = None if slot is None else table.codes(slot)
         for places, people in table.by_person():
-            kept[places] = contribution.keep_rows(people, cap=schema.rows_per_person, noise=noise)
+            own = None if slots is None else slots[places]
+            kept[places] = _by_lot(people, own, schema.rows_per_person, noise)
     return table.keep(kept)
+
+
+def _by_lot(people: arrays.Integers, slots: arrays.Integers | None, cap: int, noise: Noise) -> arrays.Bools:
+    """Return which rows stay: where there are slots one of a person in each, then at most the cap."""
+    kept = np.ones(len(people), dtype=bool)
+    if slots is not None:
+        both = people.astype(np.int64) * (int(slots.max(initial=0)) + 1) + slots
+        kept = contribution.keep_rows(both, cap=1, noise=noise)
+        people = people[kept]
+    kept[kept] = contribution.keep_rows(people, cap=cap, noise=noise)
+    return kept
 
 
 def of_somebody(prepared: PreparedTable) -> Table:

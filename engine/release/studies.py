@@ -21,8 +21,8 @@ from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
 from engine.methods.exchanges.combine import LINES, MASK_LINES, MASKS, SHARES
 from engine.methods.exchanges.share import KEY_FILE, STUDY_FILE, SUMS, VALUE
-from engine.methods.exchanges.studies import design_of, trust_view
-from engine.methods.protocol import MAIN, Context, TableArtefact
+from engine.methods.exchanges.studies import compare_ways, design_of, trust_view
+from engine.methods.protocol import MAIN, Budget, Context, TableArtefact
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import CARD, MASK, ROSTER, SHARE, STUDY, Member, SiteFile, Study
 from engine.methods.shared.sums import is_summable, tell_sums
@@ -118,11 +118,7 @@ def make_study(
         The first problem of the plan. ``sites.method``: sums of several sites cannot take the place of one's.
         ``sites.roster``, ``sites.holders``, ``sites.no_shares``.
     """
-    design = plan.design
-    for problem in design.problems:
-        raise InputRefused(problem.code, **problem.values)
-    if set(plan.schemas) != {MAIN} or plan.step or plan.budget is None or not is_summable(design):
-        raise InputRefused("sites.method", method=plan.method)
+    budget = _summable(plan)
     site_files.refuse_roster(roster, "study")
     study = Study(
         plan.purpose.title,
@@ -131,7 +127,7 @@ def make_study(
         plan.method,
         plan.method_version,
         plan.parameters,
-        plan.budget,
+        budget,
         {MAIN: plan.prepared(MAIN)},
         plan.declared_sizes,
         (1,),
@@ -147,6 +143,31 @@ def make_study(
     content = site_files.written(STUDY, study.head, key.sign)
     site_files.read_study(content)
     return content
+
+
+def _summable(plan: Plan) -> Budget:
+    """Return the budget of a plan, if sums of several sites can take the place of one's."""
+    design = plan.design
+    for problem in design.problems:
+        raise InputRefused(problem.code, **problem.values)
+    if set(plan.schemas) != {MAIN} or plan.step or plan.budget is None or not is_summable(design):
+        raise InputRefused("sites.method", method=plan.method)
+    return plan.budget
+
+
+def forecast_ways(plan: Plan, sites: int) -> TableView:
+    """Return what errors so many sites would have by either way to add noise, before a study is written.
+
+    Raises
+    ------
+    InputRefused
+        The first problem of the plan; ``sites.method``; ``sites.roster``: too few or too many sites.
+    """
+    if not site_files.LEAST_SITES <= sites <= site_files.MOST_SITES:
+        limits = {"least": site_files.LEAST_SITES, "most": site_files.MOST_SITES}
+        raise InputRefused("sites.roster", file=plan.method, **limits)
+    _summable(plan)
+    return compare_ways(plan.design, sites)
 
 
 def try_out(study: Study, sites: int) -> tuple[int, ...]:

@@ -345,7 +345,8 @@ def _input(made: Made) -> dict[str, Any]:
 
 
 def _one_input(made: Made, name: str, prepared: PreparedTable) -> dict[str, Any]:
-    used = of_somebody(prepared) if made.design.cost.weighs else made.draft.used[name]
+    is_weighed = made.design.cost.weighs and prepared.people is not None  # shares of sites are nobody's rows
+    used = of_somebody(prepared) if is_weighed else made.draft.used[name]
     rows: dict[str, Any] = {
         "file": prepared.file,
         "sha256": prepared.sha256,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -78,6 +78,14 @@ class Stored(Table):
         """Return room for a number of some kind for every row, on the disk."""
         return self._store.room(f"numbers {next(self._store.names)}", kind, self.n_rows)
 
+    def codes(self, code: Callable[[pd.DataFrame], arrays.Integers]) -> arrays.Integers:
+        """Return a number for every row from its columns, on the disk."""
+        found, start = self.room(np.int64), 0
+        for rows in self.pieces(self._store.columns):
+            found[start : start + len(rows)] = code(rows)
+            start += len(rows)
+        return found
+
     def key_parts(self) -> Iterator[pa.ChunkedArray]:
         """Give the person keys of all rows piece by piece, each once in a piece."""
         return self._store.key_parts()
@@ -132,7 +140,7 @@ class Store:
         self.names = iter(range(1 << 62))
         self.counted: tuple[int, int] | None = None
         self._folder, self._key = folder, key
-        self._columns = tuple(name for name in columns if key is None or name != key.name)
+        self.columns = tuple(name for name in columns if key is None or name != key.name)
 
     def add(self, table: Table, fulfils: Kept) -> None:
         """Write some rows, and which of them fulfil the conditions.
@@ -151,7 +159,7 @@ class Store:
         head = table.with_rows(table.heading)
         head.findings, head.n_rows = table.findings, table.n_rows
         frame, arrays_of = table.rows(), dict[str, pa.Array]()
-        for name in self._columns:
+        for name in self.columns:
             if table.storage[name] == TEXT:
                 one = table.encoded(name)
                 places = pa.array(one.places, mask=one.places < 0)

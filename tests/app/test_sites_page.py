@@ -133,6 +133,8 @@ def test_three_computers_go_from_first_file_to_verified_bundles(
     centre.compare()
     centre.hands.type("sites-name", "Centre")
     centre.choose("pick-file", plan_file)
+    centre.hands.click("try-share")
+    assert "1.4 times smaller among 3 sites" in centre.page.tried.plain(), centre.page.tried.plain()
     centre.next()
     study = centre.sends(stick)
 

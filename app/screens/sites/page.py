@@ -49,6 +49,7 @@ from app.work.sites import (
     TRAINING,
     Desk,
     Standing,
+    compare_ways,
     invented_table,
     look,
     make_share,
@@ -357,8 +358,10 @@ class SitesPage(Page):
         chosen = self.files.get("plan" if choice is self.plan else "table")
         self.picked.setVisible(picks and chosen is not None)
         self.picked.say("" if chosen is None else chosen.name)
-        self.attempt.setVisible(step == "share")
-        self.tried.setVisible(step == "share" and bool(self.tried.plain()))
+        tries = step in ("study", "share")
+        self.attempt.setText(words.say("app.sites.compare" if step == "study" else "app.sites.try"))
+        self.attempt.setVisible(tries)
+        self.tried.setVisible(tries and bool(self.tried.plain()))
         self.form.setVisible(bool(asked) or not self.secret.isHidden())
 
     def _offer(self) -> None:
@@ -469,13 +472,13 @@ class SitesPage(Page):
     def _lacks(self) -> str:
         """Return the name of what is not said yet; empty where nothing is missing."""
         fields = {"card": ("name", "register") if self.desk.part == SITE else ("name",), "study": ("name",)}
-        for name in fields.get(self.step, ()):
-            if not self.fields[name].text().strip():
-                return name
         choices = {"study": ("plan", self.plan), "share": ("table", self.table)}
         name, choice = choices.get(self.step, ("", None))
         if choice is not None and choice.currentData() == FILE and name not in self.files:
             return name
+        for name in fields.get(self.step, ()):
+            if not self.fields[name].text().strip():
+                return name
         return ""
 
     def go_next(self) -> None:
@@ -529,18 +532,19 @@ class SitesPage(Page):
         """Return the plan whose table is open, where that is the one that is meant."""
         return self.study.plan_as_read if self.table.currentData() == OPEN else None
 
-    def _write_study(self, passphrase: str) -> None:
+    def _chosen_plan(self) -> Plan | None:
+        """Return the plan that says what is asked; None where it cannot be read, which is said."""
         chosen = self.plan.currentData()
         try:
-            plan = (
-                sample_study()
-                if chosen == SHIPPED
-                else self.study.plan
-                if chosen == OPEN
-                else open_plan(self.files["plan"])
-            )
+            if chosen == SHIPPED:
+                return sample_study()
+            return self.study.plan if chosen == OPEN else open_plan(self.files["plan"])
         except EngineError as error:
             self.refuse(error)
+            return None
+
+    def _write_study(self, passphrase: str) -> None:
+        if (plan := self._chosen_plan()) is None:
             return
         self._do(
             write_study,
@@ -582,22 +586,35 @@ class SitesPage(Page):
         self.verify.forget()
 
     def _try(self) -> None:
-        if self.standing is None or self._lacks() or self.runner.busy(self.id):
+        lacks = self._lacks()
+        if self.standing is None or self.runner.busy(self.id) or lacks in ("plan", "table"):
             return
         self.clear_notice()
+        if self.step == "study":
+            if (plan := self._chosen_plan()) is not None:
+                self.work(
+                    compare_ways,
+                    self.desk,
+                    plan,
+                    tuple(self.holders),
+                    done=lambda found: self._show_tried(words.label(found)),
+                    doing=words.say("app.sites.doing"),
+                    slot="sites-try",
+                )
+            return
         self.work(
             try_share,
             self.desk,
             self.standing,
             self.files.get("table"),
             self._open_plan(),
-            done=self._show_tried,
+            done=lambda numbers: self._show_tried(words.say("app.sites.tried", numbers=numbers)),
             doing=words.say("app.sites.doing"),
             slot="sites-try",
         )
 
-    def _show_tried(self, numbers: int) -> None:
-        self.tried.say(words.say("app.sites.tried", numbers=numbers))
+    def _show_tried(self, said: str) -> None:
+        self.tried.say(said)
         self.enter()
 
     # --- the bundle --------------------------------------------------------------------------------

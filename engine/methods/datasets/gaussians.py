@@ -87,6 +87,7 @@ class Gaussians(Method):
     """
 
     id = ID
+    summable = True
     family = Family.DATASET
     promises = ("pure_dp", "approximate_dp")
     rows = Rows.SYNTHETIC
@@ -186,6 +187,11 @@ class Gaussians(Method):
     @once
     def taken(self) -> Mapping[str, Any]:
         return {"noise": GAUSSIAN if _is_gaussian(self) else LAPLACE}
+
+    @property
+    def asks_once(self) -> bool:
+        """Several groups have centres that hang on noisy counts of the site itself."""
+        return self.plan.groups == 1
 
     # --- forecast ----------------------------------------------------------------------------------
 

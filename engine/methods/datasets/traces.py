@@ -48,6 +48,7 @@ from engine.methods.shared.histories import (
 )
 from engine.methods.shared.promise import promise
 from engine.methods.shared.tables import forecast_views
+from engine.privacy.accuracy import spread_of_sites
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts
 from engine.privacy.promise import WEIGHED, Promise
@@ -92,6 +93,7 @@ class Traces(Method):
     """
 
     id = "datasets.traces"
+    summable = True
     family = Family.DATASET
     promises = ("pure_dp",)
     sources = (Source(MAIN, Shape.EVENTS),)
@@ -252,8 +254,8 @@ class Traces(Method):
         return Release((artefact,), self.cost, notes=self.forecast.notes)
 
     def _deviation(self, name: str) -> float:
-        """Return the deviation of the noise of a table, in steps."""
-        return sqrt(2) * float(self.mechanisms[name].scale)
+        """Return the deviation of the noise of a table, of all sites that add some, in steps."""
+        return sqrt(2) * float(self.mechanisms[name].scale) * spread_of_sites()
 
     def _table(self, model: Chain, people: int, noise: Noise) -> TableArtefact:
         """Draw histories and write them, ordered by invented person and moment."""

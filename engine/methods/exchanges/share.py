@@ -11,7 +11,14 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.exchanges.studies import WORDS, design_of, promise_of, study_problems, trust_view
+from engine.methods.exchanges.studies import (
+    WORDS,
+    design_of,
+    level_of_share,
+    promise_of,
+    study_problems,
+    trust_view,
+)
 from engine.methods.kinds import Held
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -25,6 +32,7 @@ from engine.methods.protocol import (
     Method,
     Reference,
     Release,
+    SlotOf,
     Spends,
     TableArtefact,
 )
@@ -32,7 +40,7 @@ from engine.methods.shared.site_files import OWN, Study, read_study
 from engine.methods.shared.sums import SharedDoor, tell_sums
 from engine.privacy import masks
 from engine.privacy.mechanisms.integers import Integers
-from engine.privacy.mechanisms.laplace_share import LaplaceShare, level_alone, shared
+from engine.privacy.mechanisms.laplace_share import shared
 from engine.privacy.promise import Promise
 from engine.table.schema import Role
 from engine.views import NumberView, Text, View
@@ -115,6 +123,15 @@ class Share(Method):
                 return [Problem(f"{self.id}.other_column", {"column": name})]
         return []
 
+    @property
+    def slot_of(self) -> SlotOf | None:
+        """As the method of the study has it: its noise is for rows that were drawn so."""
+        return self.inner.slot_of
+
+    @property
+    def counts_people(self) -> bool:  # type: ignore[override]  # of the method of the study
+        return self.inner.counts_people
+
     @once
     def cost(self) -> Promise:
         found = promise_of(self.study, self.inner.cost, "share_of_a_site")
@@ -127,9 +144,9 @@ class Share(Method):
     @once
     def alone(self) -> float:
         """The level of this site's share, should coordinator and all holders work together."""
-        loss = self.cost.loss
+        loss = self.inner.cost.loss
         assert loss is not None
-        return sum(level_alone(leaf) for leaf, _ in loss.events.leaves() if isinstance(leaf, LaplaceShare))
+        return level_of_share(self.study, loss.events)
 
     @once
     def uses(self) -> Mapping[str, tuple[str, ...]]:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from engine.errors import EngineError, InputRefused
 from engine.methods.catalogue import method
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, Method, Spends
-from engine.methods.shared.site_files import ONE, Study, read_study
+from engine.methods.shared.site_files import ONE, OWN, Study, read_study
 from engine.methods.shared.sums import is_summable
-from engine.privacy.mechanisms.laplace_share import shared
+from engine.privacy.accuracy import noise_of
+from engine.privacy.events import Event
+from engine.privacy.mechanisms.laplace_share import LaplaceShare, level_alone, shared
 from engine.privacy.promise import Promise
 from engine.table.schema import Schema
-from engine.views import TableView, Text
+from engine.views import Cell, TableView, Text
 
 WORDS = "methods.exchanges.share"
+WORTH = 1.2
+"""From so many times smaller errors on, keepers of masks are worth their trouble."""
 
 
 def design_of(study: Study, own: Schema | None = None) -> Method:
@@ -67,12 +72,68 @@ def promise_of(study: Study, inner: Promise, assumption: str) -> Promise:
     return replace(inner, assumptions=(*inner.assumptions, assumption, *further))
 
 
+def level_of_share(study: Study, events: Event) -> float:
+    """Return the level of one site's share by itself, should coordinator and all holders work together."""
+    of_share = shared(events, study.least)
+    assert of_share is not None  # `design_of` looked
+    cells = sum(study.cells)
+    return sum(level_alone(leaf, cells) for leaf, _ in of_share.leaves() if isinstance(leaf, LaplaceShare))
+
+
+def compare_ways(design: Method, sites: int) -> TableView:
+    """Say what so many sites gain by one noise for all, from declarations alone, before anybody pays.
+
+    Parameters
+    ----------
+    design
+        Of the release that the sites make together.
+    sites
+        How many there are.
+    """
+    loss = design.cost.loss
+    with noise_of(sites):
+        own = design.but().forecast.errors
+    has_shares = loss is not None and shared(loss.events, max(sites - 1, 1)) is not None
+    with noise_of(Fraction(sites, max(sites - 1, 1))):  # every site knows its own share
+        one = design.but().forecast.errors
+    gains = has_shares and sites > 2
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (first.quantity, first.size, _digits(first.limit), _digits(second.limit) if gains else None)
+        for first, second in zip(own, one, strict=True)
+    )
+    ratios = sorted(
+        first.limit / second.limit for first, second in zip(own, one, strict=True) if second.limit
+    )
+    times = ratios[len(ratios) // 2] if ratios else 1.0
+    verdict = (
+        "two" if sites == 2 else "no_shares" if not has_shares else "little" if times < WORTH else "pays"
+    )
+    headings = tuple(Text(f"{WORDS}.ways.{name}") for name in ("what", "size", "own", "one"))
+    told = {"sites": sites, "times": f"{times:.1f}"}
+    return TableView(Text(f"{WORDS}.ways.title"), headings, rows, Text(f"{WORDS}.ways.{verdict}", told))
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
 def trust_view(study: Study) -> TableView:
-    """Say who learns what, and what if they work together."""
+    """Say who learns what, what if they work together, and which level holds against them then."""
     holder = ("holder",) if study.way == ONE else ()
     who = ("recipient", "coordinator", *holder, "sites", "together", "malicious")
-    rows = tuple((Text(f"{WORDS}.trust.{name}"), Text(f"{WORDS}.trust.{study.way}.{name}")) for name in who)
-    headings = (Text(f"{WORDS}.trust.who"), Text(f"{WORDS}.trust.learns"))
+    loss = design_of(study).cost.loss
+    assert loss is not None  # `design_of` looked
+    level = _digits(float(loss.epsilon))
+    alone = level if study.way == OWN else _digits(level_of_share(study, loss.events))
+    rows = tuple(
+        (
+            Text(f"{WORDS}.trust.{name}"),
+            Text(f"{WORDS}.trust.{study.way}.{name}", {"honest": study.least}),
+            alone if name == "together" else level,
+        )
+        for name in who
+    )
+    headings = tuple(Text(f"{WORDS}.trust.{name}") for name in ("who", "learns", "level"))
     values = {"least": study.least, "holders": len(study.holders)}
     return TableView(
         Text(f"{WORDS}.trust.title"), headings, rows, Text(f"{WORDS}.trust.{study.way}.note", values)

@@ -32,7 +32,7 @@ class Design:
     Parameters
     ----------
     target
-        A number with declared bounds.
+        A number with declared bounds, or a column of two declared values: −1 for the first, 1 for the second.
     predictors
         A number with declared bounds is one coordinate between −1 and 1, 0 where it is missing. Any other
         column is a block of coordinates, one for each declared level, for other values and for missing ones,
@@ -78,8 +78,12 @@ class Design:
                     codes = coding.codes(frame[column.name].iloc[rows], column)
                     found[start : start + width] = 0
                     found[start + codes, np.arange(codes.size)] = per_side
-            assert scales[-1] is not None, "problems() reports a target without bounds"
-            missing = scales[-1].steps(rows, found[-1])
+            scale, missing = scales[-1], None
+            if scale is not None:
+                missing = scale.steps(rows, found[-1])
+            else:
+                codes = coding.codes(frame[self.target.name].iloc[rows], self.target)
+                found[-1], missing = np.where(codes == 1, per_side, -per_side), codes > 1
             if missing is not None:
                 found[:, missing] = 0
             yield found.T

@@ -24,11 +24,15 @@ class Foreseen:
 
     @classmethod
     def of(cls, off: Floats, covariance: Floats, moments: Floats, explained: float) -> Foreseen:
-        """Return the errors of weights that are ``off`` on average and have a covariance around that."""
+        """Return the errors of weights that are ``off`` on average and have a covariance around that.
+
+        Effects of levels that nobody has are left out: of them nothing is said.
+        """
+        known = np.diag(moments)[1:] > 0
         square = float(off @ moments @ off + np.sum(moments * covariance))
         apart = np.sqrt(off[1:] ** 2 + np.maximum(np.diag(covariance)[1:], 0))
         kept = max(0.0, 1 - square / explained)
-        return cls(float(np.sqrt(max(square, 0.0))), float(np.sqrt(np.mean(apart**2))), kept)
+        return cls(float(np.sqrt(max(square, 0.0))), float(np.sqrt(np.mean(apart[known] ** 2))), kept)
 
 
 def invent_moments(design: Design, *, spread: float = SPREAD, share: float = SHARE) -> tuple[Floats, Floats]:

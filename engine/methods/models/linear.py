@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, log, sqrt
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from engine.methods import option
 from engine.methods.budget import (
     NOISE,
     budget_problems,
-    is_replace_one,
     noise_notes,
     required_budget,
     takes_gaussian,
@@ -26,12 +24,13 @@ from engine.methods.models.descent import (
     plan_of,
     weak_problems,
 )
-from engine.methods.models.design import Design, Floats, bounds_of
-from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
+from engine.methods.models.design import Floats, bounds_of
+from engine.methods.models.held_out import PERCENT
 from engine.methods.models.invented import SHARE, SPREAD, Foreseen, invent_moments
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
-from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
+from engine.methods.models.monomials import Monomials
+from engine.methods.models.product_sums import STEPS, SUMS, ProductSums
 from engine.methods.models.quadratic import Solution, centre_effects, solve
 from engine.methods.models.targets import privacy_told
 from engine.methods.once import once
@@ -49,7 +48,6 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.promise import cap_notes
 from engine.privacy.events import Event
-from engine.privacy.mechanisms import CountNoise, GaussianCounts, LaplaceCounts
 from engine.table import coding
 from engine.table.schema import Column, Kind
 from engine.views import TableView, Text, View
@@ -61,12 +59,9 @@ if TYPE_CHECKING:
 ID = "models.linear"
 WORDS = f"methods.{ID}"
 MOST_COEFFICIENTS = 500
-FINEST, COARSEST = 12, 6  # the grid has 2^this steps on either side of the middle
-ROOM = 52  # squared sensitivities stay below two to this power, so that they are exact in doubles
-STEPS, SUMS = "steps", "sums"
 
 
-class Linear(ScoredModel):
+class Linear(ProductSums):
     """Linear regression with intercept: noisy gradients, or the functional mechanism with ridge penalty.
 
     Notes
@@ -85,6 +80,7 @@ class Linear(ScoredModel):
     """
 
     id = ID
+    summable = True
     family = Family.MODEL
     version = 2  # steps: a mean of what is left
     promises = ("pure_dp", "approximate_dp")
@@ -96,7 +92,7 @@ class Linear(ScoredModel):
         "doi:10.14778/2350229.2350253",
     )
 
-    class Options(ScoredModel.Options):
+    class Options(ProductSums.Options):
         target: str = option.column(column_kinds=(Kind.INTEGER, Kind.NUMBER), needs_domain=True)
         predictors: option.Names = option.columns(
             minimum=1,
@@ -140,52 +136,9 @@ class Linear(ScoredModel):
         return 2 * (2 + len(self.options.predictors))
 
     @once
-    def takes_steps(self) -> bool:
-        """Whether noisy gradients are asked for, else the sums of all products once."""
-        return bool(self.options.fit == STEPS)
-
-    @once
     def plan(self) -> DescentPlan:
         """Return the noise of every gradient, and how many there are."""
         return plan_of(self.paid, self.design.widths, is_classes=False)
-
-    @once
-    def design(self) -> Design:
-        """Return what the coordinates of a row are."""
-        schema, options = self.request.schema, self.options
-        return Design(schema.column(options.target), tuple(map(schema.column, options.predictors)))
-
-    @once
-    def per_side(self) -> int:
-        """Return the steps of the grid on either side of the middle, a power of two."""
-        squared = self.request.rows_per_person**2 * largest_squared_change(**self._shape)
-        return int(2 ** min(FINEST, max(COARSEST, (ROOM - squared.bit_length()) // 4)))
-
-    @once
-    def mechanism(self) -> CountNoise:
-        """Return the noise that the budget buys, in whole steps of a product."""
-        budget, rows, square = fit_budget(self.paid), self.request.rows_per_person, self.per_side**2
-        if budget.delta:
-            squared = largest_squared_change(**self._shape) * (rows * square) ** 2
-            return GaussianCounts(squared, budget.epsilon, budget.delta)
-        return LaplaceCounts(largest_change(**self._shape) * rows * square, budget.epsilon)
-
-    @once
-    def _shape(self) -> dict[str, Any]:
-        widths = self.design.widths
-        blocks = sum(width > 0 for width in widths)
-        return {
-            "numbers": len(widths) - blocks,
-            "blocks": blocks,
-            "replace_one": is_replace_one(self.request),
-        }
-
-    @once
-    def spread(self) -> float:
-        """Return the standard deviation of the noise of a product of coordinates between −1 and 1."""
-        mechanism = self.mechanism
-        scale = float(mechanism.scale) * (1.0 if isinstance(mechanism, GaussianCounts) else np.sqrt(2))
-        return float(scale / self.per_side**2)
 
     @once
     def rows_within(self) -> float:
@@ -251,7 +204,11 @@ class Linear(ScoredModel):
                 noise=self.spread,
                 **self._penalty,
             )
-            off, covariance = found.weights - weights, found.covariance
+            found, truth = (
+                centre_effects(one, design.starts, design.widths, moments[0])
+                for one in (found, replace(found, weights=weights))
+            )
+            off, covariance = found.weights - truth.weights, found.covariance
         return Foreseen.of(off, covariance, moments, SHARE * SPREAD**2)
 
     # --- release -----------------------------------------------------------------------------------
@@ -278,18 +235,11 @@ class Linear(ScoredModel):
         told = {"fit": STEPS, **plan.told(found.parts, target.half)}
         return self._written(found.solution, found.counts, told, context)
 
-    def coefficients(self, table: Table) -> Integers:
-        """Return the exact coefficients in whole steps: the only part that sees rows."""
-        design = self.design
-        chunks = design.chunks(table.rows(), per_side=self.per_side)
-        return Monomials(design.widths).sums(chunks)
-
     def solution(self, noisy: Integers) -> tuple[Solution, Floats]:
         """Return the model from noisy coefficients, and the noisy number of rows of every coordinate."""
         design = self.design
-        monomials = Monomials(design.widths)
-        gram, cross = monomials.matrix(noisy / self.per_side**2)
-        found = solve(gram, cross, monomials, noise=self.spread, **self._penalty)
+        gram, cross = self.products(noisy)
+        found = solve(gram, cross, Monomials(design.widths), noise=self.spread, **self._penalty)
         return centre_effects(found, design.starts, design.widths, gram[0]), gram[0]
 
     @once

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import floor
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from engine.methods import option
 from engine.methods.budget import NOISE, budget_problems, noise_notes, takes_gaussian
@@ -16,11 +19,14 @@ from engine.methods.models.descent import (
     plan_of,
     weak_problems,
 )
-from engine.methods.models.design import Design, bounds_of
-from engine.methods.models.held_out import PERCENT, ScoredModel
+from engine.methods.models.design import bounds_of
+from engine.methods.models.held_out import PERCENT
 from engine.methods.models.invented import Foreseen, invent_moments
 from engine.methods.models.leaving import leaving, number_views, privacy_text
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
+from engine.methods.models.monomials import Monomials
+from engine.methods.models.product_sums import STEPS, SUMS, ProductSums
+from engine.methods.models.quadratic import centre_effects, discriminant, discriminant_products
 from engine.methods.models.targets import privacy_told, target_problems
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -51,7 +57,7 @@ INVENTED_SPREAD = 1.0
 """Standard deviation of invented scores, in log-odds."""
 
 
-class Logistic(ScoredModel):
+class Logistic(ProductSums):
     """Logistic regression from noisy gradients with weighted residuals.
 
     Notes
@@ -64,9 +70,14 @@ class Logistic(ScoredModel):
     half: at the true probabilities that adds up to 0 on average, which clipping does not. Steps are longer
     along directions in which rows differ little (`descent.Slopes`). Few steps still leave coefficients
     nearer to 0: they are for prediction, not for odds ratios of a study.
+
+    Sums: products of all coordinates and the class, asked for once, and what they say of two normal
+    distributions with one covariance; see `engine.methods.models.quadratic.discriminant`. One round serves
+    several sites; the steps explain more where predictors are far from normal.
     """
 
     id = ID
+    summable = True
     family = Family.MODEL
     promises = ("pure_dp", "approximate_dp")
     held_out = True
@@ -77,7 +88,7 @@ class Logistic(ScoredModel):
         "doi:10.1145/2976749.2978318",
     )
 
-    class Options(ScoredModel.Options):
+    class Options(ProductSums.Options):
         target: str = option.column(column_kinds=(Kind.CATEGORY, Kind.ORDINAL), needs_domain=True)
         predictors: option.Names = option.columns(
             minimum=1,
@@ -86,6 +97,7 @@ class Logistic(ScoredModel):
             needs_domain=True,
         )
         about_rows: int = option.integer(minimum=10, maximum=10**9)
+        fit: str = option.choice(STEPS, SUMS, default=STEPS)
         noise: str = NOISE
         held_out_percent: int = PERCENT
 
@@ -105,17 +117,11 @@ class Logistic(ScoredModel):
             values = {"coefficients": self.design.size, "most": MOST_COEFFICIENTS}
             return [Problem(f"{ID}.too_many", values, "predictors")]
         found = budget_problems(self.request, uses_delta=takes_gaussian(self.request))
-        return found or weak_problems(self.plan, method=ID)
+        return found or (weak_problems(self.plan, method=ID) if self.takes_steps else [])
 
     @property
     def sums(self) -> float:
         return 2 * (2 + len(self.options.predictors))
-
-    @once
-    def design(self) -> Design:
-        """Return what the coordinates of a row are."""
-        schema, options = self.request.schema, self.options
-        return Design(schema.column(options.target), tuple(map(schema.column, options.predictors)))
 
     @once
     def plan(self) -> DescentPlan:
@@ -124,7 +130,7 @@ class Logistic(ScoredModel):
 
     @once
     def fit_events(self) -> Event:
-        return self.plan.division.events
+        return self.plan.division.events if self.takes_steps else self.mechanism.event
 
     # --- forecast ----------------------------------------------------------------------------------
 
@@ -158,28 +164,49 @@ class Logistic(ScoredModel):
 
     def _foreseen(self, rows: int) -> Foreseen:
         """Return, in log-odds, what to expect of invented rows; see `engine.methods.models.invented`."""
-        moments, weights = invent_moments(self.design, spread=INVENTED_SPREAD, share=1.0)
-        off, covariance = foreseen(self.plan, rows * moments, weights)
+        design = self.design
+        moments, weights = invent_moments(design, spread=INVENTED_SPREAD, share=1.0)
+        if self.takes_steps:
+            off, covariance = foreseen(self.plan, rows * moments, weights)
+        else:
+            weights = weights - np.eye(design.size)[0] * (moments[0] @ weights)  # both values equally often
+            cross = rows * discriminant_products(moments, weights)
+            found = discriminant(rows * moments, cross, Monomials(design.widths), noise=self.spread)
+            found, truth = (
+                centre_effects(one, design.starts, design.widths, moments[0])
+                for one in (found, replace(found, weights=weights))
+            )
+            off, covariance = found.weights - truth.weights, found.covariance
         return Foreseen.of(off, covariance, moments, INVENTED_SPREAD**2)
 
     # --- release -----------------------------------------------------------------------------------
 
     @once
     def needs(self) -> Reads:
-        return Reads.ROWS if self.scores else Reads.CODED
+        return Reads.ROWS if self.scores or not self.takes_steps else Reads.CODED
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        design, plan = self.design, self.plan
-        found = centre_scores(design, tables[MAIN], plan, context)
-        rows = round(float(found.counts[0]))
+        design = self.design
+        if self.takes_steps:
+            fitted = centre_scores(design, tables[MAIN], self.plan, context)
+            found, counts, fit = fitted.solution, fitted.counts, self.plan.told()
+        else:
+            exact = self.coefficients(tables[MAIN])
+            context.progress.step(0.6, "run.noise")
+            noisy = self.mechanism.release(exact, context.noise)
+            context.progress.step(0.9, "run.writing")
+            gram, cross = self.products(noisy)
+            solved = discriminant(gram, cross, Monomials(design.widths), noise=self.spread)
+            found, counts = centre_effects(solved, design.starts, design.widths, gram[0]), gram[0]
+            fit = {"fit": SUMS, "eigenvalues_lifted": found.lifted, "eigenvalue_floor": found.floor}
         told = {
-            "rows": rows,
-            **plan.told(),
+            "rows": round(float(counts[0])),
+            **fit,
             "privacy": privacy_told(self.paid),
             "method": {"id": self.id, "version": self.version},
         }
-        model = content(design, found.solution, told)
+        model = content(design, found, told)
         return self._released(self.with_score(model, predict, context))
 
     def _released(self, model: dict[str, Any]) -> Release:
@@ -195,7 +222,7 @@ class Logistic(ScoredModel):
         )
         named = {"target": target["name"], "first": target["values"][0], "second": target["values"][1]}
         card = (
-            Text(f"{WORDS}.card.predicts", named),
+            Text(f"{WORDS}.card.predicts{'_sums' if model.get('fit') == SUMS else ''}", named),
             Text(f"{WORDS}.card.not_for"),
             privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.bands"),

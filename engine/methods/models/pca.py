@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,20 +11,23 @@ from engine import arrays
 from engine.methods import option
 from engine.methods.budget import (
     NOISE,
-    ManySums,
     budget_problems,
     is_replace_one,
     noise_notes,
     required_budget,
     takes_gaussian,
 )
+from engine.methods.models.components import (
+    MOST_COORDINATES,
+    PRODUCTS,
+    Components,
+    FromProducts,
+    component_weights,
+    digits,
+)
 from engine.methods.models.design import bounds_of
-from engine.methods.models.leaving import describe_model, number_views, privacy_text
-from engine.methods.models.linear_model import LEVELS, NUMBER
-from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.noisy_power import MEANS, ROUNDS, SQUARES, TURNS, PowerPlan, power
 from engine.methods.models.points import PER_SIDE, Points
-from engine.methods.models.targets import privacy_told
 from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
@@ -34,68 +35,31 @@ from engine.methods.protocol import (
     POINTS,
     Context,
     Expected,
-    Family,
     Forecast,
-    Reads,
     Reference,
     Release,
 )
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.cells import level_problems
-from engine.methods.shared.division import Division, Query
+from engine.methods.shared.division import Division
 from engine.methods.shared.less_noise import less_noisy
-from engine.methods.shared.promise import cap_notes, promise
+from engine.methods.shared.promise import cap_notes
 from engine.methods.shared.view import view_of
-from engine.privacy.promise import Promise
-from engine.table import coding
-from engine.table.schema import Column, Domain, Kind
+from engine.table.schema import Kind
 from engine.views import BarsView, Cell, TableView, Text, View
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from engine.privacy.mechanisms import Integers
     from engine.table.table import Table
 
 ID = "models.pca"
-WORDS = f"methods.{ID}"
-FORMAT = "custos.principal_components"
-PRODUCTS = "products"
-MOST_COORDINATES, MOST_BY_POWER = 500, 20_000
-"""Up to how many coordinates all products are asked for, and up to how many noisy power steps are taken."""
+MOST_BY_POWER = 20_000
+"""Up to how many coordinates noisy power steps are taken."""
 
 Floats = arrays.Floats
 
 
-@dataclass(frozen=True)
-class Components:
-    """What noisy products of coordinates say.
-
-    Parameters
-    ----------
-    rows
-        Noisy number of rows.
-    mean
-        Of every coordinate, shape (size,).
-    directions
-        One row for each component, shape (components, size).
-    variances
-        Along each, none below 0.
-    total
-        Of all coordinates together.
-    noise
-        How large the variance of a direction is by noise alone, about.
-    """
-
-    rows: float
-    mean: Floats
-    directions: Floats
-    variances: Floats
-    total: float
-    noise: float
-
-
-class PrincipalComponents(ManySums):
+class PrincipalComponents(FromProducts):
     """Principal components of columns between −1 and 1, from products that got noise once.
 
     Notes
@@ -118,8 +82,6 @@ class PrincipalComponents(ManySums):
 
     id = ID
     summable = True
-    family = Family.MODEL
-    promises = ("pure_dp", "approximate_dp")
     published = Reference(
         "Dwork, Talwar, Thakurta, Zhang: Analyze Gauss: optimal bounds for privacy-preserving principal "
         "component analysis (2014)",
@@ -127,7 +89,7 @@ class PrincipalComponents(ManySums):
         "doi:10.1145/2591796.2591883",
     )
 
-    class Options(option.Options):
+    class Options(FromProducts.Options):
         columns: option.Names = option.columns(
             minimum=2,
             maximum=200,
@@ -151,22 +113,11 @@ class PrincipalComponents(ManySums):
         size = sum(self.widths[1])
         if not self.options.components <= size <= MOST_BY_POWER:
             values = {"coordinates": size, "most": MOST_BY_POWER}
-            return [Problem(f"{ID}.coordinates", values, "columns")]
+            return [Problem(f"{self.id}.coordinates", values, "columns")]
         if self.takes_steps and not required_budget(self.paid).delta:
             values = {"coordinates": size, "most": MOST_COORDINATES}
-            return [Problem(f"{ID}.needs_gaussian", values, "noise")]
+            return [Problem(f"{self.id}.needs_gaussian", values, "noise")]
         return budget_problems(self.request, uses_delta=takes_gaussian(self.request))
-
-    @once
-    def columns(self) -> list[Column]:
-        """Return the columns that have a part."""
-        return [self.schema.column(name) for name in self.options.columns]
-
-    @once
-    def widths(self) -> tuple[tuple[int, ...], list[int]]:
-        """Return for every column 0 where it is a number, else how many cells it has; and its coordinates."""
-        widths = tuple(0 if bounds_of(one) else len(coding.cells(one)) for one in self.columns)
-        return widths, [max(width, 1) for width in widths]
 
     @once
     def takes_steps(self) -> bool:
@@ -176,11 +127,6 @@ class PrincipalComponents(ManySums):
     @property
     def asks_once(self) -> bool:
         return not self.takes_steps
-
-    @property
-    def sums(self) -> float:
-        """How many sums a row moves by the same, about."""
-        return len(self.options.columns) ** 2 / 2
 
     @once
     def plan(self) -> PowerPlan:
@@ -197,45 +143,37 @@ class PrincipalComponents(ManySums):
 
     @once
     def division(self) -> Division:
-        """Return the noise of the products, or of the steps."""
-        if self.takes_steps:
-            return self.plan.division
-        widths, rows, budget = self.widths[0], self.request.rows_per_person, required_budget(self.paid)
-        shape: dict[str, Any] = {
-            "numbers": widths.count(0),
-            "blocks": sum(width > 0 for width in widths),
-            "replace_one": is_replace_one(self.request),
-            "target": False,
-        }
-        step = rows * PER_SIDE**2
-        query = Query(
-            PRODUCTS,
-            largest_change(**shape) * step,
-            largest_squared_change(**shape) * step**2,
-            1.0,
-            together=None if budget.delta else Monomials(widths, target=False).count,
-        )
-        return Division((query,), budget.epsilon, budget.delta, is_replace_one(self.request)).borne_out()
-
-    @once
-    def cost(self) -> Promise:
-        kind = "approximate_dp" if required_budget(self.paid).delta else "pure_dp"
-        return promise(self.paid, self.division.events, kind=kind)
+        return self.plan.division if self.takes_steps else super().division
 
     @once
     def spread(self) -> float:
-        """Return about the largest eigenvalue that the noise alone has: 2 s √size for s of a cell."""
-        if self.takes_steps:
-            return self.plan.largest_noise
-        cell = self.division.deviation(PRODUCTS) / PER_SIDE**2 / 2
-        return 2 * cell * sqrt(sum(self.widths[1]))
+        return self.plan.largest_noise if self.takes_steps else super().spread
+
+    @property
+    def noise_told(self) -> dict[str, Any]:
+        if not self.takes_steps:
+            return super().noise_told
+        plan = self.plan
+        noise = {
+            f"deviation_of_{name}": f"{plan.division.deviation(name) / PER_SIDE**bits:.6g}"
+            for name, bits in ((MEANS, 1), (TURNS, 2), (SQUARES, 2))
+        }
+        reach = {
+            "clipping": plan.reach / PER_SIDE,
+            "clipping_of_squares": plan.reach_of_squares / PER_SIDE,
+        }
+        return {"rounds": ROUNDS, **reach, "noise": {"distribution": plan.division.word(TURNS), **noise}}
+
+    @property
+    def steps_said(self) -> tuple[Text, ...]:
+        return (Text(f"{self.words}.card.steps", {"rounds": ROUNDS}),) if self.takes_steps else ()
 
     @once
     def forecast(self) -> Forecast:
         largest = len(self.columns)
         errors = tuple(
             Expected(
-                Text(f"{WORDS}.numbers.variance.label"),
+                Text(f"{self.words}.numbers.variance.label"),
                 "group",
                 size,
                 min(100.0, 50 * self.spread / max(size, 1) / largest),
@@ -248,22 +186,11 @@ class PrincipalComponents(ManySums):
 
     # --- release -----------------------------------------------------------------------------------
 
-    @once
-    def needs(self) -> Reads:
-        return Reads.CODED
-
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        if not self.takes_steps:
+            return super().run(tables, context)
         context.progress.step(0.0, "run.reading")
-        view, names = view_of(tables[MAIN]), [column.name for column in self.columns]
-        if self.takes_steps:
-            return self._stepped(Points.of(view, self.columns), context)
-        products = Monomials(self.widths[0], target=False)
-        parts = (Points.of(part, self.columns) for part in view.parts(names))
-        exact = products.sums(chunk for part in parts for chunk in part.dense())
-        context.progress.step(0.6, "run.noise")
-        noisy = self.division.noisy(PRODUCTS, exact, context.noise)
-        context.progress.step(0.9, "run.writing")
-        return self._released(self.content(self.components(noisy)))
+        return self._stepped(Points.of(view_of(tables[MAIN]), self.columns), context)
 
     def _stepped(self, points: Points, context: Context) -> Release:
         plan = self.plan
@@ -282,11 +209,11 @@ class PrincipalComponents(ManySums):
             found.total,
             plan.largest_noise / found.rows,
         )
-        return self._released(self.content(told))
+        return self.released(self.content(told))
 
     def components(self, noisy: Integers) -> Components:
         """Return the components from noisy products: nothing here has seen a row."""
-        products = Monomials(self.widths[0], target=False).whole(noisy / PER_SIDE**2)
+        products = self.products_of(noisy)
         rows = max(float(products[0, 0]), 1.0)
         mean = np.clip(products[0, 1:] / rows, -1.0, 1.0)
         covariance = products[1:, 1:] / rows - np.outer(mean, mean)
@@ -299,114 +226,37 @@ class PrincipalComponents(ManySums):
         variances = np.maximum(np.einsum("ij,jk,ik->i", directions, covariance, directions), 0.0)
         return Components(rows, mean, directions * signs[:, None], variances, total, self.spread / rows)
 
-    def content(self, found: Components) -> dict[str, Any]:
-        """Return the components as JSON values."""
-        starts = np.cumsum([0, *self.widths[1]])
-        columns = []
-        for column, first, end in zip(self.columns, starts[:-1], starts[1:], strict=True):
-            one: dict[str, Any] = {"name": column.name, "missing": list(column.without_copied().missing)}
-            bounds = bounds_of(column)
-            if bounds is None:
-                one |= {"kind": LEVELS, "levels": list(coding.levels(column))}
-            else:
-                one |= {"kind": NUMBER, "minimum": bounds.low, "maximum": bounds.high}
-            one["means"] = found.mean[first:end].tolist()
-            one["weights"] = found.directions[:, first:end].tolist()
-            columns.append(one)
-        return {
-            "format": FORMAT,
-            "version": 1,
-            "columns": columns,
-            "rows": round(found.rows),
-            "variances": found.variances.tolist(),
-            "variance_of_noise": found.noise,
-            "total_variance": found.total,
-            **self._noise_told,
-            "privacy": privacy_told(self.paid),
-            "method": {"id": self.id, "version": self.version},
-        }
-
-    @once
-    def _noise_told(self) -> dict[str, Any]:
-        if self.takes_steps:
-            plan = self.plan
-            noise = {
-                f"deviation_of_{name}": f"{plan.division.deviation(name) / PER_SIDE**bits:.6g}"
-                for name, bits in ((MEANS, 1), (TURNS, 2), (SQUARES, 2))
-            }
-            reach = {
-                "clipping": plan.reach / PER_SIDE,
-                "clipping_of_squares": plan.reach_of_squares / PER_SIDE,
-            }
-            return {"rounds": ROUNDS, **reach, "noise": {"distribution": plan.division.word(TURNS), **noise}}
-        division = self.division
-        deviation = f"{division.deviation(PRODUCTS) / PER_SIDE**2:.6g}"
-        return {"noise": {"distribution": division.word(PRODUCTS), "deviation_of_products": deviation}}
-
-    def _released(self, model: dict[str, Any]) -> Release:
-        """Make the artefacts from the model: nothing after this line has seen a row."""
+    def views(self, model: dict[str, Any]) -> tuple[View, ...]:
+        """Return what people see of the components."""
         places = range(1, len(model["variances"]) + 1)
         shares = [one / max(model["total_variance"], 1e-12) for one in model["variances"]]
-        labels = tuple(Text(f"{WORDS}.views.component", {"place": place}) for place in places)
-        headings = tuple(Text(f"{WORDS}.views.headings.{name}") for name in ("component", "share", "mark"))
+        labels = tuple(Text(f"{self.words}.views.component", {"place": place}) for place in places)
+        headings = tuple(
+            Text(f"{self.words}.views.headings.{name}") for name in ("component", "share", "mark")
+        )
         rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (label, _digits(100 * share), Text(f"{WORDS}.views.nothing") if is_noise else None)
+            (label, digits(100 * share), Text(f"{self.words}.views.nothing") if is_noise else None)
             for label, share, is_noise in zip(
                 labels, shares, (one <= model["variance_of_noise"] for one in model["variances"]), strict=True
             )
         )
-        named = (Text(f"{WORDS}.views.headings.column"), Text(f"{WORDS}.views.headings.value"), *labels)
-        views: tuple[View, ...] = (
+        named = (
+            Text(f"{self.words}.views.headings.column"),
+            Text(f"{self.words}.views.headings.value"),
+            *labels,
+        )
+        return (
             BarsView(
-                Text(f"{WORDS}.views.shares.title"),
+                Text(f"{self.words}.views.shares.title"),
                 labels,
-                tuple(_digits(100 * min(share, 1.0)) for share in shares),
-                Text(f"{WORDS}.views.headings.share"),
+                tuple(digits(100 * min(share, 1.0)) for share in shares),
+                Text(f"{self.words}.views.headings.share"),
             ),
             TableView(
-                Text(f"{WORDS}.views.shares.title"), headings, rows, Text(f"{WORDS}.views.shares.note")
+                Text(f"{self.words}.views.shares.title"),
+                headings,
+                rows,
+                Text(f"{self.words}.views.shares.note"),
             ),
-            TableView(Text(f"{WORDS}.views.weights.title"), named, _weights(model)),
-            *number_views({"rows": model["rows"]}, WORDS),
+            TableView(Text(f"{self.words}.views.weights.title"), named, component_weights(model, self.words)),
         )
-        card = (
-            Text(f"{WORDS}.card.predicts"),
-            *([Text(f"{WORDS}.card.steps", {"rounds": ROUNDS})] if "rounds" in model else []),
-            Text(f"{WORDS}.card.not_for"),
-            privacy_text(self.paid, WORDS),
-            Text(f"{WORDS}.card.use"),
-        )
-        return describe_model(model, self.request, words=WORDS, promise=self.cost, card=card, views=views)
-
-
-def _weights(model: Mapping[str, Any]) -> tuple[tuple[Cell, ...], ...]:
-    rows: list[tuple[Cell, ...]] = []
-    for one in model["columns"]:
-        labels: list[Cell] = [None]
-        if one["kind"] == LEVELS:
-            labels = [*one["levels"], Text(f"{WORDS}.views.other"), Text(f"{WORDS}.views.missing")]
-        for label, own in zip(labels, np.array(one["weights"]).T.tolist(), strict=True):
-            rows.append((one["name"], label, *map(_digits, own)))
-    return tuple(rows)
-
-
-def _digits(value: float) -> float:
-    return float(f"{value:.3g}")
-
-
-def project(model: Mapping[str, Any], frame: pd.DataFrame) -> Floats:
-    """Return where rows lie along the components, shape (n, components): every row, whatever it holds."""
-    found = np.zeros((len(frame), len(model["variances"])))
-    for one in model["columns"]:
-        weights, missing = np.array(one["weights"]), tuple(one["missing"])
-        if one["kind"] == LEVELS:
-            domain = Domain(values=tuple(one["levels"]))
-            column = Column(one["name"], kind=Kind.CATEGORY, domain=domain, missing=missing)
-            found += weights.T[coding.codes(frame[one["name"]], column)] - weights @ np.array(one["means"])
-            continue
-        numbers = coding.numbers(frame[one["name"]], Column(one["name"], kind=Kind.NUMBER, missing=missing))
-        middle, half = (one["minimum"] + one["maximum"]) / 2, (one["maximum"] - one["minimum"]) / 2
-        scaled = (np.clip(numbers, one["minimum"], one["maximum"]) - middle) / half
-        scaled = np.where(np.isnan(scaled), 0.0, scaled)
-        found += (scaled - one["means"][0])[:, None] * weights[:, 0]
-    return found

@@ -9,11 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import sqrt
 
 import numpy as np
 
 from engine import arrays
-from engine.privacy.accuracy import HALF, MOST, laplace_below, laplace_error, laplace_nodes, laplace_shortfall
+from engine.privacy.accuracy import (
+    HALF,
+    MOST,
+    laplace_accuracy,
+    laplace_below,
+    laplace_error,
+    laplace_nodes,
+    laplace_shortfall,
+    sites_that_add,
+)
 
 Floats = arrays.Floats
 
@@ -21,6 +31,7 @@ _TRIED = 9  # true means between 0 and 1/2 that a forecast compares
 _LISTED = 8  # largest scale whose integers are listed one by one; above, noise is as good as continuous
 _HALVINGS, _CLOSE, _NOTHING, _EDGE = 50, 1e-5, 1e-14, 1e-9
 _FAR = 12  # scales: beyond, less than 1e-5 of the noise
+_PERIOD, _ANGLES = 40.0, 512  # in standard deviations; beyond half a period the noise is as good as never
 
 
 @dataclass(frozen=True)
@@ -42,11 +53,14 @@ class RatioNoise:
         are on the centred sum A − B and on the count (A + B)/reach.
     reach
         What one row adds to A + B: the declared range in steps. Used with ``count`` only.
+    sites
+        How many times each draw is in its sum, where several sites add noise; it may be a fraction.
     """
 
     main: Fraction
     count: Fraction | None = None
     reach: int = 1
+    sites: Fraction = Fraction(1)
 
     def weighed(self, places: Floats) -> tuple[Floats, Floats]:
         """Return the weights of the draws at places 0 … ½: of the one to integrate, and of the other."""
@@ -57,12 +71,15 @@ class RatioNoise:
     @property
     def widest(self) -> float:
         """A bound on the scale of the noise at every place."""
-        return float(self.main) + (0.0 if self.count is None else self.reach * float(self.count))
+        one = float(self.main) + (0.0 if self.count is None else self.reach * float(self.count))
+        return one * sqrt(self.sites)
 
     def above(self, limits: Floats, places: Floats) -> Floats:
         """Return P(noise of A − p (A + B) > limit); the same for places p and 1 − p."""
         one, other = self.weighed(np.minimum(places, 1 - places))
         first, second = self.main, self.main if self.count is None else self.count
+        if self.sites != 1:
+            return _sums_above(limits, one * float(first), other * float(second), float(self.sites))
         if first < second:
             first, second, one, other = second, first, other, one
         if float(second) > _LISTED:
@@ -99,6 +116,22 @@ def _laplace_sum_above(limits: Floats, one: Floats, other: Floats) -> Floats:
         alike = (0.5 + size / (4 * wide)) * far
     tail = np.where(wide - narrow > 1e-6 * wide, apart, alike)
     return np.where(limits >= 0, tail, 1 - tail)
+
+
+def _sums_above(limits: Floats, one: Floats, other: Floats, sites: float) -> Floats:
+    """Return P(X + Y > limit) of sums of ``sites`` continuous Laplace draws of scales ``one`` and ``other``.
+
+    Notes
+    -----
+    J. Gil-Pelaez, Note on the inversion theorem (1951), by the midpoint rule: ½ − 1/π ∫ sin(ut) φ(u)/u du.
+    """
+    spread = np.sqrt(2 * sites * (one**2 + other**2))
+    steps = (np.arange(_ANGLES) + 0.5) * (np.pi / _PERIOD)
+    angles = steps / spread[..., None]
+    logs = np.log1p((one[..., None] * angles) ** 2) + np.log1p((other[..., None] * angles) ** 2)
+    waves = np.sin(np.clip(limits / spread, -_PERIOD / 2, _PERIOD / 2)[..., None] * steps)
+    chance = 0.5 - (waves * np.exp(-sites * logs) / steps).sum(axis=-1) / _PERIOD
+    return np.asarray(chance.clip(0.0, 1.0))
 
 
 # --- forecast --------------------------------------------------------------------------------------
@@ -170,7 +203,8 @@ def whole_errors(scale: Fraction, *, reach: int) -> RatioError:
 
     Notes
     -----
-    Up to half the range there is a mean from which both sides can be missed; beyond, one side only.
+    Up to half the range there is a mean from which both sides can be missed; beyond, one side only. Where
+    several sites add noise, the limit of both sides stands for that of one, which is smaller.
 
     Examples
     --------
@@ -179,7 +213,11 @@ def whole_errors(scale: Fraction, *, reach: int) -> RatioError:
     """
 
     def error(share: float) -> float:
-        both, one = laplace_error(scale, share=share), laplace_shortfall(scale, share=share)
+        if sites_that_add() == 1:
+            both, one = laplace_error(scale, share=share), laplace_shortfall(scale, share=share)
+        else:
+            of_all = laplace_accuracy(scale)
+            both, one = (of_all.median, 0) if share == HALF else (of_all.limit, of_all.limit)
         return min(1.0, both / reach if 2 * both <= reach else max(0.5, one / reach))
 
     return RatioError(error(HALF), error(MOST))

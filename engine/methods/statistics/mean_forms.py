@@ -19,7 +19,7 @@ from engine.methods.shared.ratio import (
     whole_errors,
 )
 from engine.methods.shared.sensitivity import means_sensitivity, sum_sensitivity
-from engine.privacy.accuracy import Accuracy, Floats, laplace_accuracy
+from engine.privacy.accuracy import Accuracy, Floats, laplace_accuracy, sites_that_add
 from engine.privacy.mechanisms import Integers, LaplaceCounts
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class TwoSums(Ratio):
 
     @property
     def ratio_noise(self) -> RatioNoise:
-        return RatioNoise(self.parts[0].scale)
+        return RatioNoise(self.parts[0].scale, sites=sites_that_add())
 
     @property
     def count_steps(self) -> Accuracy:
@@ -237,7 +237,7 @@ class SumAndCount(Ratio):
 
     @property
     def ratio_noise(self) -> RatioNoise:
-        return RatioNoise(self.parts[0].scale, self.parts[1].scale, self.quantity.reach)
+        return RatioNoise(self.parts[0].scale, self.parts[1].scale, self.quantity.reach, sites_that_add())
 
     @property
     def count_steps(self) -> Accuracy:

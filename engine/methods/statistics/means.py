@@ -77,6 +77,7 @@ class Means(Method):
     """
 
     id = "statistics.means"
+    summable = True
     version = 2
     family = Family.STATISTICS
     held = Held.AVERAGES
@@ -222,6 +223,11 @@ class Means(Method):
         events = tuple(part.event for part in form.parts)
         further = ("declared_number",) if isinstance(form, DeclaredNumber) else ()
         return promise(self.request, events[0] if len(events) == 1 else Sequential(events), further=further)
+
+    @property
+    def asks_once(self) -> bool:
+        """Finished means are no sums: those of two sites do not add up to anything."""
+        return self.options.strategy != COMPOSE
 
     # --- forecast ----------------------------------------------------------------------------------
 

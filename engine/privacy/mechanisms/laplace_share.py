@@ -46,6 +46,9 @@ class LaplaceShare(DiscreteLaplace):
         return Counter({Draw("laplace_share", self.scale, (self.parts,)): self.count})
 
 
+_MOST_POINTS = 1 << 20
+
+
 def shared(event: Event, parts: int) -> Event | None:
     """Return what a site draws where so many shares take the place of one noise; None where none can.
 
@@ -63,13 +66,23 @@ def shared(event: Event, parts: int) -> Event | None:
     return LaplaceShare(event.scale, event.sensitivity, event.grid, count=event.count, parts=parts)
 
 
-def level_alone(event: LaplaceShare) -> float:
-    """Return the ε of one share by itself: for a site whose share is all that stands before its sums.
+def level_alone(event: LaplaceShare, cells: int = 1) -> float:
+    """Return the ε of one share by itself, at most: for a site whose share is all that stands before its sums.
+
+    Parameters
+    ----------
+    event
+        The share.
+    cells
+        Over how many numbers a person may spread what they move.
 
     Notes
     -----
-    The largest logarithm of the ratio of two probabilities of a share that lie the sensitivity apart, read
-    off the law of a share: the characteristic function of one noise to the power of 1/parts.
+    g(δ), the logarithm of the ratio of the probabilities of 0 and δ, is the largest for two numbers δ apart,
+    and falls off as δ grows: so that to move many cells a little tells more than to move one far, and n cells
+    tell n g(Δ/n) at most. Up to a million steps from the law of a share, whose characteristic function is that
+    of one noise to the power of a = 1/parts. Beyond, P(0) = (1−q)^2a F(a, a; 1; q²), and at δ the density of
+    the same power of continuous noise.
 
     Examples
     --------
@@ -77,11 +90,25 @@ def level_alone(event: LaplaceShare) -> float:
     >>> round(level_alone(LaplaceShare(Fraction(1), Fraction(1), parts=5)), 2)
     2.6
     """
-    q, moved = math.exp(-1 / float(event.scale)), int(event.sensitivity)
-    points = 1 << max(12, math.ceil(math.log2(64 * (float(event.scale) + moved + 1))))
-    angle = 2 * np.pi * np.arange(points // 2 + 1) / points
-    transform = ((1 - q) ** 2 / (1 - 2 * q * np.cos(angle) + q * q)) ** (1 / event.parts)
-    law = np.fft.irfft(transform, points)
-    seen = max(moved + 1, math.ceil(6 * float(event.scale)))
-    law = np.concatenate([law[-seen:], law[: seen + 1]])
-    return float(np.abs(np.log(law[moved:]) - np.log(law[:-moved])).max()) * event.count
+    moved = max(1, math.ceil(event.sensitivity))
+    parts = min(max(1, cells), moved)
+    return parts * _ratio(float(event.scale), -(-moved // parts), 1 / event.parts) * event.count
+
+
+def _ratio(scale: float, moved: int, power: float) -> float:
+    """Return the logarithm of P(0)/P(moved) of a share."""
+    q = math.exp(-1 / scale)
+    points = 1 << max(12, math.ceil(math.log2(64 * (scale + moved + 1))))
+    if points <= _MOST_POINTS:
+        angle = 2 * np.pi * np.arange(points // 2 + 1) / points
+        law = np.fft.irfft(((1 - q) ** 2 / (1 - 2 * q * np.cos(angle) + q * q)) ** power, points)
+        return float(np.log(law[0] / law[moved]))
+    from scipy.special import ellipkm1, gammaln, hyp2f1, kve  # on first use: it takes long to import
+
+    near = -math.expm1(-2 / scale)  # 1 − q²
+    peak = 2 / math.pi * ellipkm1(near) if power == 0.5 else hyp2f1(power, power, 1.0, 1 - near)
+    at_zero = 2 * power * math.log(-math.expm1(-1 / scale)) + math.log(peak)
+    far = (moved + 0.5) / scale  # half a step further, where the density is no more than the probability
+    at_moved = -0.5 * math.log(math.pi) - gammaln(power) - math.log(scale)
+    at_moved += (power - 0.5) * math.log(far / 2) + math.log(kve(power - 0.5, far)) - far
+    return float(at_zero - at_moved)

@@ -44,6 +44,7 @@ PARAMETERS: dict[str, tuple[str, dict[str, object]]] = {
     "counts": ("statistics.counts", {"columns": ["sex", "visits"], "totals": True}),
     "counts of scores": ("statistics.counts", {"columns": ["score"], "extra_cells": "together"}),
     "gaussian counts": ("statistics.counts", {"columns": ["sex"], "noise": "gaussian"}),
+    "counts of a slot": ("statistics.counts", {"columns": ["sex"], "noise": "gaussian", "slot": "sex"}),
     "histogram": ("statistics.histogram", {"column": "score", "edges": [-1, 0, 1], "by": ["sex"]}),
     "days": (
         "statistics.histogram",

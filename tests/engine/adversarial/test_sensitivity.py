@@ -60,7 +60,7 @@ class Recorder:
         held = PreparedTable(as_declared(raw, plan.schema), plan.schema, (), "", "", len(rows), "", ())
         noise = seeded_noise(1)
         noise.random_keys = lambda size: np.arange(size, dtype=np.uint64) << np.uint64(40)  # type: ignore[method-assign]
-        used = reading.cap_rows(held, noise)
+        used = reading.cap_rows(held, noise, slot=plan.design.slot_of)
         plan.design.run({MAIN: used}, Context(noise, None, Path(), SILENT))
         return self.calls
 

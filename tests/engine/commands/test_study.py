@@ -34,6 +34,9 @@ def test_two_sites_and_a_coordinator(tmp_path: Path, capsys: pytest.CaptureFixtu
         plans[name].write_text(json.dumps(tree | {"holding": f"Register {name}"}), encoding="utf-8")
         assert len(card["fingerprint"]) == 29
     plan = str(tmp_path / "example" / "example.plan.json")
+    ways = {sites: said(capsys, "forecast", plan, "--sites", sites) for sites in ("2", "20")}
+    assert [one["way"] for one in ways.values()] == ["two", "pays"]
+    assert ways["20"]["errors"][0]["own"] > 3 * ways["20"]["errors"][0]["one"]
     study = said(
         capsys, "new", plan, files["A.card"], files["B.card"], "--register", "Centre", "--name", "Centre",
         "--out", files["study"], *ledgers["C"],

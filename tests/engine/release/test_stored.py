@@ -150,6 +150,16 @@ def test_the_cap_holds_however_many_people_are_looked_at(
     assert {one for part in used.key_parts() for one in part.to_pylist()} == set(rows_of.index)
 
 
+def test_one_row_of_a_person_counts_in_a_slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = np.random.default_rng(2)
+    rows = [f"{made.integers(1, 30)},{made.choice(['f', 'm', 'x'])},1,1,1," for _ in range(300)]
+    (tmp_path / "people.csv").write_text("\n".join([HEADER, *rows]) + "\n")
+    monkeypatch.setattr(stored, "_TOGETHER", 40)
+    used = both(plan_for("counts of a slot", cap=3), tmp_path)[1].used[MAIN]
+    assert isinstance(used, Stored)
+    assert len(used) == len({tuple(row.split(",")[:2]) for row in rows}) > 60
+
+
 # --- whole runs --------------------------------------------------------------------------------------------
 
 NAMED = ("SHA256SUMS", "datapackage", "evidence", "report-external", "ro-crate-metadata", "signature")

@@ -209,7 +209,7 @@ def test_nothing_may_stand_before_or_behind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method_id", "place"), [("models.k_means", 0), ("statistics.quantiles", 0), ("datasets.gaussians", 0)]
+    ("method_id", "place"), [("models.k_means", 0), ("statistics.quantiles", 0), ("models.linear", 0)]
 )
 def test_what_cannot_be_added_up_makes_no_study(method_id: str, place: int) -> None:
     with pytest.raises(InputRefused) as refused:
@@ -218,11 +218,15 @@ def test_what_cannot_be_added_up_makes_no_study(method_id: str, place: int) -> N
 
 
 SUMMABLE = [one for one in methods() if one.summable]
+ONCE = {"models.linear": {"fit": "sums"}, "models.logistic": {"fit": "sums"}}
+"""Settings with which a method asks once that its example does not have."""
 
 
 @pytest.mark.parametrize("one", SUMMABLE, ids=lambda one: one.id)
 def test_every_method_that_adds_up_makes_a_study(one: Any) -> None:
-    found = site_files.read_study(studies.make_study(plans(one)[0], ROSTER, "Centre", CENTRE))
+    plan = plans(one)[0]
+    plan = replace(plan, parameters={**plan.parameters, **ONCE.get(one.id, {})})
+    found = site_files.read_study(studies.make_study(plan, ROSTER, "Centre", CENTRE))
     assert found.method == one.id and min(found.cells) > 0
 
 
@@ -655,3 +659,81 @@ def test_a_share_alone_has_the_level_that_was_worked_out_before() -> None:
         assert level_alone(LaplaceShare(Fraction(10), Fraction(1), parts=parts)) == pytest.approx(
             level, abs=0.01
         )
+
+
+def test_before_a_study_is_written_it_is_said_which_way_to_add_noise_pays() -> None:
+    """Of N sites own noise has √N, or with limits of single draws a little less, one noise √(N / (N − 1))."""
+    ways = {sites: studies.forecast_ways(PLAN, sites) for sites in (2, 5, 20)}
+    verdicts = {sites: view.note.id.rpartition(".")[2] for sites, view in ways.items() if view.note}
+    assert verdicts == {2: "two", 5: "pays", 20: "pays"}
+    _, _, own, one = ways[20].rows[0]
+    assert 3.2 < float(own) / float(one) < 4.4  # type: ignore[arg-type]
+    assert ways[2].rows[0][-1] is None
+    gaussian = replace(
+        plans(method("models.pca"))[0],
+        budget=replace(plans(method("models.pca"))[0].budget, delta=Fraction(1, 10**6)),
+    )
+    found = studies.forecast_ways(gaussian, 5)
+    assert found.note is not None and found.note.id.endswith("no_shares")
+    for plan, sites, code in (
+        (PLAN, 1, "sites.roster"),
+        (plans(method("models.k_means"))[0], 5, "sites.method"),
+    ):
+        with pytest.raises(InputRefused) as refused:
+            studies.forecast_ways(plan, sites)
+        assert refused.value.code == code
+
+
+def test_who_learns_what_says_which_level_holds_if_they_work_together(masked: Masked) -> None:
+    """All that stands before one site's sums is its share then: ε 1/2 of scale 2, halved among two sites."""
+    levels = {row[0].id.rpartition(".")[2]: row[2] for row in studies.who_learns(masked.found).rows}
+    alone = masked.found.noise_in(1)
+    assert alone == Fraction(1, 2)
+    assert levels["together"] == pytest.approx(1.04, abs=0.3) and levels["together"] > 0.5
+    assert {one for name, one in levels.items() if name != "together"} == {0.5}
+    own = studies.who_learns(FOUND).rows
+    assert {row[2] for row in own} == {0.5}
+
+
+SLOTS = {"noise": "gaussian", "slot": "gender"}
+
+
+@pytest.mark.parametrize("one", SUMMABLE, ids=lambda one: one.id)
+@pytest.mark.parametrize("slots", [False, True])
+def test_a_share_reads_rows_as_the_method_of_its_study_does(one: Any, slots: bool) -> None:
+    """Its noise is for rows that were drawn so: of a person with one row in a slot it has less."""
+    (plan, *_), settings = plans(one), ONCE.get(one.id, {})
+    if slots:
+        if one.id != "statistics.counts":
+            return
+        assert plan.budget is not None
+        plan = replace(plan, budget=replace(plan.budget, delta=Fraction(1, 10**6)))
+        plan = replace(
+            plan.with_schema(replace(plan.schema, rows_per_person=3)), parameters={"columns": ["gender"]}
+        )
+        settings = SLOTS
+    plan = replace(plan, parameters={**plan.parameters, **settings})
+    study = studies.make_study(plan, ROSTER, "Centre", CENTRE)
+    share = studies.plan_of_site(study, "North", plan).design
+    assert not share.problems
+    assert (share.slot_of is None, share.counts_people) == (not slots, plan.design.counts_people)
+    assert share.cost.loss is not None and plan.design.cost.loss is not None
+    assert share.cost.loss.events == plan.design.cost.loss.events
+
+
+@pytest.mark.parametrize("parts", [2, 5, 20])
+def test_the_level_of_a_share_on_a_fine_grid_is_that_of_its_law(
+    parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond what can be listed: a closed form, never below what the law says, and near it."""
+    from engine.privacy.mechanisms import laplace_share
+
+    cases = [(Fraction(8000), moved) for moved in (1, 1000, 8000)]
+    listed = [laplace_share._ratio(float(scale), moved, 1 / parts) for scale, moved in cases]
+    monkeypatch.setattr(laplace_share, "_MOST_POINTS", 1)
+    closed = [laplace_share._ratio(float(scale), moved, 1 / parts) for scale, moved in cases]
+    assert all(one <= other for one, other in zip(listed, closed, strict=True))
+    assert closed[1:] == pytest.approx(listed[1:], rel=1e-3)
+    huge = laplace_share.LaplaceShare(Fraction(10**12), Fraction(10**12), parts=parts)
+    once, spread = (laplace_share.level_alone(huge, cells) for cells in (1, 10))
+    assert 0 < once < spread < 10 * once

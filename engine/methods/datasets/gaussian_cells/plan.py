@@ -9,6 +9,7 @@ from math import floor, sqrt
 
 from engine.methods.shared.division import Division, Query
 from engine.methods.shared.grid_centres import PER_SIDE
+from engine.privacy.accuracy import spread_of_sites
 from engine.privacy.events import Event
 
 Sets = tuple[tuple[int, ...], ...]
@@ -134,9 +135,13 @@ class Plan:
         return max(1, min(round(told ** (2 / (2 + columns))), floor(MOST_CELLS ** (1 / columns)), PER_SIDE))
 
     def _noise(self, sets: Sets, share: float, *, vector: bool = True) -> float:
-        """Return the standard deviation of the noise of a sum, if sets had one group for a class."""
+        """Return the standard deviation of the noise of a sum, if sets had one group for a class.
+
+        Of one site, even where several add noise: all of them have to ask for the same sums.
+        """
         together = self.classes * sum(numbers_of(len(one)) for one in sets) if vector else None
-        return self._divide((self._cells(sets, share, together=together),)).deviation(CELLS) / PER_SIDE**2
+        divided = self._divide((self._cells(sets, share, together=together),))
+        return divided.deviation(CELLS) / spread_of_sites() / PER_SIDE**2
 
     def _divide(self, asked: tuple[Query, ...]) -> Division:
         return Division(asked, self.epsilon, self.delta, self.replace_one)

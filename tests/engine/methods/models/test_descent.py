@@ -11,9 +11,11 @@ import pytest
 
 from engine.methods.catalogue import method
 from engine.methods.models.descent import DescentPlan, Slopes, fit, foreseen
+from engine.methods.models.design import Design
 from engine.methods.models.linear_model import effects, scores
+from engine.methods.models.monomials import Monomials
 from engine.methods.models.points import PER_SIDE, Points
-from engine.methods.models.quadratic import centre_effects
+from engine.methods.models.quadratic import centre_effects, discriminant, discriminant_products
 from engine.methods.models.residuals import RESIDUAL_STEPS, weighted_residuals
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared import division
@@ -220,6 +222,62 @@ def test_a_column_that_fills_little_of_its_range_is_not_left_behind(delta, monke
         lambda gram, plan: replace(of(gram, plan), lengths=np.full(6, of(gram, plan).lengths.min())),
     )
     assert found > (0.75 if delta else 0.35) and part() < 0.4 * found
+
+
+def two_classes(n=20_000, seed=5, share=0.3):
+    """Two normal clouds with one covariance, .3 of the rows in the second class; and their log-odds."""
+    chance = np.random.default_rng(seed)
+    second = chance.random(n) < share
+    apart, covariance = np.array([0.2, -0.1]), np.array([[0.04, 0.015], [0.015, 0.05]])
+    numbers = chance.multivariate_normal([0, 0], covariance, n) + np.outer(second - 0.4, apart)
+    weights = np.linalg.solve(covariance, apart)
+    odds = np.log(share / (1 - share)) - weights @ (0.1 * apart)  # in the middle between −.4 and .6
+    return numbers, second, np.array([odds, *weights])
+
+
+def products_of(numbers, second):
+    """X'X and X's of numbers with the 1 in front."""
+    dense = np.column_stack([np.ones(len(numbers)), numbers])
+    return dense, dense.T @ dense, dense.T @ (2.0 * second - 1)
+
+
+def test_sums_of_products_of_normal_rows_tell_their_log_odds():
+    numbers, second, odds = two_classes(400_000)
+    _, gram, cross = products_of(numbers, second)
+    found = discriminant(gram, cross, Monomials((0, 0)), noise=1e-3).weights
+    assert np.abs(found - odds).max() < 0.06 and np.abs(odds).max() > 3
+    halves = discriminant_products(gram / gram[0, 0], np.r_[0.0, odds[1:]])
+    again = discriminant(gram, gram[0, 0] * halves, Monomials((0, 0)), noise=1e-3).weights
+    assert np.abs(again[1:] - odds[1:]).max() < 1e-6
+
+
+@pytest.mark.parametrize("sites", [1, 3])
+def test_bands_from_sums_are_the_spread_over_repetitions(sites):
+    numbers, second, _ = two_classes(6000)
+    _, gram, cross = products_of(numbers, second)
+    monomials, chance, noise = Monomials((0, 0)), np.random.default_rng(6), 20.0 * np.sqrt(sites)
+    whole = np.block([[gram, cross[:, None]], [cross[None, :], np.zeros((1, 1))]])
+    exact = whole[monomials.places] * monomials.weights
+    fits = []
+    for _ in range(60):
+        noisy = exact + sum(chance.laplace(scale=20 / np.sqrt(2), size=exact.size) for _ in range(sites))
+        fits.append(discriminant(*monomials.matrix(noisy), monomials, noise=noise))
+    told = np.mean([np.sqrt(np.diag(one.covariance)) for one in fits], axis=0)
+    seen = np.std([one.weights for one in fits], axis=0)
+    assert (seen / told > 0.6).all() and (seen / told < 1.6).all(), (seen, told)
+
+
+def test_a_target_of_two_values_is_minus_one_and_one_and_nothing_where_it_has_neither():
+    target = Column("t", kind=Kind.CATEGORY, domain=Domain(values=("a", "b")), domain_origin=Origin.DECLARED)
+    number = Column(
+        "x",
+        kind=Kind.NUMBER,
+        domain=Domain(minimum=Fraction(0), maximum=Fraction(2)),
+        domain_origin=Origin.DECLARED,
+    )
+    frame = pd.DataFrame({"t": ["a", "b", "?", None], "x": [0, 2, 2, 2]})
+    (rows,) = Design(target, (number,)).chunks(frame, per_side=64)
+    assert rows.tolist() == [[64, -64, -64], [64, 64, 64], [0, 0, 0], [0, 0, 0]]
 
 
 def test_without_noise_it_is_least_squares():

@@ -13,8 +13,8 @@ import pytest
 from engine.analyses.noise_audit import NoiseAudit
 from engine.methods.catalogue import method
 from engine.methods.models import noisy_power
+from engine.methods.models.components import project
 from engine.methods.models.noisy_power import ROUNDS, PowerPlan, places, power
-from engine.methods.models.pca import project
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared import division
