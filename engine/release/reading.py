@@ -529,7 +529,7 @@ def _cap_stored(table: Stored, schema: Schema, noise: Noise, slot: SlotOf | None
     return table.keep(kept)
 
 
-def _by_lot(people: arrays.Integers, slots: arrays.Integers | None, cap: int, noise: Noise) -> arrays.Bools:
+def _by_lot(people: arrays.Whole, slots: arrays.Whole | None, cap: int, noise: Noise) -> arrays.Bools:
     """Return which rows stay: where there are slots one of a person in each, then at most the cap."""
     kept = np.ones(len(people), dtype=bool)
     if slots is not None:

@@ -67,7 +67,7 @@ def shared(event: Event, parts: int) -> Event | None:
 
 
 def level_alone(event: LaplaceShare, cells: int = 1) -> float:
-    """Return the ε of one share by itself, at most: for a site whose share is all that stands before its sums.
+    """Return the ε of one share by itself, at most: where it is all that stands before a site's sums.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ def level_alone(event: LaplaceShare, cells: int = 1) -> float:
     -----
     g(δ), the logarithm of the ratio of the probabilities of 0 and δ, is the largest for two numbers δ apart,
     and falls off as δ grows: so that to move many cells a little tells more than to move one far, and n cells
-    tell n g(Δ/n) at most. Up to a million steps from the law of a share, whose characteristic function is that
-    of one noise to the power of a = 1/parts. Beyond, P(0) = (1−q)^2a F(a, a; 1; q²), and at δ the density of
-    the same power of continuous noise.
+    tell n g(Δ/n) at most. Up to a million steps from the law of a share, whose characteristic function is
+    that of one noise to the power of a = 1/parts. Beyond, P(0) = (1−q)^2a F(a, a; 1; q²), and at δ the
+    density of the same power of continuous noise.
 
     Examples
     --------
