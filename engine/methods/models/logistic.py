@@ -66,10 +66,10 @@ class Logistic(ProductSums):
     and the logistic function is a table. Output and objective perturbation (Chaudhuri, Monteleoni and Sarwate
     2011) need the exact least of a loss, which no computer finds; they are not offered.
 
-    Rows that the model is sure of count up to half as much as others, so that none reaches further than one
-    half: at the true probabilities that adds up to 0 on average, which clipping does not. Steps are longer
-    along directions in which rows differ little (`descent.Slopes`). Few steps still leave coefficients
-    nearer to 0: they are for prediction, not for odds ratios of a study.
+    Rows that the model is sure of count less than others, down to half as much, so that none reaches further
+    than one half: at the true probabilities that adds up to 0 on average, which clipping does not. Steps are
+    longer along directions in which rows differ little (`descent.Slopes`). Few steps still leave
+    coefficients nearer to 0: they are for prediction, not for odds ratios of a study.
 
     Sums: products of all coordinates and the class, asked for once, and what they say of two normal
     distributions with one covariance; see `engine.methods.models.quadratic.discriminant`. One round serves
