@@ -42,6 +42,7 @@ from engine.methods.values import resolve
 from engine.table.schema import Schema
 
 ACROSS, WIDE = 2, 880  # questions side by side, and the pixels that take them
+GAP = 40  # pixels beside a question: the space between two, and its part of the margins
 ABOVE = 120  # pixels of the question that stay in view above its answer
 
 
@@ -135,8 +136,13 @@ class ExplorePage(Page):
 
     def _lay_questions(self) -> None:
         """Put the questions side by side where there is room for two."""
-        across = ACROSS if self.viewport().width() >= WIDE else 1
-        for place, button in enumerate(self.group.buttons()):
+        buttons = self.group.buttons()
+        needed = sum(
+            max((one.sizeHint().width() for one in buttons[start::ACROSS]), default=0) + GAP
+            for start in range(ACROSS)
+        )
+        across = ACROSS if self.viewport().width() >= max(WIDE, needed) else 1
+        for place, button in enumerate(buttons):
             self._list.addWidget(button, place // across, place % across)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
