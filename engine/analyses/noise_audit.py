@@ -48,6 +48,7 @@ SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000, 10_000_000, 100_000_0
 _REGRESSED = {"predictors": ("first", "second", "level")}
 MODELS: dict[str, dict[str, Any]] = {
     "models.additive": {"target": "class", **_REGRESSED},
+    "models.directions": {"columns": ("first", "second", "level"), "utility": "class"},
     "models.k_means": {"columns": ("away", "second"), "groups": 2},
     "models.linear": {"target": "number", **_REGRESSED},
     "models.logistic": {"target": "class", **_REGRESSED},

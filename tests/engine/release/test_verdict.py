@@ -20,7 +20,7 @@ from engine.release.verdict import Came, came, remedies, silent_cells, silent_ef
 from engine.views import TableView, Text, weak
 
 # How much the components of rows that nobody knows say, nobody knows beforehand.
-UNTOLD = {"models.pca", "statistics.density"}
+UNTOLD = {"models.directions", "models.pca", "statistics.density"}
 BOUGHT = [one.id for one in methods() if one.spends is Spends.CHOSEN and plans(one)]
 
 

@@ -995,7 +995,7 @@ def test_a_share_that_moves_is_off_by_percentage_points_in_every_way():
     assert len(found) > 15
     for (method_id, name), unit in found.items():
         if unit == "%":
-            assert re.search(r"\brange\b|, of 1$", name), (method_id, name)
+            assert re.search(r"\brange\b|\bspread\b|, of 1$", name), (method_id, name)
         if re.search(r"\bshares?\b|\bright\b", name, re.IGNORECASE) and "Estimated" not in name:
             assert unit == "percentage points" or "percentage points" in name, (method_id, name)
 

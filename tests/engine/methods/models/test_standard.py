@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.models import k_means, logistic, pca, tree
+from engine.methods.models import components, k_means, logistic, tree
 from engine.methods.models import naive_bayes as naive_bayes_model
 from engine.methods.models.additive import scores as additive_scores
 from engine.methods.models.additive import unclip_shares
@@ -50,6 +50,7 @@ FURTHER = {
     "models.tree.two": {"target": "ward", "predictors": ["seen", "cost", "ill"], "depth": 2},
     "models.k_means": {"columns": ["age", "cost"], "groups": 3, "about_rows": 3000},
     "models.pca": {"columns": ["age", "ward", "cost"], "components": 3},
+    "models.directions": {"columns": ["age", "cost"], "utility": "ward", "components": 2},
 }
 EVERY = CASES | FURTHER
 
@@ -109,8 +110,8 @@ def expected(model, frame):
     kind = model["format"]
     if kind == k_means.FORMAT:
         return {"group": k_means.nearest(model, frame)}
-    if kind == pca.FORMAT:
-        return {"components": pca.project(model, frame)}
+    if kind == components.FORMAT:
+        return {"components": components.project(model, frame)}
     if kind == tree.FORMAT:
         shares = np.array([one["shares"] for one in model["leaves"]])[tree.leaf_of(model, frame)]
         return {"label": tree.predict(model, frame), "probabilities": shares}
@@ -154,14 +155,15 @@ R = pytest.param(
 
 
 @pytest.mark.parametrize("program", [[sys.executable, "-I", READER], R])
-@pytest.mark.parametrize("name", ["models.k_means", "models.pca"])
+@pytest.mark.parametrize("name", ["models.k_means", "models.pca", "models.directions"])
 def test_the_programs_tell_groups_and_components_too(name, program, tmp_path):
     model, _ = made(name)
     frame = rows()
     asked = frame[[one["name"] for one in model["columns"]]].to_dict("records")
     head, *said = printed(program, model, tmp_path, asked)
     ((_, wanted),) = expected(model, frame).items()
-    assert head == ("group" if wanted.ndim == 1 else "component_1,component_2,component_3")
+    components_told = [f"component_{place + 1}" for place in range(EVERY[name].get("components", 0))]
+    assert head == (",".join(components_told) if wanted.ndim == 2 else "group")
     found = np.array([[float(one) for one in line.split(",")] for line in said])
     assert found == pytest.approx(wanted.reshape(len(wanted), -1), rel=1e-9, abs=1e-9)
 
