@@ -134,6 +134,9 @@ class ColumnEditor(QWidget):
     def _combo(self, name: str, choices: Sequence[tuple[str, Any]]) -> QComboBox:
         label = make_label(words.say(f"app.columns.head.{name}"), pixels=13, weight=600)
         field = make_choice(f"column_{name}", label.text())
+        # as wide as its place: a long word of another language is shortened when closed, not when open
+        field.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        field.setMinimumContentsLength(12)
         for text, value in choices:
             field.addItem(text, value)
         label.setBuddy(field)
