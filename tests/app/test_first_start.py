@@ -1,4 +1,4 @@
-"""The first start: four things on one page, shown once, passed by with one press, changed later on Start."""
+"""The first start: five things on one page, shown once, passed by with one press, changed later on Start."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def first(window: Window, qtbot: Any) -> Iterator[Any]:
     read_as_at("")
 
 
-def test_four_things_stand_alone_and_enter_takes_them(first: Any, window: Window, qtbot: Any) -> None:
+def test_five_things_stand_alone_and_enter_takes_them(first: Any, window: Window, qtbot: Any) -> None:
     assert first.title.text() == words.say("app.start.first.title") and not first.cards.isVisible()
-    assert all(card.isVisible() for card in first.first.cards.values()) and len(first.first.cards) == 4
+    assert all(card.isVisible() for card in first.first.cards.values()) and len(first.first.cards) == 5
     assert first.widget().height() <= first.viewport().height(), "all of it is seen at once"
     for field in first.findChildren(QLineEdit):
         assert not field.isVisible(), "nothing has to be filled in"

@@ -126,7 +126,7 @@ def test_whatever_a_copy_says_it_says_rightly(rows: list[tuple[str, str, str]]) 
 
 def test_copies_leave_with_the_release_and_verify_reads_them_back(run: Runner, plan: Plan) -> None:
     sex = replace(plan.schema.column("sex"), labels={"f": "woman"}, meaning="Sex at birth")
-    made = run(schemas={MAIN: plan.schema.with_column(sex)}, also=copies.WISHES)
+    made = run(schemas={MAIN: plan.schema.with_column(sex)}, also=(*copies.COPIES, *copies.DESCRIPTIONS))
     release = made.folder / "release"
     lines = {line["file"]: line for line in json.loads((release / "evidence.json").read_text())["artefacts"]}
     copied = {name for name, line in lines.items() if "copy_of" in line}
@@ -242,6 +242,6 @@ def have(name: str) -> bool:
 def test_a_validator_takes_the_data_package(run: Runner) -> None:
     import frictionless
 
-    made = run(also=copies.WISHES)
+    made = run(also=(*copies.COPIES, *copies.DESCRIPTIONS))
     report = frictionless.validate(str(made.folder / "release" / bundle.PACKAGE))
     assert report.valid, report.flatten(["message"])

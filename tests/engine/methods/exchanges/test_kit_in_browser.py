@@ -202,7 +202,7 @@ def test_the_language_changes_with_a_button_and_keeps_what_was_chosen(driver, tm
             shown = driver.run("return [document.documentElement.lang, document.body.innerText]")
             assert shown[0] == language
             for name in ("whole", "asked_all", "lots", "make", "chance_2"):
-                assert said[language][name] in " ".join(shown[1].split()), name
+                assert " ".join(said[language][name].split()) in " ".join(shown[1].split()), name
             others = [words["whole"] for other, words in said.items() if other != language]
             assert not [one for one in others if one in shown[1]]
             assert driver.run("return document.querySelectorAll('input:checked').length") == 1
