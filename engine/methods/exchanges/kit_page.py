@@ -92,7 +92,7 @@ def say(text_id: str, language: str, **values: Any) -> str:
     Examples
     --------
     >>> say("methods.exchanges.survey.page.whole", "de", sure=97.4)[-47:]
-    'en zu höchstens 97,4 % einer davon sicher sein.'
+    'en zu höchstens 97,4\xa0% einer davon sicher sein.'
     """
     sentence = texts.text(text_id, language=language, **values)
     return sentence if language == texts.FALLBACK else _NUMBER.sub(_comma, sentence)
