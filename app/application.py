@@ -8,17 +8,16 @@ from importlib.resources import files
 from types import TracebackType
 from typing import Protocol, runtime_checkable
 
-from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from app import log, words
 from app.parts.first_things import MARKS
+from app.parts.language import use_language
 from app.parts.reading_numbers import read_as_at
 from app.parts.roles import install_roles
 from app.state.settings import Settings
 from app.theme import has_real_font, load_fonts, text_font, theme
-from engine import texts
 
 
 @runtime_checkable
@@ -61,26 +60,6 @@ def make_application(
     theme.choose(look or settings.get("theme", "system"))
     sys.excepthook = _excepthook
     return application
-
-
-def use_language(wanted: str) -> None:
-    """Speak a language: the one that is wanted, else the system's, else English."""
-    application = QApplication.instance()
-    chosen = wanted or QLocale.system().name()[:2]
-    words.choose_language(chosen if chosen in texts.languages() else texts.FALLBACK)
-    # Numbers and dates are written as the texts write them; Qt's own words (in file dialogs) follow along.
-    english = QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)
-    QLocale.setDefault(english if words.language() == texts.FALLBACK else QLocale(words.language()))
-    if application is None:
-        return
-    for before in application.findChildren(QTranslator):
-        application.removeTranslator(before)
-        before.deleteLater()
-    if words.language() != texts.FALLBACK:
-        translator = QTranslator(application)
-        folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-        if translator.load(f"qtbase_{words.language()}", folder):
-            application.installTranslator(translator)
 
 
 def _excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

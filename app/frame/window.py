@@ -44,6 +44,7 @@ from app.frame.side import Side, takes_words
 from app.frame.tabbing import step_focus
 from app.frame.undoing import Undoing
 from app.parts.exact_field import ExactField
+from app.parts.language import use_language
 from app.parts.making import add, make_column, make_row
 from app.parts.panel import Explanation, Panel
 from app.parts.reading_numbers import Reading
@@ -532,8 +533,6 @@ class Window(QWidget):
         step = self.step
         self._commit()
         self.page(step).leave()
-        from app.application import use_language  # the program itself, which imports much that is its own
-
         self.settings.set(language=code)
         use_language(code)
         # What is put away is kept: the press that chose comes from one of its parts, and jobs report to them.
