@@ -234,6 +234,24 @@ def component_weights(model: Mapping[str, Any], words: str) -> tuple[tuple[Cell,
     return tuple(rows)
 
 
+def facing(directions: Floats) -> Floats:
+    """Return directions, one a row, whose largest entry is above 0: either way round they are the same.
+
+    Examples
+    --------
+    >>> facing(np.array([[0.6, -0.8], [0.8, 0.6]])).tolist()
+    [[-0.6, 0.8], [0.8, 0.6]]
+    """
+    largest = np.abs(directions).argmax(axis=1)
+    return directions * np.sign(directions[np.arange(len(largest)), largest])[:, None]
+
+
+def spread_along(directions: Floats, covariance: Floats) -> Floats:
+    """Return the variance along each of some directions, one a row."""
+    found: Floats = np.einsum("ij,jk,ik->i", directions, covariance, directions)
+    return found
+
+
 def digits(value: float) -> float:
     """Return a number with three digits."""
     return float(f"{value:.3g}")

@@ -18,6 +18,8 @@ from engine.methods.models.components import (
     FromProducts,
     component_weights,
     digits,
+    facing,
+    spread_along,
 )
 from engine.methods.models.design import bounds_of
 from engine.methods.models.points import PER_SIDE
@@ -189,13 +191,9 @@ class Directions(FromProducts):
         order = np.argsort(-ratios, kind="stable")[: self.options.components]
         directions = (root @ turned[:, order]).T
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-        signs = np.sign(directions[np.arange(len(order)), np.abs(directions).argmax(axis=1)])
-        directions = directions * signs[:, None]
-        variances = np.maximum(np.einsum("ij,jk,ik->i", directions, found.whole, directions), floor)
-        shares = [
-            np.clip(np.einsum("ij,jk,ik->i", directions, one, directions) / variances, 0.0, 1.0)
-            for one in found.between
-        ]
+        directions = facing(directions)
+        variances = np.maximum(spread_along(directions, found.whole), floor)
+        shares = [np.clip(spread_along(directions, one) / variances, 0.0, 1.0) for one in found.between]
         classes, size = len(coding.levels(self.labels[0])), found.mean.size
         # the largest eigenvalue of noise, and of chance among so many rows, in so many directions
         by_chance = (sqrt(classes - 1) + sqrt(size)) ** 2 / found.rows

@@ -18,6 +18,7 @@ from math import ceil, isqrt, sqrt
 import numpy as np
 
 from engine import arrays
+from engine.methods.models.components import Components
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.shared.division import Division, Query, cover_exchange
 from engine.privacy.noise import Noise
@@ -132,34 +133,9 @@ class PowerPlan:
         return self.turn_noise * (sqrt(self.size) + sqrt(self.columns))
 
 
-@dataclass(frozen=True)
-class Subspace:
-    """What noisy power steps found.
-
-    Parameters
-    ----------
-    rows
-        Noisy number of rows.
-    mean
-        Of every coordinate, shape (size,).
-    directions
-        Orthonormal, one row for each component, shape (components, size).
-    variances
-        Along each, none below 0.
-    total
-        Of all coordinates together.
-    """
-
-    rows: float
-    mean: Floats
-    directions: Floats
-    variances: Floats
-    total: float
-
-
 def power(
     parts: Callable[[], Iterable[Points]], plan: PowerPlan, *, noise: Noise, progress: Progress = SILENT
-) -> Subspace:
+) -> Components:
     """Return the components of rows that are read once for the means, in each turn, and for the variances.
 
     Parameters
@@ -193,7 +169,7 @@ def power(
     variances = np.maximum(plan.division.noisy(SQUARES, exact, noise) / PER_SIDE**2 / rows, 0.0)
     order = np.argsort(-variances, kind="stable")
     total = _of_numbers(told[-1], mean, rows, plan) + _of_cells(told[1:-1], rows, plan)
-    return Subspace(rows, mean, along.T[order], variances[order], total)
+    return Components(rows, mean, along.T[order], variances[order], total, plan.largest_noise / rows)
 
 
 def _whole(along: Floats, mean: Floats) -> tuple[Integers, Integers]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from engine.methods.models.components import (
     FromProducts,
     component_weights,
     digits,
+    facing,
+    spread_along,
 )
 from engine.methods.models.design import bounds_of
 from engine.methods.models.noisy_power import MEANS, ROUNDS, SQUARES, TURNS, PowerPlan, power
@@ -199,17 +202,7 @@ class PrincipalComponents(FromProducts):
             return (points.where(rows) for rows in blocks(len(points)))
 
         found = power(parts, plan, noise=context.noise, progress=context.progress)
-        largest = np.abs(found.directions).argmax(axis=1)
-        signs = np.sign(found.directions[np.arange(len(largest)), largest])
-        told = Components(
-            found.rows,
-            found.mean,
-            found.directions * signs[:, None],
-            found.variances,
-            found.total,
-            plan.largest_noise / found.rows,
-        )
-        return self.released(self.content(told))
+        return self.released(self.content(replace(found, directions=facing(found.directions))))
 
     def components(self, noisy: Integers) -> Components:
         """Return the components from noisy products: nothing here has seen a row."""
@@ -221,10 +214,9 @@ class PrincipalComponents(FromProducts):
         values, vectors = np.linalg.eigh(less_noisy(covariance, self.widths[0], noise=cell))
         order = np.argsort(-values, kind="stable")[: self.options.components]
         directions = vectors[:, order].T
-        signs = np.sign(directions[np.arange(len(order)), np.abs(directions).argmax(axis=1)])
         total = max(float(np.trace(covariance)), 0.0)
-        variances = np.maximum(np.einsum("ij,jk,ik->i", directions, covariance, directions), 0.0)
-        return Components(rows, mean, directions * signs[:, None], variances, total, self.spread / rows)
+        variances = np.maximum(spread_along(directions, covariance), 0.0)
+        return Components(rows, mean, facing(directions), variances, total, self.spread / rows)
 
     def views(self, model: dict[str, Any]) -> tuple[View, ...]:
         """Return what people see of the components."""
