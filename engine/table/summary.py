@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from engine.languages import Written
 from engine.table.coding import codes, filled_texts, levels, numbers, texts_of
 from engine.table.schema import Column, Kind
 from engine.table.table import DATE, Table
@@ -140,14 +141,14 @@ def _intervals(
     for start, end in pairwise(edges):
         last = end - 1 if whole else end
         one = _write(start, grouped)
-        labels.append(one if start == last else f"{one} – {_write(last, grouped)}")
+        labels.append(one if start == last else Written(f"{one} – {_write(last, grouped)}"))
     kept = int(np.max(np.flatnonzero(counts))) + 1
     return _bars(name, labels[:kept], counts[:kept].tolist(), "summary.rows")
 
 
-def _write(value: float, grouped: bool) -> str:
+def _write(value: float, grouped: bool) -> Written:
     rounded = float(f"{value:.4g}") if abs(value) < 1000 or value % 1 else value
-    return f"{rounded:,.10g}" if grouped else f"{rounded:.10g}"
+    return Written(f"{rounded:,.10g}" if grouped else f"{rounded:.10g}")
 
 
 def _bars(name: str, labels: list[Label], values: list[int], axis: str) -> BarsView:

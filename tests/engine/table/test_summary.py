@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.report.words import word
 from engine.table.schema import Column, Domain, Kind, Origin
 from engine.table.summary import MOST_BARS, column_bars, rows_of_people
 from engine.table.table import Table
@@ -75,3 +76,9 @@ def test_the_last_bar_takes_everybody_with_more_rows() -> None:
     keys = [1] * 50 + [2]
     view = rows_of_people(Table(pd.DataFrame({"p": keys})), Column("p"), most=4)
     assert view.labels[-1] == Text("summary.or_more", {"rows": 4}) and view.values == (1.0, 0.0, 0.0, 1.0)
+
+
+def test_ends_of_intervals_are_written_as_a_language_writes_numbers_and_values_stay_as_they_are() -> None:
+    numbers = column_bars(Table(pd.DataFrame({"x": [0.0, 7000.0]})), Column("x", kind=Kind.NUMBER))
+    values = column_bars(Table(pd.DataFrame({"x": ["1,000"]})), Column("x", kind=Kind.CATEGORY))
+    assert [word(view.labels[-1], "de") for view in (numbers, values)] == ["6.125 – 7.000", "1,000"]
