@@ -43,6 +43,8 @@ def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) ->
             "{n:Zeile|Zeilen} je {@person}",
             "{n:Zeile|} {@a person}",
         ),
+        ("misplaced_number", "{n:row|rows}", "{n:|ist|sind} {n:Zeile|Zeilen}", "{n:ist|sind} Zeilen"),
+        ("misplaced_number", "{n:row|rows}", "{n:Zeile|Zeilen}", "{n:Zeile|Zeilen}, {n} davon"),
         ("other_terms", "This folder", "Dieser Ordner", "Dieses Verzeichnis"),
     ],
 )

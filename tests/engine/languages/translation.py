@@ -42,6 +42,11 @@ NO = {
 }
 FAMILIAR = {"de": r"\b([Dd]u|[Dd]ich|[Dd]ir|[Dd]ein\w*)\b", "fr": r"\b([Tt]u|[Tt]oi|[Tt]es|[Tt]a|[Tt]on)\b"}
 FOREIGN_MARKS = {"de": "”", "fr": "“”„"}
+NO_NUMBER_BEFORE = {
+    "de": r"(der|die|das|des|dem|den|eine?[rs]?|ist|sind|hat|haben|wird|werden|dies\w*|d\w+selben?)\b",
+    "fr": r"(le|la|les|l’|un|une|est|sont|a|ont|faut|faudrait|ce|cette|ces|même)\b",
+}
+"""What no number can stand before: {n:is|are} says the number too, {n:|is|are} the word alone."""
 NAMES_ONLY = (".aliases",)
 """Endings of ids whose words are found by searching: each language has its own."""
 
@@ -126,6 +131,28 @@ def wrong_forms(english: str, other: str, language: str) -> bool:
     return False
 
 
+def misplaced_number(english: str, other: str, language: str) -> bool:
+    """Whether a number is said more often than in English, or before an article or a verb: {n:is|are}."""
+    before = _said(english)
+    if any(count > max(before[name], 1) for name, count in _said(other).items()):
+        return True
+    choices = (form for _, _, form, _ in string.Formatter().parse(other) if form and texts.CHOICE in form)
+    starts = re.compile(NO_NUMBER_BEFORE.get(language, "$^"))
+    return any(
+        starts.match(word)
+        for form in choices
+        for word in form.split(texts.CHOICE)
+        if not form.startswith(texts.CHOICE)
+    )
+
+
+def _said(pattern: str) -> Counter[str]:
+    """Return how often each value is written out, and not only words chosen by it."""
+    fields = [(name, form or "") for _, name, form, _ in string.Formatter().parse(pattern) if name]
+    counted = {name for name, form in fields if texts.CHOICE in form}
+    return Counter(name for name, form in fields if name in counted and not form.startswith(texts.CHOICE))
+
+
 @cache
 def glossary() -> tuple[tuple[re.Pattern[str], Mapping[str, str]], ...]:
     """Return every term with what each language must hold where it stands."""
@@ -152,7 +179,7 @@ def _words_of_a_place(found: re.Match[str]) -> str:
 
 CHECKS: tuple[Callable[[str, str, str], bool], ...] = (
     *(other_places, wrong_forms, other_numbers, other_signs, other_shape, left_english, lost_no),
-    *(too_familiar, foreign_marks, other_terms),
+    *(too_familiar, foreign_marks, misplaced_number, other_terms),
 )
 
 
