@@ -84,13 +84,16 @@ def drawn_frequencies(count: int, coordinates: int, width: float) -> npt.NDArray
     Notes
     -----
     Public: from the name of the format alone, by Box and Muller. Their waves are the kernel exp(−d²/2h²) of
-    rows a distance d apart on average (Rahimi and Recht 2007); of so many waves the mean is a kernel too.
+    rows a distance d apart on average (Rahimi and Recht 2007); of so many waves the mean is a kernel too. The
+    first is even: it tells which value is more frequent, and that is what decides where no row is similar.
     """
     size = count * coordinates
     drawn = np.frombuffer(shake_256(FORMAT.encode()).digest(16 * size), dtype=">u8").reshape(2, size)
     first, second = (drawn + 0.5) / 2.0**64
     normal = np.sqrt(-2 * np.log(first)) * np.cos(2 * np.pi * second)
-    return np.rint(normal * PER_TURN / (2 * np.pi * width)).astype(np.int64).reshape(coordinates, count)
+    found = np.rint(normal * PER_TURN / (2 * np.pi * width)).astype(np.int64).reshape(coordinates, count)
+    found[:, 0] = 0
+    return found
 
 
 class KernelClasses(ScoredModel):
@@ -208,7 +211,7 @@ class KernelClasses(ScoredModel):
             declared = angles if bounds_of(column) else angles[: len(coding.levels(column))]
             spread = np.exp(-((declared[0] * SPREAD) ** 2))
             means.append(spread if bounds_of(column) else abs(np.exp(1j * declared).mean(axis=0)) ** 2)
-        return float(prod(means).mean())
+        return float(prod(means)[1:].mean())
 
     @once
     def forecast(self) -> Forecast:
