@@ -75,7 +75,7 @@ Floats = arrays.Floats
 def waves() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return cosine and sine of every place of a turn, in whole steps."""
     angles = np.arange(TURN) * (2 * np.pi / TURN)
-    return tuple(np.rint(FINE * one(angles)).astype(np.int64) for one in (np.cos, np.sin))  # type: ignore[return-value]
+    return tuple(np.rint(FINE * one(angles)).astype(np.int64) for one in (np.cos, np.sin))
 
 
 def drawn_frequencies(count: int, coordinates: int, width: float) -> npt.NDArray[np.int64]:
