@@ -22,8 +22,7 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 def word(label: Label, language: str) -> str:
     """Return a label as people read it; control characters become spaces."""
     if isinstance(label, Text):
-        values = {name: _value(value, language) for name, value in label.values.items()}
-        label = _together(texts.text(label.id, language=language, **values))
+        label = _together(texts.text(label.id, language=language, **label.values))
     elif isinstance(label, languages.Written):
         label = languages.find(language).sign_number(label)
     return _UNPRINTABLE.sub(" ", label)
@@ -32,15 +31,6 @@ def word(label: Label, language: str) -> str:
 def _together(sentence: str) -> str:
     """Keep a number and its per cent sign, and both sides of an equation, on one line."""
     return re.sub(r"(?<=\d) (?=%)", FIRM_SPACE, sentence).replace(" = ", f"{FIRM_SPACE}={FIRM_SPACE}")
-
-
-def _value(value: object, language: str) -> object:
-    """Let a text name another text: ``{unit}`` may be a `Text`; a list is joined by commas."""
-    if isinstance(value, Text):
-        return word(value, language)
-    if isinstance(value, list | tuple):
-        return ", ".join(str(_value(item, language)) for item in value)
-    return value
 
 
 def cell(value: Any, language: str) -> str:
@@ -215,7 +205,10 @@ def explain_numbers(part: Explanations, language: str) -> tuple[tuple[str, str],
 
 def _named(item: Explanation, language: str) -> str:
     label = word(item.label, language)
-    return label if item.value is None else f"{label}: {write_with_unit(item.value, item.unit, language)}"
+    if item.value is None:
+        return label
+    value = write_with_unit(item.value, item.unit, language)
+    return word(Text("report.explained.named", {"label": label, "value": value}), language)
 
 
 def write_with_unit(value: Cell, unit: str, language: str) -> str:
