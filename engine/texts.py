@@ -11,9 +11,9 @@ call, `speak` for the whole process.
 
 A number and what it counts agree: ``{count:row|rows}`` is "1 row" or "2 rows", and ``{count:|is|are}`` the
 word alone, for what stands elsewhere in the sentence; a language with more plurals names more forms, in the
-order of its rule (`engine.languages`). ``{values:quoted}`` is a list of values that somebody declared or wrote,
-each in the quotation marks of the language. What a language does not say yet is said in English, and `untold`
-says which.
+order of its rule (`engine.languages`). ``{values:quoted}`` is a list of values that somebody declared or
+wrote, each in the quotation marks of the language. What a language does not say yet is said in English, and
+`untold` says which.
 """
 
 from __future__ import annotations
@@ -177,17 +177,18 @@ def say_unit(unit: str, language: str) -> str:
 
     Examples
     --------
-    >>> say_unit(" rows", "en"), say_unit("mmol/l", "en")
-    (' rows', 'mmol/l')
+    >>> say_unit(" rows", "en"), say_unit("mmol/l", "en"), say_unit("/ 4259", "en")
+    (' rows', 'mmol/l', '/ 4,259')
     """
-    if language == FALLBACK or not unit.strip():
-        return unit
     plain, blank = unit.strip(), unit[: len(unit) - len(unit.lstrip())]
+    if not plain or (language == FALLBACK and plain.isalpha()):
+        return unit
     for name, pattern in _of_file(FALLBACK, "units").items():
-        values = {"cap": "(?P<cap>[0-9]+)"} if "{cap}" in pattern else {}
+        values = {place: f"(?P<{place}>[0-9]+)" for place in placeholders(pattern)}
         found = re.fullmatch(_fill(pattern, FALLBACK, values), plain)
         if found:
-            return blank + text(name, language=language, **found.groupdict())
+            numbers = {place: int(digits) for place, digits in found.groupdict().items()}
+            return blank + text(name, language=language, **numbers)
     return unit
 
 

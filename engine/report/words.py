@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -14,6 +15,8 @@ from engine.views import HIDDEN, WEAK, Cell, Label, TableView, Text, View, amoun
 
 DASH = "–"
 FIRM_SPACE = "\u00a0"
+KEPT_APART = 0.005
+"""How much of a margin may be lost to rounding its ends to four digits: less than two printed digits show."""
 MOST_ROWS = 1000
 MOST_DESCRIBED = 40
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -122,20 +125,44 @@ def written_rows(table: TableView, language: str) -> list[list[str]]:
     return rows
 
 
-def with_interval(value: float, low: float | None, high: float | None, language: str) -> str:
-    """Return a value with what it can be off by, or with its interval where that is not symmetric.
+def with_intervals(
+    values: Sequence[float], low: Sequence[float], high: Sequence[float], language: str
+) -> list[str]:
+    """Return values with what they can be off by: all as ± where all may be, otherwise all with their ends.
+
+    Examples
+    --------
+    >>> with_intervals([6.0, 4.0], [1.0, 1.0], [11.0, 26.0], "en")
+    ['6 (1 … 11)', '4 (1 … 26)']
+    """
+    if not low:
+        return [with_interval(value, None, None, language) for value in values]
+    rows = list(zip(values, low, high, strict=True))
+    even = all(_is_even(*row) for row in rows if math.isfinite(sum(row)))
+    return [with_interval(*row, language, even=even) for row in rows]
+
+
+def _is_even(value: float, low: float, high: float) -> bool:
+    """Whether both ends are equally far away, but for the digits that were kept of them."""
+    return math.isclose(high - value, value - low, rel_tol=KEPT_APART, abs_tol=1e-9)
+
+
+def with_interval(
+    value: float, low: float | None, high: float | None, language: str, *, even: bool = True
+) -> str:
+    """Return a value with what it can be off by, or with its interval where that is not ``even``.
 
     Examples
     --------
     >>> with_interval(-2.835, -6.357, 0.6872, "en"), with_interval(1.0, 1.0, 12.0, "en")
-    ('−2.8 (−6.4 … 0.7)', '1 (1 … 12)')
+    ('−2.8 ± 3.5', '1 (1 … 12)')
     """
     if not math.isfinite(value):
         return cell(None, language)
     if low is None or high is None or not math.isfinite(high - low):
         return axis_value(value, language)
-    if math.isclose(high - value, value - low, rel_tol=1e-6, abs_tol=1e-9):
-        return " ± ".join(with_margin(value, high - value, language))
+    if even and _is_even(value, low, high):
+        return " ± ".join(with_margin(value, max(high - value, value - low), language))
     if all(float(part).is_integer() for part in (value, low, high)):
         shown = [cell(int(part), language) for part in (value, low, high)]
         return f"{shown[0]} ({shown[1]} … {shown[2]})"

@@ -17,6 +17,7 @@ from engine.table.schema import Column, Kind
 from engine.texts import MOST_QUOTED
 from engine.views import Text
 
+
 def written_cells(values: pd.Series, column: Column) -> list[str]:
     """Return the cells of a column as text: one form for each value, nothing for a missing one."""
     found, uniques = pd.factorize(values)
