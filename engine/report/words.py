@@ -15,6 +15,8 @@ from engine.views import HIDDEN, WEAK, Cell, Label, TableView, Text, View, amoun
 
 DASH = "–"
 FIRM_SPACE = "\u00a0"
+DIGITS = 4
+"""Of a number that is none of whole things: as many as a reader compares."""
 KEPT_APART = 0.005
 """How much of a margin may be lost to rounding its ends to four digits: less than two printed digits show."""
 MOST_ROWS = 1000
@@ -37,7 +39,13 @@ def _together(sentence: str) -> str:
 
 
 def cell(value: Any, language: str) -> str:
-    """Return a cell as people read it: a dash for nothing, numbers with separated thousands."""
+    """Return a cell as people read it: a dash for nothing, numbers with few digits; the files have all.
+
+    Examples
+    --------
+    >>> cell(0.7310585, "en"), cell(74434.414, "en"), cell(None, "en")
+    ('0.7311', '74,434.41', '–')
+    """
     if value is None:
         return DASH
     if isinstance(value, Text) and value.id == WEAK:
@@ -46,7 +54,7 @@ def cell(value: Any, language: str) -> str:
         return word(Text("report.words.yes" if value else "report.words.no"), language)
     if isinstance(value, Real):
         plain = int(value) if isinstance(value, Integral) else float(value) + 0.0  # not −0
-        written = texts.number(plain, language=language)
+        written = texts.number(plain, digits=DIGITS, language=language)
         return written.replace("-", "−", 1) if plain < 0 else written
     return word(value, language)
 
