@@ -1,8 +1,8 @@
 """Looks for unreachable objects in the interface thread alone, between two events.
 
-Python looks for them in whichever thread happens to make objects, and wherever it stands. A thread that works must
-not take widgets apart, and in the midst of laying out a window the toolkit's bindings hold what Python counts as
-unreachable: the window then crashed now and then, with a method of a label emptied while it was called.
+Python looks for them in whichever thread happens to make objects, and wherever it stands. A thread that works
+must not take widgets apart, and in the midst of laying out a window the toolkit's bindings hold what Python
+counts as unreachable: the window then crashed now and then, a method of a label being emptied while it was called.
 """
 
 from __future__ import annotations

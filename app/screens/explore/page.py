@@ -58,7 +58,7 @@ EVERYDAY = (
     "unicity",
     "free_text",
 )
-"""Questions that a custodian asks, in this order; the others, of whoever looks into a mechanism, are folded."""
+"""Questions that a custodian asks, in this order. Those of whoever looks into a mechanism are folded."""
 
 
 class ExplorePage(Page):
