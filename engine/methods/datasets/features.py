@@ -238,6 +238,8 @@ class ProjectedRows(Method):
             kind=options.kind,
             count=options.features,
         )
+        if len(along) < options.features:
+            raise InputRefused(f"{ID}.too_few", rows=LEAST_ROWS, values=options.features + 1)
         mean = rows.mean(axis=0)
         edges = None
         if options.written == GROUPS:
