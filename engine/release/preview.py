@@ -14,7 +14,7 @@ from engine.methods.protocol import Cheaper, Expected, Forecast, Method, Service
 from engine.privacy.promise import Promise
 from engine.protected import agreeing
 from engine.release import charge, seconded
-from engine.release.check import check, ready
+from engine.release.check import check, ready, refuse_without_contract
 from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
@@ -87,6 +87,7 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path(), waits_as:
     try:
         if not plan.holding.strip():
             raise InputRefused("charge.no_holding")
+        refuse_without_contract(plan, design)
         if ledger is None or charge.known_holding(plan, ledger) is None:
             charge.refuse_too_much(plan, design)
         said = None if ledger is None else charge.preview(plan, ledger, design)
