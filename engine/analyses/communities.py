@@ -16,9 +16,13 @@ from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import MAIN, Shape, Source
 from engine.risk.communities import (
     AVERAGED,
+    DRAWN,
     FORMS,
+    INVENTED,
+    MOST_WORK,
     Communities,
     Likeness,
+    Transport,
     Visits,
     invent,
     learn,
@@ -36,8 +40,6 @@ if TYPE_CHECKING:
 EVENTS = (Kind.MOMENT, Kind.DATE)
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 SHOWN = 3
-MOST_WORK = 5 * 10**8
-"""Visits × communities × sweeps."""
 
 
 class TopicModel(Analysis):
@@ -52,6 +54,7 @@ class TopicModel(Analysis):
         Parameter("moment", ParameterKind.COLUMN, column_kinds=EVENTS, when=("form", ("time", "place_time"))),
         Parameter("communities", ParameterKind.INTEGER, default=5, minimum=2, maximum=100),
         Parameter("sweeps", ParameterKind.INTEGER, default=200, minimum=AVERAGED, maximum=5000),
+        Parameter("traces", ParameterKind.CHOICE, default=DRAWN, choices=INVENTED),
     )
 
     def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:
@@ -62,6 +65,7 @@ class TopicModel(Analysis):
         kept = (person >= 0) & (place >= 0)
         time = np.zeros(len(rows), dtype=np.int64)
         of_time: tuple[str, ...] = ("",)
+        minutes = np.arange(len(rows))  # without moments, events are in the order of the rows
         if form != "place":
             column = schema.column(values["moment"])
             is_day = column.kind is Kind.DATE
@@ -74,8 +78,9 @@ class TopicModel(Analysis):
         work = int(kept.sum()) * values["communities"] * values["sweeps"]
         if not kept.any() or work > MOST_WORK:
             raise InputRefused("analyses.communities_size", visits=int(kept.sum()), work=work, most=MOST_WORK)
-        person = np.unique(person[kept], return_inverse=True)[1]
-        visits = Visits(person.astype(np.int64), place[kept].astype(np.int64), time[kept])
+        ordered = np.flatnonzero(kept)[np.argsort(minutes[kept], kind="stable")]
+        person = np.unique(person[ordered], return_inverse=True)[1]
+        visits = Visits(person.astype(np.int64), place[ordered].astype(np.int64), time[ordered])
         model = learn(
             visits,
             values["communities"],
@@ -84,14 +89,16 @@ class TopicModel(Analysis):
             chance=context.chance,
             progress=context.progress.part(0, 0.9),
         )
-        invented, _ = invent(model, visits, context.chance)
+        invented = invent(model, visits, values["traces"], context.chance)
         alike = likeness(invented, visits, chance=context.chance)
         kept_share = utility(model, invented, form=form)
-        return self._answer(model, alike, kept_share, [str(one) for one in names], of_time, form)
+        moves = Transport.of(model, visits)
+        return self._answer(model, moves, alike, kept_share, [str(one) for one in names], of_time, form)
 
     def _answer(
         self,
         model: Communities,
+        moves: Transport,
         alike: Likeness,
         kept: float,
         names: list[str],
@@ -105,6 +112,8 @@ class TopicModel(Analysis):
             "unlike": f"{100 * alike.unlike.share:.1f}",
             "largest": f"{largest:.2f}",
             "copies": alike.copies.successes,
+            "alone": alike.alone,
+            "compared": len(alike.largest),
             "traces": alike.copies.attacks,
         }
         lines = [
@@ -117,13 +126,18 @@ class TopicModel(Analysis):
             Text("risk.lines.stays"),
         ]
         order = np.argsort(-sizes, kind="stable")
-        headings = tuple(self.word(f"table.{name}") for name in ("community", "people", "places", "times"))
+        headings = tuple(
+            self.word(f"table.{name}") for name in ("community", "people", "places", "times", "moves")
+        )
         rows = tuple(
             (
                 number,
                 int(sizes[community]),
                 _most(model.places[community], names) if form != "time" else None,
                 _most(model.times[community], of_time) if form != "place" else None,
+                ", ".join(
+                    f"{names[one]} → {names[to]} ({n})" for one, to, n in moves.usual(community, SHOWN)
+                ),
             )
             for number, community in enumerate(order.tolist(), 1)
         )
@@ -142,7 +156,8 @@ class TopicModel(Analysis):
             "unlike": alike.unlike.share,
             "largest": largest,
             "copies": alike.copies.successes,
-            "compared": alike.copies.attacks,
+            "alone": alike.alone,
+            "traces": alike.copies.attacks,
         }
         views = (
             self.sentences(lines),
