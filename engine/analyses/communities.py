@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from engine.analyses.disclosure import own_table
 from engine.analyses.protocol import Analysis, Answer, Context, InternalAnswer
-from engine.analyses.shared import line, thesis
+from engine.analyses.shared import EVENTS, line, read_events, thesis
 from engine.errors import InputRefused
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import MAIN, Shape, Source
@@ -29,15 +28,12 @@ from engine.risk.communities import (
     likeness,
     utility,
 )
-from engine.table import coding
-from engine.table.declared import people_of_rows
 from engine.table.schema import Kind
 from engine.views import CurveView, TableView, Text
 
 if TYPE_CHECKING:
     from engine.table.table import Table
 
-EVENTS = (Kind.MOMENT, Kind.DATE)
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 SHOWN = 3
 
@@ -59,28 +55,20 @@ class TopicModel(Analysis):
 
     def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:
         table, schema = own_table(tables, context)
-        rows, form = table.rows(), values["form"]
-        person = people_of_rows(table, schema.person_key).astype(np.int64)
-        place, names = pd.factorize(rows[values["place"]])
-        kept = (person >= 0) & (place >= 0)
-        time = np.zeros(len(rows), dtype=np.int64)
+        form = values["form"]
+        column = None if form == "place" else schema.column(values["moment"])
+        events = read_events(table, schema, schema.column(values["place"]), column)
+        time = np.zeros_like(events.place)
         of_time: tuple[str, ...] = ("",)
-        minutes = np.arange(len(rows))  # without moments, events are in the order of the rows
-        if form != "place":
-            column = schema.column(values["moment"])
-            is_day = column.kind is Kind.DATE
-            read = coding.dates if is_day else coding.moments
-            found = read(rows[column.name], column).astype("datetime64[m]")
-            minutes = found.astype(np.int64)
-            time = (minutes // (24 * 60) + 3) % 7 if is_day else minutes // 60 % 24
-            of_time = DAYS if is_day else tuple(f"{hour:02d}:00" for hour in range(24))
-            kept &= ~np.isnat(found)
-        work = int(kept.sum()) * values["communities"] * values["sweeps"]
-        if not kept.any() or work > MOST_WORK:
-            raise InputRefused("analyses.communities_size", visits=int(kept.sum()), work=work, most=MOST_WORK)
-        ordered = np.flatnonzero(kept)[np.argsort(minutes[kept], kind="stable")]
-        person = np.unique(person[ordered], return_inverse=True)[1]
-        visits = Visits(person.astype(np.int64), place[ordered].astype(np.int64), time[ordered])
+        if column is not None and column.kind is Kind.DATE:
+            time, of_time = (events.minutes // (24 * 60) + 3) % 7, DAYS
+        elif column is not None:
+            time, of_time = events.minutes // 60 % 24, tuple(f"{hour:02d}:00" for hour in range(24))
+        n = len(time)
+        work = n * values["communities"] * values["sweeps"]
+        if not 0 < work <= MOST_WORK:
+            raise InputRefused("analyses.communities_size", visits=n, work=work, most=MOST_WORK)
+        visits = Visits(events.person, events.place, time)
         model = learn(
             visits,
             values["communities"],
@@ -93,7 +81,7 @@ class TopicModel(Analysis):
         alike = likeness(invented, visits, chance=context.chance)
         kept_share = utility(model, invented, form=form)
         moves = Transport.of(model, visits)
-        return self._answer(model, moves, alike, kept_share, [str(one) for one in names], of_time, form)
+        return self._answer(model, moves, alike, kept_share, list(events.names), of_time, form)
 
     def _answer(
         self,
