@@ -2,7 +2,7 @@
 
 Python looks for them in whichever thread happens to make objects, and wherever it stands. A thread that works
 must not take widgets apart, and in the midst of laying out a window the toolkit's bindings hold what Python
-counts as unreachable: the window then crashed now and then, a method of a label being emptied while it was called.
+counts as unreachable: the window then crashed now and then, with a method of a label emptied in a call.
 """
 
 from __future__ import annotations

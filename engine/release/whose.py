@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.methods.kinds import Shape
+from engine.methods.kinds import Shape, Spends
 from engine.methods.protocol import Method
 from engine.privacy.promise import Unit
 from engine.release.make import HELD_OUT
@@ -29,7 +29,7 @@ def whose_rows(design: Method, people: int | None) -> tuple[Text, ...]:
         return ()
     said, cap = [], request.rows_per_person
     if any(source.shape is Shape.EVENTS for source in design.reads()):
-        return (Text("preview.rows.cap_weighed"),)
+        return (Text(f"preview.rows.cap_{'whole' if design.spends is Spends.NOTHING else 'weighed'}"),)
     if request.unit is Unit.PERSON:
         said.append(Text(f"preview.rows.cap{'_one' if cap == 1 else ''}", {"cap": cap}))
     if design.held_out:
