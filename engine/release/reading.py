@@ -177,7 +177,7 @@ def read(
         plan.prepared(source),
         tuple(filters),
         ", ".join(Path(reference.path).name for reference in references),
-        _digest(digests),
+        digest_of(digests),
         rows_read=rows,
         fingerprints=traced.found(),
         columns=names[0],
@@ -246,7 +246,7 @@ def refuse_sample(design: Method) -> None:
         raise InputRefused("plan.sample_without_key")
 
 
-def _digest(parts: Sequence[str]) -> str:
+def digest_of(parts: Sequence[str]) -> str:
     """Return the digest that names several files, from theirs; that of one is its own."""
     return parts[0] if len(parts) == 1 else hashlib.sha256("".join(sorted(parts)).encode()).hexdigest()
 
@@ -266,7 +266,7 @@ def refuse_unseen(plan: Plan, prepared: Mapping[str, PreparedTable], seen: Mappi
     """
     for source, one in prepared.items():
         looked = [seen[file.path] for file in plan.files_of(source) if file.path in seen]
-        if looked and len(looked) == len(plan.files_of(source)) and _digest(looked) != one.sha256:
+        if looked and len(looked) == len(plan.files_of(source)) and digest_of(looked) != one.sha256:
             raise InputRefused("reading.not_as_seen", file=one.file)
 
 

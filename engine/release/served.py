@@ -68,7 +68,7 @@ class Served:
     @property
     def memory(self) -> int:
         """Bytes that the kept rows would take in memory, about."""
-        return self.kept * _bytes_of_row(self.columns)
+        return self.kept * bytes_of_row(self.columns)
 
     @property
     def disk(self) -> int:
@@ -134,7 +134,7 @@ def served(plan: Plan, design: Method, *, base: Path = Path()) -> Mapping[str, S
 def _served(plan: Plan, design: Method, source: str, base: Path) -> Served:
     references = plan.files_of(source)
     files = [(path, options_of_reading(one)) for one in references for path in paths_of(one, base)]
-    counts = [_rows_of(*one) for one in files]
+    counts = [rows_of(*one) for one in files]
     size = sum(path.stat().st_size for path, _ in files if path.is_file())
     if None in counts:  # or what is wrong with a file is said when it is read
         return Served(source, Tier.MEMORY, len(files), size, None, 0)
@@ -150,7 +150,7 @@ def _served(plan: Plan, design: Method, source: str, base: Path) -> Served:
     if source in design.request.private and is_answered(design) and not drops:
         return replace(found, tier=Tier.STORE)
     if found.memory > SHARE * most_memory():
-        most = SHARE * most_memory() // _bytes_of_row(columns)
+        most = SHARE * most_memory() // bytes_of_row(columns)
         values = {"file": Path(references[0].path).name, "rows": found.kept, "most": most}
         share = _offered(plan, design, source, rows, most)
         if share is not None:
@@ -173,11 +173,12 @@ def most_memory() -> int:
     return physical() // SHARE
 
 
-def _bytes_of_row(columns: int) -> int:
+def bytes_of_row(columns: int) -> int:
+    """Return the bytes of memory that a row takes, about."""
     return ROW + CELL * columns
 
 
-def _rows_of(path: Path, options: ReadOptions) -> int | None:
+def rows_of(path: Path, options: ReadOptions) -> int | None:
     """Return how many rows a file has, of a text about; None where nobody can tell before it is read."""
     kind = options.format or SUFFIXES.get(path.suffix.lower())
     if not path.is_file():
