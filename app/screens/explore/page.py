@@ -65,6 +65,7 @@ class ExplorePage(Page):
     """Beside the steps: nothing here is decided, spent or released."""
 
     id = "explore"
+    counts_rows = True
 
     def build(self) -> None:
         self.choices: dict[str, Choice] = {}
