@@ -133,7 +133,7 @@ class Bench:
         return found
 
     def _cells_of(self, source: str, number: str) -> Row:
-        """Return what new people have in further tables, by their number: ends, odd values, or nothing new."""
+        """Return what new people have in further tables, by their number: ends, odd values, or no more."""
         columns = [one for one in self.plan.schemas[source].columns if one.domain is not None]
         if number == "1":
             return {one.name: declared_end(one, -1) or "" for one in columns}
