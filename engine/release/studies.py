@@ -10,6 +10,7 @@ import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
 from engine.methods.exchanges.combine import LINES, MASK_LINES, MASKS, SHARES
 from engine.methods.exchanges.share import KEY_FILE, STUDY_FILE, SUMS, VALUE
-from engine.methods.exchanges.studies import compare_ways, design_of, sums_in, trust_view
+from engine.methods.exchanges.studies import compare_ways, design_of, paid_in, sums_in, trust_view
 from engine.methods.protocol import MAIN, Budget, Context, TableArtefact
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import CARD, MASK, ROSTER, SHARE, STUDY, Member, SiteFile, Study
@@ -248,6 +249,13 @@ def rehearse(plan: Plan, base: Path) -> int:
     return next(len(one.frame) for one in release.artefacts if isinstance(one, TableArtefact))
 
 
+def level_of_round(study: Study) -> Fraction:
+    """Return the ε that each site pays for the round of a study."""
+    loss = paid_in(study, design_of(study)).loss
+    assert loss is not None  # `design_of` looked
+    return loss.epsilon
+
+
 def who_learns(study: Study) -> TableView:
     """Return who learns what of a study, and what if they work together."""
     return trust_view(study)
@@ -406,6 +414,11 @@ def read_share(path: Path) -> SiteFile:
     return site_files.read(content_of(path), SHARE, path.name)
 
 
+def read_mask(path: Path) -> SiteFile:
+    """Return a holder's answer; see `site_files.read`."""
+    return site_files.read(content_of(path), MASK, path.name)
+
+
 def content_of(path: Path) -> bytes:
     """Return the content of a file between sites, or refuse in words."""
     try:
@@ -437,8 +450,7 @@ def plan_of_result(
     read = [read_share(path) for path in shares.values()]
     site_files.accept(found, read, without)
     if found.way == site_files.ONE or answers:
-        told = [site_files.read(content_of(path), MASK, path.name) for path in answers.values()]
-        site_files.unmask(found, read, told)
+        site_files.unmask(found, read, [read_mask(path) for path in answers.values()])
     options: dict[str, Any] = READING.to_json()
     files, schemas = {}, {}
     for source, heading, paths in ((SHARES, LINES, shares), (MASKS, MASK_LINES, answers)):
