@@ -56,6 +56,8 @@ def check(plan: Plan, *, base: Path = Path()) -> Method:
     if whole is not None:  # no groups: the forecast is about what is released
         request = replace(request, sizes=(whole,))
     design = method(request)
+    if plan.sample is not None:
+        reading.refuse_sample(design)
     with worked_out("problems"):
         for problem in design.problems:
             raise InputRefused(problem.code, **problem.values)

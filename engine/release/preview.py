@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class PlanPreview:
     ledger: LedgerPreview | None = None
     people: int | None = None
     needs_second: bool = False
+    sample: Fraction | None = None
 
     @property
     def promise(self) -> Promise | None:
@@ -48,7 +50,7 @@ class PlanPreview:
     @property
     def rows(self) -> tuple[Text, ...]:
         """Whose rows would be used, how many of each, and who would be kept apart."""
-        return () if self.design is None else whose_rows(self.design, self.people)
+        return () if self.design is None else whose_rows(self.design, self.people, self.sample)
 
     @property
     def refusal(self) -> EngineError | None:
@@ -99,7 +101,7 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path(), waits_as:
         problems.append(error)
     if said is not None and said.refusal is not None:
         problems.append(said.refusal)
-    return PlanPreview(tuple(problems), design, forecast, said, plan.people, needs_second)
+    return PlanPreview(tuple(problems), design, forecast, said, plan.people, needs_second, plan.sample)
 
 
 def preview_json(
