@@ -408,7 +408,8 @@ class Linked(ManySums):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        rows = self.read(tables, context)
+        frames = {name: one.rows() for name, one in (context.whole or tables).items() if name != MAIN}
+        rows = self.read({MAIN: tables[MAIN].rows(), **frames})
         learnt: dict[str, Learnt] = {}
         drawn = Drawn()
         for place, (name, part) in enumerate(self.parts.items()):
@@ -430,12 +431,11 @@ class Linked(ManySums):
         context.progress.step(0.9, "run.writing")
         return self._released(learnt, drawn, context.noise)
 
-    def read(self, tables: Mapping[str, Table], context: Context) -> LinkedRows:
+    def read(self, rows: Mapping[str, pd.DataFrame]) -> LinkedRows:
         """Return the rows of all tables as they hang together; those without a parent are left out."""
-        whole = context.whole or tables
         own = self.options
         return read_linked(
-            {MAIN: tables[MAIN].rows()} | {name: whole[name].rows() for name in self.tables[1:]},
+            {name: rows[name] for name in self.tables},
             {name: self.schema_of(name) for name in self.tables},
             self.cells,
             order=own.order,
