@@ -463,6 +463,21 @@ class Linked(ManySums):
             parts.append(np.minimum(rows.details[kept], self.options.most_details)[None])
         return np.vstack(parts), self.weights(part, rows.records[person] - (part == LATER))
 
+    def relations(self, rows: LinkedRows) -> list[tuple[str, Text, Text, Integers]]:
+        """Return the counts of pairs of columns of different rows: the model, both columns, the table."""
+        found = []
+        for name, part in self.parts.items():
+            codes, _ = self.coded(name, rows)
+            titles, sizes = self._titles(name), part.schedule.sizes
+            count = [len(sizes) - 1] if part.children is not None else []
+            own = range(len(part.given), len(sizes))
+            pairs = [(one, other) for one in part.known for other in own]
+            pairs += [(one, other) for one in own for other in count if one != other]
+            for one, other in pairs:
+                table = count_cells(codes, (one, other), (sizes[one], sizes[other]))
+                found.append((name, titles[one], titles[other], table))
+        return found
+
     # --- what is drawn: everything below reads noisy tables alone -------------------------------------
 
     def _given(
