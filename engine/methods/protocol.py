@@ -62,7 +62,8 @@ class Inside:
     Parameters
     ----------
     views, figures
-        Shown, and kept in the evidence for inside.
+        Shown, and kept in the evidence for inside. A figure called ``sentence``, with ``id`` and ``values``
+        of a text, stands on the first page of the report that stays.
     files
         Name → content of what stays with the auditor's folder.
     keys

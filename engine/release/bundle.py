@@ -457,7 +457,7 @@ def _entry_json(
     if declared.get("meaning"):
         said = Text("bundle.meaning", {"declared": declared["meaning"], "meaning": said})
     if mistaken:
-        mark = Text("bundle.not_missing", {"values": _quote(mistaken)})
+        mark = Text("bundle.not_missing", {"values": mistaken})
         said = Text("bundle.both", {"first": said, "second": mark})
     tree = {
         "name": entry.name,
@@ -486,20 +486,10 @@ def _mistaken(entry: DictionaryEntry, frames: Sequence[pandas.DataFrame]) -> tup
     return missing_words(cells)
 
 
-def _quote(values: Sequence[str]) -> str:
-    return ", ".join(f"“{value}”" for value in values)
-
-
 def meaning(text: Text, languages: Sequence[str]) -> dict[str, Any]:
     """Return what a file or column is: the English that binds, and where needed what others say it from."""
     says = {"says": to_json(text)} if any(one != texts.FALLBACK for one in languages) else {}
-    return {"meaning": _say(text), **says}
-
-
-def _say(text: Text) -> str:
-    """Return a text in words; it may name other texts."""
-    values = {name: _say(value) if isinstance(value, Text) else value for name, value in text.values.items()}
-    return texts.text(text.id, **values)
+    return {"meaning": texts.text(text.id, **text.values), **says}
 
 
 def write_sums(folder: Path) -> str:
