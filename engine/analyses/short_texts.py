@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class ShortTexts(Analysis):
     parameters = (
         Parameter("each", INTEGER, default=200, minimum=20, maximum=5000),
         Parameter("epochs", INTEGER, default=10, minimum=1, maximum=200),
-        Parameter("epsilon", NUMBER, default=1, minimum=0.01, maximum=100),
+        Parameter("epsilon", NUMBER, default=1, minimum=Fraction(1, 100), maximum=100),
     )
 
     def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:

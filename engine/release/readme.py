@@ -80,7 +80,7 @@ def _columns(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[str
 def _mistaken(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[str]:
     """Warn of values that a recipient's program would read as missing; nothing where there are none."""
     found = {
-        (str(line["name"]), ", ".join(f"“{value}”" for value in line["not_missing"]))
+        (str(line["name"]), tuple(line["not_missing"]))
         for entry in evidence.dictionary
         for line in entry.get("columns", ())
         if line.get("not_missing")

@@ -124,7 +124,8 @@ class Net:
         if self.form != PLAIN:
             enter = enter + self.weights["topics"][topics][:, None]
         output, cell = np.zeros((len(read), HIDDEN)), np.zeros((len(read), HIDDEN))
-        outputs, passed = np.zeros((*read.shape, HIDDEN)), []
+        outputs: Floats = np.zeros((*read.shape, HIDDEN))
+        passed: list[tuple[Floats, ...]] = []
         for place in range(read.shape[1]):
             sums = enter[:, place] + output @ self.weights["stay"]
             gates = 1 / (1 + np.exp(-sums[:, : 3 * HIDDEN]))

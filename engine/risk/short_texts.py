@@ -253,9 +253,11 @@ class Trigrams:
             weights = (private.shares / (lines.lengths + 1))[own // read.shape[1]]
         size = grammar.symbols
         contexts, place = np.unique(first * size + second, return_inverse=True)
-        threshold, tables = (0.0 if private is None else private.threshold), []
+        threshold = 0.0 if private is None else private.threshold
+        tables: list[Floats] = []
         for row, rows in ((place, len(contexts)), (second, size), (np.zeros_like(second), 1)):
-            table = np.bincount(row * size + word, weights, minlength=rows * size).reshape(rows, size)
+            cells = np.bincount(row * size + word, weights, minlength=rows * size)
+            table = cells.reshape(rows, size).astype(np.float64)
             tables.append(table if private is None else private.noisy(table))
         three, two, one = tables
         none = _mixed(one, np.full((1, size), 1 / size), threshold)

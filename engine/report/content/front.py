@@ -32,6 +32,7 @@ from engine.views import (
     Text,
     View,
     amount,
+    percent,
 )
 
 ROWS = "utility.released_rows"
@@ -256,7 +257,7 @@ def _left_out(evidence: PublicEvidence) -> Iterator[Fact]:
     left = counted.get("left_out", 0)
     if counted and left >= max(least, 1):
         share = max(round(100 * left / counted["used"], 1), 0.1)
-        yield Fact(say("front.left"), f"{share:g} %", say("front.left_what"), care=True)
+        yield Fact(say("front.left"), percent(share / 100), say("front.left_what"), care=True)
 
 
 def _exactness(evidence: PublicEvidence) -> Iterator[Fact]:
@@ -268,11 +269,8 @@ def _exactness(evidence: PublicEvidence) -> Iterator[Fact]:
             unit = FIRM_SPACE + "%" if str(said.values.get("unit", "")).strip() == "%" else ""
             if last is not None and _number(last) < _number(limit):
                 limit, last = last, limit
-            value = (
-                f"±{FIRM_SPACE}{limit}{unit}"
-                if last in (None, limit)
-                else f"±{FIRM_SPACE}{limit} to {last}{unit}"
-            )
+            one = "" if last in (None, limit) else "_range"
+            value = say(f"front.exact{one}_value", limit=limit, last=last, per_cent=unit)
             yield Fact(say("front.exact"), value, said)
 
 

@@ -27,7 +27,6 @@ from engine.report.content.shared import (
     declared_meaning,
     method_name,
     moment,
-    of_promise,
     say,
     side,
     unit_word,
@@ -35,6 +34,7 @@ from engine.report.content.shared import (
 from engine.report.document import Numbers
 from engine.report.words import cell, word
 from engine.risk.thresholds import CONTROLS, MOTIVES
+from engine.table.schema import Role
 from engine.texts import plainly
 from engine.views import NumberView, TableView, Text
 
@@ -214,7 +214,12 @@ def _files(evidence: PublicEvidence, told: Answers) -> Answer:
 
 
 def _columns(evidence: PublicEvidence, told: Answers) -> Answer:
-    found = {str(one["name"]): declared_meaning(one) for one in evidence.decided.get("columns", ())}
+    """Return the columns that the result is about; a key of people is none of them."""
+    return _named(one for one in evidence.decided.get("columns", ()) if one["role"] != Role.PERSON_KEY)
+
+
+def _named(columns: Iterable[Mapping[str, Any]]) -> Answer:
+    found = {str(one["name"]): declared_meaning(one) for one in columns}
     return [_pair(name, meaning) if meaning else name for name, meaning in found.items()]
 
 
@@ -299,7 +304,7 @@ _OUTSIDE: Mapping[str, Outside] = {
     "nist": _nist,
     "assumptions": _assumptions,
     "can": lambda evidence, told: promised.can_do(evidence, "can"),
-    "cannot": lambda evidence, told: of_promise(evidence.promise, "cannot"),
+    "cannot": lambda evidence, told: promised.can_do(evidence, "cannot"),
     "exactness": lambda evidence, told: accuracy(evidence),
     "rows": lambda evidence, told: rows_used(evidence),
     "others": _others,
@@ -394,6 +399,7 @@ _INSIDE: Mapping[str, Inside] = {
     "control": _planned("control", CONTROLS),
     "advice": _planned("officer"),
     "people": _people,
+    "columns": lambda evidence, kept, answers: _named(evidence.decided.get("columns", ())),
     "before": _before,
     "after": _after,
     "decisions": _decisions,
