@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ def test_a_data_package_says_of_every_file_what_it_is(method_id):
         found = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
         assert found["$schema"] == package.PROFILE
         listed = {one["path"] for one in found["resources"]}
-        assert listed == {one["file"] for one in evidence_of(folder)["artefacts"]}
+        files = {one["file"] for one in evidence_of(folder)["artefacts"]}
+        assert listed == {one for one in files if not one.endswith(".xlsx")}
         assert len({one["name"] for one in found["resources"]}) == len(found["resources"])
         for one in found["resources"]:
             content = (folder / one["path"]).read_bytes()
@@ -196,6 +198,29 @@ def test_they_are_made_again_to_the_byte(method_id):
 def test_the_schema_takes_the_evidence_of_every_release(method_id):
     for folder in releases(method_id):
         assert list(misfits(evidence_of(folder), SCHEMA, SCHEMA)) == []
+
+
+def test_the_schema_takes_what_papers_in_further_languages_need(run):
+    made = run(also=("de",))
+    tree = evidence_of(made.folder / "release")
+    assert any("says" in column for entry in tree["dictionary"] for column in entry.get("columns", ()))
+    assert list(misfits(tree, SCHEMA, SCHEMA)) == []
+
+
+@pytest.mark.parametrize("method_id", [*FEW, "datasets.masking", "statistics.flows", "models.additive"])
+@pytest.mark.skipif(find_spec("frictionless") is None, reason="an extra of the tests: frictionless")
+def test_validators_take_package_and_evidence_of_every_release(method_id):
+    import frictionless
+    import jsonschema
+
+    found = jsonschema.Draft202012Validator(SCHEMA)
+    for folder in releases(method_id):
+        report = frictionless.validate(str(folder / "datapackage.json"))
+        assert report.valid, report.flatten(["message"])[:3]
+        assert not list(found.iter_errors(evidence_of(folder)))
+        if folder.parent.name == "example" and method_id == "statistics.counts":
+            wrong = [name for name, mutant in mutants(evidence_of(folder)) if found.is_valid(mutant)]
+            assert not wrong
 
 
 def mutants(tree: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
