@@ -21,6 +21,7 @@ from engine.commands.values import (
     json_object,
     json_pair,
     ledger_path,
+    number_option,
     pair,
     read_schema,
     read_text,
@@ -214,6 +215,9 @@ def add_command(actions: Any, common: argparse.ArgumentParser) -> None:
     new.add_argument("--holding-delta", default="0")
     new.add_argument("--sizes", metavar="N,N", help="group sizes for which the error is forecast")
     new.add_argument("--prepare", metavar="STEPS.json", help="recorded preparation")
+    new.add_argument(
+        "--sample", metavar="N", help="of whole people: a share (0.01), or how many of --price people"
+    )
     new.add_argument("--step", default="", metavar="NAME", help="a visit of a service or a round")
     new.add_argument("--continues", default="", metavar="ENTRY", help="the ledger entry that opened it")
     new.add_argument("--state", metavar="FILE", help="what the last visit left: internal/state of its bundle")
@@ -254,12 +258,29 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     tree = plan.to_json()
     tree["purpose"] |= dict(pair(one) for one in options.purpose)
     tree["price"] |= dict(json_pair(one) for one in options.price)
+    if options.sample is not None:
+        tree["sample"] = _sample(options.sample, tree["parameters"].get("people") or tree["price"]["people"])
     written = with_reasons(Plan.loads(json.dumps(tree), file=out.name), dict(map(pair, options.reason)))
     if written.files or any(source.required for source in found.reads(options.step)):
         written = pin_reading(written, base=out.parent)
     written = _with_received(written, found.reads(options.step), out.parent)
     write_text(out, written.dumps())
     return {"plan": out.name, "fingerprint": written.fingerprint}, 0
+
+
+def _sample(written: str, people: Any) -> str:
+    """Return the share of the people who are in a sample, from that share or from their number.
+
+    A number is made a share of how many there are as declared: who is in it must not hang on the rows.
+    """
+    found = number_option(written, "--sample")
+    if found >= 1:
+        if not isinstance(people, int) or people <= found:
+            raise InputRefused("commands.sample_of_how_many", found=written)
+        found /= people
+    if found <= 0:
+        raise InputRefused("commands.not_a_number", option="--sample")
+    return str(found)
 
 
 def _with_received(plan: Any, sources: Sequence[Any], base: Path) -> Any:

@@ -62,7 +62,8 @@ class Inside:
     Parameters
     ----------
     views, figures
-        Shown, and kept in the evidence for inside.
+        Shown, and kept in the evidence for inside. A figure called ``sentence``, with ``id`` and ``values``
+        of a text, stands on the first page of the report that stays.
     files
         Name → content of what stays with the auditor's folder.
     keys
@@ -278,7 +279,8 @@ class TableArtefact:
 
     ``name`` has no ending and names nothing of the rows. ``origins``: the used row that each row of the first
     was made from, where it was; for the custodian's eyes, never written. ``further``: those of the others.
-    ``redrawn``: whether each synthetic table was drawn with parameters of its own.
+    ``redrawn``: whether each synthetic table was drawn with parameters of its own. ``key``: the column by
+    which rows of other tables name a row of this one; ``links``: by column, the table and column it names.
     """
 
     name: str
@@ -287,6 +289,8 @@ class TableArtefact:
     origins: np.ndarray | None = field(default=None, repr=False, compare=False)
     further: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
     redrawn: bool = False
+    key: str = ""
+    links: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def frame(self) -> pandas.DataFrame:

@@ -400,6 +400,7 @@ def dictionary_json(
         "file": artefact.files[0],
         **several,
         **written,
+        **_keys_json(artefact),
         "columns": [
             _entry_json(
                 replace(entry, values=released[entry.name]),
@@ -410,6 +411,14 @@ def dictionary_json(
             for entry in artefact.dictionary
         ],
     }
+
+
+def _keys_json(artefact: TableArtefact) -> dict[str, Any]:
+    """Return how a table hangs together with others: its key, and the columns that name rows of these."""
+    links = [
+        {"column": column, "file": f"{table}.csv", "of": of} for column, (table, of) in artefact.links.items()
+    ]
+    return {**({"key": artefact.key} if artefact.key else {}), **({"links": links} if links else {})}
 
 
 def _has_cells_of_people(artefact: TableArtefact) -> bool:

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -24,7 +25,7 @@ import pyarrow.compute as pc
 from engine import arrays
 from engine.errors import InputRefused
 from engine.memory import give_back
-from engine.methods.protocol import MAIN, Method, SlotOf, Source
+from engine.methods.protocol import MAIN, Method, Service, SlotOf, Source
 from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
@@ -43,6 +44,7 @@ from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.stored import Store, Stored
 from engine.table.table import Table
 
+NOT_FOUND = "preparation.people_not_found"
 _TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel"))
 # All that a reader would find out from the rows.
 # What a plan leaves out of ``multiline`` is said by `options_of_reading`.
@@ -97,6 +99,7 @@ def read(
     progress: Progress = SILENT,
     columns: frozenset[str] | None = None,
     store: Store | None = None,
+    sample: Sample | None = None,
 ) -> PreparedTable:
     """Read one source of a plan and apply the recorded steps that change no number of rows.
 
@@ -113,6 +116,8 @@ def read(
         table again, and no cell of them is kept.
     store
         Where the rows go instead of into memory.
+    sample
+        Whose rows are kept. By those of all others the ledger knows the table again, and no cell is kept.
 
     Notes
     -----
@@ -150,6 +155,8 @@ def read(
                     raise InputRefused("reading.other_columns", file=path.name, first=files[0][1].name)
                 names.append(raw.names)
                 rows += raw.n_rows
+                if sample is not None:
+                    raw = sample.of(raw, declared)
                 part = as_declared(raw if columns is None else raw.only(columns), declared)
                 if store is None:
                     parts.append(part)
@@ -161,6 +168,8 @@ def read(
         joined = Table.joined(parts)
         give_back()
         table, _ = preparation.prepare(joined, changes, coded, base=base)
+        if sample is not None:  # who is not in the sample may be in the table
+            table.findings = tuple(one for one in table.findings if one.code != NOT_FOUND)
     else:
         table = Stored(store)
     return PreparedTable(
@@ -168,7 +177,7 @@ def read(
         plan.prepared(source),
         tuple(filters),
         ", ".join(Path(reference.path).name for reference in references),
-        _digest(digests),
+        digest_of(digests),
         rows_read=rows,
         fingerprints=traced.found(),
         columns=names[0],
@@ -191,7 +200,53 @@ def columns_used(plan: Plan, design: Method, source: str) -> frozenset[str] | No
     return frozenset({*design.uses.get(source, ()), *marked, *filter(None, looked)})
 
 
-def _digest(parts: Sequence[str]) -> str:
+@dataclass(frozen=True)
+class Sample:
+    """A sample of whole people: everybody has a lot of their own, and all rows of a person go the same way.
+
+    Parameters
+    ----------
+    share
+        Of the people.
+    secret
+        By which the lots fall, see `contribution.keep_people`.
+    """
+
+    share: Fraction
+    secret: bytes
+
+    @staticmethod
+    def drawn(share: Fraction | None) -> Sample | None:
+        """Return a sample of its own for what is only looked at; None where everybody is wished for."""
+        return None if share is None else Sample(share, Noise().random_keys(4).tobytes())
+
+    def of(self, table: Table, schema: Schema) -> Table:
+        """Return the rows of those who are in it; rows that are nobody's are in none."""
+        key = schema.person_key
+        assert key is not None, "a sample of people whom nothing tells apart"
+        people = people_of(table, key)
+        chosen = contribution.keep_people(people.distinct.to_pylist(), share=self.share, secret=self.secret)
+        return table.with_rows(table.rows()[np.append(chosen, False)[people.places]])
+
+
+def refuse_sample(design: Method) -> None:
+    """Refuse a sample where nothing tells people apart, and for what is compared with its other releases.
+
+    Raises
+    ------
+    InputRefused
+        ``plan.sample_reads_nobody``, ``plan.sample_compared`` or ``plan.sample_without_key``.
+    """
+    request = design.request
+    if not request.private:
+        raise InputRefused("plan.sample_reads_nobody", method=design.id)
+    if design.compares or isinstance(design, Service):
+        raise InputRefused("plan.sample_compared", method=design.id)
+    if any(request.schemas[name].person_key is None for name in request.private if name in request.schemas):
+        raise InputRefused("plan.sample_without_key")
+
+
+def digest_of(parts: Sequence[str]) -> str:
     """Return the digest that names several files, from theirs; that of one is its own."""
     return parts[0] if len(parts) == 1 else hashlib.sha256("".join(sorted(parts)).encode()).hexdigest()
 
@@ -211,7 +266,7 @@ def refuse_unseen(plan: Plan, prepared: Mapping[str, PreparedTable], seen: Mappi
     """
     for source, one in prepared.items():
         looked = [seen[file.path] for file in plan.files_of(source) if file.path in seen]
-        if looked and len(looked) == len(plan.files_of(source)) and _digest(looked) != one.sha256:
+        if looked and len(looked) == len(plan.files_of(source)) and digest_of(looked) != one.sha256:
             raise InputRefused("reading.not_as_seen", file=one.file)
 
 
@@ -223,10 +278,12 @@ def read_all(
     progress: Progress = SILENT,
     design: Method | None = None,
     stores: Mapping[str, Store] = MappingProxyType({}),
+    sample: Sample | None = None,
 ) -> dict[str, PreparedTable]:
     """Read every source that a method declares, by its name; one that is not required may be absent.
 
-    With a design only the columns are kept that it uses. Rows of a source that has a store go there.
+    With a design only the columns are kept that it uses. Rows of a source that has a store go there. A sample
+    is of the tables of people, the same people in all of them.
     """
     wanted = [source for source in sources if source.required or plan.files_of(source.name)]
     found = {
@@ -237,6 +294,7 @@ def read_all(
             progress=progress.part(place / len(wanted), (place + 1) / len(wanted)),
             columns=None if design is None else columns_used(plan, design, source.name),
             store=stores.get(source.name),
+            sample=sample if source.shape.is_private else None,
         )
         for place, source in enumerate(wanted)
     }

@@ -290,7 +290,13 @@ def _read(
         if one.tier is Tier.STORE
     }
     prepared = reading.read_all(
-        plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3), design=design, stores=stores
+        plan,
+        design.sources_read,
+        base=base,
+        progress=progress.part(0.0, 0.3),
+        design=design,
+        stores=stores,
+        sample=None if plan.sample is None else reading.Sample(plan.sample, ledger.sample_key()),
     )
     reading.refuse_unseen(plan, prepared, seen or {})
     promised.refuse_other(plan, design, prepared)

@@ -8,8 +8,9 @@ all rows at once is refused, with the number of rows that fits. The sizes of fil
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
 
 from engine.errors import InputRefused
@@ -18,11 +19,12 @@ from engine.memory import physical
 from engine.methods.kinds import Reads
 from engine.methods.protocol import Method
 from engine.release.plan import Plan
-from engine.release.reading import columns_used, options_of_reading, paths_of
+from engine.release.reading import columns_used, options_of_reading, paths_of, refuse_sample
 from engine.table.reading.options import ReadOptions
 from engine.table.reading.parquet import rows_of_parquet
 from engine.table.reading.readers import SUFFIXES, names_of
 from engine.table.reading.text import can_cut
+from engine.utility.sampled import most_that_fits, percent
 from engine.views import Text
 
 CELL, ROW = 32, 64
@@ -45,7 +47,10 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True)
 class Served:
-    """How one source is held, and about what that takes; rows are None where nobody can tell."""
+    """How one source is held, and about what that takes; rows are None where nobody can tell.
+
+    ``sample`` is the share of its people whose rows are kept; None for all.
+    """
 
     source: str
     tier: Tier
@@ -53,17 +58,23 @@ class Served:
     size: int
     rows: int | None
     columns: int
+    sample: Fraction | None = None
+
+    @property
+    def kept(self) -> int:
+        """Rows that are kept, about."""
+        return round((self.rows or 0) * (self.sample or 1))
 
     @property
     def memory(self) -> int:
-        """Bytes that all of its rows would take in memory, about."""
-        return (self.rows or 0) * _bytes_of_row(self.columns)
+        """Bytes that the kept rows would take in memory, about."""
+        return self.kept * bytes_of_row(self.columns)
 
     @property
     def disk(self) -> int:
         """Bytes that it takes on the disk meanwhile, about."""
         a_row = STORED_ROW + STORED_CELL * self.columns
-        return (self.rows or 0) * a_row if self.tier is Tier.STORE else 0
+        return self.kept * a_row if self.tier is Tier.STORE else 0
 
     @property
     def seconds(self) -> int:
@@ -75,14 +86,23 @@ class Served:
     def said(self) -> Text:
         """The same in a sentence."""
         size, disk = -(-self.size // 10**6), -(-self.disk // 10**6)
-        values = {"files": self.files, "size": size, "columns": self.columns, "seconds": self.seconds}
+        values: dict[str, float] = {
+            "files": self.files,
+            "size": size,
+            "columns": self.columns,
+            "seconds": self.seconds,
+        }
         which = "unknown" if self.rows is None else self.tier.value
+        if self.sample is not None and self.rows is not None:
+            which = f"{which}_sample"
+            values |= {"kept": self.kept, "share": percent(self.sample)}
         return Text(f"preview.served.{which}", {**values, "rows": self.rows or 0, "disk": disk})
 
     def to_json(self) -> dict[str, object]:
         """Return it as JSON values."""
         parts = ("source", "files", "size", "rows", "columns", "disk", "seconds")
-        return {"tier": self.tier.value} | {name: getattr(self, name) for name in parts}
+        share = {} if self.sample is None else {"sample": str(self.sample), "kept": self.kept}
+        return {"tier": self.tier.value} | {name: getattr(self, name) for name in parts} | share
 
 
 def is_answered(design: Method) -> bool:
@@ -114,24 +134,38 @@ def served(plan: Plan, design: Method, *, base: Path = Path()) -> Mapping[str, S
 def _served(plan: Plan, design: Method, source: str, base: Path) -> Served:
     references = plan.files_of(source)
     files = [(path, options_of_reading(one)) for one in references for path in paths_of(one, base)]
-    counts = [_rows_of(*one) for one in files]
+    counts = [rows_of(*one) for one in files]
     size = sum(path.stat().st_size for path, _ in files if path.is_file())
     if None in counts:  # or what is wrong with a file is said when it is read
         return Served(source, Tier.MEMORY, len(files), size, None, 0)
     rows = sum(filter(None, counts))
     used = columns_used(plan, design, source)
     columns = len(names_of(files[0][0], options=files[0][1]) if used is None else used)
-    found = Served(source, Tier.MEMORY, len(files), size, rows, columns)
+    sample = plan.sample if source in design.request.private else None
+    found = Served(source, Tier.MEMORY, len(files), size, rows, columns, sample)
     if found.memory <= most_memory():
         return found
     # who is on a list of objections and not in the table is said of the table, not of a part of it
     drops = any(step["step"] == "drop_people" for step in plan.steps_of(source))
     if source in design.request.private and is_answered(design) and not drops:
-        return Served(source, Tier.STORE, len(files), size, rows, columns)
+        return replace(found, tier=Tier.STORE)
     if found.memory > SHARE * most_memory():
-        most = SHARE * most_memory() // _bytes_of_row(columns)
-        raise InputRefused("reading.needs_all_rows", file=Path(references[0].path).name, rows=rows, most=most)
+        most = SHARE * most_memory() // bytes_of_row(columns)
+        values = {"file": Path(references[0].path).name, "rows": found.kept, "most": most}
+        share = _offered(plan, design, source, rows, most)
+        if share is not None:
+            raise InputRefused("reading.needs_all_rows_or_sample", **values, share=percent(share))
+        raise InputRefused("reading.needs_all_rows", **values)
     return found
+
+
+def _offered(plan: Plan, design: Method, source: str, rows: int, most: int) -> Fraction | None:
+    """Return the largest share of the people whose rows fit; None where there can be no sample."""
+    try:
+        refuse_sample(design)
+    except InputRefused:
+        return None
+    return most_that_fits(rows, most) if source in design.request.private and most > 0 else None
 
 
 def most_memory() -> int:
@@ -139,11 +173,12 @@ def most_memory() -> int:
     return physical() // SHARE
 
 
-def _bytes_of_row(columns: int) -> int:
+def bytes_of_row(columns: int) -> int:
+    """Return the bytes of memory that a row takes, about."""
     return ROW + CELL * columns
 
 
-def _rows_of(path: Path, options: ReadOptions) -> int | None:
+def rows_of(path: Path, options: ReadOptions) -> int | None:
     """Return how many rows a file has, of a text about; None where nobody can tell before it is read."""
     kind = options.format or SUFFIXES.get(path.suffix.lower())
     if not path.is_file():

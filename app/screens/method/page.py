@@ -147,6 +147,7 @@ class MethodPage(Page):
     """Choosing: eight things, then the ways to one of them; afterwards what the chosen way still needs."""
 
     id = "method"
+    counts_rows = True
 
     def build(self) -> Pieces:
         self.offers: tuple[Offer, ...] = ()

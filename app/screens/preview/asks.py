@@ -31,6 +31,7 @@ class Ahead:
     beyond: dict[str, dict[str, Any]] = field(default_factory=dict)
     unknown: dict[str, dict[str, Any]] = field(default_factory=dict)
     named: dict[str, dict[str, Any]] = field(default_factory=dict)
+    attack: Text | None = None
 
 
 def look_ahead(
@@ -65,7 +66,21 @@ def look_ahead(
     priced_at = price_plan(plan, found.promise) if found.promise.loss is not None else {}
     unknown = _unknown(plan, ledger, places, found.design, refused)
     named = _named(found.design, table)
-    return Ahead(found, statement, judged, better, tried, beyond(priced_at), unknown, named)
+    attack = _attack(plan, table)
+    return Ahead(found, statement, judged, better, tried, beyond(priced_at), unknown, named, attack)
+
+
+def _attack(plan: Plan, table: Any) -> Text | None:
+    """Return what an attack on the rows reads that would leave, in a sentence; None where none is run."""
+    from engine.methods.catalogue import method
+    from engine.methods.trying import Attacked
+    from engine.release.trial import trial
+
+    if table is None or not method(plan.method).contracted:
+        return None
+    found = trial(plan, table)
+    answers = () if found is None else found.answers
+    return next((one.said for one in answers if isinstance(one, Attacked)), None)
 
 
 def _named(design: Any, table: Any) -> dict[str, dict[str, Any]]:

@@ -109,6 +109,7 @@ class PurposePage(Page):
     """The fifth screen."""
 
     id = "purpose"
+    counts_rows = True
 
     def build(self) -> Pieces:
         self._delta = Fraction(0)  # written before there is an ε to go with it
@@ -277,7 +278,8 @@ class PurposePage(Page):
         self.study.registers = found
         self._asked_for_reason = False
         sizes = self.study.result("group_sizes")
-        if self.study.plan.price.people is None and sizes is not None and sizes.people:
+        whole = self.study.part is None  # how many people a sample has says nothing of the table
+        if self.study.plan.price.people is None and sizes is not None and sizes.people and whole:
             with self.study.by_itself():
                 self.study.decide_part("price", people=sizes.people)
         self.frame.update_frame()
