@@ -180,7 +180,7 @@ class FunctionalPerturbation(Analysis):
         own = figures["sensitivity"]
         moved = tuple(
             (self.word(f"sensitivity.{name}"), float(f"{own[name]:.4g}"))
-            for name in ("printed", "exact", "found")
+            for name in ("printed", "corrected", "exact", "found")
         )
         guesses = tuple(
             (self.word(f"attack.{name}"), round(guessed[name], 3))
@@ -324,13 +324,14 @@ EXPERIMENTS: dict[str, Callable[[Setting, np.random.Generator], dict[str, float]
 
 
 def sensitivities(model: str, rows: int, chance: np.random.Generator, tries: int = 200) -> dict[str, float]:
-    """Return the printed and the exact sensitivity of a model, and the largest that a search attained."""
+    """Return the sensitivities of a model: printed, corrected, exact, and the largest that was found."""
     low, high = BOX
     if model == HISTOGRAM:
         scale = BINS / (rows * (high - low))
         one, other = chance.integers(BINS, size=(2, tries))
         found = float(np.linalg.norm(np.eye(BINS)[one] - np.eye(BINS)[other], axis=1).max())
-        return {"printed": 2 * scale, "exact": sqrt(2) * scale, "found": found * scale}
+        own = {"printed": 2 * scale, "corrected": sqrt(2) * scale}
+        return own | {"exact": sqrt(2) * scale, "found": found * scale}
     if model == DENSITY:
         peak = 1 / (sqrt(2 * pi) * WIDTH * rows)
         ends = np.append(chance.uniform(low, high, (tries, 2)), [BOX], axis=0)
@@ -338,6 +339,7 @@ def sensitivities(model: str, rows: int, chance: np.random.Generator, tries: int
         exact = forms.density_sensitivity(rows, columns=1, width=WIDTH, reach=high - low)
         return {
             "printed": sqrt(2) * peak,
+            "corrected": sqrt(2) * peak,
             "exact": exact,
             "found": float(np.sqrt(2 - 2 * alike).max()) * peak,
         }
@@ -349,13 +351,14 @@ def sensitivities(model: str, rows: int, chance: np.random.Generator, tries: int
         angles = places @ features
         moved = np.concatenate([np.cos(angles), np.sin(angles)], axis=2) / sqrt(50)
         found = float(np.linalg.norm(moved[:, 0] + moved[:, 1], axis=1).max())
-        return {"printed": both, "exact": both, "found": found / rows}
+        return {"printed": both, "corrected": both, "exact": both, "found": found / rows}
     process, reach = _process(invent_women(rows, chance)[0]), HEIGHTS[1] - HEIGHTS[0]
     gram = process.signal * forms.similarity(process.places, process.places, process.width)
     columns = np.linalg.solve(gram + process.noise * np.eye(rows), reach * np.eye(rows))
     found = max(sqrt(float(one @ gram @ one)) for one in columns.T)
     return {
         "printed": process.printed_sensitivity(reach, with_signal=False),
+        "corrected": process.printed_sensitivity(reach),
         "exact": process.sensitivity(reach),
         "found": found,
     }
