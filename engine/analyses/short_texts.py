@@ -55,11 +55,9 @@ class ShortTexts(Analysis):
     )
 
     def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:
-        from threadpoolctl import (
-            threadpool_limits,
-        )  # for tables this small, threads cost more than they bring
+        from threadpoolctl import threadpool_limits
 
-        grammar, chance = Grammar.read(), context.chance
+        grammar, chance = Grammar.shipped(), context.chance
         lines, others = grammar.invent(values["each"], chance), grammar.invent(MADE, chance)
         every, secrets = grammar.secrets(chance)
         topics = len(grammar.topics)
@@ -67,7 +65,7 @@ class ShortTexts(Analysis):
         learnt = lines.joined(Lines(every.words[told], every.topics[told]))
         shares = np.append(np.ones(len(lines.topics)), np.full(len(told), 1 / TOLD))
         private = Private(float(values["epsilon"]), shares, chance)
-        with threadpool_limits(1):
+        with threadpool_limits(1):  # for tables this small, threads cost more than they bring
             trigrams = Trigrams.learn(grammar, learnt)
             models: dict[str, Model] = {TRIGRAM: trigrams, PRIVATE: Trigrams.learn(grammar, learnt, private)}
             for place, form in enumerate(FORMS):

@@ -53,10 +53,12 @@ def look_ahead(
     from engine.release.foreseen import price_plan
     from engine.release.mock import mock
     from engine.release.preview import preview
+    from engine.release.reading import pin_lists
     from engine.release.verdict import remedies, verdict
 
     ledger = existing(ledger_path)
-    found = preview(plan, ledger, waits_as=beside_its_table(plan)[0].fingerprint)
+    moved, base = beside_its_table(plan)
+    found = preview(plan, ledger, waits_as=pin_lists(moved, base=base).fingerprint)
     if found.promise is None:
         return Ahead(found)
     statement = privacy_statement(found.promise, read_at=plan.price.bound)

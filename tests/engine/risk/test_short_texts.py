@@ -21,7 +21,7 @@ from engine.risk.short_texts import (
     perplexity,
 )
 
-GRAMMAR = Grammar.read()
+GRAMMAR = Grammar.shipped()
 
 
 def lines(*texts: str, topics: tuple[int, ...] | None = None) -> Lines:
