@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -466,6 +466,20 @@ def _found_out(path: Path, options: ReadOptions) -> ReadOptions:
     if (found.multiline if found.format == "text" else found.width) is None:
         return read_table(path, options=found).options
     return found
+
+
+def pin_lists(plan: Plan, *, base: Path = Path()) -> Plan:
+    """Return the plan with the digests of its lists: of people who objected, of codes and what they become.
+
+    What a second person approves is made with these very lists. One that cannot be read stays as it is:
+    whoever reads it says why.
+    """
+    steps = list(plan.preparation)
+    for place, step in enumerate(steps):
+        if isinstance(step.get("file"), str) and "sha256" not in step:
+            with suppress(InputRefused):
+                steps[place] = {**step, "sha256": file_hash(base / step["file"])}
+    return replace(plan, preparation=tuple(steps))
 
 
 def pinned_to(plan: Plan, options: ReadOptions, *, name: str = MAIN) -> Plan:

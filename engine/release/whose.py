@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from engine.methods.kinds import Shape
+from engine.methods.kinds import Shape, Spends
 from engine.methods.protocol import Method
 from engine.privacy.promise import Unit
 from engine.release.make import HELD_OUT
@@ -36,7 +36,8 @@ def whose_rows(design: Method, people: int | None, sample: Fraction | None = Non
     if sample is not None:
         said += [*say_sample(sample), *([Text("sampled.charged")] if design.cost.loss is not None else [])]
     if any(source.shape is Shape.EVENTS for source in design.reads()):
-        return (*said, Text("preview.rows.cap_weighed"))
+        kept = "whole" if design.spends is Spends.NOTHING else "weighed"
+        return (*said, Text(f"preview.rows.cap_{kept}"))
     if request.unit is Unit.PERSON:
         said.append(Text(f"preview.rows.cap{'_one' if cap == 1 else ''}", {"cap": cap}))
     if design.held_out:

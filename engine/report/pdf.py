@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from engine import texts
+from engine import languages, texts
 from engine.report import drawing
 from engine.report.document import Document, Section
 from engine.report.findings import alternative
@@ -29,7 +29,7 @@ MOST_SHORT = 70  # letters of short columns beside which a long one still has ro
 THIN = 130.0
 """Points from the top: a last page that ends above holds a few lines alone."""
 MOST_PAGES = {False: 6, True: 9}
-"""Of what leaves and of what stays: more are set in smaller letters."""
+"""Of what leaves and of what stays: more are set in smaller letters, then without what the HTML file has."""
 _INCHES = 6.69  # between the margins
 
 
@@ -61,13 +61,18 @@ def render(document: Document, *, evidence: bytes, language: str = "en") -> byte
 def _set(document: Document, evidence: bytes, language: str, *, simple: bool) -> bytes:
     import typst
 
-    tree = _Parts(language, simple=simple).document(document)
+    words = _Parts(language, simple=simple)
+    tree = words.document(document)
     template = resource("report", "report.typ").read_bytes()
     inputs = {"document": json.dumps(tree, ensure_ascii=False), "evidence": evidence.decode()}
     page, down = _end(template, inputs)
     tight = inputs | {"tight": "yes"}
     if page > MOST_PAGES[document.stays]:
         inputs |= {"tight": "dense"}
+        for folded in range(words.foldable + 1):
+            inputs |= {"folded": str(folded)}
+            if _end(template, inputs)[0] <= MOST_PAGES[document.stays]:
+                break
     elif page > 1 and down < THIN and _end(template, tight)[0] < page:
         inputs = tight
     made = bytes(
@@ -145,6 +150,7 @@ class _Parts:
         self._language, self._simple = language, simple
         self._told = Told(language, self._said)
         self._word = self._told.word
+        self.foldable = 0
 
     def _said(self, words: str, longest: int = LONGEST_WORD) -> str:
         return breakable(settable(words, simple=self._simple), longest)
@@ -153,6 +159,7 @@ class _Parts:
         below = document.footer or Text("report.footer.bundle", {"bundle": document.bundle_id})
         return {
             "language": self._language,
+            "decimal": languages.find(self._language).decimal,
             "title": self._word(document.title, LONGEST_WORD - 6),
             "subtitle": self._word(document.subtitle),
             "author": PROGRAM,
@@ -165,12 +172,11 @@ class _Parts:
             "contents": texts.text("report.footer.contents", language=self._language),
             "front": document.is_front,
             "cover": [self._set(piece) for piece in self._told.pieces(document.cover)],
-            "sections": [self._section(section) for section in document.sections],
+            "sections": [self._section(section) for section in reversed(document.sections)][::-1],
         }
 
     def _section(self, section: Section) -> Piece:
-        pieces = (piece for piece in self._told.pieces(section.parts) if not piece.get("folded"))
-        parts = [self._set(piece) for piece in pieces]
+        parts = [self._set(piece) for piece in reversed(list(self._told.pieces(section.parts)))][::-1]
         return {
             "heading": self._word(section.heading),
             "fresh": section.fresh,
@@ -179,7 +185,14 @@ class _Parts:
         }
 
     def _set(self, piece: Piece) -> Piece:
-        """Return a piece as the template reads it: a table with widths, a figure with its drawings."""
+        """Return a piece as the template reads it: a table with widths, a figure with its drawings.
+
+        What may be left to the HTML file is numbered from the end: the last is left out first.
+        """
+        if piece["kind"] == "folded":
+            self.foldable += not piece["always"]
+            place = 0 if piece["always"] else self.foldable
+            return piece | {"pieces": [self._set(one) for one in piece["pieces"]], "place": place}
         if piece["kind"] == "table":
             return piece | {"widths": _widths(piece["headings"], piece["rows"], piece["numeric"])}
         if piece["kind"] != "figure":

@@ -69,10 +69,12 @@ def threshold(private: InternalEvidence, promise: Promise) -> tuple[Row, ...]:
 
 
 def warnings(private: InternalEvidence) -> tuple[Part, ...]:
-    """Warn where the total of the register no longer bounds all that has left."""
+    """Warn of what an attack read, and where the register's total no longer bounds all that has left."""
+    found = private.inside.get("sentence")
+    parts = [Callout(Text(found["id"], found["values"]), care=True)] if found else []
     if private.holding and not private.holding.get("bounds_all", True):
-        return (Callout(say("cover.unbounded"), care=True),)
-    return ()
+        parts.append(Callout(say("cover.unbounded"), care=True))
+    return tuple(parts)
 
 
 def describe_measures(private: InternalEvidence) -> tuple[Part, ...]:
