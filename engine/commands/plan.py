@@ -12,6 +12,7 @@ from typing import Any
 from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.people import add_person, sign_in
+from engine.commands.telling import table_lines
 from engine.commands.values import (
     budget,
     content,
@@ -47,6 +48,9 @@ def add_commands(add: Commands) -> None:
     check.add_argument(
         "--reason", metavar="NAME=TEXT", help="why a decision was taken, as for run", **several
     )
+    links = actions.add_parser("links", parents=[add.common], help=texts.text("commands.plan_links"))
+    links.set_defaults(command=plan_links_command, lines=_link_lines)
+    links.add_argument("plan", metavar="PLAN.json")
     run = add("run", run_command, _run_lines)
     run.add_argument("plan", metavar="PLAN.json")
     run.add_argument("--out", required=True, metavar="FOLDER")
@@ -103,6 +107,23 @@ def _fitness(plan: Any, base: Path, language: str) -> list[dict[str, Any]]:
         }
         for remark in found.remarks
     ]
+
+
+def plan_links_command(options: argparse.Namespace) -> Answer:
+    """Return how the tables of a plan hang together, counted from their rows."""
+    from engine.release.hanging import HEADINGS, hang_together
+    from engine.release.plan import Plan
+
+    path = Path(options.plan)
+    view = hang_together(Plan.read(path), base=path.parent, progress=options.progress)
+    return {"tables": [dict(zip(HEADINGS, row, strict=True)) for row in view.rows]}, 0
+
+
+def _link_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    rows = [tuple(map(str, one.values())) for one in answer["tables"]]
+    names = [texts.text(f"linked.hanging.{name}", language=language) for name in answer["tables"][0]]
+    yield from table_lines(names, rows)
+    yield texts.text("linked.hanging.note", language=language)
 
 
 def run_command(options: argparse.Namespace) -> Answer:

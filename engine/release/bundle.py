@@ -66,14 +66,14 @@ OWN_FILES = {
     "internal": frozenset((SUMS, EVIDENCE, "report-internal.pdf", "report-internal.html")),
 }
 PACKAGE, READ_PYTHON, READ_R = "datapackage.json", "read.py", "read.R"
-MODEL_CARD = "MODEL_CARD.md"
+MODEL_CARD, MODEL_CARD_PDF = "MODEL_CARD.md", "MODEL_CARD.pdf"
 CRATE, HEALTH, CROISSANT = "ro-crate-metadata.json", "healthdcat.json", "croissant.json"
-READERS = frozenset((PACKAGE, READ_PYTHON, READ_R, MODEL_CARD, CRATE, HEALTH, CROISSANT))
+READERS = frozenset((PACKAGE, READ_PYTHON, READ_R, MODEL_CARD, MODEL_CARD_PDF, CRATE, HEALTH, CROISSANT))
 """What programs read: some only on wish, beside tables or a model, and not all in earlier versions."""
 WORDED = frozenset(
     (
-        *("README.txt", "verify.html", MODEL_CARD, "report-external.pdf", "report-external.html"),
-        *("report-internal.pdf", "report-internal.html"),
+        *("README.txt", "verify.html", "report-external.pdf", "report-external.html"),
+        *("report-internal.pdf", "report-internal.html", MODEL_CARD, MODEL_CARD_PDF),
     )
 )
 """Papers of which there may be one in each language."""
@@ -121,7 +121,8 @@ def own_files(evidence: Mapping[str, Any]) -> frozenset[str]:
 
 def readers_of(evidence: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of what programs read, which some releases have and others do not."""
-    return READERS.union(name_in(MODEL_CARD, one) for one in further_languages(evidence))
+    further = further_languages(evidence)
+    return READERS.union(name_in(card, one) for card in (MODEL_CARD, MODEL_CARD_PDF) for one in further)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ from engine.release.check import check, ready, refuse_language
 from engine.release.earlier import earlier, told_of
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
-from engine.release.reading import PreparedTable
+from engine.release.reading import PreparedTable, of_somebody
 from engine.release.reasons import refuse_unexplained
 from engine.release.rows_beside import refuse_rows_beside
 from engine.release.served import Tier, served
@@ -368,6 +368,8 @@ def _evaluate(
     if main is None:
         return Evaluation()
     one = prepared[main]
+    keyed = {name: prepared[name] for name in design.request.private if name in prepared and name != main}
+    others = {name: of_somebody(more) for name, more in keyed.items() if more.schema.person_key is not None}
     context = Private(
         design,
         one.table,
@@ -378,6 +380,7 @@ def _evaluate(
         new_folder(folder),
         draft.held_out.get(main),
         one.people,
+        others,
     )
     return evaluate(measures.choose_measures(plan.measures, design), context)
 
