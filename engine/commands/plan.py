@@ -173,6 +173,11 @@ def run_command(options: argparse.Namespace) -> Answer:
         "release_sums": bundle.release_sums,
         "internal_sums": bundle.internal_sums,
         "key": has_key,
+        "lists": [
+            " ".join(texts.sentences(finding.code, finding.values, language=options.language))
+            for finding in bundle.findings
+            if finding.code in ("preparation.people_not_found", "preparation.first_of_list")
+        ],
         "sealed": sealer is not None and not why,
         "not_sealed": why,
     }, 2 if why else 0
@@ -183,6 +188,7 @@ def _run_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     yield texts.text(f"commands.{done}", language=language, folder=answer["bundle"])
     if answer["key"] and not answer["sealed"]:
         yield texts.text("commands.run_key", language=language)
+    yield from answer["lists"]
     if answer["not_sealed"]:
         yield answer["not_sealed"]
 
