@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -311,8 +311,10 @@ def classes(
         way: float(np.mean(np.sign(told + noises.get(way, 0.0) * one) != signs[other]))
         for way, one in drawn.items()
     }
-    said = _released_classes(setting, rows[own], signs[own], rows[other], chance)
-    return found | {"released": float(np.mean(said != signs[other]))}
+    said = released_votes(
+        rows[own], signs[own], rows[other], ends=FLOWERS, budget=_budget(setting), chance=chance
+    )
+    return found | {"released": float(np.mean(np.where(said > 0, 1.0, -1.0) != signs[other]))}
 
 
 EXPERIMENTS: dict[str, Callable[[Setting, np.random.Generator], dict[str, float]]] = {
@@ -487,16 +489,34 @@ def _released_density(
     return np.asarray(value / (BOX[1] - BOX[0]))
 
 
-def _released_classes(
-    setting: Setting, rows: Floats, signs: Floats, asked: Floats, chance: np.random.Generator
+def released_votes(
+    rows: Floats,
+    signs: Floats,
+    asked: Floats,
+    *,
+    ends: Sequence[tuple[float, float]],
+    budget: Budget,
+    chance: np.random.Generator,
+    similar: str = "medium",
 ) -> Floats:
-    """Return what `models.kernel_classes` says of flowers: −1 or 1."""
-    names = [f"c{place}" for place in range(len(FLOWERS))]
-    columns = [_column(name, Kind.NUMBER, **_ends(*ends)) for name, ends in zip(names, FLOWERS, strict=True)]
+    """Return the votes that `models.kernel_classes` has at other rows, by the code that releases them.
+
+    Parameters
+    ----------
+    rows, signs
+        Numbers, shape (n, d), and −1 or 1.
+    asked
+        Where votes are asked for, shape (m, d).
+    ends
+        What is declared of every column.
+    budget, chance, similar
+        Of the release.
+    """
+    names = [f"c{place}" for place in range(len(ends))]
+    columns = [_column(name, Kind.NUMBER, **_ends(*own)) for name, own in zip(names, ends, strict=True)]
     schema = Schema((_column("kind", Kind.CATEGORY, values=("-1", "1")), *columns))
-    given = {"target": "kind", "predictors": names}
-    design = _design("models.kernel_classes", schema, given, _budget(setting))
+    given = {"target": "kind", "predictors": names, "similar": similar}
+    design = _design("models.kernel_classes", schema, given, budget)
     frame = pd.DataFrame(rows, columns=names).assign(kind=[str(int(one)) for one in signs])
     noisy = design.division.noisy(VOTES, design.exact(Table(frame)), Noise(chance.bytes))
-    said = kernel_classes.predict(design.content(noisy), pd.DataFrame(asked, columns=names))
-    return np.asarray(said.astype(float))
+    return kernel_classes.votes(design.content(noisy), pd.DataFrame(asked, columns=names))
