@@ -30,7 +30,7 @@ from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
-from engine.table.declared import as_declared, codes_read, encoded_keys, people_of
+from engine.table.declared import as_declared, codes_read, people_of
 from engine.table.fingerprint import Fingerprints, Tracing
 from engine.table.preparation import prepare as preparation
 from engine.table.preparation.steps import check as check_steps
@@ -145,9 +145,12 @@ def read(
                     if name not in raw:
                         raise InputRefused("reading.column_missing", file=path.name, column=name)
                 key = declared.person_key
-                if key is not None and key.name in raw:
-                    # the longest column to look through: once for all that follows
-                    encoded_keys(raw, key.name)
+                if (
+                    key is not None
+                    and key.name in raw
+                    and isinstance(raw.rows()[key.name].dtype, pd.StringDtype)
+                ):
+                    raw.encoded(key.name)  # the longest column to look through: once for all that follows
                 traced.add(raw)
                 if not names:
                     first, coded = raw.options, codes_read(declared, raw.options)

@@ -422,7 +422,7 @@ class PreviewPage(Page):
         errors = preview.forecast.errors if preview.forecast is not None else ()
         self.exact.setVisible(bool(errors))
         self.rows_used.setVisible(bool(preview.rows))
-        self.rows_words.say(" ".join(words.label(one) for one in preview.rows))
+        self.rows_words.say(" ".join(words.label(one) for one in (*preview.rows, *found.held)))
         self.attack.setVisible(found.attack is not None)
         self.attack_words.say("" if found.attack is None else words.label(found.attack))
         self._lay()
