@@ -863,12 +863,14 @@ def test_before_a_study_is_written_it_is_said_which_way_to_add_noise_pays() -> N
     _, _, own, one = ways[20].rows[0]
     assert 3.2 < float(own) / float(one) < 4.4  # type: ignore[arg-type]
     assert ways[2].rows[0][-1] is None
-    gaussian = replace(
-        plans(method("models.pca"))[0],
-        budget=replace(plans(method("models.pca"))[0].budget, delta=Fraction(1, 10**6)),
-    )
-    found = studies.forecast_ways(gaussian, 5)
-    assert found.note is not None and found.note.id.endswith("no_shares")
+    delta, narrow = Fraction(1, 10**6), {**PLAN.parameters, "noise": "gaussian"}
+    fine = plans(method("models.pca"))[0]
+    assert PLAN.budget is not None and fine.budget is not None
+    fine = replace(fine, budget=replace(fine.budget, delta=delta))
+    coarse = replace(PLAN, budget=replace(PLAN.budget, epsilon=Fraction(5), delta=delta), parameters=narrow)
+    for plan, sites, verdict in ((fine, 5, "pays"), (coarse, 30, "no_shares")):
+        found = studies.forecast_ways(plan, sites)
+        assert found.note is not None and found.note.id.endswith(verdict)
     for plan, sites, code in (
         (PLAN, 1, "sites.roster"),
         (plans(method("models.k_means"))[0], 5, "sites.method"),
