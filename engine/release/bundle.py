@@ -36,6 +36,7 @@ from engine.release.signature import LARGEST, SIGNATURE
 from engine.release.spread import Spread
 from engine.table.code_lists import code_list
 from engine.table.missing_words import missing_words
+from engine.table.reading.options import Finding
 from engine.table.schema import Kind
 from engine.views import Text, View, to_json
 
@@ -65,14 +66,14 @@ OWN_FILES = {
     "internal": frozenset((SUMS, EVIDENCE, "report-internal.pdf", "report-internal.html")),
 }
 PACKAGE, READ_PYTHON, READ_R = "datapackage.json", "read.py", "read.R"
-MODEL_CARD = "MODEL_CARD.md"
+MODEL_CARD, MODEL_CARD_PDF = "MODEL_CARD.md", "MODEL_CARD.pdf"
 CRATE, HEALTH, CROISSANT = "ro-crate-metadata.json", "healthdcat.json", "croissant.json"
-READERS = frozenset((PACKAGE, READ_PYTHON, READ_R, MODEL_CARD, CRATE, HEALTH, CROISSANT))
+READERS = frozenset((PACKAGE, READ_PYTHON, READ_R, MODEL_CARD, MODEL_CARD_PDF, CRATE, HEALTH, CROISSANT))
 """What programs read: some only on wish, beside tables or a model, and not all in earlier versions."""
 WORDED = frozenset(
     (
-        *("README.txt", "verify.html", MODEL_CARD, "report-external.pdf", "report-external.html"),
-        *("report-internal.pdf", "report-internal.html"),
+        *("README.txt", "verify.html", "report-external.pdf", "report-external.html"),
+        *("report-internal.pdf", "report-internal.html", MODEL_CARD, MODEL_CARD_PDF),
     )
 )
 """Papers of which there may be one in each language."""
@@ -120,7 +121,8 @@ def own_files(evidence: Mapping[str, Any]) -> frozenset[str]:
 
 def readers_of(evidence: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of what programs read, which some releases have and others do not."""
-    return READERS.union(name_in(MODEL_CARD, one) for one in further_languages(evidence))
+    further = further_languages(evidence)
+    return READERS.union(name_in(card, one) for card in (MODEL_CARD, MODEL_CARD_PDF) for one in further)
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ class Bundle(Shown):
     ``views`` show the release and may leave; ``internal_views`` come from private rows: what the table gave
     away before, and how far the release is from it. They are for the screen and stand in the reports too.
     ``beside`` shows released rows beside their originals, ``spread`` how columns and pairs are spread in the
-    original and in synthetic rows: both on the screen alone.
+    original and in synthetic rows: both on the screen alone. ``findings`` are what reading and preparing the
+    tables found, for the custodian.
     """
 
     folder: Path
@@ -141,6 +144,7 @@ class Bundle(Shown):
     internal_views: tuple[View, ...] = ()
     beside: Beside | None = field(default=None, repr=False, compare=False)
     spread: Spread | None = field(default=None, repr=False, compare=False)
+    findings: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
 
 
 def check_target(folder: Path) -> None:

@@ -65,10 +65,15 @@ def data_package(evidence: PublicEvidence) -> dict[str, Any]:
         "resources": [
             _resource(line, entries.get(str(line["file"])))
             for line in evidence.artefacts
-            if "copy_of" not in line  # the same again, which not every program reads
+            if not _is_again(line)
         ],
     }
     return {name: value for name, value in tree.items() if value}
+
+
+def _is_again(line: Mapping[str, Any]) -> bool:
+    """Whether a file says again what another says: a copy, or a workbook, which readers take for a table."""
+    return "copy_of" in line or str(line["file"]).endswith(".xlsx")
 
 
 def _contributors(purpose: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -165,10 +165,12 @@ def _papers(tree: dict[str, Any], written: bytes, language: str) -> dict[str, by
             "verify.html": verify_page(language=language),
         }
         if evidence.method["family"] == Family.MODEL:
-            from engine.release.bundle import MODEL_CARD
-            from engine.report.content.papers import model_card
+            from engine.release.bundle import MODEL_CARD, MODEL_CARD_PDF
+            from engine.report.content.papers import model_card, model_card_document
 
             found[MODEL_CARD] = model_card(evidence, language=language)
+            card = model_card_document(evidence, language=language)
+            found[MODEL_CARD_PDF] = pdf.render(card, evidence=written, language=language)
     return found
 
 

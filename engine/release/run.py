@@ -155,6 +155,8 @@ def run_through(
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
+    if approval is not None:
+        plan = reading.pin_lists(plan, base=base)
     sweep(ledger)
     sealing.sweep(out.absolute().parent)
     design = check(plan, base=base)
@@ -222,7 +224,8 @@ def run_through(
             held = {name: one for name, one in draft.used.items() if not isinstance(one, Stored)}
             rows = pair_with_originals(draft.release, held, design.request.schemas)
             spreads = spread(draft.release, held, design.request.schemas, design.rows)
-            return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=spreads)
+            findings = tuple(finding for one in prepared.values() for finding in one.table.findings)
+            return Bundle(out, entry, *sums, shown, inside, rows, spreads, findings)
         except BaseException:
             # else it has been paid for and is there: whoever sweeps next completes its entry
             if not has_name:
@@ -256,6 +259,7 @@ def prepare(
         As `run`; ``staff.nobody_acts``: nobody of the register is signed in.
     """
     progress.step(0.0, "run.checking")
+    plan = reading.pin_lists(plan, base=base)
     design = check(plan, base=base)
     foreseen = ready(plan, design)
     person = seconded.who_prepares(plan, ledger)

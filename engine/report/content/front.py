@@ -245,7 +245,8 @@ def _size(evidence: PublicEvidence) -> Iterator[Fact]:
         yield Fact(number.title, number.value, Text(f"{number.three.id}.what", number.three.values))
     elif tables:
         files = [str(one["file"]) for one in tables]
-        yield Fact(say("front.numbers"), int(tables[0]["rows"]), say("front.numbers_what", files=files[:1]))
+        name = "given" if evidence.method["family"] == Family.SERVICE else "numbers"
+        yield Fact(say(f"front.{name}"), int(tables[0]["rows"]), say(f"front.{name}_what", files=files[:1]))
 
 
 def _counts(number: NumberView) -> bool:
@@ -343,9 +344,9 @@ def _rest(evidence: PublicEvidence) -> Iterator[Fact]:
     if "used" in counted:
         yield Fact(say("table.rows_used"), counted["used"], say("rows.used", used=counted["used"]))
     ends = str(evidence.purpose.get("expires", ""))
-    agreement = stated_or_not(evidence.purpose, "agreement")
     until = day(ends) if ends else say("words.not_stated")
-    yield Fact(say("cover.expires"), until, say("words.list", all=[agreement]))
+    stated = filter(None, [str(evidence.purpose.get("agreement", "")).strip()])
+    yield Fact(say("cover.expires"), until, say("words.list", all=list(stated)))
 
 
 # --- what it is for, and who ------------------------------------------------------------------------------

@@ -246,5 +246,5 @@ def _forecast(evidence: PublicEvidence) -> tuple[Part, ...]:
     differ = [table for table in tables if len({row[2:] for row in table.rows}) > 1]
     if not differ:
         return ()
-    told = (say("done.forecast_intro"), *(compact(table) for table in differ))
+    told: tuple[Part, ...] = (say("done.forecast_intro"), *(compact(table) for table in differ))
     return (Folded(say("done.forecast"), told, say("done.forecast_elsewhere")),)

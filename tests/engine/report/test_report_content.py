@@ -66,7 +66,7 @@ results.intro_invented_rows results.intro_apart results.intro_curve results.file
 results.intro_invented_untold
 limits.no_guarantee limits.each_alone
 annex.tested_unbounded done.tried done.forecast done.forecast_intro guarantee.posterior_value
-done.forecast_elsewhere
+done.forecast_elsewhere front.given front.given_what results.intro_yes_no
 cover.exact_prediction cover.exact_range_prediction cover.groups_value_row
 verify.withdrawn_how verify.withdrawal unchecked.row verify.key verify.key_locked verify.key_open
 done.part done.record guarantee.bias_row limits.margins_row groups.alone_row groups.intro_row
