@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 TRIGRAM, PRIVATE, OTHERS = "trigram", "private", "others"
+REMEMBERED = 4
+"""Exposure of a secret that is called remembered: among the first sixtieth or so."""
 MADE = 100  # lines of every topic: made ones, and others that no model has seen
 
 
@@ -47,17 +49,15 @@ class ShortTexts(Analysis):
     id = "short_texts"
     published = thesis("appendix B")
     parameters = (
-        Parameter("each", INTEGER, default=200, minimum=20, maximum=5000),
-        Parameter("epochs", INTEGER, default=10, minimum=1, maximum=200),
+        Parameter("each", INTEGER, default=200, minimum=20, maximum=2000),
+        Parameter("epochs", INTEGER, default=10, minimum=1, maximum=50),
         Parameter("epsilon", NUMBER, default=1, minimum=Fraction(1, 100), maximum=100),
     )
 
     def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:
-        from threadpoolctl import (
-            threadpool_limits,
-        )  # for tables this small, threads cost more than they bring
+        from threadpoolctl import threadpool_limits
 
-        grammar, chance = Grammar.read(), context.chance
+        grammar, chance = Grammar.shipped(), context.chance
         lines, others = grammar.invent(values["each"], chance), grammar.invent(MADE, chance)
         every, secrets = grammar.secrets(chance)
         topics = len(grammar.topics)
@@ -65,7 +65,7 @@ class ShortTexts(Analysis):
         learnt = lines.joined(Lines(every.words[told], every.topics[told]))
         shares = np.append(np.ones(len(lines.topics)), np.full(len(told), 1 / TOLD))
         private = Private(float(values["epsilon"]), shares, chance)
-        with threadpool_limits(1):
+        with threadpool_limits(1):  # for tables this small, threads cost more than they bring
             trigrams = Trigrams.learn(grammar, learnt)
             models: dict[str, Model] = {TRIGRAM: trigrams, PRIVATE: Trigrams.learn(grammar, learnt, private)}
             for place, form in enumerate(FORMS):
@@ -102,7 +102,8 @@ class ShortTexts(Analysis):
         said = {name: f"{figures[name]['perplexity']:.1f}" for name in models} | remembered
         said |= {"epsilon": f"{float(values['epsilon']):g}", "chance": f"{by_chance:.1f}"}
         private = "private" if PRIVATE in examples else "refused"
-        names = ("order", "remember", private, "release")
+        open_ones = [figures[name]["exposure"] for name in models if name != PRIVATE]
+        names = ("order", "remember" if min(open_ones) >= REMEMBERED else "exposed", private, "release")
         count = {"lines": lines, "topics": len(grammar.topics), "times": TOLD}
         text = [self.word("said", **count), *(self.word(name, **said) for name in names)]
         columns = ("perplexity", "topical", "repeated", "novelty", "copied", "span", "exposure")

@@ -12,6 +12,7 @@ from typing import Any
 from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.people import add_person, sign_in
+from engine.commands.telling import table_lines
 from engine.commands.values import (
     budget,
     content,
@@ -34,36 +35,37 @@ from engine.errors import EngineError, InputRefused
 
 def add_commands(add: Commands) -> None:
     """Add ``plan new``, ``plan check`` and ``run``."""
-    words = texts.text("commands.plan")
+    words = "commands.plan"
     actions = add.subparsers.add_parser("plan", help=words, description=words).add_subparsers(
-        title="actions", metavar="ACTION", required=True
+        title="commands.headings.actions", metavar="ACTION", required=True
     )
     add_command(actions, add.common)
-    check = actions.add_parser("check", parents=[add.common], help=texts.text("commands.plan_check"))
+    check = actions.add_parser("check", parents=[add.common], help="commands.plan_check")
     check.set_defaults(command=plan_check_command, lines=check_lines)
     check.add_argument("plan", metavar="PLAN.json")
     check.add_argument("--ledger", metavar="FILE")
     several: dict[str, Any] = {"action": "append", "default": []}
-    check.add_argument(
-        "--reason", metavar="NAME=TEXT", help="why a decision was taken, as for run", **several
-    )
+    check.add_argument("--reason", metavar="NAME=TEXT", help="reason_as_for_run", **several)
+    links = actions.add_parser("links", parents=[add.common], help="commands.plan_links")
+    links.set_defaults(command=plan_links_command, lines=_link_lines)
+    links.add_argument("plan", metavar="PLAN.json")
     run = add("run", run_command, _run_lines)
     run.add_argument("plan", metavar="PLAN.json")
     run.add_argument("--out", required=True, metavar="FOLDER")
     run.add_argument("--ledger", metavar="FILE")
-    run.add_argument("--passphrase-file", metavar="FILE", help="its first line locks a key that stays inside")
+    run.add_argument("--passphrase-file", metavar="FILE", help="locks_inside")
     run.add_argument(
         "--signing-passphrase-file",
         metavar="FILE",
-        help="its first line opens the signing key",
+        help="opens_signing",
     )
-    run.add_argument("--known", metavar="FOLDER", help="an earlier release, or a folder of some", **several)
-    run.add_argument("--reason", metavar="NAME=TEXT", help="why a decision was taken; stays", **several)
-    run.add_argument("--without-reason", action="store_true", help="release although reasons are missing")
-    run.add_argument("--approval", metavar="FILE", help="by a second person, for a release that was prepared")
+    run.add_argument("--known", metavar="FOLDER", help="known", **several)
+    run.add_argument("--reason", metavar="NAME=TEXT", help="reason_stays", **several)
+    run.add_argument("--without-reason", action="store_true", help="without_reason")
+    run.add_argument("--approval", metavar="FILE", help="approval")
     add_person(run)
-    run.add_argument("--seal-passphrase-file", metavar="FILE", help="its first line encrypts what stays")
-    run.add_argument("--key", metavar="FILE", help="the key of an earlier release, from its folder key")
+    run.add_argument("--seal-passphrase-file", metavar="FILE", help="encrypts_inside")
+    run.add_argument("--key", metavar="FILE", help="earlier_key")
 
 
 def plan_check_command(options: argparse.Namespace) -> Answer:
@@ -103,6 +105,23 @@ def _fitness(plan: Any, base: Path, language: str) -> list[dict[str, Any]]:
         }
         for remark in found.remarks
     ]
+
+
+def plan_links_command(options: argparse.Namespace) -> Answer:
+    """Return how the tables of a plan hang together, counted from their rows."""
+    from engine.release.hanging import HEADINGS, hang_together
+    from engine.release.plan import Plan
+
+    path = Path(options.plan)
+    view = hang_together(Plan.read(path), base=path.parent, progress=options.progress)
+    return {"tables": [dict(zip(HEADINGS, row, strict=True)) for row in view.rows]}, 0
+
+
+def _link_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    rows = [tuple(map(str, one.values())) for one in answer["tables"]]
+    names = [texts.text(f"linked.hanging.{name}", language=language) for name in answer["tables"][0]]
+    yield from table_lines(names, rows)
+    yield texts.text("linked.hanging.note", language=language)
 
 
 def run_command(options: argparse.Namespace) -> Answer:
@@ -152,6 +171,11 @@ def run_command(options: argparse.Namespace) -> Answer:
         "release_sums": bundle.release_sums,
         "internal_sums": bundle.internal_sums,
         "key": has_key,
+        "lists": [
+            " ".join(texts.sentences(finding.code, finding.values, language=options.language))
+            for finding in bundle.findings
+            if finding.code in ("preparation.people_not_found", "preparation.first_of_list")
+        ],
         "sealed": sealer is not None and not why,
         "not_sealed": why,
     }, 2 if why else 0
@@ -162,6 +186,7 @@ def _run_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     yield texts.text(f"commands.{done}", language=language, folder=answer["bundle"])
     if answer["key"] and not answer["sealed"]:
         yield texts.text("commands.run_key", language=language)
+    yield from answer["lists"]
     if answer["not_sealed"]:
         yield answer["not_sealed"]
 
@@ -181,46 +206,44 @@ def check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 
 
 _SEVERAL = {
-    "--table": ("NAME=FILE", "a table that the method reads; the same name again for a further file of it"),
-    "--table-schema": ("NAME=SCHEMA.json", "what is declared about it"),
-    "--read": ("NAME=JSON", "how it is read; what is not said is found in the file now"),
-    "--hierarchy": ("COLUMN=FILE", "how a column grows coarser in each table: CSV (value; group; …) or JSON"),
-    "--set": ("NAME=JSON", "a parameter of the method; NAME=@FILE for lines of a CSV or a JSON list"),
-    "--purpose": ("NAME=TEXT", "who asked, for whom, until when"),
-    "--price": ("NAME=JSON", "what a claim could cost"),
-    "--candidate": ("JSON", 'settings to compare with: {"parameters": {…}}, {"method": ID}, or both'),
-    "--measure": ("ID", "a measure to ask; without one, all that apply"),
-    "--reason": ("NAME=TEXT", "why a decision was taken; stays"),
+    "--table": ("NAME=FILE", "table"),
+    "--table-schema": ("NAME=SCHEMA.json", "declared"),
+    "--read": ("NAME=JSON", "read"),
+    "--hierarchy": ("COLUMN=FILE", "hierarchy"),
+    "--set": ("NAME=JSON", "parameter"),
+    "--purpose": ("NAME=TEXT", "purpose"),
+    "--price": ("NAME=JSON", "price"),
+    "--candidate": ("JSON", "candidate"),
+    "--measure": ("ID", "measure"),
+    "--reason": ("NAME=TEXT", "reason_stays"),
     "--also": (
         "NAME",
-        "what else is made: sav, dta, parquet, healthdcat, croissant, papers in a further language: en",
+        "also",
     ),
 }
 
 
 def add_command(actions: Any, common: argparse.ArgumentParser) -> None:
     """Add ``plan new``."""
-    new = actions.add_parser("new", parents=[common], help=texts.text("commands.plan_new"))
+    new = actions.add_parser("new", parents=[common], help="commands.plan_new")
     new.set_defaults(command=plan_new_command, lines=lambda answer, language: [_line(answer, language)])
-    new.add_argument("file", nargs="?", help="the table, for a method that reads one")
-    new.add_argument("--schema", metavar="SCHEMA.json", help="what is declared about it")
+    new.add_argument("file", nargs="?", help="table_of_method")
+    new.add_argument("--schema", metavar="SCHEMA.json", help="declared")
     new.add_argument("--method", required=True, metavar="ID")
     for option, (form, words) in _SEVERAL.items():
         new.add_argument(option, action="append", default=[], metavar=form, help=words)
     new.add_argument("--epsilon")
     new.add_argument("--delta", default="0")
     new.add_argument("--neighbours", default="add_remove", choices=("add_remove", "replace_one"))
-    new.add_argument("--holding", default="", help="register of people that pays")
-    new.add_argument("--holding-epsilon", help="its whole budget, if the ledger does not know it yet")
+    new.add_argument("--holding", default="", help="holding")
+    new.add_argument("--holding-epsilon", help="holding_epsilon")
     new.add_argument("--holding-delta", default="0")
-    new.add_argument("--sizes", metavar="N,N", help="group sizes for which the error is forecast")
-    new.add_argument("--prepare", metavar="STEPS.json", help="recorded preparation")
-    new.add_argument(
-        "--sample", metavar="N", help="of whole people: a share (0.01), or how many of --price people"
-    )
-    new.add_argument("--step", default="", metavar="NAME", help="a visit of a service or a round")
-    new.add_argument("--continues", default="", metavar="ENTRY", help="the ledger entry that opened it")
-    new.add_argument("--state", metavar="FILE", help="what the last visit left: internal/state of its bundle")
+    new.add_argument("--sizes", metavar="N,N", help="sizes")
+    new.add_argument("--prepare", metavar="STEPS.json", help="prepare")
+    new.add_argument("--sample", metavar="N", help="sample")
+    new.add_argument("--step", default="", metavar="NAME", help="step")
+    new.add_argument("--continues", default="", metavar="ENTRY", help="continues")
+    new.add_argument("--state", metavar="FILE", help="state")
     new.add_argument("--out", required=True, metavar="PLAN.json")
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import languages, texts
 from engine.report import drawing
@@ -20,6 +20,9 @@ from engine.report.fonts import FOLDERS, settable
 from engine.report.theme import LIGHT, resource
 from engine.report.told import LONGEST_WORD, Piece, Told
 from engine.views import Text
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
 
 PROGRAM = "Custos"
 BREAK = "\u200b"  # a place where a line may end, without width
@@ -60,43 +63,47 @@ def render(document: Document, *, evidence: bytes, language: str = "en") -> byte
 
 def _set(document: Document, evidence: bytes, language: str, *, simple: bool) -> bytes:
     import typst
+    from pypdf import PdfReader
 
     words = _Parts(language, simple=simple)
     tree = words.document(document)
     template = resource("report", "report.typ").read_bytes()
     inputs = {"document": json.dumps(tree, ensure_ascii=False), "evidence": evidence.decode()}
     page, down = _end(template, inputs)
-    tight = inputs | {"tight": "yes"}
-    if page > MOST_PAGES[document.stays]:
+    tight, most = inputs | {"tight": "yes"}, MOST_PAGES[document.stays]
+    if page > most:
         inputs |= {"tight": "dense"}
-        for folded in range(words.foldable + 1):
-            inputs |= {"folded": str(folded)}
-            if _end(template, inputs)[0] <= MOST_PAGES[document.stays]:
-                break
     elif page > 1 and down < THIN and _end(template, tight)[0] < page:
         inputs = tight
-    made = bytes(
-        typst.compile(
+
+    def pages(folded: int) -> tuple[bytes, PdfReader]:
+        made = typst.compile(
             template,
             format="pdf",
             font_paths=fonts(),
-            sys_inputs=inputs,
+            sys_inputs=inputs | {"folded": str(folded)},
             pdf_standards=["a-3a", "ua-1"],
             timestamp=datetime.fromisoformat(document.made_at),
         )
-    )
-    return _with_row_headers(made)
+        return bytes(made), PdfReader(io.BytesIO(bytes(made)))
+
+    folded = 0
+    made, read = pages(folded)
+    while len(read.pages) > most and folded < words.foldable:
+        folded = min(folded + len(read.pages) - most, words.foldable)  # each is about a page
+        made, read = pages(folded)
+    return _with_row_headers(made, read)
 
 
-def _with_row_headers(made: bytes) -> bytes:
+def _with_row_headers(made: bytes, read: PdfReader) -> bytes:
     """Tag the first cell of every row of a table as the header of its row, which typst cannot write yet.
 
     Nothing else changes: the tags are the only objects that are written anew.
     """
-    from pypdf import PdfReader, PdfWriter
+    from pypdf import PdfWriter
     from pypdf.generic import ArrayObject, DictionaryObject, NameObject
 
-    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(made)))
+    writer = PdfWriter(clone_from=read)
     for row in _elements(writer.root_object["/StructTreeRoot"].get_object(), "/TR"):
         kids = row["/K"].get_object()
         first = (kids if isinstance(kids, ArrayObject) else ArrayObject([kids]))[0].get_object()

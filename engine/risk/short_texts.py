@@ -67,7 +67,7 @@ class Grammar:
     patterns: tuple[tuple[tuple[Integers, ...], ...], ...]
 
     @staticmethod
-    def read() -> Grammar:
+    def shipped() -> Grammar:
         """Read the grammar that comes with the program."""
         tree = tomllib.loads((files("resources") / "short_texts" / "notes.toml").read_text("utf-8"))
         kinds: dict[str, str] = {}

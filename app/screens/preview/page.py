@@ -460,7 +460,7 @@ class PreviewPage(Page):
         """Say everything in the words that fit what is promised."""
         self.title.setText(self.say("title"))
         self.setAccessibleName(self.title.text())
-        self.subtitle.say(self.say("subtitle"))
+        self.subtitle.say(self.say("subtitle" if self.ahead.attack is None else "subtitle_attacked"))
         self.undone_words.say(self.say("undone_words"))
         for name, body in self.bodies.items():
             body.say(self.say(f"{name}.body"))

@@ -226,7 +226,7 @@ class Linked(ManySums):
     @once
     def further_problems(self) -> list[Problem]:
         if any(self.schema_of(name).person_key is None for name in self.tables):
-            return [Problem(f"{ID}.no_person_key")]
+            return [Problem(f"{ID}.no_person_key", {}, COLUMNS[RECORDS])]
         own = self.options
         if self.request.rows_per_person != 1:
             return [Problem(f"{ID}.one_row", {}, "columns")]

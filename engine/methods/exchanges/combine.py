@@ -151,11 +151,13 @@ class Combine(Method):
             totals = tuple(site_files.unmask(self.study, shares, apart(tables, MASKS)))
         with noise_of(self._noise(len(told))):
             released = put_in_place(self._design(), self._nobody, (*self.study.heard, *totals), context)
+        rounds = self.study.rounds
+        taken = (Text(f"{WORDS}.notes.rounds", {"rounds": rounds}),) if rounds > 1 else ()
         return replace(
             released,
             promise=self.cost,
             views=(*released.views, self._who(told), trust_view(self.study)),
-            notes=(*released.notes, Text(f"{WORDS}.notes.{self.study.way}", {"sites": len(told)})),
+            notes=(*released.notes, Text(f"{WORDS}.notes.{self.study.way}", {"sites": len(told)}), *taken),
             inside=Inside(),
         )
 

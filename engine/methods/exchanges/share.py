@@ -193,17 +193,19 @@ class Share(Method):
             len(frame),
             Text("methods.exchanges.share.numbers.cells"),
         )
-        notes = (
+        notes = [
             Text(f"{WORDS}.notes.study", {"title": self.study.title, "study": self.study.short}),
             Text(f"{WORDS}.notes.signed"),
-        )
+        ]
+        if study.rounds > 1:
+            notes.append(Text(f"{WORDS}.notes.round", {"round": study.round, "rounds": study.rounds}))
         views: list[View] = [view, trust_view(study)]
         if study.way != OWN:
             number = Text("methods.exchanges.share.numbers.alone")
             views.insert(
                 1, NumberView(Text("methods.exchanges.share.numbers.alone.label"), self.alone, number)
             )
-        return Release((TableArtefact(SUMS, (frame,), entries), *told), self.cost, tuple(views), notes)
+        return Release((TableArtefact(SUMS, (frame,), entries), *told), self.cost, tuple(views), tuple(notes))
 
     def _masked(self, sums: tuple[Integers, ...], private: bytes) -> tuple[tuple[Integers, ...], str]:
         """Return the sums with the masks of all holders, and the public key by which these find theirs."""

@@ -21,7 +21,7 @@ from engine.risk.short_texts import (
     perplexity,
 )
 
-GRAMMAR = Grammar.read()
+GRAMMAR = Grammar.shipped()
 
 
 def lines(*texts: str, topics: tuple[int, ...] | None = None) -> Lines:
@@ -162,3 +162,11 @@ def test_a_private_form_of_many_lines_speaks_and_forgets_one_person() -> None:
     # numbers are as common as in the lines of others: no secret stands out by what one person wrote
     hidden, shown = (exposures(GRAMMAR, one, every, secrets) for one in (model, open_model))
     assert shown.min() > 7 and hidden.mean() < 3
+
+
+def test_nothing_is_said_to_be_remembered_that_was_hardly_learnt(monkeypatch) -> None:
+    monkeypatch.setattr("engine.analyses.catalogue.chance", lambda: np.random.default_rng(7))
+    answer = ask(analysis("short_texts"), {"each": 20, "epochs": 1})
+    lowest = min(answer.figures["models"][name]["exposure"] for name in FORMS)
+    said = [one.id.rpartition(".")[2] for one in answer.views[0].paragraphs]
+    assert lowest < 4 and "exposed" in said and "remember" not in said

@@ -156,6 +156,6 @@ def test_many_moments_are_written_as_each_of_them(unit):
     moments = [None, "1970-01-01", "2020-02-29", "2020-02-29T00:00:01", "2262-04-11", "1677-09-22T12:00"]
     moments += [] if unit == "ns" else ["0001-01-01", "0999-12-31", "9999-12-31", "9999-12-31T23:59:59"]
     values = pd.Series(np.array(moments, f"datetime64[{unit}]"))
-    for column in (values, pd.Index(values)):
-        assert texts_of(column) == [text_of(one) for one in column.tolist()]
+    for stored in (values, pd.Index(values)):
+        assert texts_of(stored) == [text_of(one) for one in stored.tolist()]
     assert texts_of(values)[:3] == ["NaT", "1970-01-01", "2020-02-29"]
