@@ -136,7 +136,7 @@ class FunctionalPerturbation(Analysis):
             for way in WAYS:
                 found[way].append(float(np.mean([one[way] for one in drawn])))
             context.progress.step((step + 1) / len(places) * 0.8, "sampled_sensitivity.pairs")
-        attacked = attack_forms(Setting(**at), values["runs"] * 10, context.chance)
+        attacked = attack_forms(Setting(**at), 200, context.chance)
         breaks = forms.queries_until_it_breaks(0.3, context.chance)
         sensitivity = sensitivities(model, at[ROWS], context.chance)
         figures = {
@@ -153,13 +153,14 @@ class FunctionalPerturbation(Analysis):
 
     def _views(self, figures: Mapping[str, Any], runs: int) -> tuple[Any, ...]:
         model, over, errors = figures["model"], figures["over"], figures["errors"]
+        guessed = figures["attack"]
         sentences: list[Text] = [
             self.word(f"models.{model}", runs=runs),
             self.word("breaks", query=figures["path_breaks_at"])
             if figures["path_breaks_at"]
             else self.word("holds"),
             self.word("state"),
-            self.word("truncated", share=figures["attack"]["truncated"], bound=figures["attack"]["bound"]),
+            self.word("truncated", share=round(guessed["truncated"], 3), bound=round(guessed["bound"], 3)),
         ]
         if model == REGRESSION:
             sentences.append(self.word("isolated"))
@@ -169,6 +170,7 @@ class FunctionalPerturbation(Analysis):
         series = tuple(
             line(self.word(f"ways.{way}"), figures["places"], errors[way], styles.get(way, "plain"))
             for way in WAYS
+            if way != "output_laplace"  # so far above all others that they would look alike
         )
         headings = (axis, *(self.word(f"ways.{way}") for way in WAYS))
         rows = tuple(
@@ -181,7 +183,7 @@ class FunctionalPerturbation(Analysis):
             for name in ("printed", "exact", "found")
         )
         guesses = tuple(
-            (self.word(f"attack.{name}"), round(figures["attack"][name], 3))
+            (self.word(f"attack.{name}"), round(guessed[name], 3))
             for name in ("truncated", "path", "features", "bound")
         )
         return (

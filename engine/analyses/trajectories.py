@@ -93,7 +93,7 @@ class TracesFromSeeds(Analysis):
         )
         context.progress.step(0.3, "risk.traces")
         made = {PUBLISHED: as_published(world, seeds, context.chance)}
-        made[TESTED], crowds = tested(world, seeds, context.chance)
+        made[TESTED], crowds = drawn_with_crowds(world, seeds, context.chance)
         context.progress.step(0.9, "risk.traces")
         found = {
             name: (kept(seeds, one, places), float((one != seeds).mean()), int((one == seeds).all(1).sum()))
@@ -196,7 +196,9 @@ def _first(events: Events, visits: int) -> tuple[Integers, Integers]:
     return events.place[cells], events.minutes[cells] % (24 * 60) // PARTS_OF_DAY
 
 
-def tested(world: World, seeds: Integers, chance: np.random.Generator) -> tuple[Integers, Integers]:
+def drawn_with_crowds(
+    world: World, seeds: Integers, chance: np.random.Generator
+) -> tuple[Integers, Integers]:
     """Return a trace drawn from every seed, and its crowd: how many other seeds weigh in, as likely."""
     made, crowds = [], []
     for start in range(0, len(seeds), TOGETHER):

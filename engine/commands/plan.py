@@ -12,6 +12,7 @@ from typing import Any
 from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.people import add_person, sign_in
+from engine.commands.telling import table_lines
 from engine.commands.values import (
     budget,
     content,
@@ -45,6 +46,9 @@ def add_commands(add: Commands) -> None:
     check.add_argument("--ledger", metavar="FILE")
     several: dict[str, Any] = {"action": "append", "default": []}
     check.add_argument("--reason", metavar="NAME=TEXT", help="reason_as_for_run", **several)
+    links = actions.add_parser("links", parents=[add.common], help="commands.plan_links")
+    links.set_defaults(command=plan_links_command, lines=_link_lines)
+    links.add_argument("plan", metavar="PLAN.json")
     run = add("run", run_command, _run_lines)
     run.add_argument("plan", metavar="PLAN.json")
     run.add_argument("--out", required=True, metavar="FOLDER")
@@ -103,6 +107,23 @@ def _fitness(plan: Any, base: Path, language: str) -> list[dict[str, Any]]:
     ]
 
 
+def plan_links_command(options: argparse.Namespace) -> Answer:
+    """Return how the tables of a plan hang together, counted from their rows."""
+    from engine.release.hanging import HEADINGS, hang_together
+    from engine.release.plan import Plan
+
+    path = Path(options.plan)
+    view = hang_together(Plan.read(path), base=path.parent, progress=options.progress)
+    return {"tables": [dict(zip(HEADINGS, row, strict=True)) for row in view.rows]}, 0
+
+
+def _link_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    rows = [tuple(map(str, one.values())) for one in answer["tables"]]
+    names = [texts.text(f"linked.hanging.{name}", language=language) for name in answer["tables"][0]]
+    yield from table_lines(names, rows)
+    yield texts.text("linked.hanging.note", language=language)
+
+
 def run_command(options: argparse.Namespace) -> Answer:
     """Run a plan to its bundle."""
     from engine.ledger import Ledger
@@ -150,6 +171,11 @@ def run_command(options: argparse.Namespace) -> Answer:
         "release_sums": bundle.release_sums,
         "internal_sums": bundle.internal_sums,
         "key": has_key,
+        "lists": [
+            " ".join(texts.sentences(finding.code, finding.values, language=options.language))
+            for finding in bundle.findings
+            if finding.code in ("preparation.people_not_found", "preparation.first_of_list")
+        ],
         "sealed": sealer is not None and not why,
         "not_sealed": why,
     }, 2 if why else 0
@@ -160,6 +186,7 @@ def _run_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     yield texts.text(f"commands.{done}", language=language, folder=answer["bundle"])
     if answer["key"] and not answer["sealed"]:
         yield texts.text("commands.run_key", language=language)
+    yield from answer["lists"]
     if answer["not_sealed"]:
         yield answer["not_sealed"]
 

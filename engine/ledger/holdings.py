@@ -11,18 +11,33 @@ from typing import Any
 from engine.errors import InputRefused
 from engine.ledger import entries
 from engine.ledger.fields import at_least, at_most, words
+from engine.ledger.staff import Staff, rule_of_computer
 from engine.ledger.values import Compose, Holding, Match
 
 
 def refuse_other(target: Holding, matches: Sequence[Match], reason: str) -> bool:
-    """Return whether the table goes elsewhere than its strongest match, which needs a reason."""
-    if not matches or any(
-        match.holding.id == target.id and match.strength == matches[0].strength for match in matches
-    ):
-        return False
-    if not reason:
-        raise matches[0].refusal(target.name)
-    return True
+    """Return whether people of a table are charged to another than knows them: that needs a reason."""
+    strongest = [one for one in matches if one.strength == matches[0].strength]
+    own = next((one for one in strongest if one.holding.id == target.id), None)
+    known = next(iter(matches), None) if own is None else own.further
+    if known is not None and not reason:
+        raise known.refusal(target.name)
+    return known is not None
+
+
+def refuse_looser(staff: Staff, target: Holding, matches: Sequence[Match]) -> None:
+    """Refuse to charge people, whatever the reason, to a holding whose rule wants a second person less often.
+
+    Raises
+    ------
+    InputRefused
+        ``staff.looser_rule``: else one person could pass over the rule of those who know the people.
+    """
+    own = staff.rule(target.id).tightened(rule_of_computer())
+    for known in matches:
+        is_sure = known.grounds[0] not in ("columns", "coincidence")
+        if is_sure and own.tightened(staff.rule(known.holding.id)) != own:
+            raise InputRefused("staff.looser_rule", holding=target.name, known=known.holding.name)
 
 
 def refuse_other_key(db: sqlite3.Connection, target: Holding, key: str, reason: str) -> bool:

@@ -19,7 +19,7 @@ from engine.release.check import check, ready, refuse_without_contract
 from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
-from engine.release.reading import contradictions
+from engine.release.reading import contradictions, pin_lists
 from engine.release.served import Served, served
 from engine.release.verdict import verdict
 from engine.release.whose import whose_rows
@@ -113,7 +113,9 @@ def preview_json(
 
 
 def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language: str) -> dict[str, Any]:
-    found, foreseen = preview(plan, ledger, base=base or Path(), waits_as=plan.fingerprint), None
+    place = base or Path()
+    waits_as = pin_lists(plan, base=place).fingerprint
+    found, foreseen = preview(plan, ledger, base=place, waits_as=waits_as), None
     held: tuple[Served, ...] = ()
     if base is not None:
         found = replace(found, problems=(*found.problems, *contradictions(plan, base)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -30,7 +30,7 @@ from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
-from engine.table.declared import as_declared, codes_read, encoded_keys, people_of
+from engine.table.declared import as_declared, codes_read, people_of
 from engine.table.fingerprint import Fingerprints, Tracing
 from engine.table.preparation import prepare as preparation
 from engine.table.preparation.steps import check as check_steps
@@ -145,9 +145,12 @@ def read(
                     if name not in raw:
                         raise InputRefused("reading.column_missing", file=path.name, column=name)
                 key = declared.person_key
-                if key is not None and key.name in raw:
-                    # the longest column to look through: once for all that follows
-                    encoded_keys(raw, key.name)
+                if (
+                    key is not None
+                    and key.name in raw
+                    and isinstance(raw.rows()[key.name].dtype, pd.StringDtype)
+                ):
+                    raw.encoded(key.name)  # the longest column to look through: once for all that follows
                 traced.add(raw)
                 if not names:
                     first, coded = raw.options, codes_read(declared, raw.options)
@@ -463,6 +466,20 @@ def _found_out(path: Path, options: ReadOptions) -> ReadOptions:
     if (found.multiline if found.format == "text" else found.width) is None:
         return read_table(path, options=found).options
     return found
+
+
+def pin_lists(plan: Plan, *, base: Path = Path()) -> Plan:
+    """Return the plan with the digests of its lists: of people who objected, of codes and what they become.
+
+    What a second person approves is made with these very lists. One that cannot be read stays as it is:
+    whoever reads it says why.
+    """
+    steps = list(plan.preparation)
+    for place, step in enumerate(steps):
+        if isinstance(step.get("file"), str) and "sha256" not in step:
+            with suppress(InputRefused):
+                steps[place] = {**step, "sha256": file_hash(base / step["file"])}
+    return replace(plan, preparation=tuple(steps))
 
 
 def pinned_to(plan: Plan, options: ReadOptions, *, name: str = MAIN) -> Plan:

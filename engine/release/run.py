@@ -42,7 +42,7 @@ from engine.release.check import check, ready, refuse_language
 from engine.release.earlier import earlier, told_of
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
-from engine.release.reading import PreparedTable
+from engine.release.reading import PreparedTable, of_somebody
 from engine.release.reasons import refuse_unexplained
 from engine.release.rows_beside import refuse_rows_beside
 from engine.release.served import Tier, served
@@ -155,6 +155,8 @@ def run_through(
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
+    if approval is not None:
+        plan = reading.pin_lists(plan, base=base)
     sweep(ledger)
     sealing.sweep(out.absolute().parent)
     design = check(plan, base=base)
@@ -222,7 +224,8 @@ def run_through(
             held = {name: one for name, one in draft.used.items() if not isinstance(one, Stored)}
             rows = pair_with_originals(draft.release, held, design.request.schemas)
             spreads = spread(draft.release, held, design.request.schemas, design.rows)
-            return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=spreads)
+            findings = tuple(finding for one in prepared.values() for finding in one.table.findings)
+            return Bundle(out, entry, *sums, shown, inside, rows, spreads, findings)
         except BaseException:
             # else it has been paid for and is there: whoever sweeps next completes its entry
             if not has_name:
@@ -256,6 +259,7 @@ def prepare(
         As `run`; ``staff.nobody_acts``: nobody of the register is signed in.
     """
     progress.step(0.0, "run.checking")
+    plan = reading.pin_lists(plan, base=base)
     design = check(plan, base=base)
     foreseen = ready(plan, design)
     person = seconded.who_prepares(plan, ledger)
@@ -364,6 +368,8 @@ def _evaluate(
     if main is None:
         return Evaluation()
     one = prepared[main]
+    keyed = {name: prepared[name] for name in design.request.private if name in prepared and name != main}
+    others = {name: of_somebody(more) for name, more in keyed.items() if more.schema.person_key is not None}
     context = Private(
         design,
         one.table,
@@ -374,6 +380,7 @@ def _evaluate(
         new_folder(folder),
         draft.held_out.get(main),
         one.people,
+        others,
     )
     return evaluate(measures.choose_measures(plan.measures, design), context)
 

@@ -49,7 +49,8 @@ class Tier(StrEnum):
 class Served:
     """How one source is held, and about what that takes; rows are None where nobody can tell.
 
-    ``sample`` is the share of its people whose rows are kept; None for all.
+    ``columns`` are those that are looked at, ``stored`` those of them that a store keeps. ``sample`` is the
+    share of its people whose rows are kept; None for all.
     """
 
     source: str
@@ -58,6 +59,7 @@ class Served:
     size: int
     rows: int | None
     columns: int
+    stored: int = 0
     sample: Fraction | None = None
 
     @property
@@ -73,7 +75,7 @@ class Served:
     @property
     def disk(self) -> int:
         """Bytes that it takes on the disk meanwhile, about."""
-        a_row = STORED_ROW + STORED_CELL * self.columns
+        a_row = STORED_ROW + STORED_CELL * self.stored
         return self.kept * a_row if self.tier is Tier.STORE else 0
 
     @property
@@ -142,7 +144,8 @@ def _served(plan: Plan, design: Method, source: str, base: Path) -> Served:
     used = columns_used(plan, design, source)
     columns = len(names_of(files[0][0], options=files[0][1]) if used is None else used)
     sample = plan.sample if source in design.request.private else None
-    found = Served(source, Tier.MEMORY, len(files), size, rows, columns, sample)
+    stored = len(design.uses.get(source, ()))
+    found = Served(source, Tier.MEMORY, len(files), size, rows, columns, stored, sample)
     if found.memory <= most_memory():
         return found
     # who is on a list of objections and not in the table is said of the table, not of a part of it

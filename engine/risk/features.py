@@ -31,7 +31,7 @@ def scatter_between(rows: Floats, labels: Codes) -> Floats:
 
     Examples
     --------
-    >>> scatter_between(np.array([[0.0], [2.0], [2.0], [4.0]]), np.array([0, 0, 1, 1])).tolist()
+    >>> scatter_between(np.array([[0.0], [2.0], [2.0], [4.0]]), np.array([0, 0, 1, 1])).round(9).tolist()
     [[1.0]]
     """
     _, codes = np.unique(labels, return_inverse=True)

@@ -39,4 +39,6 @@ def test_the_table_says_what_stands_below_it():
             assert found["printed"] < found["exact"] and found["released"] < found["exact"]
         else:
             assert found["exact"] < 1.05 * found["printed"]
-    assert all(found["released"] <= found["exact"] for (name, _, _), found in ROWS.items() if "iris" in name)
+    assert all(
+        found["released"] <= found["exact"] + 0.02 for (name, _, _), found in ROWS.items() if "iris" in name
+    )

@@ -226,7 +226,7 @@ class Linked(ManySums):
     @once
     def further_problems(self) -> list[Problem]:
         if any(self.schema_of(name).person_key is None for name in self.tables):
-            return [Problem(f"{ID}.no_person_key")]
+            return [Problem(f"{ID}.no_person_key", {}, COLUMNS[RECORDS])]
         own = self.options
         if self.request.rows_per_person != 1:
             return [Problem(f"{ID}.one_row", {}, "columns")]
@@ -408,7 +408,8 @@ class Linked(ManySums):
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
-        rows = self.read(tables, context)
+        frames = {name: one.rows() for name, one in (context.whole or tables).items() if name != MAIN}
+        rows = self.read({MAIN: tables[MAIN].rows(), **frames})
         learnt: dict[str, Learnt] = {}
         drawn = Drawn()
         for place, (name, part) in enumerate(self.parts.items()):
@@ -430,12 +431,11 @@ class Linked(ManySums):
         context.progress.step(0.9, "run.writing")
         return self._released(learnt, drawn, context.noise)
 
-    def read(self, tables: Mapping[str, Table], context: Context) -> LinkedRows:
+    def read(self, rows: Mapping[str, pd.DataFrame]) -> LinkedRows:
         """Return the rows of all tables as they hang together; those without a parent are left out."""
-        whole = context.whole or tables
         own = self.options
         return read_linked(
-            {MAIN: tables[MAIN].rows()} | {name: whole[name].rows() for name in self.tables[1:]},
+            {name: rows[name] for name in self.tables},
             {name: self.schema_of(name) for name in self.tables},
             self.cells,
             order=own.order,
@@ -462,6 +462,21 @@ class Linked(ManySums):
         if DETAILS in self.tables:
             parts.append(np.minimum(rows.details[kept], self.options.most_details)[None])
         return np.vstack(parts), self.weights(part, rows.records[person] - (part == LATER))
+
+    def relations(self, rows: LinkedRows) -> list[tuple[str, Text, Text, Integers]]:
+        """Return the counts of pairs of columns of different rows: the model, both columns, the table."""
+        found = []
+        for name, part in self.parts.items():
+            codes, _ = self.coded(name, rows)
+            titles, sizes = self._titles(name), part.schedule.sizes
+            count = [len(sizes) - 1] if part.children is not None else []
+            own = range(len(part.given), len(sizes))
+            pairs = [(one, other) for one in part.known for other in own]
+            pairs += [(one, other) for one in own for other in count if one != other]
+            for one, other in pairs:
+                table = count_cells(codes, (one, other), (sizes[one], sizes[other]))
+                found.append((name, titles[one], titles[other], table))
+        return found
 
     # --- what is drawn: everything below reads noisy tables alone -------------------------------------
 

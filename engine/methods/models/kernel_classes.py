@@ -108,7 +108,8 @@ class KernelClasses(ScoredModel):
     numbers and any number of predictions is made from them. Every phase is a whole number and its waves are
     looked up in a table: what a row adds is exact, and the most that it can be is read off the table.
 
-    The noise of a prediction does not hang on D where it is Gaussian; vector noise grows with its root.
+    The noise of a prediction does not hang on D where it is Gaussian; vector noise grows with its root. With
+    few waves rows far away still count as similar by about 1/√2D, one way or the other.
     """
 
     id = ID
@@ -131,7 +132,7 @@ class KernelClasses(ScoredModel):
             needs_domain=True,
         )
         similar: str = option.choice(*WIDTHS, default="medium")
-        waves: int = option.integer(default=50, minimum=5, maximum=500)
+        waves: int = option.integer(default=100, minimum=5, maximum=500)
         noise: str = NOISE
         held_out_percent: int = PERCENT
 
@@ -222,7 +223,7 @@ class KernelClasses(ScoredModel):
             errors.append(
                 Expected(
                     label,
-                    "prediction",
+                    "coefficient",
                     size,
                     min(100.0, NORMAL_MEDIAN * off),
                     min(100.0, NORMAL_WITHIN * off),

@@ -232,7 +232,7 @@ def test_what_an_attacker_is_taken_to_know_is_said_where_a_promise_rests_on_it(m
 
 NAMES_OF_COLUMNS = {
     "readmission": "readmitted", "readmitted": "readmitted", "age": "age", "ages": "age", "sex": "gender",
-    "gender": "gender", "diagnosis": "diag_1", "diagnoses": "diag_1", "test": "A1Cresult",
+    "gender": "gender", "diagnosis": "diag_1", "diagnoses": "diag_1|diagnosis", "test": "A1Cresult",
     "tests": "num_lab_procedures", "medication": "num_medications|change", "race": "race",
 }  # fmt: skip
 """What words in titles of examples name, in the table that comes with the program."""

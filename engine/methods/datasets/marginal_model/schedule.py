@@ -81,6 +81,9 @@ class Schedule:
     given
         How many of the first columns are known when rows are drawn, and are not measured: only the others
         are, and pairs with one of these.
+    slot, slots
+        The place of a column of whose every value a person has one row at most, and the largest squared
+        distance between tables that hold it: each row is in a cell of its own there. None: there is none.
 
     Notes
     -----
@@ -95,7 +98,8 @@ class Schedule:
     would be three times as wide.
 
     Laplace noise: everything adds up. The budget of single columns and named tables is divided by
-    cells^(2/3) for ρ, by √cells for ε: that makes the sum of their errors least.
+    cells^(2/3) for ρ (of those with slots, cells times what a person moves less), by √cells for ε: that makes
+    the sum of their errors least.
     """
 
     sizes: tuple[int, ...]
@@ -112,6 +116,8 @@ class Schedule:
     has_target: bool = False
     share: Fraction = Fraction(1)
     given: int = 0
+    slot: int | None = None
+    slots: int = 0
 
     def borne_out(self) -> Schedule:
         """Return the schedule with the smallest margin that the accountant accepts; itself if there is none.
@@ -251,12 +257,25 @@ class Schedule:
         """Scale of the noise of every named table."""
         return self._beforehand[self.drawn :]
 
+    @property
+    def _moves(self) -> tuple[int, ...]:
+        """Largest squared distance between each of the tables that are known beforehand."""
+        tables = [*((one,) for one in range(self.given, len(self.sizes))), *(self.named or ())]
+        return tuple(self.slots if self.slot in table else self.squared for table in tables)
+
     @cached_property
     def _beforehand(self) -> tuple[Fraction, ...]:
-        power = 2 / 3 if self.is_gaussian else 1 / 2
-        weights = [size**power for size in self.cells]
+        if self.is_gaussian:
+            weights = [
+                (size * sqrt(moved / self.squared)) ** (2 / 3)
+                for size, moved in zip(self.cells, self._moves, strict=True)
+            ]
+        else:
+            weights = [sqrt(size) for size in self.cells]
         each = self.single_share * self.budget / sum(weights)
-        return tuple(self._scale(each * weight) for weight in weights)
+        return tuple(
+            self._scale(each * weight, moved) for weight, moved in zip(weights, self._moves, strict=True)
+        )
 
     @cached_property
     def code(self) -> Fraction:
@@ -302,28 +321,33 @@ class Schedule:
     @property
     def events(self) -> Event:
         """What the ledger reserves."""
-        counts: dict[Fraction, int] = {}
+        counts: dict[tuple[Fraction, int], int] = {}
         beside = [self.code] * self.codes + ([self.value] * self.frequent if self.frequent else [])
-        for scale in (*self.single, *self.together, *beside):
-            counts[scale] = counts.get(scale, 0) + 1
+        known = [
+            *zip(self._beforehand, self._moves, strict=True),
+            *((scale, self.squared) for scale in beside),
+        ]
+        for one in known:
+            counts[one] = counts.get(one, 0) + 1
         if self.pairs:
-            counts[self.pair] = counts.get(self.pair, 0) + self.pairs
-        parts: list[Event] = [self._noise(scale, count) for scale, count in counts.items()]
+            chosen = self.pair, self.squared
+            counts[chosen] = counts.get(chosen, 0) + self.pairs
+        parts: list[Event] = [self._noise(scale, moved, count) for (scale, moved), count in counts.items()]
         if self.pairs:
             parts.append(Exponential(1 / self.rate, Fraction(self.moved), count=self.choices))
         return parts[0] if len(parts) == 1 else Sequential(tuple(parts))
 
-    def _noise(self, scale: Fraction, count: int) -> Event:
+    def _noise(self, scale: Fraction, squared: int, count: int) -> Event:
         if self.is_gaussian:
-            return DiscreteGaussian(scale, root_above(self.squared), count=count)
+            return DiscreteGaussian(scale, root_above(squared), count=count)
         return DiscreteLaplace(scale, Fraction(self.moved), count=count)
 
     def _deviation(self, budget: float) -> float:
         return self.deviation(self._scale(budget))
 
-    def _scale(self, budget: float) -> Fraction:
+    def _scale(self, budget: float, squared: int | None = None) -> Fraction:
         """Return the scale that costs a part of the budget, rounded up."""
-        exact = sqrt(self.squared / (2 * budget)) if self.is_gaussian else self.moved / budget
+        exact = sqrt((squared or self.squared) / (2 * budget)) if self.is_gaussian else self.moved / budget
         return Fraction(ceil(exact * PRECISION), PRECISION)
 
 

@@ -32,7 +32,7 @@ from engine.methods.protocol import Method, Release, Source
 from engine.privacy.mechanisms.integers import Integers, listening, noisy
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Promise
-from engine.progress import SILENT, Progress
+from engine.progress import SILENT
 from engine.release import bundle, make, reading
 from engine.release import check as ready_made
 from engine.release.foreseen import Foreseen, foresee
@@ -655,9 +655,9 @@ def check_evidence(bench: Bench, tape: Tape) -> None:
         return said[0]
 
     def read_all(
-        plan: Plan, sources: Sequence[Source], *, base: Path, progress: Progress, design: Method, stores: Any
+        plan: Plan, sources: Sequence[Source], *, base: Path, stores: Any, sample: Any, **_: Any
     ) -> Any:
-        assert not stores  # rows of these tables are held in memory
+        assert not stores and sample is None  # rows of these tables are held in memory, all of them
         return read_once(plan, sources, base)
 
     foreseen = patch.object(ready_made, "foresee", foresee_once)
