@@ -7,8 +7,8 @@ odd about rows becomes a finding, never a refusal: whether a release exists must
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -31,24 +31,27 @@ from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table.declared import as_declared, codes_read, encoded_keys, people_of
 from engine.table.fingerprint import Fingerprints, Tracing
+from engine.table.grouped import Asking, Grouped, NotGrouped, look
 from engine.table.preparation import prepare as preparation
 from engine.table.preparation.steps import check as check_steps
 from engine.table.preparation.steps import columns_of
 from engine.table.reading import shape
+from engine.table.reading.duck import Duck
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions, can_decode
 from engine.table.reading.readers import SUFFIXES, detect, names_of, read_pieces, read_table
 from engine.table.reading.text import has_quote
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.stored import Store, Stored
-from engine.table.table import Table
+from engine.table.table import Held, Table
 
-_TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel"))
+_TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel", "duckdb"))
 # All that a reader would find out from the rows.
 # What a plan leaves out of ``multiline`` is said by `options_of_reading`.
 _MUST_SAY = {
     "text": tuple(option.name for option in fields(ReadOptions) if option.name not in ("sheet", "missing")),
     "excel": ("sheet", "header", "date_order", "width"),
+    "duckdb": ("sheet",),
 }
 
 
@@ -75,13 +78,13 @@ class PreparedTable:
     def people(self) -> npt.NDArray[np.int32] | None:
         """A number for each row's person, see `people_of`; None without a person key, or without its rows."""
         key = self.schema.person_key
-        return None if key is None or isinstance(self.table, Stored) else people_of(self.table, key).places
+        return None if key is None or isinstance(self.table, Held) else people_of(self.table, key).places
 
     def count_people(self) -> dict[str, int]:
         """Return how many people there are, and how many rows that are nobody's; nothing without a key."""
         if self.schema.person_key is None:
             return {}
-        if isinstance(self.table, Stored):
+        if isinstance(self.table, Held):
             people, nobody = self.table.count_people()
         else:
             assert self.people is not None
@@ -97,6 +100,7 @@ def read(
     progress: Progress = SILENT,
     columns: frozenset[str] | None = None,
     store: Store | None = None,
+    grouped: bool = False,
 ) -> PreparedTable:
     """Read one source of a plan and apply the recorded steps that change no number of rows.
 
@@ -113,6 +117,9 @@ def read(
         table again, and no cell of them is kept.
     store
         Where the rows go instead of into memory.
+    grouped
+        Whether the files are asked for groups of cells instead, see `engine.table.grouped`; where they cannot
+        be, the rows go to the store all the same.
 
     Notes
     -----
@@ -132,6 +139,9 @@ def read(
     changes, filters = preparation.split(steps)
     first, rows, coded = ReadOptions(), 0, codes_read(declared, ReadOptions())
     files = [(one, path) for one in references for path in paths_of(one, base)]
+    if grouped and store is not None:
+        with suppress(NotGrouped):
+            return _read_grouped(plan, source, base, files, store)
     for reference, path in files:
         with unchanged(path) as digest:
             for raw in _as_written(path, options_of_reading(reference), declared, progress):
@@ -173,6 +183,68 @@ def read(
         fingerprints=traced.found(),
         columns=names[0],
         options=first,
+    )
+
+
+def _read_grouped(
+    plan: Plan, source: str, base: Path, files: Sequence[tuple[FileReference, Path]], store: Store
+) -> PreparedTable:
+    """Read every distinct cell of the files of a source, and leave it to DuckDB to group them.
+
+    Raises
+    ------
+    NotGrouped
+        DuckDB cannot read all that this program reads of them, or tells cells apart in another way.
+    """
+    declared, paths = plan.schemas.get(source, Schema()), [path for _, path in files]
+    changes, filters = preparation.split(plan.steps_of(source))
+    options = options_of_reading(files[0][0])
+    with ExitStack() as held:
+        digests = [held.enter_context(unchanged(path)) for path in paths]
+        states = [_state(path) for path in paths]
+        try:
+            of = {"is_database": options.format == "duckdb", "relation": options.sheet}
+            duck = Duck(paths, **of, temporary=store.folder)
+            for name in _needed(plan.steps_of(source), declared):
+                if name not in duck.cells:
+                    raise InputRefused("reading.column_missing", file=duck.file, column=name)
+            asking = Asking(
+                duck,
+                declared,
+                codes_read(declared, options),
+                plan.prepared(source),
+                changes,
+                filters,
+                base,
+                options,
+                (),
+            )
+            raw = frozenset(asking.needed(store.columns, tuple(duck.cells))[0])
+            asking = replace(asking, used=tuple(name for name in duck.cells if name in raw))
+            asking, fingerprints, findings = look(asking)
+        except InputRefused as refused:
+            if refused.code != "table.duck_failed":
+                raise
+            raise NotGrouped from refused  # a cell that it cannot read is read all the same
+    table = Grouped(asking)
+    table.findings = findings
+
+    def refuse_changed() -> None:
+        for path, state in zip(paths, states, strict=True):
+            if _state(path) != state:
+                raise InputRefused("reading.changed", file=path.name)
+
+    duck.after = refuse_changed
+    return PreparedTable(
+        table,
+        plan.prepared(source),
+        filters,
+        ", ".join(Path(reference.path).name for reference in plan.files_of(source)),
+        _digest(digests),
+        rows_read=duck.rows,
+        fingerprints=fingerprints,
+        columns=tuple(duck.cells),
+        options=options,
     )
 
 
@@ -223,10 +295,12 @@ def read_all(
     progress: Progress = SILENT,
     design: Method | None = None,
     stores: Mapping[str, Store] = MappingProxyType({}),
+    grouped: Collection[str] = (),
 ) -> dict[str, PreparedTable]:
     """Read every source that a method declares, by its name; one that is not required may be absent.
 
-    With a design only the columns are kept that it uses. Rows of a source that has a store go there.
+    With a design only the columns are kept that it uses. Rows of a source that has a store go there, unless
+    it is one of those that are ``grouped``.
     """
     wanted = [source for source in sources if source.required or plan.files_of(source.name)]
     found = {
@@ -237,6 +311,7 @@ def read_all(
             progress=progress.part(place / len(wanted), (place + 1) / len(wanted)),
             columns=None if design is None else columns_used(plan, design, source.name),
             store=stores.get(source.name),
+            grouped=source.name in grouped,
         )
         for place, source in enumerate(wanted)
     }
@@ -400,6 +475,8 @@ def _found_out(path: Path, options: ReadOptions) -> ReadOptions:
     """Return every reading option as it is in a file; where its beginning cannot tell, all of it is read."""
     looked = detect(path, options=options)
     found = looked.options
+    if found.format == "duckdb":
+        return found
     if found.format == "text" and found.multiline is None and not has_quote(path, looked):
         return replace(found, multiline=False)
     if (found.multiline if found.format == "text" else found.width) is None:
@@ -501,6 +578,10 @@ def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"", slot: S
     *before* conditions and grouping, so that one person changes at most that many rows of the answer. Rows
     without a person key are left out: nobody can say whose they are.
     """
+    if isinstance(prepared.table, Grouped):
+        has_key = prepared.schema.person_key is not None
+        salt = noise.random_keys(2).tolist() if has_key else ()
+        return prepared.table.capped(prepared.schema.rows_per_person, salt)
     if isinstance(prepared.table, Stored):
         return _cap_stored(prepared.table, prepared.schema, noise, slot)
     rows, people, key = prepared.table.rows(), prepared.people, prepared.schema.person_key
@@ -557,7 +638,7 @@ def filter_source(prepared: PreparedTable) -> Table:
 def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
     """Return the person keys of a table as text, each once; none where no person key is marked."""
     key = schema.person_key
-    if isinstance(table, Stored) and key is not None:
+    if isinstance(table, Held) and key is not None:
         parts = [chunk for part in table.key_parts() for chunk in part.chunks]
         return pa.chunked_array([pc.unique(pa.chunked_array(parts, pa.large_string()))])
     distinct = pa.array([], pa.large_string()) if key is None else people_of(table, key).distinct
@@ -566,7 +647,7 @@ def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
 
 def parts_of_keys(table: Table, schema: Schema) -> Iterator[pa.ChunkedArray]:
     """Give the person keys of a table as text, some at a time, each once among those."""
-    if isinstance(table, Stored) and schema.person_key is not None:
+    if isinstance(table, Held) and schema.person_key is not None:
         yield from table.key_parts()
     else:
         yield person_keys(table, schema)

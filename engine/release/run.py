@@ -59,7 +59,8 @@ from engine.release.working import (
     working,
 )
 from engine.release.write import Made
-from engine.table.stored import Store, Stored
+from engine.table.stored import Store
+from engine.table.table import Held
 
 Door = Callable[[Callable[[], None]], Noise]
 
@@ -219,7 +220,7 @@ def run_through(
                     _complete(ledger, entry, out, sums, draft.release.state)
             shown = (*draft.release.views, *views(evaluated.public))
             inside = (*draft.release.inside.views, *views(evaluated.internal))
-            held = {name: one for name, one in draft.used.items() if not isinstance(one, Stored)}
+            held = {name: one for name, one in draft.used.items() if not isinstance(one, Held)}
             rows = pair_with_originals(draft.release, held, design.request.schemas)
             spreads = spread(draft.release, held, design.request.schemas, design.rows)
             return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=spreads)
@@ -284,13 +285,20 @@ def _read(
     policy.refuse_place(ledger.path)
     nearby.refuse_put_back(plan, ledger, places)
     nearby.refuse_older(plan, ledger)
+    tiers = {name: one.tier for name, one in served(plan, design, base=base).items()}
     stores = {
         name: Store(make_folder(), design.uses[name], design.request.schemas[name].person_key)
-        for name, one in served(plan, design, base=base).items()
-        if one.tier is Tier.STORE
+        for name, tier in tiers.items()
+        if tier is not Tier.MEMORY
     }
     prepared = reading.read_all(
-        plan, design.sources_read, base=base, progress=progress.part(0.0, 0.3), design=design, stores=stores
+        plan,
+        design.sources_read,
+        base=base,
+        progress=progress.part(0.0, 0.3),
+        design=design,
+        stores=stores,
+        grouped=[name for name, tier in tiers.items() if tier is Tier.GROUPED],
     )
     reading.refuse_unseen(plan, prepared, seen or {})
     promised.refuse_other(plan, design, prepared)

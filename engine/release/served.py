@@ -1,16 +1,20 @@
-"""How the rows of a plan are held, said before anything is paid: in memory, or coded on this disk.
+"""How the rows of a plan are held, said before anything is paid: in memory, grouped, or coded on this disk.
 
 What a method asks of the people's tables is declared (`Method.needs`). Where memory may not suffice, whoever
-needs no more than answers gets them from a coded store (`engine.table.stored`), piece by piece; whoever needs
-all rows at once is refused, with the number of rows that fits. The sizes of files decide, no row does.
+needs no more than counts and sums of some columns gets them from DuckDB, where it is installed and can read
+the files, which groups their cells where they lie (`engine.table.grouped`); who needs no more than answers,
+from a coded store (`engine.table.stored`), piece by piece; whoever needs all rows at once is refused, with
+the number of rows that fits. The sizes of files and the types of their columns decide, no row does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+
+import pyarrow as pa
 
 from engine.errors import InputRefused
 from engine.evaluation.catalogue import measure
@@ -19,10 +23,13 @@ from engine.methods.kinds import Reads
 from engine.methods.protocol import Method
 from engine.release.plan import Plan
 from engine.release.reading import columns_used, options_of_reading, paths_of
+from engine.table.grouped import suits
+from engine.table.reading.duck import has_duckdb, look_into
 from engine.table.reading.options import ReadOptions
-from engine.table.reading.parquet import rows_of_parquet
+from engine.table.reading.parquet import kinds_of_parquet, rows_of_parquet
 from engine.table.reading.readers import SUFFIXES, names_of
 from engine.table.reading.text import can_cut
+from engine.table.schema import Schema
 from engine.views import Text
 
 CELL, ROW = 32, 64
@@ -41,6 +48,7 @@ class Tier(StrEnum):
 
     MEMORY = "memory"
     STORE = "store"
+    GROUPED = "grouped"  # where they lie: another engine groups their cells
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,36 @@ def is_answered(design: Method) -> bool:
     return design.needs is not Reads.ROWS and not further and not design.cost.weighs
 
 
+def is_grouped(design: Method) -> bool:
+    """Say whether a release asks for no more than groups of cells and how often each occurs."""
+    order = list(Reads)
+    return order.index(design.needs) <= order.index(Reads.COMBINATIONS) and design.slot_of is None
+
+
+def _can_group(plan: Plan, design: Method, source: str, files: Sequence[tuple[Path, ReadOptions]]) -> bool:
+    """Say whether DuckDB is there and tells the cells of files apart as this program does, by their types."""
+    has_glob = any(sign in str(path.absolute()) for path, _ in files for sign in "*?[{")
+    if not has_duckdb() or has_glob or (len(files) > 1 and files[0][1].format == "duckdb"):
+        return False
+    kinds = [_kinds_of(*one) for one in files]
+    first = kinds[0]
+    if first is None or any(one is None or list(one.items()) != list(first.items()) for one in kinds):
+        return False
+    schema, steps = plan.schemas.get(source, Schema()), plan.steps_of(source)
+    key = schema.person_key
+    looked = {step.get(name) for step in steps for name in ("column", "date_column", "to")}
+    used = {*design.uses.get(source, ()), *filter(None, looked)} & set(first)
+    return suits(first, sorted(used), key) and (key is None or key.name not in looked)
+
+
+def _kinds_of(path: Path, options: ReadOptions) -> Mapping[str, pa.DataType] | None:
+    """Return the types of the columns of a file; None where no engine knows its format."""
+    kind = options.format or SUFFIXES.get(path.suffix.lower())
+    if kind == "parquet":
+        return kinds_of_parquet(path)
+    return look_into(path, options).kinds if kind == "duckdb" else None
+
+
 def served(plan: Plan, design: Method, *, base: Path = Path()) -> Mapping[str, Served]:
     """Return how each source of a plan is held, by its name; reads no more than how the files begin.
 
@@ -127,7 +165,8 @@ def _served(plan: Plan, design: Method, source: str, base: Path) -> Served:
     # who is on a list of objections and not in the table is said of the table, not of a part of it
     drops = any(step["step"] == "drop_people" for step in plan.steps_of(source))
     if source in design.request.private and is_answered(design) and not drops:
-        return Served(source, Tier.STORE, len(files), size, rows, columns)
+        by_groups = is_grouped(design) and _can_group(plan, design, source, files)
+        return replace(found, tier=Tier.GROUPED if by_groups else Tier.STORE)
     if found.memory > SHARE * most_memory():
         most = SHARE * most_memory() // _bytes_of_row(columns)
         raise InputRefused("reading.needs_all_rows", file=Path(references[0].path).name, rows=rows, most=most)
@@ -150,6 +189,8 @@ def _rows_of(path: Path, options: ReadOptions) -> int | None:
         return None
     if kind == "parquet":
         return rows_of_parquet(path)
+    if kind == "duckdb":
+        return look_into(path, options).rows
     if kind != "text" or not can_cut(options):
         return None
     try:

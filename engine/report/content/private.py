@@ -102,7 +102,9 @@ def _read(title: str, one: Mapping[str, Any]) -> KeyValues:
         if name in one:
             rows.append(Row(say(f"table.{name}"), int(one[name]), three(name)))
     if "held" in one:
-        rows.append(Row(say("table.held"), say("table.held_in_store")))
+        rows.append(
+            Row(say("table.held"), say(f"table.held_{one['held']}", engine=str(one.get("engine", ""))))
+        )
     rows.append(Row(say("table.sha256"), str(one["sha256"]), code=True))
     return KeyValues(title, tuple(rows))
 

@@ -189,6 +189,7 @@ def folder_of(tmp_path: Path, kind: str, parts: int = 3) -> str:
 def run_both(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Run a plan from memory, then from a store, each with a ledger of its own and the same noise."""
     found = []
+    monkeypatch.setattr(served, "has_duckdb", lambda: False)
     for name, most in (("memory", 1 << 40), ("store", 0)):
         monkeypatch.setattr(served, "most_memory", lambda most=most: most)
         (tmp_path / name).mkdir()
@@ -219,10 +220,10 @@ def test_a_folder_is_released_alike_from_memory_and_disk(
 
     def noted(store: Store, *given: object) -> None:
         add(store, *given)  # type: ignore[arg-type]
-        stores.append(store._folder)
-        assert stat.S_IMODE(store._folder.stat().st_mode) == 0o700
-        assert {stat.S_IMODE(one.stat().st_mode) for one in store._folder.iterdir()} == {0o600}
-        names = " ".join(one.name for one in store._folder.iterdir())
+        stores.append(store.folder)
+        assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
+        assert {stat.S_IMODE(one.stat().st_mode) for one in store.folder.iterdir()} == {0o600}
+        names = " ".join(one.name for one in store.folder.iterdir())
         assert not any(cell in names for cell in ("oops", "0x1", "1+1", "9999"))
 
     monkeypatch.setattr(Store, "_add", noted)
