@@ -203,8 +203,8 @@ def _read_grouped(
         digests = [held.enter_context(unchanged(path)) for path in paths]
         states = [_state(path) for path in paths]
         try:
-            of = {"is_database": options.format == "duckdb", "relation": options.sheet}
-            duck = Duck(paths, **of, temporary=store.folder)
+            is_database = options.format == "duckdb"
+            duck = Duck(paths, is_database=is_database, relation=options.sheet, temporary=store.folder)
             for name in _needed(plan.steps_of(source), declared):
                 if name not in duck.cells:
                     raise InputRefused("reading.column_missing", file=duck.file, column=name)
@@ -317,6 +317,13 @@ def read_all(
     }
     give_back()  # the text as it was written is gone
     return found
+
+
+def let_go(prepared: Mapping[str, PreparedTable]) -> None:
+    """Close the files of what is not held in memory: nobody asks it any more."""
+    for one in prepared.values():
+        if isinstance(one.table, Held):
+            one.table.close()
 
 
 def options_of_reading(reference: FileReference) -> ReadOptions:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from engine import policy
@@ -174,8 +174,9 @@ def run_through(
     places = (out.absolute().parent, *known)
     key = pseudonyms.open_earlier_key(design, earlier_key, passphrase)
     pseudonyms.refuse_elsewhere(plan, ledger, key)
-    with rows_on_disk(ledger) as make_folder:
+    with rows_on_disk(ledger) as make_folder, ExitStack() as at_end:
         prepared = _read(plan, ledger, design, base, places, progress, seen, make_folder)
+        at_end.callback(reading.let_go, prepared)
         folder = name_for(out)
         holding, signs, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
         if approved is None:
@@ -260,8 +261,9 @@ def prepare(
     design = check(plan, base=base)
     foreseen = ready(plan, design)
     person = seconded.who_prepares(plan, ledger)
-    with rows_on_disk(ledger) as make_folder:
+    with rows_on_disk(ledger) as make_folder, ExitStack() as at_end:
         prepared = _read(plan, ledger, design, base, known, progress, None, make_folder)
+        at_end.callback(reading.let_go, prepared)
         holding, _, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
     money = seconded.money_of(foreseen.price)
     entry = charge.reserve(plan, ledger, design, holding, fingerprints, None, money)

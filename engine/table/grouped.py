@@ -60,6 +60,9 @@ class Grouper(Protocol):
     def lot(self, salt: Sequence[int], columns: Sequence[str]) -> str:
         """Return a number that follows from a salt and some columns."""
 
+    def keep(self, sql: str) -> str:
+        """Return what stands behind FROM for the answer of a query that others ask again and again."""
+
     def close(self) -> None:
         """Let the relation go."""
 
@@ -202,7 +205,9 @@ class Grouped(Held):
         self._asking, self._grouper = asking, asking.grouper
         columns = {name: pd.Series([], dtype="str") for name in asking.grouper.cells}
         super().__init__(pd.DataFrame(columns), source=asking.grouper.file, options=asking.options)
-        self._rows = asking.told() if cap is None or asking.key is None else asking.kept(cap, salt)
+        self._rows = f"({asking.told()})"
+        if cap is not None and asking.key is not None:
+            self._rows = asking.grouper.keep(asking.kept(cap, salt))
         self.n_rows = asking.grouper.rows if cap is None else self._count_used()
 
     def capped(self, cap: int, salt: Sequence[int]) -> Grouped:
@@ -218,7 +223,7 @@ class Grouped(Held):
         asked = ", ".join([*columns, "count(*) AS n"])
         is_any = False
         for cells, (often,) in self._grouper.answers(
-            f"SELECT {asked} FROM ({self._rows}) AS used{grouped}", raw
+            f"SELECT {asked} FROM {self._rows} AS used{grouped}", raw
         ):
             frame, fulfils = asking.read(names, raw, steps, cells)
             is_any = True
@@ -257,9 +262,13 @@ class Grouped(Held):
 
     def most_rows(self) -> int:
         """Return how many of the rows that are used are one person's, at most."""
-        each = f"SELECT count(*) AS n FROM ({self._rows}) AS used GROUP BY p"
+        each = f"SELECT count(*) AS n FROM {self._rows} AS used GROUP BY p"
         ((_, (most,)),) = self._grouper.answers(f"SELECT max(n) AS n FROM ({each}) AS counted", ())
         return int(most[0].as_py() or 0)
+
+    def close(self) -> None:
+        """Let the relation go."""
+        self._grouper.close()
 
     @property
     def about(self) -> dict[str, Any]:

@@ -227,6 +227,9 @@ class Held(Table):
         """Return how many of the rows that are used are one person's, at most."""
         raise NotImplementedError
 
+    def close(self) -> None:
+        """Let go what holds the rows."""
+
     @property
     def about(self) -> dict[str, Any]:
         """What the internal evidence says of how the rows were held, as JSON values."""

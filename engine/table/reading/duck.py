@@ -20,7 +20,7 @@ from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.table.reading.names import clean_names, refuse_wide
 from engine.table.reading.options import Finding, ReadOptions
-from engine.table.reading.parquet import column_of, is_long
+from engine.table.reading.parquet import column_of, is_long, names_of_parquet
 from engine.table.reading.room import NUMBER, Room
 from engine.table.table import Table
 
@@ -104,12 +104,16 @@ class Duck:
             for name, value in SHUT.items():
                 self._run(f"SET {name} = {value}")
             self._refuse_open_settings()
-            self._describe_table(relation) if is_database else self._describe_files(listed)
+            self._describe_table(relation) if is_database else self._describe_files(listed, paths[0])
 
-    def _describe_files(self, listed: str) -> None:
+    def _describe_files(self, listed: str, first: Path) -> None:
         self.source = f"read_parquet([{listed}], hive_partitioning = false)"
         described = self._run(f"DESCRIBE SELECT * FROM {self.source}")
-        self._take_columns([(str(name), str(kind)) for name, kind, *_ in described], has_collations=False)
+        columns = [(str(name), str(kind)) for name, kind, *_ in described]
+        if clean_names([name for name, _ in columns], len(columns), "")[0] != names_of_parquet(first):
+            # names that differ in capitals alone are the same to DuckDB
+            raise InputRefused("table.duck_failed", file=self.file, reason="names")
+        self._take_columns(columns, has_collations=False)
 
     def _describe_table(self, relation: str | None) -> None:
         listed = self._run(
@@ -136,7 +140,7 @@ class Duck:
         self._take_columns([(str(name), str(kind)) for name, kind in columns], has_collations=True)
 
     def _take_columns(self, columns: list[tuple[str, str]], *, has_collations: bool) -> None:
-        """Say how each column is asked for: by its place, for letters of names may differ in case alone."""
+        """Say what each column is called here, how its cells are asked for, and as what they come."""
         refuse_wide(len(columns), self.file)
         names, found = clean_names([name for name, _ in columns], len(columns), self.file)
         self.found: Sequence[Finding] = found
@@ -186,13 +190,23 @@ class Duck:
             cursor.sql(f"CREATE TABLE {kept} AS SELECT {', '.join(columns)} FROM given")
         return kept
 
+    def keep(self, sql: str) -> str:
+        """Keep the answer of a query, on the disk where memory does not hold it, and return its name."""
+        self._learnt += 1
+        kept = f"memory.main.learnt_{self._learnt}"
+        self.asked += 1
+        with self._explained():
+            self._run(f"CREATE TABLE {kept} AS {sql}")
+        self.after()
+        return kept
+
     def lot(self, salt: Sequence[int], columns: Sequence[str]) -> str:
         """Return a number that follows from a salt and some columns; the outer hash mixes their sum."""
         words = [f"{int(word)}::UBIGINT" for word in salt]
         return f"hash(hash({', '.join([*words, *columns])}))"
 
     def close(self) -> None:
-        """Let the file go."""
+        """Let the file go, and what was kept."""
         self._connection.close()
 
     def _run(self, sql: str) -> list[tuple[Any, ...]]:
