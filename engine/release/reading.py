@@ -31,7 +31,7 @@ from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table.declared import as_declared, codes_read, encoded_keys, people_of
 from engine.table.fingerprint import Fingerprints, Tracing
-from engine.table.grouped import Asking, Grouped, NotGrouped, look
+from engine.table.grouped import Asking, Grouped, Grouper, NotGrouped, look
 from engine.table.preparation import prepare as preparation
 from engine.table.preparation.steps import check as check_steps
 from engine.table.preparation.steps import columns_of
@@ -42,6 +42,7 @@ from engine.table.reading.options import Finding, ReadOptions, can_decode
 from engine.table.reading.readers import SUFFIXES, detect, names_of, read_pieces, read_table
 from engine.table.reading.text import has_quote
 from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.server import Server
 from engine.table.stored import Store, Stored
 from engine.table.table import Held, Table
 
@@ -101,6 +102,7 @@ def read(
     columns: frozenset[str] | None = None,
     store: Store | None = None,
     grouped: bool = False,
+    password: str | None = None,
 ) -> PreparedTable:
     """Read one source of a plan and apply the recorded steps that change no number of rows.
 
@@ -120,6 +122,8 @@ def read(
     grouped
         Whether the files are asked for groups of cells instead, see `engine.table.grouped`; where they cannot
         be, the rows go to the store all the same.
+    password
+        Of the user whom the file of a server names.
 
     Notes
     -----
@@ -141,7 +145,7 @@ def read(
     files = [(one, path) for one in references for path in paths_of(one, base)]
     if grouped and store is not None:
         with suppress(NotGrouped):
-            return _read_grouped(plan, source, base, files, store)
+            return _read_grouped(plan, source, base, files, store, password)
     for reference, path in files:
         with unchanged(path) as digest:
             for raw in _as_written(path, options_of_reading(reference), declared, progress):
@@ -187,65 +191,84 @@ def read(
 
 
 def _read_grouped(
-    plan: Plan, source: str, base: Path, files: Sequence[tuple[FileReference, Path]], store: Store
+    plan: Plan,
+    source: str,
+    base: Path,
+    files: Sequence[tuple[FileReference, Path]],
+    store: Store,
+    password: str | None,
 ) -> PreparedTable:
-    """Read every distinct cell of the files of a source, and leave it to DuckDB to group them.
+    """Read every distinct cell of a source, and leave it to DuckDB or to a server to group them.
 
     Raises
     ------
     NotGrouped
-        DuckDB cannot read all that this program reads of them, or tells cells apart in another way.
+        DuckDB cannot read all that this program reads of the files, or tells cells apart in another way.
+    InputRefused
+        ``server.not_grouped``: a server does. Or what `Server` refuses.
     """
     declared, paths = plan.schemas.get(source, Schema()), [path for _, path in files]
     changes, filters = preparation.split(plan.steps_of(source))
     options = options_of_reading(files[0][0])
-    with ExitStack() as held:
+    with ExitStack() as held, _told_apart(options, paths[0]):
         digests = [held.enter_context(unchanged(path)) for path in paths]
-        states = [_state(path) for path in paths]
-        try:
-            is_database = options.format == "duckdb"
-            duck = Duck(paths, is_database=is_database, relation=options.sheet, temporary=store.folder)
-            for name in _needed(plan.steps_of(source), declared):
-                if name not in duck.cells:
-                    raise InputRefused("reading.column_missing", file=duck.file, column=name)
-            asking = Asking(
-                duck,
-                declared,
-                codes_read(declared, options),
-                plan.prepared(source),
-                changes,
-                filters,
-                base,
-                options,
-                (),
-            )
-            raw = frozenset(asking.needed(store.columns, tuple(duck.cells))[0])
-            asking = replace(asking, used=tuple(name for name in duck.cells if name in raw))
-            asking, fingerprints, findings = look(asking)
-        except InputRefused as refused:
-            if refused.code != "table.duck_failed":
-                raise
-            raise NotGrouped from refused  # a cell that it cannot read is read all the same
+        grouper = _open_grouper(paths, options, store, password)
+        at_fault = held.enter_context(ExitStack())
+        at_fault.callback(grouper.close)
+        for name in _needed(plan.steps_of(source), declared):
+            if name not in grouper.cells:
+                raise InputRefused("reading.column_missing", file=grouper.file, column=name)
+        prepared, coded = plan.prepared(source), codes_read(declared, options)
+        asking = Asking(grouper, declared, coded, prepared, changes, filters, base, options, ())
+        raw = frozenset(asking.needed(store.columns, tuple(grouper.cells))[0])
+        asking = replace(asking, used=tuple(name for name in grouper.cells if name in raw))
+        asking, fingerprints, findings = look(asking)
+        at_fault.pop_all()  # it is asked until the release is made
     table = Grouped(asking)
     table.findings = findings
-
-    def refuse_changed() -> None:
-        for path, state in zip(paths, states, strict=True):
-            if _state(path) != state:
-                raise InputRefused("reading.changed", file=path.name)
-
-    duck.after = refuse_changed
     return PreparedTable(
         table,
         plan.prepared(source),
         filters,
         ", ".join(Path(reference.path).name for reference in plan.files_of(source)),
         _digest(digests),
-        rows_read=duck.rows,
+        rows_read=grouper.rows,
         fingerprints=fingerprints,
-        columns=tuple(duck.cells),
+        columns=tuple(grouper.cells),
         options=options,
     )
+
+
+def _open_grouper(paths: Sequence[Path], options: ReadOptions, store: Store, password: str | None) -> Grouper:
+    if options.format == "postgresql":
+        return Server(paths[0], password)
+    is_database = options.format == "duckdb"
+    duck = Duck(paths, is_database=is_database, relation=options.sheet, temporary=store.folder)
+    states = [_state(path) for path in paths]
+    duck.after = lambda: _refuse_other(paths, states)
+    return duck
+
+
+@contextmanager
+def _told_apart(options: ReadOptions, path: Path) -> Iterator[None]:
+    """Say that files go to the store instead, or that there is nothing instead of a server."""
+    try:
+        yield
+    except NotGrouped as error:
+        if options.format == "postgresql":
+            raise InputRefused("server.not_grouped", file=path.name) from error
+        raise
+    except InputRefused as error:
+        if error.code == "table.duck_failed":
+            raise NotGrouped from error  # a cell that it cannot read is read all the same
+        raise
+
+
+def _refuse_other(paths: Sequence[Path], states: Sequence[tuple[int, ...]]) -> None:
+    """Refuse files that are no longer as they were."""
+    for path, state in zip(paths, states, strict=True):
+        if _state(path) != state:
+            raise InputRefused("reading.changed", file=path.name)
 
 
 def columns_used(plan: Plan, design: Method, source: str) -> frozenset[str] | None:
@@ -296,6 +319,7 @@ def read_all(
     design: Method | None = None,
     stores: Mapping[str, Store] = MappingProxyType({}),
     grouped: Collection[str] = (),
+    password: str | None = None,
 ) -> dict[str, PreparedTable]:
     """Read every source that a method declares, by its name; one that is not required may be absent.
 
@@ -312,6 +336,7 @@ def read_all(
             columns=None if design is None else columns_used(plan, design, source.name),
             store=stores.get(source.name),
             grouped=source.name in grouped,
+            password=password,
         )
         for place, source in enumerate(wanted)
     }
@@ -418,8 +443,9 @@ def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
     for source, reference in plan.files.items():
         try:
             schema, path = plan.schemas.get(source), paths_of(reference, base)[0]
-            if not can_decode(options_of_reading(reference).encoding or "utf-8"):
-                continue  # refused with the plan
+            options = options_of_reading(reference)
+            if options.format == "postgresql" or not can_decode(options.encoding or "utf-8"):
+                continue  # nobody is asked before the run; or refused with the plan
             said = shape.contradictions(path, options_of_reading(reference), schema)
             problems += said or _absent(plan, source, path)
         except InputRefused as error:

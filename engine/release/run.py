@@ -81,6 +81,7 @@ def run(
     approval: bytes | None = None,
     seals: bool = False,
     seen: Mapping[str, str] | None = None,
+    password: str | None = None,
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -119,6 +120,8 @@ def run(
         Whether the caller encrypts what stays as soon as it is there, see `engine.release.sealing`.
     seen
         SHA-256 of the files of the plan when a person looked at them, by path: others are refused.
+    password
+        Of the user whom the file of a server names; it is kept nowhere.
 
     Returns
     -------
@@ -133,7 +136,17 @@ def run(
         The person pressed Stop. The ledger knows whether noise had been drawn.
     """
     door: Door = lambda spend: Noise(on_first_draw=spend)  # noqa: E731
-    more = (passphrase, known, earlier_key, wants_reasons, signing_passphrase, approval, seals, seen)
+    more = (
+        passphrase,
+        known,
+        earlier_key,
+        wants_reasons,
+        signing_passphrase,
+        approval,
+        seals,
+        seen,
+        password,
+    )
     return run_through(plan, out, ledger, base, language, progress, door, *more)
 
 
@@ -153,6 +166,7 @@ def run_through(
     approval: bytes | None = None,
     seals: bool = False,
     seen: Mapping[str, str] | None = None,
+    password: str | None = None,
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
@@ -175,7 +189,7 @@ def run_through(
     key = pseudonyms.open_earlier_key(design, earlier_key, passphrase)
     pseudonyms.refuse_elsewhere(plan, ledger, key)
     with rows_on_disk(ledger) as make_folder, ExitStack() as at_end:
-        prepared = _read(plan, ledger, design, base, places, progress, seen, make_folder)
+        prepared = _read(plan, ledger, design, base, places, progress, seen, make_folder, password)
         at_end.callback(reading.let_go, prepared)
         folder = name_for(out)
         holding, signs, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
@@ -241,6 +255,7 @@ def prepare(
     known: tuple[Path, ...] = (),
     progress: Progress = SILENT,
     signing_passphrase: str | None = None,
+    password: str | None = None,
 ) -> bytes:
     """Reserve a release for a second person to approve, and return the request that is carried to them.
 
@@ -249,7 +264,7 @@ def prepare(
 
     Parameters
     ----------
-    plan, ledger, base, known, progress, signing_passphrase
+    plan, ledger, base, known, progress, signing_passphrase, password
         As for `run`.
 
     Raises
@@ -262,7 +277,7 @@ def prepare(
     foreseen = ready(plan, design)
     person = seconded.who_prepares(plan, ledger)
     with rows_on_disk(ledger) as make_folder, ExitStack() as at_end:
-        prepared = _read(plan, ledger, design, base, known, progress, None, make_folder)
+        prepared = _read(plan, ledger, design, base, known, progress, None, make_folder, password)
         at_end.callback(reading.let_go, prepared)
         holding, _, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
     money = seconded.money_of(foreseen.price)
@@ -279,6 +294,7 @@ def _read(
     progress: Progress,
     seen: Mapping[str, str] | None,
     make_folder: Callable[[], Path],
+    password: str | None,
 ) -> dict[str, PreparedTable]:
     """Return the tables, once nothing about ledger, plan and rows stands against the release.
 
@@ -300,7 +316,8 @@ def _read(
         progress=progress.part(0.0, 0.3),
         design=design,
         stores=stores,
-        grouped=[name for name, tier in tiers.items() if tier is Tier.GROUPED],
+        grouped=[name for name, tier in tiers.items() if tier in (Tier.GROUPED, Tier.SERVER)],
+        password=password,
     )
     reading.refuse_unseen(plan, prepared, seen or {})
     promised.refuse_other(plan, design, prepared)

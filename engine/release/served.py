@@ -30,6 +30,7 @@ from engine.table.reading.parquet import kinds_of_parquet, rows_of_parquet
 from engine.table.reading.readers import SUFFIXES, names_of
 from engine.table.reading.text import can_cut
 from engine.table.schema import Schema
+from engine.table.server import Address
 from engine.views import Text
 
 CELL, ROW = 32, 64
@@ -49,6 +50,7 @@ class Tier(StrEnum):
     MEMORY = "memory"
     STORE = "store"
     GROUPED = "grouped"  # where they lie: another engine groups their cells
+    SERVER = "server"  # on a server, which does
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Served:
     size: int
     rows: int | None
     columns: int
+    address: str = ""
 
     @property
     def memory(self) -> int:
@@ -83,14 +86,21 @@ class Served:
     def said(self) -> Text:
         """The same in a sentence."""
         size, disk = -(-self.size // 10**6), -(-self.disk // 10**6)
-        values = {"files": self.files, "size": size, "columns": self.columns, "seconds": self.seconds}
-        which = "unknown" if self.rows is None else self.tier.value
-        return Text(f"preview.served.{which}", {**values, "rows": self.rows or 0, "disk": disk})
+        values: dict[str, object] = {
+            "files": self.files,
+            "size": size,
+            "columns": self.columns,
+            "seconds": self.seconds,
+        }
+        unknown = self.rows is None and self.tier is Tier.MEMORY
+        values |= {"rows": self.rows or 0, "disk": disk, "address": self.address}
+        return Text(f"preview.served.{'unknown' if unknown else self.tier.value}", values)
 
     def to_json(self) -> dict[str, object]:
         """Return it as JSON values."""
         parts = ("source", "files", "size", "rows", "columns", "disk", "seconds")
-        return {"tier": self.tier.value} | {name: getattr(self, name) for name in parts}
+        address = {"address": self.address} if self.address else {}
+        return {"tier": self.tier.value} | {name: getattr(self, name) for name in parts} | address
 
 
 def is_answered(design: Method) -> bool:
@@ -136,14 +146,14 @@ def served(plan: Plan, design: Method, *, base: Path = Path()) -> Mapping[str, S
     ------
     InputRefused
         ``reading.needs_all_rows``: the table is larger than memory, and the method needs all of it at once.
-        ``reading.measure_needs_all_rows``: a measure that the plan names does. Or what `paths_of` and the
-        reader refuse.
+        ``reading.measure_needs_all_rows``: a measure that the plan names does. ``server.only_groups``: the
+        method asks a server for more than it tells. Or what `paths_of` and the reader refuse.
     """
     names = [one.name for one in design.sources_read if plan.files_of(one.name)]
     found = {name: _served(plan, design, name, base) for name in names}
     asking = [one for one in plan.measures if measure(one).asks_rows]
     for name, one in found.items():
-        if asking and one.tier is Tier.STORE:
+        if asking and one.tier is not Tier.MEMORY:
             file = Path(plan.files_of(name)[0].path).name
             raise InputRefused("reading.measure_needs_all_rows", file=file, measure=asking[0])
     return found
@@ -152,6 +162,8 @@ def served(plan: Plan, design: Method, *, base: Path = Path()) -> Mapping[str, S
 def _served(plan: Plan, design: Method, source: str, base: Path) -> Served:
     references = plan.files_of(source)
     files = [(path, options_of_reading(one)) for one in references for path in paths_of(one, base)]
+    if any(options.format == "postgresql" for _, options in files):
+        return _served_by_server(plan, design, source, files)
     counts = [_rows_of(*one) for one in files]
     size = sum(path.stat().st_size for path, _ in files if path.is_file())
     if None in counts:  # or what is wrong with a file is said when it is read
@@ -171,6 +183,21 @@ def _served(plan: Plan, design: Method, source: str, base: Path) -> Served:
         most = SHARE * most_memory() // _bytes_of_row(columns)
         raise InputRefused("reading.needs_all_rows", file=Path(references[0].path).name, rows=rows, most=most)
     return found
+
+
+def _served_by_server(
+    plan: Plan, design: Method, source: str, files: Sequence[tuple[Path, ReadOptions]]
+) -> Served:
+    """Return how a table on a server is held; nobody is asked for it yet."""
+    schema, steps = plan.schemas.get(source, Schema()), plan.steps_of(source)
+    key = None if schema.person_key is None else schema.person_key.name
+    looked = {step.get(name) for step in steps for name in ("column", "date_column", "to")}
+    drops = any(step["step"] == "drop_people" for step in steps)
+    asks_groups = source in design.request.private and is_answered(design) and is_grouped(design)
+    if not asks_groups or drops or len(files) > 1 or (key is not None and key in looked):
+        raise InputRefused("server.only_groups", file=files[0][0].name)
+    address = Address.read(files[0][0])
+    return Served(source, Tier.SERVER, 1, 0, None, len(design.uses.get(source, ())), address.said)
 
 
 def most_memory() -> int:

@@ -41,6 +41,7 @@ class NotGrouped(Exception):
 class Grouper(Protocol):
     """An engine that was given one relation and answers queries of this program."""
 
+    tier: str
     engine: str
     file: str
     source: str
@@ -51,8 +52,8 @@ class Grouper(Protocol):
     asked: int
     fetched: int
 
-    def answers(self, sql: str, names: Sequence[str]) -> Iterator[tuple[Cells, Cells]]:
-        """Give the answer of a query piece by piece: cells of some columns, then numbers."""
+    def answers(self, sql: str, names: Sequence[str], numbers: int = 1) -> Iterator[tuple[Cells, Cells]]:
+        """Give the answer of a query piece by piece: cells of some columns, then so many numbers."""
 
     def learn(self, name: str, cells: pa.Array, forms: pa.Array) -> str:
         """Return what stands behind FROM for two columns ``cell`` and ``form``, of cells of a column."""
@@ -62,6 +63,10 @@ class Grouper(Protocol):
 
     def keep(self, sql: str) -> str:
         """Return what stands behind FROM for the answer of a query that others ask again and again."""
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What more the internal evidence says of the engine."""
 
     def close(self) -> None:
         """Let the relation go."""
@@ -199,10 +204,8 @@ class Grouped(Held):
         How many rows of a person are used, and by which lots; None for all rows, before any condition.
     """
 
-    tier = "grouped"
-
     def __init__(self, asking: Asking, cap: int | None = None, salt: Sequence[int] = ()) -> None:
-        self._asking, self._grouper = asking, asking.grouper
+        self._asking, self._grouper, self.tier = asking, asking.grouper, asking.grouper.tier
         columns = {name: pd.Series([], dtype="str") for name in asking.grouper.cells}
         super().__init__(pd.DataFrame(columns), source=asking.grouper.file, options=asking.options)
         self._rows = f"({asking.told()})"
@@ -249,7 +252,7 @@ class Grouped(Held):
         asking, grouper = self._asking, self._grouper
         assert asking.key is not None
         sql = f"SELECT DISTINCT {grouper.cells[asking.key.name]} AS c0 FROM {grouper.source}"
-        for cells, _ in grouper.answers(sql, (asking.key.name,)):
+        for cells, _ in grouper.answers(sql, (asking.key.name,), 0):
             yield pa.chunked_array([_people(asking, cells).distinct.cast(pa.large_string())])
 
     def count_people(self) -> tuple[int, int]:
@@ -257,7 +260,7 @@ class Grouped(Held):
         sql = (
             f"SELECT count(DISTINCT p) AS n0, count(*) - count(p) AS n1 FROM ({self._asking.told()}) AS told"
         )
-        ((_, (people, nobody)),) = self._grouper.answers(sql, ())
+        ((_, (people, nobody)),) = self._grouper.answers(sql, (), 2)
         return int(people[0].as_py()), int(nobody[0].as_py())
 
     def most_rows(self) -> int:
@@ -278,7 +281,7 @@ class Grouped(Held):
             "queries": self._grouper.asked,
             "fetched": self._grouper.fetched,
         }
-        return {**super().about, **asked, "known_by": ["people", "contents"]}
+        return {**super().about, **asked, "known_by": ["people", "contents"], **self._grouper.about}
 
     def _count_used(self) -> int:
         return sum(int(often.sum()) for _, often in self.tallied(()) if often is not None)

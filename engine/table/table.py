@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -204,7 +204,7 @@ class Table(Shown):
 class Held(Table):
     """A table whose rows are not in memory: who asks for all of them is refused."""
 
-    tier: ClassVar[str] = ""
+    tier: str = ""
     """What holds them, by a word of its own."""
 
     def rows(self) -> pd.DataFrame:

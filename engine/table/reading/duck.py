@@ -155,7 +155,11 @@ class Duck:
             with self._batches(f"SELECT {asked} FROM {self.source} LIMIT 0") as (kinds, _):
                 self.kinds = dict(zip(names, (plain_kind(field.type) for field in kinds), strict=True))
 
-    def answers(self, sql: str, names: Sequence[str]) -> Iterator[tuple[list[pa.Array], list[pa.Array]]]:
+    tier = "grouped"
+
+    def answers(
+        self, sql: str, names: Sequence[str], numbers: int = 1
+    ) -> Iterator[tuple[list[pa.Array], list[pa.Array]]]:
         """Give the answer of a query piece by piece: columns of the relation, then numbers.
 
         Parameters
@@ -164,6 +168,8 @@ class Duck:
             Of this program; its first columns are cells of the relation.
         names
             Which ones.
+        numbers
+            How many columns stand behind them.
         """
         self.asked += 1
         with self._explained(), self._batches(sql) as (_, batches):
@@ -204,6 +210,11 @@ class Duck:
         """Return a number that follows from a salt and some columns; the outer hash mixes their sum."""
         words = [f"{int(word)}::UBIGINT" for word in salt]
         return f"hash(hash({', '.join([*words, *columns])}))"
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What more the internal evidence says: nothing."""
+        return {}
 
     def close(self) -> None:
         """Let the file go, and what was kept."""

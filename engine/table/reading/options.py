@@ -10,7 +10,7 @@ from typing import Any
 from engine.errors import InputRefused
 
 LINE_ENDS = ("\n", "\r\n", "\r")
-FORMATS = ("text", "excel", "parquet", "spss", "stata", "sas", "sas_transport", "duckdb")
+FORMATS = ("text", "excel", "parquet", "spss", "stata", "sas", "sas_transport", "duckdb", "postgresql")
 DATE_ORDERS = ("ymd", "dmy", "mdy")
 MOST_COLUMNS = 100_000
 _OF_NAMES = ("idna", "punycode")  # of domain names, not of texts

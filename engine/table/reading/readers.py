@@ -41,6 +41,7 @@ SUFFIXES = {
     ".xpt": "sas_transport",
     ".duckdb": "duckdb",
     ".ddb": "duckdb",
+    ".server": "postgresql",
 }
 """Endings of the files that can be read, and the format that each promises."""
 
@@ -173,6 +174,8 @@ def _read(place: Path, given: ReadOptions, schema: Schema | None, progress: Prog
         return read_excel(place, options=given, as_written=_as_written(schema), progress=progress)
     if given.format == "parquet":
         return read_parquet(place, options=given, progress=progress)
+    if given.format == "postgresql":
+        raise InputRefused("server.only_groups", file=place.name)
     if given.format == "duckdb":
         return read_duckdb(place, options=given, progress=progress)
     return read_statistics_package(place, options=given, progress=progress)
@@ -290,6 +293,8 @@ def format_of(path: Path) -> str:
             return kind
     if _SAS in start:
         return "sas"
+    if promised == "postgresql":
+        return promised
     if start[8:12] == b"DUCK":
         return "duckdb"
     if any(start.startswith(magic) for magic in _FOREIGN):
