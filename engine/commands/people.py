@@ -16,6 +16,7 @@ from engine.commands.values import (
     first_line,
     ledger_path,
     pair,
+    password_for,
     register_named,
     write_bytes,
 )
@@ -56,6 +57,9 @@ def add_commands(add: Commands) -> None:
     )
     prepare.add_argument(
         "--signing-passphrase-file", metavar="FILE", help="its first line opens the signing key"
+    )
+    prepare.add_argument(
+        "--server-password-from", metavar="VARIABLE", help="environment variable with a server's password"
     )
     add_person(prepare)
     approve = add("approve", approve_command, _approve_lines)
@@ -187,6 +191,7 @@ def prepare_command(options: argparse.Namespace) -> Answer:
         known=tuple(map(Path, options.known)),
         progress=options.progress,
         signing_passphrase=first_line(Path(opens)) if opens else None,
+        password=password_for(plan, path.parent, options.server_password_from),
     )
     write_bytes(Path(options.out), content)
     return {"request": options.out, "plan_fingerprint": plan.fingerprint}, 0

@@ -22,6 +22,7 @@ from engine.commands.values import (
     json_pair,
     ledger_path,
     pair,
+    password_for,
     read_schema,
     read_text,
     relative,
@@ -63,6 +64,9 @@ def add_commands(add: Commands) -> None:
     add_person(run)
     run.add_argument("--seal-passphrase-file", metavar="FILE", help="its first line encrypts what stays")
     run.add_argument("--key", metavar="FILE", help="the key of an earlier release, from its folder key")
+    run.add_argument(
+        "--server-password-from", metavar="VARIABLE", help="environment variable with a server's password"
+    )
 
 
 def plan_check_command(options: argparse.Namespace) -> Answer:
@@ -137,7 +141,9 @@ def run_command(options: argparse.Namespace) -> Answer:
         signing_passphrase=signing,
         approval=read_carried(Path(options.approval)) if options.approval else None,
         seals=sealer is not None,
+        password=password_for(plan, path.parent, options.server_password_from),
     )
+    asked = _asked(bundle.folder)
     has_key = (bundle.folder / KEY).is_dir()
     why = ""
     try:
@@ -153,12 +159,29 @@ def run_command(options: argparse.Namespace) -> Answer:
         "key": has_key,
         "sealed": sealer is not None and not why,
         "not_sealed": why,
+        **asked,
     }, 2 if why else 0
+
+
+def _asked(folder: Path) -> dict[str, Any]:
+    """Return what a run asked of a server, from the evidence that stays; nothing where none was asked."""
+    from engine import strict_json
+    from engine.bounded import EVIDENCE, read_bytes
+    from engine.release.bundle import INTERNAL
+
+    evidence = strict_json.loads(read_bytes(folder / INTERNAL / "evidence.json", EVIDENCE))
+    read = evidence["internal"]["input"]
+    if "address" not in read:
+        return {}
+    about = {name: read[name] for name in ("address", "queries", "sent", "received")}
+    return {"asked": {**about, "rows": read["fetched"]}}
 
 
 def _run_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     done = "run_sealed" if answer["sealed"] else "run_open" if answer["not_sealed"] else "run_done"
     yield texts.text(f"commands.{done}", language=language, folder=answer["bundle"])
+    if "asked" in answer:
+        yield texts.text("commands.run_asked", language=language, **answer["asked"])
     if answer["key"] and not answer["sealed"]:
         yield texts.text("commands.run_key", language=language)
     if answer["not_sealed"]:

@@ -45,7 +45,19 @@ class Postgres:
         secret = folder / "password"
         secret.write_text(PASSWORD)
         secret.chmod(0o644)
-        self._call("initdb", "-D", self.data, "-U", USER, "-A", "scram-sha-256", f"--pwfile={secret}", "-E", "UTF8", "--locale=C")
+        self._call(
+            "initdb",
+            "-D",
+            self.data,
+            "-U",
+            USER,
+            "-A",
+            "scram-sha-256",
+            f"--pwfile={secret}",
+            "-E",
+            "UTF8",
+            "--locale=C",
+        )
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -83,7 +95,9 @@ class Postgres:
         command = [str(self._bin / program), *given]
         if self._user:
             command = ["setpriv", f"--reuid={self._user}", "--clear-groups", *command]
-        subprocess.run(command, check=not may_fail, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
+        subprocess.run(
+            command, check=not may_fail, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/"
+        )
 
 
 @contextmanager
