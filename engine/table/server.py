@@ -50,16 +50,7 @@ _TYPES = {
     "double": ("float8", ""),
     "bool": ("boolean", ""),
 }
-_KEPT = (
-    "PATH",
-    "SYSTEMROOT",
-    "LANG",
-    "LC_ALL",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "PYTHONSAFEPATH",
-    "VIRTUAL_ENV",
-)
+_KEPT = ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR", "VIRTUAL_ENV")
 
 
 @dataclass(frozen=True)
@@ -148,8 +139,7 @@ class Server:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            cwd=Path(__file__).resolve().parents[len(__name__.split(".")) - 1],
-            env={name: os.environ[name] for name in _KEPT if name in os.environ},
+            env={name: os.environ[name] for name in _KEPT if name in os.environ} | _only_from(),
         )
         try:
             (about,) = self._exchange(
@@ -260,6 +250,12 @@ class Server:
                 of["rows"] += batch.num_rows
                 self.fetched += batch.num_rows
                 yield batch
+
+
+def _only_from() -> dict[str, str]:
+    """Return the settings with which Python looks for modules beside this one, and in no working folder."""
+    root = Path(__file__).resolve().parents[len(__name__.split(".")) - 1]
+    return {"PYTHONPATH": str(root), "PYTHONSAFEPATH": "1"}
 
 
 def _literal(value: Any) -> str:

@@ -476,7 +476,8 @@ def test_the_command_line_asks_one_address_and_says_so(postgres: Postgres, tmp_p
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        env={**os.environ, "OF_THE_TESTS": PASSWORD},
+        env={**os.environ, "OF_THE_TESTS": PASSWORD, "PYTHONPATH": str(Path.cwd())},
+        cwd=tmp_path,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -492,7 +493,7 @@ def test_the_command_line_asks_one_address_and_says_so(postgres: Postgres, tmp_p
     assert connected and all(
         f"htons({postgres.port})" in line and '"127.0.0.1"' in line for line in connected
     )
-    assert not any(PASSWORD in line or "OF_THE_TESTS" in line for line in lines if "execve" in line)
+    assert not any(PASSWORD in line for line in lines)
 
 
 def test_a_plan_check_connects_to_nothing(
