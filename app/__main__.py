@@ -29,11 +29,13 @@ def main(arguments: list[str] | None = None) -> int:
     from app.frame.window import Window
     from app.log import DEBUG
     from app.state.settings import Settings
+    from app.work.tidying import Tidying
 
     if given.debug:
         os.environ[DEBUG] = "1"
     settings = Settings()
     application = make_application(sys.argv[:1], settings, language=given.lang, look=given.theme)
+    tidying = Tidying()
     window = Window(settings=settings)
     window.resize(settings.get("width", 1366), settings.get("height", 768))
     if settings.get("maximised", False):
@@ -42,7 +44,10 @@ def main(arguments: list[str] | None = None) -> int:
         window.show()
     if given.file:
         window.open_file(given.file)
-    return application.exec()
+    try:
+        return application.exec()
+    finally:
+        tidying.stop()
 
 
 if __name__ == "__main__":

@@ -37,8 +37,8 @@ class PublicEvidence:
         ``parameters`` (with defaults), ``columns`` (schema JSON of the columns that had a part),
         ``preparation`` (kinds of steps and the columns they name); where they hold: ``budget``,
         ``taken`` (settings that were not taken as they were filled in), ``declared_sizes``, ``bounds``,
-        ``rows_per_person``, ``held_out``, ``candidates``, ``tried`` (how many settings were looked at on the
-        rows), ``step``.
+        ``rows_per_person``, ``sample`` (share of the people), ``held_out``, ``candidates``, ``tried`` (how
+        many settings were looked at on the rows), ``step``.
     purpose
         Title, request number, recipient, agreement, expiry, approver.
     promise

@@ -38,6 +38,8 @@ class Language:
         What it calls itself.
     decimal, thousands
         Signs of numbers.
+    quotes
+        The signs before and after what is quoted.
     plural
         Which form a whole number takes, as gettext writes it: an expression of C in ``n``; see `form`.
     parts_count_down
@@ -54,6 +56,7 @@ class Language:
     name: str
     decimal: str
     thousands: str
+    quotes: tuple[str, str]
     plural: str
     parts_count_down: bool
     one: str
@@ -72,6 +75,17 @@ class Language:
         if self.code == ENGLISH:
             return Written(written)
         return written.translate({ord(","): self.thousands, ord("."): self.decimal})
+
+    def quote(self, words: str) -> str:
+        """Return words within the quotation marks of this language.
+
+        Examples
+        --------
+        >>> find("en").quote("Male"), find("de").quote("Male")
+        ('“Male”', '„Male“')
+        """
+        before, after = self.quotes
+        return f"{before}{words}{after}"
 
     def form(self, written: str) -> int:
         """Return the place of the form that goes with a number as it is written.

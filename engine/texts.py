@@ -11,8 +11,9 @@ call, `speak` for the whole process.
 
 A number and what it counts agree: ``{count:row|rows}`` is "1 row" or "2 rows", and ``{count:|is|are}`` the
 word alone, for what stands elsewhere in the sentence; a language with more plurals names more forms, in the
-order of its rule (`engine.languages`). What a language does not say yet is said in English, and `untold` says
-which.
+order of its rule (`engine.languages`). ``{values:quoted}`` is a list of values that somebody declared or
+wrote, each in the quotation marks of the language. What a language does not say yet is said in English, and
+`untold` says which.
 """
 
 from __future__ import annotations
@@ -32,10 +33,14 @@ from typing import Any
 from engine import languages as manners
 from engine.errors import EngineError
 from engine.protected import Protected
+from engine.views import Text
 
 FALLBACK = manners.ENGLISH
 SMALLEST_WRITTEN = 1e-12  # below, a number is written with its power of ten
 CHOICE = "|"  # between the word for one and the word for several
+QUOTED = "quoted"
+MOST_QUOTED = 8
+"""Values that a sentence names: more are cut, with a sign that says so."""
 PROTECTED = "@"  # begins the places of the words for who is protected
 
 _spoken: ContextVar[Protected | None] = ContextVar("spoken", default=None)
@@ -152,7 +157,8 @@ def text(text_id: str, *, language: str = FALLBACK, **values: Any) -> str:
     language
         Two-letter code; a missing text falls back to English.
     **values
-        Named values. Numbers are formatted by `number`; anything else by `str`.
+        Named values. Numbers are formatted by `number`, a `Text` by its own sentence, a list by each of its
+        items; anything else by `str`.
 
     Raises
     ------
@@ -171,17 +177,18 @@ def say_unit(unit: str, language: str) -> str:
 
     Examples
     --------
-    >>> say_unit(" rows", "en"), say_unit("mmol/l", "en")
-    (' rows', 'mmol/l')
+    >>> say_unit(" rows", "en"), say_unit("mmol/l", "en"), say_unit("/ 4259", "en")
+    (' rows', 'mmol/l', '/ 4,259')
     """
-    if language == FALLBACK or not unit.strip():
-        return unit
     plain, blank = unit.strip(), unit[: len(unit) - len(unit.lstrip())]
+    if not plain or (language == FALLBACK and plain.isalpha()):
+        return unit
     for name, pattern in _of_file(FALLBACK, "units").items():
-        values = {"cap": "(?P<cap>[0-9]+)"} if "{cap}" in pattern else {}
+        values = {place: f"(?P<{place}>[0-9]+)" for place in placeholders(pattern)}
         found = re.fullmatch(_fill(pattern, FALLBACK, values), plain)
         if found:
-            return blank + text(name, language=language, **found.groupdict())
+            numbers = {place: int(digits) for place, digits in found.groupdict().items()}
+            return blank + text(name, language=language, **numbers)
     return unit
 
 
@@ -362,8 +369,8 @@ FORMATS: dict[str, Callable[..., str]] = {
 class _Filler(string.Formatter):
     """Writes numbers for people unless the text asks for a format of its own (``{share:.0%}``).
 
-    Formats of our own are those of `FORMATS`; ``plain`` is a number as always, and words with a `CHOICE`
-    agree with the number as it is written.
+    Formats of our own are those of `FORMATS`; ``plain`` is a number as always, `QUOTED` a list of values, and
+    words with a `CHOICE` agree with the number as it is written.
     """
 
     def __init__(self, language: manners.Language) -> None:
@@ -378,6 +385,13 @@ class _Filler(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         code = self.language.code
+        if isinstance(value, Text):
+            return text(value.id, language=code, **value.values)
+        if isinstance(value, list | tuple):
+            quoted = format_spec == QUOTED
+            named = [self.format_field(one, "") for one in (value[:MOST_QUOTED] if quoted else value)]
+            said = ", ".join(map(self.language.quote, named) if quoted else named)
+            return f"{said} …" if quoted and len(value) > MOST_QUOTED else said
         if CHOICE in format_spec:
             written = self.format_field(value, "")
             first, *forms = format_spec.split(CHOICE)
@@ -385,7 +399,7 @@ class _Filler(string.Formatter):
             said = (forms if alone else [first, *forms])[self.language.form(written)]
             return said if alone else f"{written} {said}"
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
-        if is_number and format_spec in ("", "plain"):
+        if is_number and format_spec in ("", "plain", QUOTED):
             return number(value, language=code)
         if is_number and format_spec in FORMATS:
             return FORMATS[format_spec](float(value), language=code)

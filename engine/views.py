@@ -106,6 +106,20 @@ def share_of(cell: Cell) -> float | None:
     return 1.0 if cell.id == WHOLE else float(cell.values["percent"]) / 100
 
 
+def percent(part: float, end: float | None = None) -> Text:
+    """Return a part of a whole as a cell, or the range of one: in percent with one digit after the point.
+
+    Examples
+    --------
+    >>> percent(0.0213), percent(0.1, 0.2).id
+    (Text(id='views.percent', values={'percent': 2.13}), 'views.percents')
+    """
+    low = round(100 * part, 6)
+    if end is None:
+        return Text("views.percent", {"percent": low})
+    return Text("views.percents", {"low": low, "high": round(100 * end, 6)})
+
+
 class Pictured(Shown):
     """A view that can be drawn by matplotlib; `engine.report.figures` does it, loaded on first use."""
 

@@ -136,11 +136,11 @@ class Window(QWidget):
     def open_file(self, path: str) -> None:
         """Open a plan where it stopped, a table at its first step, or the folder of a release."""
         place = Path(path)
-        if place.is_dir():
+        if place.is_dir() and not files.is_table(place):
             start: Any = self.page("start")
             start.open_release(place)
             return
-        if place.suffix.lower() != ".json":
+        if place.suffix.lower() != ".json" or place.is_dir():
             self.study.open_plan(Plan(files={MAIN: FileReference(str(place))}))
             self.go("load")
             return
@@ -318,6 +318,7 @@ class Window(QWidget):
                 self._again = False
                 with self.study.by_itself():
                     self.page(self.step).enter()
+                    self.page(self.step).show_part()
                 if not self._again:
                     break
             self.update_frame()
@@ -509,6 +510,9 @@ class Window(QWidget):
         made = self.study.result("bundle") if "bundle" in names else None
         if made is not None:
             purposes.remember(self.study.plan.purpose, folder=self.data)
+        if self.study.is_other_part and "schemas" in names:
+            load: Any = self.page("load")
+            load.read_again()
         self.refresh()
         self.returning.changed(by_person=bool(names & EDITS) and not self.study.acts_alone)
 

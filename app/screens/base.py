@@ -34,7 +34,7 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFrame, QProgressBar, QScrollArea, QWidget
 
 from app import words
-from app.parts.making import add, make_button, make_column, make_row, name_widget
+from app.parts.making import add, hidden, make_button, make_column, make_row, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.state.settings import Settings
@@ -131,6 +131,7 @@ class Page(QScrollArea):
     """A screen: title, subtitle, busy line, and whatever `build` puts into ``self.body``."""
 
     id: ClassVar[str] = ""
+    counts_rows: ClassVar[bool] = False  # whether something on it was computed from the table that was opened
 
     def __init__(self, study: Study, runner: JobRunner, frame: Frame, parent: QWidget | None = None) -> None:
         # In its stack from the start: to move all its parts there takes a third of the time to make them.
@@ -147,9 +148,10 @@ class Page(QScrollArea):
         column = make_column(inside=inner, spacing=0, margins=(32, 28, 32, 24))
         self.title = name_widget(Heading("", size="title"), "title")
         self.subtitle = name_widget(Prose("", tone="quiet"), "subtitle")
+        self.part = hidden(name_widget(Prose("", tone="accent"), "part"))
         self.busy = Busy()
         self.body = make_column(spacing=16)
-        add(column, self.title, 6, self.subtitle, 16, self.busy, (self.body, 1))
+        add(column, self.title, 6, self.subtitle, self.part, 16, self.busy, (self.body, 1))
         column.addStretch(0)  # takes the room where nothing is shown yet, so that the words stay together
         self.setWidget(inner)
         self.inner, self._column = inner, column
@@ -168,6 +170,17 @@ class Page(QScrollArea):
         self.title.setText(words.say(f"app.{self.id}.title"))
         self.subtitle.say(words.say(f"app.{self.id}.subtitle"))
         self.setAccessibleName(self.title.text())
+
+    def show_part(self) -> None:
+        """Say of figures that they are of a sample, where the table is too large for the screens."""
+        part = self.study.part if self.counts_rows else None
+        self.part.setVisible(part is not None)
+        if part is not None:
+            from engine.utility.sampled import percent
+
+            name = "anew" if self.study.is_other_part else "by_column" if part.column else "by_row"
+            values = {"share": percent(part.share), "column": part.column, "rows": part.rows}
+            self.part.say(words.say(f"app.window.part.{name}", **values))
 
     def build(self) -> Pieces | None:
         """Make the widgets, once; what takes longer than a glance yields between its parts."""

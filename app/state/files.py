@@ -62,6 +62,15 @@ def dropped_file(data: QMimeData) -> str:
     return found[0] if len(found) == 1 and found[0] else ""
 
 
+def is_table(folder: Path) -> bool:
+    """Say whether a folder holds the files of a table, and not a release."""
+    from engine.table.reading.readers import SUFFIXES  # on first use: they bring pandas along
+
+    names = [one.name for one in folder.iterdir()]
+    release = {"release", "internal", "evidence.json"}
+    return release.isdisjoint(names) and any(Path(name).suffix.lower() in SUFFIXES for name in names)
+
+
 def _relative(file: str, folder: Path) -> str:
     try:
         return Path(os.path.relpath(file, folder)).as_posix()

@@ -133,6 +133,12 @@ def further_sources(method: type[Method] | None) -> tuple[Source, ...]:
     return () if method is None else tuple(source for source in method.sources if source.name != MAIN)
 
 
+def of_tables(method: type[Method]) -> tuple[Parameter, ...]:
+    """Return the parameters that name columns of further tables: asked for once these are there."""
+    names = {source.name for source in further_sources(method)}
+    return tuple(one for one in method.parameters if one.source in names)
+
+
 def only_what_is_read(plan: Plan, method: type[Method] | None) -> Plan:
     """Return the plan without tables that the method does not read: they have no part in the release.
 
@@ -170,7 +176,7 @@ def thresholds(method: type[Method]) -> tuple[Parameter, ...]:
 
 def asked_parameters(method: type[Method]) -> tuple[Parameter, ...]:
     """Return the parameters that are asked for with the method itself."""
-    later = thresholds(method) if has_terms(method) else ()
+    later = (*(thresholds(method) if has_terms(method) else ()), *of_tables(method))
     return tuple(one for one in method.parameters if one not in later)
 
 
@@ -355,6 +361,7 @@ def _method(state: State) -> Iterator[Missing]:
         yield _missing("no_method", "search")
         return
     elsewhere = {BUDGET, *(one.name for one in thresholds(method) if has_terms(method))}
+    elsewhere |= {one.name for one in of_tables(method)}
     yield from _of_parameters(method, [one for one in state.problems if one.parameter not in elsewhere])
 
 
@@ -373,9 +380,16 @@ def _of_parameters(
 
 
 def _tables(state: State) -> Iterator[Missing]:
-    for source in further_sources(state.method):
-        if source.required and source.name not in state.plan.schemas:
-            yield _missing("no_further_table", f"choose-{source.name}", source=source.name)
+    absent = [
+        source.name
+        for source in further_sources(state.method)
+        if source.required and source.name not in state.plan.schemas
+    ]
+    for name in absent:
+        yield _missing("no_further_table", f"choose-{name}", source=name)
+    if state.method is not None and not absent:
+        names = {one.name for one in of_tables(state.method)}
+        yield from _of_parameters(state.method, [one for one in state.problems if one.parameter in names])
 
 
 def _budget(state: State) -> Iterator[Missing]:

@@ -33,12 +33,16 @@ class Holdings:
         wanted = plan.holding.strip().casefold()
         return next((one for one in self.statuses if one.holding.name.casefold() == wanted), None)
 
-    def unanswered(self, plan: Plan) -> Any:
-        """Return the match that is a question still: not taken, and no reason given for another register."""
+    def asked(self, plan: Plan) -> Any:
+        """Return the match about which the ledger asks, of people who are charged elsewhere, or None."""
         wanted = plan.holding.strip().casefold()
         best = [one for one in self.matches if one.strength == self.matches[0].strength]
-        taken = any(one.holding.name.casefold() == wanted for one in best)
-        return None if not best or taken or reason_said(plan, NEW_HOLDING) else best[0]
+        own = next((one for one in best if one.holding.name.casefold() == wanted), None)
+        return next(iter(best), None) if own is None else own.further
+
+    def unanswered(self, plan: Plan) -> Any:
+        """Return the match that is a question still: not taken, and no reason given for another register."""
+        return None if reason_said(plan, NEW_HOLDING) else self.asked(plan)
 
     def question(self, plan: Plan) -> str:
         """Return what the ledger asks and the plan does not answer, or nothing."""

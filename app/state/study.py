@@ -86,6 +86,7 @@ RESULTS: Mapping[str, _JSON] = {
     "detection": _file,  # what was found out about the file
     "raw": _file,  # the table as it was read
     "suggestions": _file,
+    "part": _file,  # what the table is a sample of
     "keys": _prepare,  # which columns could tell whose a row is
     "table": _prepare,  # … and as it was prepared
     "bars": lambda tree: [
@@ -174,6 +175,17 @@ class Study:
     def table(self) -> Any:
         """The prepared table, or None."""
         return self.result("table")
+
+    @property
+    def part(self) -> Any:
+        """What the table on the screens is a sample of; None where it is all of it."""
+        return self.result("part")
+
+    @property
+    def is_other_part(self) -> bool:
+        """Whether the sample was drawn by another column than now says whose a row is."""
+        key = self._plan.schema.person_key
+        return self.part is not None and key is not None and key.name != self.part.column
 
     @property
     def method(self) -> type[Method] | None:

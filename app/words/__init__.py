@@ -86,14 +86,7 @@ def label(value: Label) -> str:
     """Return a `Text` as its sentence and the custodian's own words as they are."""
     if not isinstance(value, Text):
         return signed(value) if isinstance(value, manners.Written) else value
-    return say(value.id, **{name: _inner(one) for name, one in value.values.items()})
-
-
-def _inner(value: Any) -> Any:
-    """Return a value of a text; texts within texts as their sentences."""
-    if isinstance(value, Text):
-        return label(value)
-    return ", ".join(str(_inner(one)) for one in value) if isinstance(value, list | tuple) else value
+    return say(value.id, **value.values)
 
 
 def explain(error: EngineError | Problem) -> tuple[str, str]:

@@ -78,8 +78,7 @@ def mistaken_words(column: Column) -> str:
     found = missing_words(set(domain.values).difference(column.missing))
     if not found:
         return ""
-    told = ", ".join(f"“{value}”" for value in found)
-    return words.say("app.columns.missing.mistaken", values=told, count=len(found))
+    return words.say("app.columns.missing.mistaken", values=list(found), count=len(found))
 
 
 def outside_words(names: Sequence[str]) -> str:

@@ -118,9 +118,9 @@ def look(desk: Desk, without: Sequence[str] = (), holders: Sequence[str] = ()) -
     views: tuple[Any, ...] = ()
     epsilon = None
     if files.study is not None:
-        from engine.release.studies import who_learns
+        from engine.release.studies import level_of_round, who_learns
 
-        views, epsilon = (who_learns(files.study),), files.study.budget.epsilon
+        views, epsilon = (who_learns(files.study),), level_of_round(files.study)
     return Standing(
         files,
         site_folder.next_of(desk.part, files, own, tuple(known), without),
@@ -321,6 +321,21 @@ def write_mask(desk: Desk, standing: Standing, *, passphrase: str = "") -> Path:
         files.content, roster, files.roster.name, ledger, holding, passphrase or None
     )
     name = site_folder.plain_name("mask", files.study.short, standing.own_name)
+    return site_folder.put(desk.folder, name, content)
+
+
+def write_round(desk: Desk, standing: Standing, without: Sequence[str], *, passphrase: str = "") -> Path:
+    """Write the study of the next round, with the totals of those before."""
+    from engine.release import signing, site_folder, studies
+
+    files = standing.files
+    assert desk.folder is not None and files.study is not None
+    ledger = _ledger(desk)
+    key = signing.open_key(ledger, ledger.holding(standing.register), passphrase or None)
+    shares = [studies.read_share(path) for path in files.shares.values()]
+    answers = [studies.read_mask(path) for path in files.masks.values()]
+    content = studies.next_round(files.content, shares, key, without, answers)
+    name = site_folder.plain_name("study", site_folder.short_of(content))
     return site_folder.put(desk.folder, name, content)
 
 

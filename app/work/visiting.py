@@ -69,6 +69,13 @@ def read_further(
     return Further(source.name, file, Schema(tuple(columns)), table.n_rows, digest)
 
 
+def hang_together(plan: Plan, *, progress: Progress = SILENT) -> Any:
+    """Return a view of how the tables of a plan hang together; it stays here."""
+    from engine.release import hanging
+
+    return hanging.hang_together(plan, progress=progress)
+
+
 @dataclass(frozen=True)
 class Opened:
     """What a visit goes on from.

@@ -14,12 +14,12 @@ from engine.errors import InputRefused
 from engine.methods.conditions import parse
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import MAIN, Reference, Source
-from engine.methods.services.questions import Coded, Question
+from engine.methods.services.questions import Coded, Line, Question, axis_of
 from engine.methods.shared.cells import LEFT_OUT
 from engine.methods.shared.quantity import grid_of
 from engine.privacy.fixed_point import grouped_sum
 from engine.risk.sum_audit import SumAudit, Verdict
-from engine.table.schema import Kind
+from engine.table.schema import Kind, Schema
 from engine.views import TableView, Text
 
 if TYPE_CHECKING:
@@ -58,7 +58,10 @@ class CheckedSums(Analysis):
         known, asked = tuple(values["known"]), tuple(values["sets"])
         if len(asked) > MOST_ASKED:
             raise InputRefused("risk.too_many_figures", figures=len(asked), most=MOST_ASKED)
-        if schema.person_key is not None and schema.rows_per_person > 1:
+        key = schema.person_key
+        if key is not None and (
+            schema.rows_per_person > 1 or _repeats(table.rows()[key.name])
+        ):  # rows of one person are told by a sum over them
             raise InputRefused("risk.several_rows")
         grid = grid_of(schema.column(values["value"]))
         if grid is None or values["value"] in known:
@@ -69,7 +72,7 @@ class CheckedSums(Analysis):
                 raise InputRefused("risk.not_known_elsewhere", column=name)
         rows = Coded(table.rows())
         masks = [one.mask(rows) for one in questions]
-        classes = _classes(known, rows)
+        classes = _classes(known, schema, rows)
         steps, missing = grid.steps(rows.frame)
         steps = np.where(missing, 0, steps)
         sizes = np.bincount(classes)
@@ -94,6 +97,7 @@ class CheckedSums(Analysis):
             self.word("bounds", prevalence=PREVALENCE, share=both),
             self.word("outside"),
             self.word("together"),
+            self.word("before"),
             Text("risk.lines.stays"),
         ]
         headings = tuple(self.word(f"sums.{name}") for name in ("set", "people", "sum", "verdict"))
@@ -117,12 +121,23 @@ class CheckedSums(Analysis):
         )
 
 
-def _classes(known: tuple[str, ...], rows: Coded) -> Any:
+def _repeats(keys: pd.Series) -> bool:
+    """Say whether somebody has several rows."""
+    return bool(keys.dropna().astype(str).str.strip().duplicated().any())
+
+
+def _classes(known: tuple[str, ...], schema: Schema, rows: Coded) -> Any:
     """Return the class of every row: equal where all that conditions may ever ask of it is the same."""
-    frame = rows.frame[list(known)].astype("string").fillna("\0")
-    for name in known:  # as conditions see it, two ways of writing a value are one
-        frame[name] = frame[name].str.strip()
-    numbers: Any = pd.MultiIndex.from_frame(frame).factorize()[0]
-    if len(np.unique(numbers)) > MOST_CLASSES:
-        raise InputRefused("risk.too_many_figures", figures=len(np.unique(numbers)), most=MOST_CLASSES)
-    return numbers
+    columns = []
+    for name in known:
+        axis = axis_of(schema, name)
+        read = rows.read(name, axis.read)
+        if isinstance(axis, Line):
+            numbers, absent = read
+            read = numbers.astype(np.float64)
+            read[absent] = np.inf
+        columns.append(read)
+    classes: Any = pd.MultiIndex.from_arrays(columns).factorize()[0]
+    if len(np.unique(classes)) > MOST_CLASSES:
+        raise InputRefused("risk.too_many_figures", figures=len(np.unique(classes)), most=MOST_CLASSES)
+    return classes

@@ -6,38 +6,36 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from engine.analyses.disclosure import own_table
 from engine.analyses.protocol import Analysis, Answer, Context, InternalAnswer
-from engine.analyses.shared import line, thesis
+from engine.analyses.shared import EVENTS, line, read_events, thesis
 from engine.errors import InputRefused
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import MAIN, Shape, Source
 from engine.risk.communities import (
     AVERAGED,
+    DRAWN,
     FORMS,
+    INVENTED,
+    MOST_WORK,
     Communities,
     Likeness,
+    Transport,
     Visits,
     invent,
     learn,
     likeness,
     utility,
 )
-from engine.table import coding
-from engine.table.declared import people_of_rows
 from engine.table.schema import Kind
 from engine.views import CurveView, TableView, Text
 
 if TYPE_CHECKING:
     from engine.table.table import Table
 
-EVENTS = (Kind.MOMENT, Kind.DATE)
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 SHOWN = 3
-MOST_WORK = 5 * 10**8
-"""Visits × communities × sweeps."""
 
 
 class TopicModel(Analysis):
@@ -52,30 +50,25 @@ class TopicModel(Analysis):
         Parameter("moment", ParameterKind.COLUMN, column_kinds=EVENTS, when=("form", ("time", "place_time"))),
         Parameter("communities", ParameterKind.INTEGER, default=5, minimum=2, maximum=100),
         Parameter("sweeps", ParameterKind.INTEGER, default=200, minimum=AVERAGED, maximum=5000),
+        Parameter("traces", ParameterKind.CHOICE, default=DRAWN, choices=INVENTED),
     )
 
     def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:
         table, schema = own_table(tables, context)
-        rows, form = table.rows(), values["form"]
-        person = people_of_rows(table, schema.person_key).astype(np.int64)
-        place, names = pd.factorize(rows[values["place"]])
-        kept = (person >= 0) & (place >= 0)
-        time = np.zeros(len(rows), dtype=np.int64)
+        form = values["form"]
+        column = None if form == "place" else schema.column(values["moment"])
+        events = read_events(table, schema, schema.column(values["place"]), column)
+        time = np.zeros_like(events.place)
         of_time: tuple[str, ...] = ("",)
-        if form != "place":
-            column = schema.column(values["moment"])
-            is_day = column.kind is Kind.DATE
-            read = coding.dates if is_day else coding.moments
-            found = read(rows[column.name], column).astype("datetime64[m]")
-            minutes = found.astype(np.int64)
-            time = (minutes // (24 * 60) + 3) % 7 if is_day else minutes // 60 % 24
-            of_time = DAYS if is_day else tuple(f"{hour:02d}:00" for hour in range(24))
-            kept &= ~np.isnat(found)
-        work = int(kept.sum()) * values["communities"] * values["sweeps"]
-        if not kept.any() or work > MOST_WORK:
-            raise InputRefused("analyses.communities_size", visits=int(kept.sum()), work=work, most=MOST_WORK)
-        person = np.unique(person[kept], return_inverse=True)[1]
-        visits = Visits(person.astype(np.int64), place[kept].astype(np.int64), time[kept])
+        if column is not None and column.kind is Kind.DATE:
+            time, of_time = (events.minutes // (24 * 60) + 3) % 7, DAYS
+        elif column is not None:
+            time, of_time = events.minutes // 60 % 24, tuple(f"{hour:02d}:00" for hour in range(24))
+        n = len(time)
+        work = n * values["communities"] * values["sweeps"]
+        if not 0 < work <= MOST_WORK:
+            raise InputRefused("analyses.communities_size", visits=n, work=work, most=MOST_WORK)
+        visits = Visits(events.person, events.place, time)
         model = learn(
             visits,
             values["communities"],
@@ -84,14 +77,16 @@ class TopicModel(Analysis):
             chance=context.chance,
             progress=context.progress.part(0, 0.9),
         )
-        invented, _ = invent(model, visits, context.chance)
+        invented = invent(model, visits, values["traces"], context.chance)
         alike = likeness(invented, visits, chance=context.chance)
         kept_share = utility(model, invented, form=form)
-        return self._answer(model, alike, kept_share, [str(one) for one in names], of_time, form)
+        moves = Transport.of(model, visits)
+        return self._answer(model, moves, alike, kept_share, list(events.names), of_time, form)
 
     def _answer(
         self,
         model: Communities,
+        moves: Transport,
         alike: Likeness,
         kept: float,
         names: list[str],
@@ -105,6 +100,8 @@ class TopicModel(Analysis):
             "unlike": f"{100 * alike.unlike.share:.1f}",
             "largest": f"{largest:.2f}",
             "copies": alike.copies.successes,
+            "alone": alike.alone,
+            "compared": len(alike.largest),
             "traces": alike.copies.attacks,
         }
         lines = [
@@ -117,13 +114,18 @@ class TopicModel(Analysis):
             Text("risk.lines.stays"),
         ]
         order = np.argsort(-sizes, kind="stable")
-        headings = tuple(self.word(f"table.{name}") for name in ("community", "people", "places", "times"))
+        headings = tuple(
+            self.word(f"table.{name}") for name in ("community", "people", "places", "times", "moves")
+        )
         rows = tuple(
             (
                 number,
                 int(sizes[community]),
                 _most(model.places[community], names) if form != "time" else None,
                 _most(model.times[community], of_time) if form != "place" else None,
+                ", ".join(
+                    f"{names[one]} → {names[to]} ({n})" for one, to, n in moves.usual(community, SHOWN)
+                ),
             )
             for number, community in enumerate(order.tolist(), 1)
         )
@@ -142,7 +144,8 @@ class TopicModel(Analysis):
             "unlike": alike.unlike.share,
             "largest": largest,
             "copies": alike.copies.successes,
-            "compared": alike.copies.attacks,
+            "alone": alike.alone,
+            "traces": alike.copies.attacks,
         }
         views = (
             self.sentences(lines),

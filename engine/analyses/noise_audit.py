@@ -50,6 +50,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "models.additive": {"target": "class", **_REGRESSED},
     "models.directions": {"columns": ("first", "second", "level"), "utility": "class"},
     "models.k_means": {"columns": ("away", "second"), "groups": 2},
+    "models.kernel_classes": {"target": "class", **_REGRESSED},
     "models.linear": {"target": "number", **_REGRESSED},
     "models.logistic": {"target": "class", **_REGRESSED},
     "models.naive_bayes": {"target": "class", **_REGRESSED},

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
+from engine import arrays
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import Reference
 from engine.privacy.at_risk.loss import PrivacyLoss
 from engine.privacy.at_risk.mechanisms import MECHANISMS
+from engine.table import coding
+from engine.table.declared import people_of_rows
+from engine.table.schema import Column, Kind, Schema
 from engine.views import Series, Text
 
+if TYPE_CHECKING:
+    from engine.table.table import Table
+
+EVENTS = (Kind.MOMENT, Kind.DATE)
 NUMBER, INTEGER, TEXTS = ParameterKind.NUMBER, ParameterKind.INTEGER, ParameterKind.TEXTS
 POINTS = 200
 
@@ -67,3 +77,31 @@ def reach(loss: PrivacyLoss) -> float:
     if math.isfinite(loss.largest):
         return loss.largest
     return float(loss.epsilon_for_confidence(0.9999).value)
+
+
+@dataclass(frozen=True)
+class Events:
+    """Events of people, each person's in their order: numbers from 0 on, and minutes since 1970.
+
+    ``names`` are those of the places.
+    """
+
+    person: arrays.Integers
+    place: arrays.Integers
+    minutes: arrays.Integers
+    names: tuple[str, ...]
+
+
+def read_events(table: Table, schema: Schema, place: Column, moment: Column | None) -> Events:
+    """Return the events of a table that say who, where and when; without moments in the order of the rows."""
+    rows = table.rows()
+    person = people_of_rows(table, schema.person_key).astype(np.int64)
+    where, names = pd.factorize(rows[place.name])
+    kept, minutes = (person >= 0) & (where >= 0), np.arange(len(rows))
+    if moment is not None:
+        read = coding.dates if moment.kind is Kind.DATE else coding.moments
+        found = read(rows[moment.name], moment).astype("datetime64[m]")
+        kept, minutes = kept & ~np.isnat(found), found.astype(np.int64)
+    order = np.lexsort((minutes[kept], person[kept]))
+    numbers = np.unique(person[kept][order], return_inverse=True)[1].astype(np.int64)
+    return Events(numbers, where[kept][order].astype(np.int64), minutes[kept][order], tuple(map(str, names)))

@@ -10,6 +10,7 @@ import pandas as pd
 
 from engine.analyses.disclosure import own_table
 from engine.analyses.protocol import Analysis, Answer, Context, InternalAnswer
+from engine.analyses.shared import EVENTS
 from engine.errors import InputRefused
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import MAIN, Reference, Shape, Source
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 POINTS = (1, 2, 3, 4)
-EVENTS = (Kind.MOMENT, Kind.DATE)
 HOUR = 60
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from engine import texts
 from engine.commands.command import Answer, Commands
 from engine.commands.people import add_person, sign_in
+from engine.commands.telling import table_lines
 from engine.commands.values import (
     budget,
     content,
@@ -21,6 +22,7 @@ from engine.commands.values import (
     json_object,
     json_pair,
     ledger_path,
+    number_option,
     pair,
     password_for,
     read_schema,
@@ -47,6 +49,9 @@ def add_commands(add: Commands) -> None:
     check.add_argument(
         "--reason", metavar="NAME=TEXT", help="why a decision was taken, as for run", **several
     )
+    links = actions.add_parser("links", parents=[add.common], help=texts.text("commands.plan_links"))
+    links.set_defaults(command=plan_links_command, lines=_link_lines)
+    links.add_argument("plan", metavar="PLAN.json")
     run = add("run", run_command, _run_lines)
     run.add_argument("plan", metavar="PLAN.json")
     run.add_argument("--out", required=True, metavar="FOLDER")
@@ -106,6 +111,23 @@ def _fitness(plan: Any, base: Path, language: str) -> list[dict[str, Any]]:
         }
         for remark in found.remarks
     ]
+
+
+def plan_links_command(options: argparse.Namespace) -> Answer:
+    """Return how the tables of a plan hang together, counted from their rows."""
+    from engine.release.hanging import HEADINGS, hang_together
+    from engine.release.plan import Plan
+
+    path = Path(options.plan)
+    view = hang_together(Plan.read(path), base=path.parent, progress=options.progress)
+    return {"tables": [dict(zip(HEADINGS, row, strict=True)) for row in view.rows]}, 0
+
+
+def _link_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    rows = [tuple(map(str, one.values())) for one in answer["tables"]]
+    names = [texts.text(f"linked.hanging.{name}", language=language) for name in answer["tables"][0]]
+    yield from table_lines(names, rows)
+    yield texts.text("linked.hanging.note", language=language)
 
 
 def run_command(options: argparse.Namespace) -> Answer:
@@ -237,6 +259,9 @@ def add_command(actions: Any, common: argparse.ArgumentParser) -> None:
     new.add_argument("--holding-delta", default="0")
     new.add_argument("--sizes", metavar="N,N", help="group sizes for which the error is forecast")
     new.add_argument("--prepare", metavar="STEPS.json", help="recorded preparation")
+    new.add_argument(
+        "--sample", metavar="N", help="of whole people: a share (0.01), or how many of --price people"
+    )
     new.add_argument("--step", default="", metavar="NAME", help="a visit of a service or a round")
     new.add_argument("--continues", default="", metavar="ENTRY", help="the ledger entry that opened it")
     new.add_argument("--state", metavar="FILE", help="what the last visit left: internal/state of its bundle")
@@ -277,12 +302,29 @@ def plan_new_command(options: argparse.Namespace) -> Answer:
     tree = plan.to_json()
     tree["purpose"] |= dict(pair(one) for one in options.purpose)
     tree["price"] |= dict(json_pair(one) for one in options.price)
+    if options.sample is not None:
+        tree["sample"] = _sample(options.sample, tree["parameters"].get("people") or tree["price"]["people"])
     written = with_reasons(Plan.loads(json.dumps(tree), file=out.name), dict(map(pair, options.reason)))
     if written.files or any(source.required for source in found.reads(options.step)):
         written = pin_reading(written, base=out.parent)
     written = _with_received(written, found.reads(options.step), out.parent)
     write_text(out, written.dumps())
     return {"plan": out.name, "fingerprint": written.fingerprint}, 0
+
+
+def _sample(written: str, people: Any) -> str:
+    """Return the share of the people who are in a sample, from that share or from their number.
+
+    A number is made a share of how many there are as declared: who is in it must not hang on the rows.
+    """
+    found = number_option(written, "--sample")
+    if found >= 1:
+        if not isinstance(people, int) or people <= found:
+            raise InputRefused("commands.sample_of_how_many", found=written)
+        found /= people
+    if found <= 0:
+        raise InputRefused("commands.not_a_number", option="--sample")
+    return str(found)
 
 
 def _with_received(plan: Any, sources: Sequence[Any], base: Path) -> Any:

@@ -79,22 +79,28 @@ def add_commands(add: Commands) -> None:
         "--out", required=True, metavar="FOLDER", help="the bundle; signed again if it is there"
     )
     share.add_argument("--send", required=True, metavar="FILE", help="the file that goes to the coordinator")
+    later = action("next", next_command, _next_lines)
+    later.add_argument("study", metavar="STUDY")
+    later.add_argument("shares", metavar="SHARE", nargs="+")
+    _of_register(later, "--register", required=True)
+    later.add_argument("--out", required=True, metavar="STUDY", help="the study of the next round")
     combine = action("combine", combine_command, _combine_lines)
     combine.add_argument("study", metavar="STUDY")
     combine.add_argument("shares", metavar="SHARE", nargs="+")
     _of_register(combine, "--register", required=True)
     combine.add_argument("--out", required=True, metavar="FOLDER")
-    combine.add_argument(
-        "--without", metavar="NAME", action="append", default=[], help="a site that sent no share"
-    )
+    for parser in (later, combine):
+        parser.add_argument(
+            "--without", metavar="NAME", action="append", default=[], help="a site that sent no share"
+        )
+        parser.add_argument(
+            "--mask",
+            metavar="MASK",
+            action="append",
+            default=[],
+            help="the answer of a holder, where there are some",
+        )
     _signs(share)
-    combine.add_argument(
-        "--mask",
-        metavar="MASK",
-        action="append",
-        default=[],
-        help="the answer of a holder, where there are some",
-    )
     roster = action("roster", roster_command, _roster_lines)
     roster.add_argument("study", metavar="STUDY")
     roster.add_argument("shares", metavar="SHARE", nargs="+")
@@ -254,6 +260,22 @@ def share_command(options: argparse.Namespace) -> Answer:
     return {"bundle": str(out), "file": options.send, "paid": is_new, "site": options.site}, 0
 
 
+def next_command(options: argparse.Namespace) -> Answer:
+    """Write the study of the next round, with the totals of those before."""
+    from engine.ledger import Ledger
+    from engine.methods.shared.site_files import read_study
+    from engine.release import signing, studies
+
+    ledger = Ledger(ledger_path(options))
+    key = signing.open_key(ledger, register_named(ledger, options.register), _passphrase(options))
+    study = studies.content_of(Path(options.study))
+    shares = [studies.read_share(Path(one)) for one in options.shares]
+    answers = [studies.read_mask(Path(one)) for one in options.mask]
+    content = studies.next_round(study, shares, key, options.without, answers)
+    write_bytes(Path(options.out), content)
+    return _study_json(read_study(content)) | {"file": options.out}, 0
+
+
 def combine_command(options: argparse.Namespace) -> Answer:
     """Put the shares of a study together to one release."""
     from engine.ledger import Ledger
@@ -313,6 +335,9 @@ def _passphrase(options: argparse.Namespace) -> str | None:
 
 
 def _study_json(study: Any) -> dict[str, Any]:
+    from engine.release.studies import level_of_round
+
+    of_round = float(f"{float(level_of_round(study)):.6g}")
     members = [(study.coordinator, "coordinates"), *((one, "site") for one in study.roster)]
     members += [(one, "holder") for one in study.holders]
     return {
@@ -321,9 +346,11 @@ def _study_json(study: Any) -> dict[str, Any]:
         "title": study.title,
         "method": study.method,
         "parameters": dict(study.parameters),
-        "epsilon": study.head["budget"]["epsilon"],
+        "epsilon": study.head["budget"]["epsilon"] if study.rounds == 1 else of_round,
         "delta": study.head["budget"]["delta"],
         "attempt": study.attempt,
+        "round": study.round,
+        "rounds": study.rounds,
         "rehearsal": study.rehearsal,
         "numbers": sum(study.cells),
         "way": study.way,
@@ -349,12 +376,20 @@ def _show_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     said = "study_rehearsed" if answer["rehearsal"] else "study_says"
     names = ("title", "study", "attempt", "method", "epsilon", "numbers")
     yield texts.text(f"commands.{said}", language=language, **{name: answer[name] for name in names})
+    if answer["rounds"] > 1:
+        places = {name: answer[name] for name in ("round", "rounds")}
+        yield texts.text("commands.study_round", language=language, **places)
     rows = [
         (one["name"], one["fingerprint"], texts.text(f"commands.study_{one['part']}", language=language))
         for one in answer["members"]
     ]
     yield from table_lines(heads("member fingerprint part", language), rows)
     yield texts.text("commands.study_compare", language=language)
+
+
+def _next_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    yield texts.text("commands.study_next_done", language=language, file=answer["file"])
+    yield from _show_lines(answer, language)
 
 
 def _share_lines(answer: dict[str, Any], language: str) -> Iterator[str]:

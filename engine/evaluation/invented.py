@@ -50,7 +50,8 @@ class Sides:
         unused = context.held_out.rows() if context.held_out is not None else None
         if unused is not None and not len(unused):
             unused = None
-        names = [str(name) for name in copies[0] if name in used]
+        key = context.schema.person_key  # invented numbers: no row would be a copy by them
+        names = [str(name) for name in copies[0] if name in used and (key is None or name != key.name)]
         return Sides(copies, used, unused, tuple(context.schema.column(name) for name in names))
 
     @property

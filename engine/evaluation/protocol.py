@@ -33,11 +33,12 @@ class Audience(StrEnum):
 
 
 class Need(StrEnum):
-    """What a measure reads: the table before the release, rows used and kept out, what was released."""
+    """What a measure reads: the table before the release, rows used, kept out, of others, and released."""
 
     TABLE = "table"
     USED = "used"
     HELD_OUT = "held_out"
+    OTHERS = "others"
     RELEASE = "release"
 
 
@@ -71,6 +72,8 @@ class Private:
         Rows of people who were kept from the method; None where nobody was.
     people
         A number for each row's person in ``table``, −1 without one; None where it was not worked out.
+    others
+        By source, the rows of the further private tables that the release was made from.
     """
 
     subject: Method
@@ -82,6 +85,7 @@ class Private:
     work_folder: Path | None = None
     held_out: Table | None = None
     people: npt.NDArray[np.integer] | None = field(default=None, repr=False)
+    others: Mapping[str, Table] = field(default_factory=dict)
 
     def only(self, needs: frozenset[Need]) -> Private:
         """Return what a measure with these needs gets: whoever reads anything else fails."""
@@ -135,7 +139,7 @@ class Measure(ABC):
     @property
     def asks_rows(self) -> bool:
         """Whether it needs all rows of a table in memory at once."""
-        return bool(self.needs & {Need.TABLE, Need.USED, Need.HELD_OUT}) and not self.answered
+        return bool(self.needs & {Need.TABLE, Need.USED, Need.HELD_OUT, Need.OTHERS}) and not self.answered
 
     def applies(self, subject: Method) -> bool:
         """Say whether the measure has something to say, from declarations only."""

@@ -18,7 +18,6 @@ from engine.risk.reidentification import prosecutor
 from engine.risk.sensitive import closeness, diversity, sensitive_counts
 from engine.table.declared import people_of_rows
 from engine.table.schema import Column, Kind, Role, Schema
-from engine.texts import number
 from engine.views import NumberView, TableView, Text, View
 
 ID = "risk.after"
@@ -93,7 +92,7 @@ def _by_all_view(by_all: Mapping[str, int]) -> tuple[NumberView, ...]:
     if not by_all:
         return ()
     three = Text(f"{WORDS}.numbers.alone_by_all")
-    of_all = f"/ {number(by_all['people_released'])}"
+    of_all = f"/ {by_all['people_released']}"
     return (NumberView(_label("alone_by_all"), by_all["alone_by_all"], three, of_all),)
 
 

@@ -26,7 +26,7 @@ from engine.risk.copies import (
 from engine.risk.membership import Telling, telling
 from engine.utility import scattered
 from engine.utility.distances import AMOUNTS, Scale, classes_of
-from engine.views import Cell, NumberView, TableView, Text
+from engine.views import Cell, NumberView, TableView, Text, percent
 
 ID = "risk.synthetic_copied"
 WORDS = f"measures.{ID}"
@@ -192,8 +192,8 @@ def _share(rate: Rate | None) -> float | None:
     return None if rate is None else round(rate.share, 4)
 
 
-def _percent(rate: Rate | None) -> str | None:
-    return None if rate is None else f"{100 * rate.share:.1f} %"
+def _percent(rate: Rate | None) -> Text | None:
+    return None if rate is None else percent(rate.share)
 
 
 def _table(rates: Mapping[str, tuple[Rate | None, ...]], tried: int) -> TableView:
@@ -208,10 +208,8 @@ def _table(rates: Mapping[str, tuple[Rate | None, ...]], tried: int) -> TableVie
         attack, _, column = name.partition(".")
         made = rates[name][0]
         assert made is not None
-        low, high = made.interval
-        interval = f"{100 * low:.1f} – {100 * high:.1f} %"
         said = Text(f"{WORDS}.views.attacks.{attack}", {"column": column})
-        rows.append((said, *map(_percent, rates[name]), interval, made.attacks))
+        rows.append((said, *map(_percent, rates[name]), percent(*made.interval), made.attacks))
     headings = tuple(
         Text(f"{WORDS}.views.attacks.{name}")
         for name in ("attack", "made", "unused", "original", "interval", "count")
@@ -233,14 +231,13 @@ def membership_view(found: Mapping[str, Telling], base: str) -> TableView:
     rows: list[tuple[Cell, ...]] = []
     for name, one in found.items():
         low, high = one.interval
-        first, last = one.found.interval
         rows.append(
             (
                 Text(f"{base}.views.nearest.{name}"),
                 round(one.area, 3),
-                f"{low:.3f} – {high:.3f}",
+                Text("views.from_to", {"low": low, "high": high}),
                 _percent(one.found),
-                f"{100 * first:.1f} – {100 * last:.1f} %",
+                percent(*one.found.interval),
                 one.found.attacks,
             )
         )

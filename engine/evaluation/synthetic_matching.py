@@ -15,7 +15,7 @@ from engine.risk.matching import Codes, Known, Matched, Strongest, Way, match, s
 from engine.utility import scattered
 from engine.utility.distances import Scale
 from engine.utility.intervals import Cells
-from engine.views import Cell, NumberView, TableView, Text
+from engine.views import Cell, NumberView, TableView, Text, percent
 
 ID = "risk.synthetic_matching"
 WORDS = f"measures.{ID}"
@@ -129,10 +129,10 @@ def _table(found: dict[str, Matched], known: Sequence[str], made: Strongest, *, 
         rows.append(
             (
                 Text(f"{WORDS}.views.cases.{name}"),
-                f"{100 * one.expected:.2f} %",
-                f"{100 * one.true_rate.share:.1f} %",
-                f"{100 * low:.1f} – {100 * high:.1f} %",
-                f"{100 * one.false_rate.share:.1f} %" if one.false_rate.attacks else None,
+                Text("views.small_percent", {"percent": 100 * one.expected}),
+                percent(one.true_rate.share),
+                percent(low, high),
+                percent(one.false_rate.share) if one.false_rate.attacks else None,
                 one.true_rate.attacks,
             )
         )

@@ -15,14 +15,13 @@ from engine.ledger.values import Compose, Holding, Match
 
 
 def refuse_other(target: Holding, matches: Sequence[Match], reason: str) -> bool:
-    """Return whether the table goes elsewhere than its strongest match, which needs a reason."""
-    if not matches or any(
-        match.holding.id == target.id and match.strength == matches[0].strength for match in matches
-    ):
-        return False
-    if not reason:
-        raise matches[0].refusal(target.name)
-    return True
+    """Return whether people of a table are charged to another than knows them: that needs a reason."""
+    strongest = [one for one in matches if one.strength == matches[0].strength]
+    own = next((one for one in strongest if one.holding.id == target.id), None)
+    known = next(iter(matches), None) if own is None else own.further
+    if known is not None and not reason:
+        raise known.refusal(target.name)
+    return known is not None
 
 
 def refuse_other_key(db: sqlite3.Connection, target: Holding, key: str, reason: str) -> bool:

@@ -17,6 +17,10 @@ from engine.errors import InputRefused, VerificationFailed
 Digests = arrays.Words
 NONE: Digests = np.zeros(0, dtype=np.uint64)
 
+MOST_KEPT = 1 << 18
+"""Digests that are kept of a table that memory does not hold."""
+_FEWEST_OF_MANY = MOST_KEPT // 4  # as few are kept of many at least; so many are never all below a half
+
 _SIZE_BITS = 5
 _SIZES = 1 << _SIZE_BITS
 _SIZE = np.uint64(_SIZES - 1)
@@ -91,12 +95,44 @@ def clean(people: Any) -> Digests:
 
 def distinct(values: Digests) -> Digests:
     """Return values sorted and distinct (sorting is ten times faster here than `numpy.unique`)."""
+    if values.size and (values[1:] > values[:-1]).all():
+        return values
     found = np.sort(values)
     return found[np.append(True, found[1:] != found[:-1])] if found.size else found
 
 
+def halvings(kept: Digests) -> int:
+    """Return n where of many digests those below 2^(64 − n) alone were kept; 0 where all were.
+
+    Parameters
+    ----------
+    kept
+        Sorted. Digests are uniform: as many as are kept of more than `MOST_KEPT` are never all below a half
+        by chance, but with a probability below 2^−65536.
+
+    Examples
+    --------
+    >>> some = np.arange(1 << 17, dtype=np.uint64)
+    >>> halvings(some << np.uint64(45)), halvings(some << np.uint64(47)), halvings(some[:9])
+    (2, 0, 0)
+    """
+    return 64 - int(kept[-1]).bit_length() if kept.size >= _FEWEST_OF_MANY else 0
+
+
+def below(kept: Digests, halved: int) -> Digests:
+    """Return the digests below 2^(64 − halved), a part of those that any smaller number of halvings keeps."""
+    return kept[: np.searchsorted(kept, np.uint64((1 << (64 - halved)) - 1), side="right")]
+
+
 class Gathered:
     """Digests that come some at a time, each kept once.
+
+    Parameters
+    ----------
+    known
+        Sorted and distinct.
+    most
+        How many are kept, where more come: half of all that there can be, then a quarter … None for all.
 
     Examples
     --------
@@ -106,8 +142,9 @@ class Gathered:
     [1, 2]
     """
 
-    def __init__(self, known: Digests = NONE) -> None:
+    def __init__(self, known: Digests = NONE, most: int | None = None) -> None:
         self._known, self._more, self._size = known, list[Digests](), 0
+        self._most, self._halved = most, 0
 
     def add(self, digests: Digests) -> None:
         """Add some."""
@@ -121,6 +158,10 @@ class Gathered:
         if self._more:
             self._known = distinct(np.concatenate([self._known, *self._more]))
             self._more, self._size = [], 0
+        self._known = below(self._known, self._halved)
+        while self._most is not None and self._known.size > self._most:
+            self._halved += 1
+            self._known = below(self._known, self._halved)
         return self._known
 
 
@@ -131,13 +172,15 @@ def among(values: Digests, known: Digests) -> npt.NDArray[np.bool_]:
     return np.asarray(known[np.minimum(np.searchsorted(known, values), known.size - 1)] == values)
 
 
-def chance(people: Digests, known: Digests, shared: Digests) -> float:
+def chance(people: Digests, known: Digests, shared: Digests, halved: int = 0) -> float:
     """Return an upper limit of the probability that as many people would be shared by coincidence.
 
     Parameters
     ----------
     people, known, shared
         Digests of a table, of a register, and of those in both; each sorted and distinct.
+    halved
+        Where only those below 2^(64 − halved) are compared: of all numbers there are as many times fewer.
 
     Returns
     -------
@@ -158,15 +201,17 @@ def chance(people: Digests, known: Digests, shared: Digests) -> float:
     a, b, both = (_by_size(some) for some in (people, known, shared))
     if both[0]:
         return 0.0
-    expected = _expected(a, b)
+    expected = _expected(a, b, halved)
     k = int(both.sum())
     if k <= expected:
         return 1.0
     return math.exp(k - expected - k * math.log(k / expected)) if expected else 0.0
 
 
-def _expected(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> float:
-    room = 2.0 ** np.maximum(np.arange(_SIZES) - 1, 1)  # 0 and 1 have one binary digit, 2 and 3 two …
+def _expected(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64], halved: int) -> float:
+    room = 2.0 ** (
+        np.maximum(np.arange(_SIZES) - 1, 1) - halved
+    )  # 0 and 1 have one binary digit, 2 and 3 two …
     full = np.maximum(a, b) >= room / 4
     runs = full | np.append(False, full[:-1] & (np.arange(_SIZES - 1) > 0))
     return float(np.where(runs, np.minimum(a, b), a * (b / room))[1:].sum())

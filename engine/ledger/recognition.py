@@ -169,7 +169,7 @@ class Recognition(Register):
                     "fingerprint": table.fingerprint,
                     "columns": journal.write_names(table.columns),
                     "key": names["key"],
-                    "people": int(table.people.size),
+                    "people": table.size,
                     "traces_hash": traces.keep(db, identity, table),
                     "reason": names["why"],
                     "created": journal.now(),

@@ -247,6 +247,13 @@ class Register:
         known = self.holding(holding).id
         return hmac.new(self._key(), f"register\0{known}".encode(), hashlib.sha256).digest()
 
+    def sample_key(self) -> bytes:
+        """Return a secret of 32 bytes that decides who is in a sample of people; it stays inside.
+
+        The same for all releases: samples are parts of one another, and no further one tells of others.
+        """
+        return hmac.new(self._key(), b"sample", hashlib.sha256).digest()
+
     def keep_pseudonym_key(self, entry: str, key: bytes) -> None:
         """Journal by which key a release has pseudonyms: a digest that tells nothing without the ledger."""
         digest = self._pseudonym_digest(key)

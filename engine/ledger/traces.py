@@ -11,7 +11,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,11 @@ class Traces:
     contents: Digests
 
     @property
+    def size(self) -> int:
+        """Return how many people the table has; about, where a sample of them is kept."""
+        return int(self.people.size) << people.halvings(self.people)
+
+    @property
     def sampled(self) -> int:
         """Return n where all row hashes are below 2^(64 − n)."""
         return 64 - int(self.plain_rows[-1]).bit_length() if self.plain_rows.size else 0
@@ -68,7 +73,8 @@ class Known:
     """An attached table as the ledger kept it.
 
     ``number`` is the row of the journal that attached it, ``key`` the column that named its people, ``size``
-    how many there were. Older programs kept only those of its people who were new with it.
+    how many there were. Older programs kept only those of its people who were new with it; of a table that
+    memory did not hold a sample is kept, of which two tables have the same part, see `people.halvings`.
     """
 
     number: int
@@ -201,7 +207,9 @@ def kin(
         return Kin()
     alike = max(1.0 if one.fingerprint == table.fingerprint else _share(_rows(table, one)) for one in own)
     is_named = bool(key) and all(one.key.casefold() == key.casefold() for one in own)
-    if not is_named or any(one.size and not (one.people.size or one.rows.size) for one in past):
+    is_sampled = any(people.halvings(kept) for kept in (table.people, *(one.people for one in past)))
+    nothing = any(one.size and not (one.people.size or one.rows.size) for one in past)
+    if not is_named or nothing or is_sampled:
         return Kin(alike)
     strangers = np.ones(each.size, dtype=bool)
     for one in own:
@@ -245,7 +253,8 @@ def shared(
     found: list[Groups] = []
     if not all(own):
         return found
-    if key and all(one.key.casefold() == key.casefold() and one.people.size == one.size for one in every):
+    is_whole = all(one.key.casefold() == key.casefold() and one.people.size == one.size for one in every)
+    if key and is_whole and not people.halvings(table.people):
         members, units = _grouped([table.people, *(everyone(some) for some in own)])
         is_in, places, sizes = members
         found.append((is_in, sizes, places[np.searchsorted(units, each)]))
@@ -269,21 +278,52 @@ def _grouped(
 
 def matches(holdings: Sequence[Holding], kept: Mapping[str, list[Known]], table: Traces) -> list[Match]:
     """Return how the table relates to each holding that it shares anything with, the strongest first."""
-    found = [_match(holding, kept.get(holding.id, []), table) for holding in holdings]
-    return sorted((one for one in found if one.grounds), key=lambda one: one.strength, reverse=True)
+    related = [_match(holding, kept.get(holding.id, []), table) for holding in holdings]
+    found = sorted((one for one in related if one.grounds), key=lambda one: one.strength, reverse=True)
+    return [
+        replace(one, further=_further(one, found, kept, table)) if one.strength == found[0].strength else one
+        for one in found
+    ]
+
+
+def _further(
+    own: Match, found: Sequence[Match], kept: Mapping[str, list[Known]], table: Traces
+) -> Match | None:
+    """Return the strongest relation to another holding of the people, or rows, that one does not know."""
+    rest = _beyond(table, kept.get(own.holding.id, []))
+    others = [_match(one.holding, kept.get(one.holding.id, []), rest) for one in found if one is not own]
+    sure = [one for one in others if one.grounds[:1] in (("people",), ("rows",))]
+    strongest = max(sure, key=lambda one: one.strength, default=None)
+    return None if strongest is None else replace(strongest, people=own.people, rows=own.rows)
+
+
+def _beyond(table: Traces, tables: Sequence[Known]) -> Traces:
+    """Return what a table has beyond known ones: people, or parts of rows where nobody is named."""
+    below = len(table.rows_below(max((one.sampled for one in tables), default=0)))
+    rows, plain_rows = table.rows[:below], table.plain_rows[:below]
+    is_new = ~among(rows, distinct(np.concatenate([NONE, *(one.rows for one in tables)])))
+    is_new &= not table.people.size
+    return replace(
+        table,
+        fingerprint="",
+        people=table.people[~among(table.people, everyone(tables))],
+        columns=(),
+        plain_rows=plain_rows[is_new],
+        rows=rows[is_new],
+        contents=NONE,
+    )
 
 
 def _match(holding: Holding, tables: list[Known], table: Traces) -> Match:
-    persons = everyone(tables)
-    shared = table.people[among(table.people, persons)]
+    people_shared, chance = _people(table, tables)
     rows_shared, rows = max((_rows(table, one) for one in tables), key=_share, default=(0, 0))
     names = frozenset(map(_plain, table.columns))
     return Match(
         holding=holding,
         same_table=any(one.fingerprint == table.fingerprint for one in tables),
-        people=int(table.people.size),
-        people_shared=int(shared.size),
-        chance=people.chance(table.people, persons, shared),
+        people=table.size,
+        people_shared=people_shared,
+        chance=chance,
         rows=rows,
         rows_shared=rows_shared,
         contents=int(table.contents.size),
@@ -292,6 +332,24 @@ def _match(holding: Holding, tables: list[Known], table: Traces) -> Match:
         columns_shared=max((_alike(names, one.columns) for one in tables), default=0),
         same_columns=bool(names) and any(one.columns == names for one in tables),
     )
+
+
+def _people(table: Traces, tables: list[Known]) -> tuple[int, float]:
+    """Return how many people of the table some known ones have, and the chance that it is coincidence.
+
+    Where a sample is kept of a table only the part is compared that every table has of its own people, and
+    what is shared is as many times more; without the tables of which less is kept it may tell more.
+    """
+    own = people.halvings(table.people)
+    found = [(0, 1.0)]
+    for most in sorted({people.halvings(one.people) for one in tables}):
+        halved = max(own, most)
+        known = everyone([one for one in tables if people.halvings(one.people) <= most])
+        persons, compared = people.below(known, halved), people.below(table.people, halved)
+        shared = compared[among(compared, persons)]
+        chance = people.chance(compared, persons, shared, halved)
+        found.append((min(int(shared.size) << halved, table.size), chance))
+    return min(found, key=lambda one: (one[1], -one[0]))
 
 
 def _rows(table: Traces, one: Known) -> tuple[int, int]:

@@ -250,6 +250,9 @@ class Match:
     columns, columns_shared, same_columns
         Column names, and how many an attached table has too: counted where all names of one table are among
         those of the other, or half of all are shared. ``same_columns``: all of them, and no others.
+    further
+        Of the holding that the table seems to belong to: the strongest relation of what that one does not
+        know, people or parts of rows, to another one.
     """
 
     holding: Holding
@@ -264,6 +267,7 @@ class Match:
     columns: int
     columns_shared: int
     same_columns: bool
+    further: Match | None = None
 
     @property
     def share(self) -> Fraction:

@@ -56,7 +56,7 @@ class Held(StrEnum):
 
 
 class Leaving:
-    """What leaves of rows, for who chooses among methods: nothing else depends on it."""
+    """What leaves of rows, for who chooses among methods."""
 
     held: ClassVar[Held | None] = None
     """What a recipient holds, where it does not follow from family and rows: see `Method.in_hands`."""
@@ -65,6 +65,8 @@ class Leaving:
     """Whether rows of people leave."""
     invented: ClassVar[bool] = False
     """Whether every value of a row that leaves is drawn from a model, so that no row is anybody's in part."""
+    contracted: ClassVar[bool] = False
+    """Whether it leaves only under an agreement that the purpose names: see `engine.release.check`."""
     changes: ClassVar[tuple[Changes, ...]] = ()
     """What becomes of their values."""
     usual: ClassVar[bool] = False

@@ -36,6 +36,7 @@ from engine.methods.once import once
 from engine.methods.parameters import Parameter, Problem
 from engine.methods.trying import Triable
 from engine.methods.values import columns_named, resolve
+from engine.privacy.events import Event
 from engine.privacy.promise import Neighbours, Promise, Unit
 from engine.progress import SILENT, Progress
 from engine.table.schema import Role, Schema
@@ -62,7 +63,8 @@ class Inside:
     Parameters
     ----------
     views, figures
-        Shown, and kept in the evidence for inside.
+        Shown, and kept in the evidence for inside. A figure called ``sentence``, with ``id`` and ``values``
+        of a text, stands on the first page of the report that stays.
     files
         Name → content of what stays with the auditor's folder.
     keys
@@ -85,6 +87,8 @@ DECLARED_SIZES = (5, 20, 100, 1000)
 POINTS, PERCENT = "percentage points", "%"
 """Units: how far a share is from another share; a part of something that is named."""
 LOG_ODDS = "log-odds"
+MOST_ROUNDS = 3
+"""Of a study of several sites: beyond, an engine is for it that carries files by itself."""
 MAIN = "people"
 """What most methods call their only source."""
 
@@ -278,7 +282,8 @@ class TableArtefact:
 
     ``name`` has no ending and names nothing of the rows. ``origins``: the used row that each row of the first
     was made from, where it was; for the custodian's eyes, never written. ``further``: those of the others.
-    ``redrawn``: whether each synthetic table was drawn with parameters of its own.
+    ``redrawn``: whether each synthetic table was drawn with parameters of its own. ``key``: the column by
+    which rows of other tables name a row of this one; ``links``: by column, the table and column it names.
     """
 
     name: str
@@ -287,6 +292,8 @@ class TableArtefact:
     origins: np.ndarray | None = field(default=None, repr=False, compare=False)
     further: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
     redrawn: bool = False
+    key: str = ""
+    links: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def frame(self) -> pandas.DataFrame:
@@ -474,8 +481,8 @@ class Method(Triable, Leaving, ABC):
     compares: ClassVar[bool] = False
     """Whether it has to see its own earlier releases of the register, which could be subtracted."""
     summable: ClassVar[bool] = False
-    """Whether one answer can be made of the noisy sums of several sites: it asks rows for sums alone, once,
-    and says of its noise only what `engine.privacy.accuracy` says, which can be that of several sites."""
+    """Whether one answer can be made of the noisy sums of several sites: it asks rows for sums alone, once or
+    in a few rounds, and says of its noise only what `engine.privacy.accuracy` says, which can be theirs."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Distributions whose versions belong in the evidence, beyond those that every release uses."""
     variants: ClassVar[tuple[Mapping[str, Any], ...]] = ()  # worth comparing with what was chosen
@@ -610,6 +617,15 @@ class Method(Triable, Leaving, ABC):
     def asks_once(self) -> bool:
         """Whether with these settings no sum hangs on an answer that came before; asked where `summable`."""
         return True
+
+    @property
+    def rounds(self) -> tuple[Event, ...]:
+        """Return what each round draws, where sums hang on answers before; asked where `summable`.
+
+        At most `MOST_ROUNDS`, and Laplace noise alone: a round is paid by itself, before it starts. Empty
+        where it asks once, and where it cannot be made in so few.
+        """
+        return ()
 
     @once
     def uses(self) -> Mapping[str, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.methods.once import once
 from engine.progress import SILENT, Progress
-from engine.views import Cell, Label, Text
+from engine.views import Cell, Label, TableView, Text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -216,7 +216,23 @@ class Choices:
     found: int
 
 
-Tried = SolutionMap | Standing | CountTables | Choices
+@dataclass(frozen=True)
+class Attacked:
+    """What an attack on what would leave reads, which was run on the rows.
+
+    Parameters
+    ----------
+    said
+        Its worst figure in a sentence.
+    views
+        All of it.
+    """
+
+    said: Text
+    views: tuple[TableView, ...]
+
+
+Tried = SolutionMap | Standing | CountTables | Choices | Attacked
 
 
 class Triable:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,6 +66,40 @@ def keep_rows(person_codes: npt.NDArray[np.integer], *, cap: int, noise: Noise) 
         kept = _smallest_keys(codes, keys, min(cap, codes.size))  # any whole number may be declared
         if kept is not None:
             return kept
+
+
+def keep_people(names: Iterable[str], *, share: Fraction, secret: bytes) -> npt.NDArray[np.bool_]:
+    """Choose who is in a sample of whole people, by lots that fall alike under the same secret.
+
+    Parameters
+    ----------
+    names
+        The person key of every person.
+    share
+        Of the people, between 0 and 1.
+    secret
+        Decides the lots; nobody outside knows it.
+
+    Returns
+    -------
+    ndarray of bool
+        True for who is in it.
+
+    Notes
+    -----
+    The lot of a person follows from the person key and the secret alone: adding or removing somebody moves
+    nobody else, so that neighbouring tables have neighbouring samples, whatever the secret is. Who is in a
+    smaller share is in every larger one.
+
+    Examples
+    --------
+    >>> half, tenth = (keep_people("abcdefgh", share=Fraction(1, n), secret=b"k") for n in (2, 10))
+    >>> (half | ~tenth).all().item(), half.tolist()
+    (True, [True, True, True, True, False, True, True, False])
+    """
+    below = share * 2**64
+    lots = (hashlib.blake2b(name.encode(), key=secret, digest_size=8).digest() for name in names)
+    return np.array([int.from_bytes(lot, "big") < below for lot in lots], dtype=bool)
 
 
 def keep_same_rows(

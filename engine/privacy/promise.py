@@ -25,6 +25,8 @@ from engine.privacy.events import Neighbours as Neighbours
 
 WEIGHED = "histories_weighed"
 """The assumption of a release in which all rows of a person count together, however many."""
+WHOLE = "histories_whole"
+"""The same where nothing bounds what they tell, so that none counts less."""
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -102,8 +104,8 @@ class Promise:
 
     @property
     def weighs(self) -> bool:
-        """Whether all rows of a person count, each less where they are many: no cap leaves any out."""
-        return WEIGHED in self.assumptions
+        """Whether all rows of a person count, mostly each less where they are many: no cap leaves any out."""
+        return WEIGHED in self.assumptions or WHOLE in self.assumptions
 
     def to_json(self) -> dict[str, Any]:
         """Return the promise as JSON values; exact fractions as text ``"p/q"``."""

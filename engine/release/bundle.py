@@ -65,14 +65,14 @@ OWN_FILES = {
     "internal": frozenset((SUMS, EVIDENCE, "report-internal.pdf", "report-internal.html")),
 }
 PACKAGE, READ_PYTHON, READ_R = "datapackage.json", "read.py", "read.R"
-MODEL_CARD = "MODEL_CARD.md"
+MODEL_CARD, MODEL_CARD_PDF = "MODEL_CARD.md", "MODEL_CARD.pdf"
 CRATE, HEALTH, CROISSANT = "ro-crate-metadata.json", "healthdcat.json", "croissant.json"
-READERS = frozenset((PACKAGE, READ_PYTHON, READ_R, MODEL_CARD, CRATE, HEALTH, CROISSANT))
+READERS = frozenset((PACKAGE, READ_PYTHON, READ_R, MODEL_CARD, MODEL_CARD_PDF, CRATE, HEALTH, CROISSANT))
 """What programs read: some only on wish, beside tables or a model, and not all in earlier versions."""
 WORDED = frozenset(
     (
-        *("README.txt", "verify.html", MODEL_CARD, "report-external.pdf", "report-external.html"),
-        *("report-internal.pdf", "report-internal.html"),
+        *("README.txt", "verify.html", "report-external.pdf", "report-external.html"),
+        *("report-internal.pdf", "report-internal.html", MODEL_CARD, MODEL_CARD_PDF),
     )
 )
 """Papers of which there may be one in each language."""
@@ -120,7 +120,8 @@ def own_files(evidence: Mapping[str, Any]) -> frozenset[str]:
 
 def readers_of(evidence: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of what programs read, which some releases have and others do not."""
-    return READERS.union(name_in(MODEL_CARD, one) for one in further_languages(evidence))
+    further = further_languages(evidence)
+    return READERS.union(name_in(card, one) for card in (MODEL_CARD, MODEL_CARD_PDF) for one in further)
 
 
 @dataclass(frozen=True)
@@ -399,6 +400,7 @@ def dictionary_json(
         "file": artefact.files[0],
         **several,
         **written,
+        **_keys_json(artefact),
         "columns": [
             _entry_json(
                 replace(entry, values=released[entry.name]),
@@ -409,6 +411,14 @@ def dictionary_json(
             for entry in artefact.dictionary
         ],
     }
+
+
+def _keys_json(artefact: TableArtefact) -> dict[str, Any]:
+    """Return how a table hangs together with others: its key, and the columns that name rows of these."""
+    links = [
+        {"column": column, "file": f"{table}.csv", "of": of} for column, (table, of) in artefact.links.items()
+    ]
+    return {**({"key": artefact.key} if artefact.key else {}), **({"links": links} if links else {})}
 
 
 def _has_cells_of_people(artefact: TableArtefact) -> bool:
@@ -448,7 +458,7 @@ def _entry_json(
     if declared.get("meaning"):
         said = Text("bundle.meaning", {"declared": declared["meaning"], "meaning": said})
     if mistaken:
-        mark = Text("bundle.not_missing", {"values": _quote(mistaken)})
+        mark = Text("bundle.not_missing", {"values": mistaken})
         said = Text("bundle.both", {"first": said, "second": mark})
     tree = {
         "name": entry.name,
@@ -477,20 +487,10 @@ def _mistaken(entry: DictionaryEntry, frames: Sequence[pandas.DataFrame]) -> tup
     return missing_words(cells)
 
 
-def _quote(values: Sequence[str]) -> str:
-    return ", ".join(f"“{value}”" for value in values)
-
-
 def meaning(text: Text, languages: Sequence[str]) -> dict[str, Any]:
     """Return what a file or column is: the English that binds, and where needed what others say it from."""
     says = {"says": to_json(text)} if any(one != texts.FALLBACK for one in languages) else {}
-    return {"meaning": _say(text), **says}
-
-
-def _say(text: Text) -> str:
-    """Return a text in words; it may name other texts."""
-    values = {name: _say(value) if isinstance(value, Text) else value for name, value in text.values.items()}
-    return texts.text(text.id, **values)
+    return {"meaning": texts.text(text.id, **text.values), **says}
 
 
 def write_sums(folder: Path) -> str:

@@ -13,7 +13,7 @@ from engine import policy
 from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
 from engine.ledger.fields import at_least, at_most, canonical, day, exact, words
-from engine.ledger.people import NONE, Digests, Gathered
+from engine.ledger.people import MOST_KEPT, NONE, Digests, Gathered
 from engine.methods.protocol import Method, Service
 from engine.privacy import accounting
 from engine.privacy.promise import Neighbours, Promise
@@ -21,7 +21,7 @@ from engine.release.plan import Plan
 from engine.release.reading import apart, parts_of_keys
 from engine.table.fingerprint import Fingerprints
 from engine.table.schema import Schema
-from engine.table.table import Table
+from engine.table.table import Held, Table
 
 # Decisions of a plan that need a reason: a table that seems to belong to one register is charged to another;
 # another column than before names the people of a register.
@@ -215,11 +215,12 @@ def trace_table(
         Of the table as it was read.
     """
     key = schema.person_key
-    people, other = Gathered(), None
+    most = MOST_KEPT if isinstance(table, Held) else None  # else all of them are in memory anyway
+    people, other = Gathered(most=most), None
     for keys in parts_of_keys(table, schema):
         found, written_apart = ledger.person_digests(keys), apart(keys)
         if written_apart is not None and other is None:
-            other = Gathered(people.found())
+            other = Gathered(people.found(), most)
         if other is not None:
             other.add(found if written_apart is None else ledger.person_digests(written_apart))
         people.add(found)

@@ -18,6 +18,7 @@ from engine.release import charge, reading
 from engine.release.foreseen import Foreseen, foresee, worked_out
 from engine.release.levels import size_of_all
 from engine.release.plan import Plan
+from engine.risk.thresholds import PUBLISHED
 from engine.table.schema import Role, Schema
 
 
@@ -55,6 +56,8 @@ def check(plan: Plan, *, base: Path = Path()) -> Method:
     if whole is not None:  # no groups: the forecast is about what is released
         request = replace(request, sizes=(whole,))
     design = method(request)
+    if plan.sample is not None:
+        reading.refuse_sample(design)
     with worked_out("problems"):
         for problem in design.problems:
             raise InputRefused(problem.code, **problem.values)
@@ -78,11 +81,25 @@ def ready(plan: Plan, design: Method) -> Foreseen:
     Raises
     ------
     InputRefused
-        ``reading.*``, ``charge.*``, ``ledger.*`` about single fields, or ``run.not_computable``.
+        ``reading.*``, ``charge.*``, ``ledger.*`` about single fields, ``run.no_contract``, or
+        ``run.not_computable``.
     """
     reading.refuse_open(plan, design.sources_read)
     charge.refuse_unfit(plan)
+    refuse_without_contract(plan, design)
     return foresee(plan, design)
+
+
+def refuse_without_contract(plan: Plan, design: Method) -> None:
+    """Refuse what leaves only under an agreement where the purpose names none, or says that it is published.
+
+    Raises
+    ------
+    InputRefused
+        ``run.no_contract``.
+    """
+    if design.contracted and (not plan.purpose.agreement.strip() or plan.purpose.control == PUBLISHED):
+        raise InputRefused("run.no_contract")
 
 
 def refuse_language(language: str) -> None:

@@ -119,7 +119,12 @@ def _measure(
 ) -> tuple[dict[str, Any], tuple[View, ...]]:
     """Make a candidate without a bounded loss, measure it, and throw it away."""
     prepared = reading.read_all(
-        plan, design.sources_read, base=base, progress=progress.part(0.0, 0.4), design=design
+        plan,
+        design.sources_read,
+        base=base,
+        progress=progress.part(0.0, 0.4),
+        design=design,
+        sample=reading.Sample.drawn(plan.sample),
     )
     promised.refuse_other(plan, design, prepared)
     main = design.request.private[0]

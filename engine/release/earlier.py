@@ -31,8 +31,10 @@ from engine.release.bundle import INTERNAL, RELEASE, SUMS
 from engine.release.nearby import bundles
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable, person_keys
+from engine.report.content.shared import day
 from engine.table.coding import text_of
 from engine.table.schema import Origin
+from engine.views import Label, Text
 
 EARLIER_MISSING = "earlier_missing"
 """The decision to release without a comparison that could not be made; it needs a reason."""
@@ -298,10 +300,12 @@ def _release(content: bytes | None, entry: Entry) -> EarlierRelease | None:
         return None
 
 
-def titles_of(absent: list[Entry]) -> str:
+def titles_of(absent: list[Entry]) -> list[Label]:
     """Return titles and days of some releases, for people."""
-    named = [f"“{one.title}” ({one.reserved_at[:10]})" for one in absent]
-    return ", ".join(named[:NAMED]) + (" …" if len(named) > NAMED else "")
+    named: list[Label] = [
+        Text("bundle.dated", {"title": one.title, "day": day(one.reserved_at[:10])}) for one in absent
+    ]
+    return named if len(named) <= NAMED else [*named[:NAMED], "…"]
 
 
 def _plain(path: Path) -> bytes:

@@ -24,7 +24,6 @@ MOST_BUNDLES = 500
 LARGEST_SUMS = 1 << 20
 LARGEST = 1 << 24
 MOST_READ = 1 << 27
-NAMED = 5
 
 
 def bundles(places: Iterable[Path]) -> Iterator[tuple[Path, str]]:
@@ -180,10 +179,9 @@ def unexplained_bundles(ledger: Ledger, places: Iterable[Path]) -> tuple[Forgott
 
 def describe_forgotten(found: tuple[Forgotten, ...]) -> dict[str, Any]:
     """Return what is said of forgotten bundles: how many, some of their folders, the latest head."""
-    more = " …" if len(found) > NAMED else ""
     return {
         "count": len(found),
-        "folders": ", ".join(f"“{one.folder[:100]}”" for one in found[:NAMED]) + more,
+        "folders": [one.folder[:100] for one in found],
         "row": max(one.sequence for one in found),
     }
 

@@ -50,11 +50,8 @@ def written(evidence: PublicEvidence) -> dict[str, bytes]:
 def data_package(evidence: PublicEvidence) -> dict[str, Any]:
     """Return the data package as JSON values."""
     purpose = evidence.purpose
-    columns = {
-        str(name): entry["columns"]
-        for entry in evidence.dictionary
-        if "columns" in entry
-        for name in files_of(entry)
+    entries = {
+        str(name): entry for entry in evidence.dictionary if "columns" in entry for name in files_of(entry)
     }
     tree = {
         "$schema": PROFILE,
@@ -66,12 +63,17 @@ def data_package(evidence: PublicEvidence) -> dict[str, Any]:
         f"{OWN}:agreement": str(purpose.get("agreement", "")),
         f"{OWN}:evidence": "evidence.json",
         "resources": [
-            _resource(line, columns.get(str(line["file"])))
+            _resource(line, entries.get(str(line["file"])))
             for line in evidence.artefacts
-            if "copy_of" not in line  # the same again, which not every program reads
+            if not _is_again(line)
         ],
     }
     return {name: value for name, value in tree.items() if value}
+
+
+def _is_again(line: Mapping[str, Any]) -> bool:
+    """Whether a file says again what another says: a copy, or a workbook, which readers take for a table."""
+    return "copy_of" in line or str(line["file"]).endswith(".xlsx")
 
 
 def _contributors(purpose: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -79,7 +81,7 @@ def _contributors(purpose: Mapping[str, str]) -> list[dict[str, Any]]:
     return [{"title": organisation, "roles": ["publisher"]}] if organisation else []
 
 
-def _resource(line: Mapping[str, Any], columns: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
+def _resource(line: Mapping[str, Any], entry: Mapping[str, Any] | None) -> dict[str, Any]:
     path = PurePosixPath(str(line["file"]))
     found: dict[str, Any] = {
         "name": str(path).lower(),
@@ -88,11 +90,23 @@ def _resource(line: Mapping[str, Any], columns: Sequence[Mapping[str, Any]] | No
         "mediatype": str(line["media_type"]),
         "hash": f"sha256:{line['sha256']}",
     }
-    if columns is None:
+    if entry is None:
         return found
-    fields = fields_of(columns)
-    schema = {"fields": fields, "missingValues": [""]}
+    schema = {"fields": fields_of(entry["columns"]), "missingValues": [""], **_keys(entry)}
     return found | {"type": "table", "encoding": "utf-8", f"{OWN}:rows": line.get("rows"), "schema": schema}
+
+
+def _keys(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return which column is named by other tables, and which columns name rows of these."""
+    key = [harmless(str(entry["key"]))] if "key" in entry else []
+    links = [
+        {
+            "fields": [harmless(str(link["column"]))],
+            "reference": {"resource": str(link["file"]).lower(), "fields": [harmless(str(link["of"]))]},
+        }
+        for link in entry.get("links", ())
+    ]
+    return {**({"primaryKey": key} if key else {}), **({"foreignKeys": links} if links else {})}
 
 
 def fields_of(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -150,6 +164,11 @@ def _table_in_r(resource: Mapping[str, Any]) -> str:
     }
     members = [f"kinds = list({kinds})", f"levels = list({levels})"]
     members += [f"{name} = {_listed(inner)}" for name, inner in said.items()]
+    links = {
+        one["fields"][0]: f"c({_in_r(one['reference']['resource'])}, {_in_r(one['reference']['fields'][0])})"
+        for one in resource["schema"].get("foreignKeys", ())
+    }
+    members += [f"links = {_listed(links)}"] if links else []
     return f"  {_in_r(resource['path'])} = list(\n    " + ",\n    ".join(members) + ")"
 
 

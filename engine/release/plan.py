@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,9 @@ class Plan(Shown):
         How many settings were looked at on the rows before these were decided.
     also
         What else is made beside the tables, see `engine.release.copies.wishes`.
+    sample
+        Share of the people who are in the release, each with all rows or with none, see
+        `engine.release.reading.Sample`; None for everybody.
     continues, step, state
         A visit of a service or a round of an exchange: the ledger entry that opened it, the name of the step,
         and the path of the state file that the last visit left.
@@ -156,6 +160,7 @@ class Plan(Shown):
     candidates: tuple[Mapping[str, Any], ...] = ()
     tried: int = 0
     also: tuple[str, ...] = ()
+    sample: Fraction | None = None
     continues: str = ""
     step: str = ""
     state: str = ""
@@ -302,6 +307,7 @@ class Plan(Shown):
             "candidates": [dict(candidate) for candidate in self.candidates],
             "tried": self.tried,
             **({"also": list(self.also)} if self.also else {}),
+            **({} if self.sample is None else {"sample": plain(self.sample)}),
             "continues": self.continues,
             "step": self.step,
             "state": self.state,
@@ -402,6 +408,15 @@ def _sizes(value: Any, field: str) -> tuple[int, ...]:
     return sizes
 
 
+def _share(value: Any, field: str) -> Fraction | None:
+    if value is None:
+        return None
+    share = strict_json.number(value, field)
+    if not 0 < share < 1:
+        raise ValueError("not a part of the people")
+    return share
+
+
 def _texts(value: Any, field: str) -> tuple[str, ...]:
     return strict_json.items(value, field, strict_json.text)
 
@@ -438,6 +453,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
             strict_json.items(value, field, lambda one, place: strict_json.word(one, place, wishes()))
         )
     ),
+    "sample": _share,
     "continues": strict_json.text,
     "step": strict_json.text,
     "state": strict_json.text,

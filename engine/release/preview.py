@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,11 @@ from engine.methods.protocol import Cheaper, Expected, Forecast, Method, Service
 from engine.privacy.promise import Promise
 from engine.protected import agreeing
 from engine.release import charge, seconded
-from engine.release.check import check, ready
+from engine.release.check import check, ready, refuse_without_contract
 from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
-from engine.release.reading import contradictions
+from engine.release.reading import contradictions, pin_lists
 from engine.release.served import Served, served
 from engine.release.verdict import verdict
 from engine.release.whose import whose_rows
@@ -39,6 +40,7 @@ class PlanPreview:
     ledger: LedgerPreview | None = None
     people: int | None = None
     needs_second: bool = False
+    sample: Fraction | None = None
 
     @property
     def promise(self) -> Promise | None:
@@ -48,7 +50,7 @@ class PlanPreview:
     @property
     def rows(self) -> tuple[Text, ...]:
         """Whose rows would be used, how many of each, and who would be kept apart."""
-        return () if self.design is None else whose_rows(self.design, self.people)
+        return () if self.design is None else whose_rows(self.design, self.people, self.sample)
 
     @property
     def refusal(self) -> EngineError | None:
@@ -87,6 +89,7 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path(), waits_as:
     try:
         if not plan.holding.strip():
             raise InputRefused("charge.no_holding")
+        refuse_without_contract(plan, design)
         if ledger is None or charge.known_holding(plan, ledger) is None:
             charge.refuse_too_much(plan, design)
         said = None if ledger is None else charge.preview(plan, ledger, design)
@@ -98,7 +101,7 @@ def preview(plan: Plan, ledger: Ledger | None, *, base: Path = Path(), waits_as:
         problems.append(error)
     if said is not None and said.refusal is not None:
         problems.append(said.refusal)
-    return PlanPreview(tuple(problems), design, forecast, said, plan.people, needs_second)
+    return PlanPreview(tuple(problems), design, forecast, said, plan.people, needs_second, plan.sample)
 
 
 def preview_json(
@@ -110,7 +113,9 @@ def preview_json(
 
 
 def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language: str) -> dict[str, Any]:
-    found, foreseen = preview(plan, ledger, base=base or Path(), waits_as=plan.fingerprint), None
+    place = base or Path()
+    waits_as = pin_lists(plan, base=place).fingerprint
+    found, foreseen = preview(plan, ledger, base=place, waits_as=waits_as), None
     held: tuple[Served, ...] = ()
     if base is not None:
         found = replace(found, problems=(*found.problems, *contradictions(plan, base)))

@@ -58,7 +58,7 @@ def refuse_elsewhere(plan: Plan, ledger: Ledger, key: bytes | None) -> None:
     if not found:
         raise InputRefused("keys.not_of_register", holding=plan.holding.strip(), decision=KEY_ELSEWHERE)
     if _folded(plan.purpose.recipient) not in map(_folded, found):
-        recipients = ", ".join(f"“{one[:100]}”" for one in dict.fromkeys(found))
+        recipients = [one[:100] for one in dict.fromkeys(found)]
         told = {"recipients": recipients, "recipient": plan.purpose.recipient.strip()[:100]}
         raise InputRefused("keys.other_recipient", **told, decision=KEY_ELSEWHERE)
 

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -24,12 +25,12 @@ import pyarrow.compute as pc
 from engine import arrays
 from engine.errors import InputRefused
 from engine.memory import give_back
-from engine.methods.protocol import MAIN, Method, SlotOf, Source
+from engine.methods.protocol import MAIN, Method, Service, SlotOf, Source
 from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
-from engine.table.declared import as_declared, codes_read, encoded_keys, people_of
+from engine.table.declared import as_declared, codes_read, people_of
 from engine.table.fingerprint import Fingerprints, Tracing
 from engine.table.grouped import Asking, Grouped, Grouper, NotGrouped, look
 from engine.table.preparation import prepare as preparation
@@ -46,6 +47,7 @@ from engine.table.server import Server
 from engine.table.stored import Store, Stored
 from engine.table.table import Held, Table
 
+NOT_FOUND = "preparation.people_not_found"
 _TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel", "duckdb"))
 # All that a reader would find out from the rows.
 # What a plan leaves out of ``multiline`` is said by `options_of_reading`.
@@ -103,6 +105,7 @@ def read(
     store: Store | None = None,
     grouped: bool = False,
     password: str | None = None,
+    sample: Sample | None = None,
 ) -> PreparedTable:
     """Read one source of a plan and apply the recorded steps that change no number of rows.
 
@@ -124,6 +127,8 @@ def read(
         be, the rows go to the store all the same.
     password
         Of the user whom the file of a server names.
+    sample
+        Whose rows are kept. By those of all others the ledger knows the table again, and no cell is kept.
 
     Notes
     -----
@@ -154,9 +159,12 @@ def read(
                     if name not in raw:
                         raise InputRefused("reading.column_missing", file=path.name, column=name)
                 key = declared.person_key
-                if key is not None and key.name in raw:
-                    # the longest column to look through: once for all that follows
-                    encoded_keys(raw, key.name)
+                if (
+                    key is not None
+                    and key.name in raw
+                    and isinstance(raw.rows()[key.name].dtype, pd.StringDtype)
+                ):
+                    raw.encoded(key.name)  # the longest column to look through: once for all that follows
                 traced.add(raw)
                 if not names:
                     first, coded = raw.options, codes_read(declared, raw.options)
@@ -164,6 +172,8 @@ def read(
                     raise InputRefused("reading.other_columns", file=path.name, first=files[0][1].name)
                 names.append(raw.names)
                 rows += raw.n_rows
+                if sample is not None:
+                    raw = sample.of(raw, declared)
                 part = as_declared(raw if columns is None else raw.only(columns), declared)
                 if store is None:
                     parts.append(part)
@@ -175,6 +185,8 @@ def read(
         joined = Table.joined(parts)
         give_back()
         table, _ = preparation.prepare(joined, changes, coded, base=base)
+        if sample is not None:  # who is not in the sample may be in the table
+            table.findings = tuple(one for one in table.findings if one.code != NOT_FOUND)
     else:
         table = Stored(store)
     return PreparedTable(
@@ -182,7 +194,7 @@ def read(
         plan.prepared(source),
         tuple(filters),
         ", ".join(Path(reference.path).name for reference in references),
-        _digest(digests),
+        digest_of(digests),
         rows_read=rows,
         fingerprints=traced.found(),
         columns=names[0],
@@ -231,7 +243,7 @@ def _read_grouped(
         plan.prepared(source),
         filters,
         ", ".join(Path(reference.path).name for reference in plan.files_of(source)),
-        _digest(digests),
+        digest_of(digests),
         rows_read=grouper.rows,
         fingerprints=fingerprints,
         columns=tuple(grouper.cells),
@@ -286,7 +298,53 @@ def columns_used(plan: Plan, design: Method, source: str) -> frozenset[str] | No
     return frozenset({*design.uses.get(source, ()), *marked, *filter(None, looked)})
 
 
-def _digest(parts: Sequence[str]) -> str:
+@dataclass(frozen=True)
+class Sample:
+    """A sample of whole people: everybody has a lot of their own, and all rows of a person go the same way.
+
+    Parameters
+    ----------
+    share
+        Of the people.
+    secret
+        By which the lots fall, see `contribution.keep_people`.
+    """
+
+    share: Fraction
+    secret: bytes
+
+    @staticmethod
+    def drawn(share: Fraction | None) -> Sample | None:
+        """Return a sample of its own for what is only looked at; None where everybody is wished for."""
+        return None if share is None else Sample(share, Noise().random_keys(4).tobytes())
+
+    def of(self, table: Table, schema: Schema) -> Table:
+        """Return the rows of those who are in it; rows that are nobody's are in none."""
+        key = schema.person_key
+        assert key is not None, "a sample of people whom nothing tells apart"
+        people = people_of(table, key)
+        chosen = contribution.keep_people(people.distinct.to_pylist(), share=self.share, secret=self.secret)
+        return table.with_rows(table.rows()[np.append(chosen, False)[people.places]])
+
+
+def refuse_sample(design: Method) -> None:
+    """Refuse a sample where nothing tells people apart, and for what is compared with its other releases.
+
+    Raises
+    ------
+    InputRefused
+        ``plan.sample_reads_nobody``, ``plan.sample_compared`` or ``plan.sample_without_key``.
+    """
+    request = design.request
+    if not request.private:
+        raise InputRefused("plan.sample_reads_nobody", method=design.id)
+    if design.compares or isinstance(design, Service):
+        raise InputRefused("plan.sample_compared", method=design.id)
+    if any(request.schemas[name].person_key is None for name in request.private if name in request.schemas):
+        raise InputRefused("plan.sample_without_key")
+
+
+def digest_of(parts: Sequence[str]) -> str:
     """Return the digest that names several files, from theirs; that of one is its own."""
     return parts[0] if len(parts) == 1 else hashlib.sha256("".join(sorted(parts)).encode()).hexdigest()
 
@@ -306,7 +364,7 @@ def refuse_unseen(plan: Plan, prepared: Mapping[str, PreparedTable], seen: Mappi
     """
     for source, one in prepared.items():
         looked = [seen[file.path] for file in plan.files_of(source) if file.path in seen]
-        if looked and len(looked) == len(plan.files_of(source)) and _digest(looked) != one.sha256:
+        if looked and len(looked) == len(plan.files_of(source)) and digest_of(looked) != one.sha256:
             raise InputRefused("reading.not_as_seen", file=one.file)
 
 
@@ -320,11 +378,13 @@ def read_all(
     stores: Mapping[str, Store] = MappingProxyType({}),
     grouped: Collection[str] = (),
     password: str | None = None,
+    sample: Sample | None = None,
 ) -> dict[str, PreparedTable]:
     """Read every source that a method declares, by its name; one that is not required may be absent.
 
     With a design only the columns are kept that it uses. Rows of a source that has a store go there, unless
-    it is one of those that are ``grouped``.
+    it is one of those that are ``grouped``. A sample is of the tables of people, the same people in all of
+    them.
     """
     wanted = [source for source in sources if source.required or plan.files_of(source.name)]
     found = {
@@ -337,6 +397,7 @@ def read_all(
             store=stores.get(source.name),
             grouped=source.name in grouped,
             password=password,
+            sample=sample if source.shape.is_private else None,
         )
         for place, source in enumerate(wanted)
     }
@@ -515,6 +576,20 @@ def _found_out(path: Path, options: ReadOptions) -> ReadOptions:
     if (found.multiline if found.format == "text" else found.width) is None:
         return read_table(path, options=found).options
     return found
+
+
+def pin_lists(plan: Plan, *, base: Path = Path()) -> Plan:
+    """Return the plan with the digests of its lists: of people who objected, of codes and what they become.
+
+    What a second person approves is made with these very lists. One that cannot be read stays as it is:
+    whoever reads it says why.
+    """
+    steps = list(plan.preparation)
+    for place, step in enumerate(steps):
+        if isinstance(step.get("file"), str) and "sha256" not in step:
+            with suppress(InputRefused):
+                steps[place] = {**step, "sha256": file_hash(base / step["file"])}
+    return replace(plan, preparation=tuple(steps))
 
 
 def pinned_to(plan: Plan, options: ReadOptions, *, name: str = MAIN) -> Plan:

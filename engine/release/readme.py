@@ -80,7 +80,7 @@ def _columns(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[str
 def _mistaken(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[str]:
     """Warn of values that a recipient's program would read as missing; nothing where there are none."""
     found = {
-        (str(line["name"]), ", ".join(f"“{value}”" for value in line["not_missing"]))
+        (str(line["name"]), tuple(line["not_missing"]))
         for entry in evidence.dictionary
         for line in entry.get("columns", ())
         if line.get("not_missing")
@@ -165,10 +165,12 @@ def _papers(tree: dict[str, Any], written: bytes, language: str) -> dict[str, by
             "verify.html": verify_page(language=language),
         }
         if evidence.method["family"] == Family.MODEL:
-            from engine.release.bundle import MODEL_CARD
-            from engine.report.content.papers import model_card
+            from engine.release.bundle import MODEL_CARD, MODEL_CARD_PDF
+            from engine.report.content.papers import model_card, model_card_document
 
             found[MODEL_CARD] = model_card(evidence, language=language)
+            card = model_card_document(evidence, language=language)
+            found[MODEL_CARD_PDF] = pdf.render(card, evidence=written, language=language)
     return found
 
 

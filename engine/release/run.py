@@ -42,7 +42,7 @@ from engine.release.check import check, ready, refuse_language
 from engine.release.earlier import earlier, told_of
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
-from engine.release.reading import PreparedTable
+from engine.release.reading import PreparedTable, of_somebody
 from engine.release.reasons import refuse_unexplained
 from engine.release.rows_beside import refuse_rows_beside
 from engine.release.served import Tier, served
@@ -170,6 +170,8 @@ def run_through(
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
+    if approval is not None:
+        plan = reading.pin_lists(plan, base=base)
     sweep(ledger)
     sealing.sweep(out.absolute().parent)
     design = check(plan, base=base)
@@ -273,6 +275,7 @@ def prepare(
         As `run`; ``staff.nobody_acts``: nobody of the register is signed in.
     """
     progress.step(0.0, "run.checking")
+    plan = reading.pin_lists(plan, base=base)
     design = check(plan, base=base)
     foreseen = ready(plan, design)
     person = seconded.who_prepares(plan, ledger)
@@ -318,6 +321,7 @@ def _read(
         stores=stores,
         grouped=[name for name, tier in tiers.items() if tier in (Tier.GROUPED, Tier.SERVER)],
         password=password,
+        sample=None if plan.sample is None else reading.Sample(plan.sample, ledger.sample_key()),
     )
     reading.refuse_unseen(plan, prepared, seen or {})
     promised.refuse_other(plan, design, prepared)
@@ -385,6 +389,8 @@ def _evaluate(
     if main is None:
         return Evaluation()
     one = prepared[main]
+    keyed = {name: prepared[name] for name in design.request.private if name in prepared and name != main}
+    others = {name: of_somebody(more) for name, more in keyed.items() if more.schema.person_key is not None}
     context = Private(
         design,
         one.table,
@@ -395,6 +401,7 @@ def _evaluate(
         new_folder(folder),
         draft.held_out.get(main),
         one.people,
+        others,
     )
     return evaluate(measures.choose_measures(plan.measures, design), context)
 

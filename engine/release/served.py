@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,7 +23,7 @@ from engine.memory import physical
 from engine.methods.kinds import Reads
 from engine.methods.protocol import Method
 from engine.release.plan import Plan
-from engine.release.reading import columns_used, options_of_reading, paths_of
+from engine.release.reading import columns_used, options_of_reading, paths_of, refuse_sample
 from engine.table.grouped import suits
 from engine.table.reading.duck import has_duckdb, look_into
 from engine.table.reading.options import ReadOptions
@@ -31,6 +32,7 @@ from engine.table.reading.readers import SUFFIXES, names_of
 from engine.table.reading.text import can_cut
 from engine.table.schema import Schema
 from engine.table.server import Address
+from engine.utility.sampled import most_that_fits, percent
 from engine.views import Text
 
 CELL, ROW = 32, 64
@@ -55,7 +57,11 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True)
 class Served:
-    """How one source is held, and about what that takes; rows are None where nobody can tell."""
+    """How one source is held, and about what that takes; rows are None where nobody can tell.
+
+    ``columns`` are those that are looked at, ``stored`` those of them that a store keeps. ``sample`` is the
+    share of its people whose rows are kept; None for all.
+    """
 
     source: str
     tier: Tier
@@ -63,18 +69,25 @@ class Served:
     size: int
     rows: int | None
     columns: int
+    stored: int = 0
+    sample: Fraction | None = None
     address: str = ""
 
     @property
+    def kept(self) -> int:
+        """Rows that are kept, about."""
+        return round((self.rows or 0) * (self.sample or 1))
+
+    @property
     def memory(self) -> int:
-        """Bytes that all of its rows would take in memory, about."""
-        return (self.rows or 0) * _bytes_of_row(self.columns)
+        """Bytes that the kept rows would take in memory, about."""
+        return self.kept * bytes_of_row(self.columns)
 
     @property
     def disk(self) -> int:
         """Bytes that it takes on the disk meanwhile, about."""
-        a_row = STORED_ROW + STORED_CELL * self.columns
-        return (self.rows or 0) * a_row if self.tier is Tier.STORE else 0
+        a_row = STORED_ROW + STORED_CELL * self.stored
+        return self.kept * a_row if self.tier is Tier.STORE else 0
 
     @property
     def seconds(self) -> int:
@@ -92,15 +105,20 @@ class Served:
             "columns": self.columns,
             "seconds": self.seconds,
         }
-        unknown = self.rows is None and self.tier is Tier.MEMORY
         values |= {"rows": self.rows or 0, "disk": disk, "address": self.address}
-        return Text(f"preview.served.{'unknown' if unknown else self.tier.value}", values)
+        which = "unknown" if self.rows is None and self.tier is Tier.MEMORY else self.tier.value
+        if self.sample is not None and self.rows is not None:
+            which = f"{which}_sample"
+            values |= {"kept": self.kept, "share": percent(self.sample)}
+        return Text(f"preview.served.{which}", values)
 
     def to_json(self) -> dict[str, object]:
         """Return it as JSON values."""
         parts = ("source", "files", "size", "rows", "columns", "disk", "seconds")
-        address = {"address": self.address} if self.address else {}
-        return {"tier": self.tier.value} | {name: getattr(self, name) for name in parts} | address
+        more: dict[str, object] = {"address": self.address} if self.address else {}
+        if self.sample is not None:
+            more |= {"sample": str(self.sample), "kept": self.kept}
+        return {"tier": self.tier.value} | {name: getattr(self, name) for name in parts} | more
 
 
 def is_answered(design: Method) -> bool:
@@ -164,24 +182,30 @@ def _served(plan: Plan, design: Method, source: str, base: Path) -> Served:
     files = [(path, options_of_reading(one)) for one in references for path in paths_of(one, base)]
     if any(options.format == "postgresql" for _, options in files):
         return _served_by_server(plan, design, source, files)
-    counts = [_rows_of(*one) for one in files]
+    counts = [rows_of(*one) for one in files]
     size = sum(path.stat().st_size for path, _ in files if path.is_file())
     if None in counts:  # or what is wrong with a file is said when it is read
         return Served(source, Tier.MEMORY, len(files), size, None, 0)
     rows = sum(filter(None, counts))
     used = columns_used(plan, design, source)
     columns = len(names_of(files[0][0], options=files[0][1]) if used is None else used)
-    found = Served(source, Tier.MEMORY, len(files), size, rows, columns)
+    sample = plan.sample if source in design.request.private else None
+    stored = len(design.uses.get(source, ()))
+    found = Served(source, Tier.MEMORY, len(files), size, rows, columns, stored, sample)
     if found.memory <= most_memory():
         return found
     # who is on a list of objections and not in the table is said of the table, not of a part of it
     drops = any(step["step"] == "drop_people" for step in plan.steps_of(source))
     if source in design.request.private and is_answered(design) and not drops:
-        by_groups = is_grouped(design) and _can_group(plan, design, source, files)
+        by_groups = plan.sample is None and is_grouped(design) and _can_group(plan, design, source, files)
         return replace(found, tier=Tier.GROUPED if by_groups else Tier.STORE)
     if found.memory > SHARE * most_memory():
-        most = SHARE * most_memory() // _bytes_of_row(columns)
-        raise InputRefused("reading.needs_all_rows", file=Path(references[0].path).name, rows=rows, most=most)
+        most = SHARE * most_memory() // bytes_of_row(columns)
+        values = {"file": Path(references[0].path).name, "rows": found.kept, "most": most}
+        share = _offered(plan, design, source, rows, most)
+        if share is not None:
+            raise InputRefused("reading.needs_all_rows_or_sample", **values, share=percent(share))
+        raise InputRefused("reading.needs_all_rows", **values)
     return found
 
 
@@ -194,10 +218,20 @@ def _served_by_server(
     looked = {step.get(name) for step in steps for name in ("column", "date_column", "to")}
     drops = any(step["step"] == "drop_people" for step in steps)
     asks_groups = source in design.request.private and is_answered(design) and is_grouped(design)
-    if not asks_groups or drops or len(files) > 1 or (key is not None and key in looked):
+    in_one = len(files) == 1 and plan.sample is None and (key is None or key not in looked)
+    if not asks_groups or drops or not in_one:
         raise InputRefused("server.only_groups", file=files[0][0].name)
     address = Address.read(files[0][0])
-    return Served(source, Tier.SERVER, 1, 0, None, len(design.uses.get(source, ())), address.said)
+    return Served(source, Tier.SERVER, 1, 0, None, len(design.uses.get(source, ())), address=address.said)
+
+
+def _offered(plan: Plan, design: Method, source: str, rows: int, most: int) -> Fraction | None:
+    """Return the largest share of the people whose rows fit; None where there can be no sample."""
+    try:
+        refuse_sample(design)
+    except InputRefused:
+        return None
+    return most_that_fits(rows, most) if source in design.request.private and most > 0 else None
 
 
 def most_memory() -> int:
@@ -205,11 +239,12 @@ def most_memory() -> int:
     return physical() // SHARE
 
 
-def _bytes_of_row(columns: int) -> int:
+def bytes_of_row(columns: int) -> int:
+    """Return the bytes of memory that a row takes, about."""
     return ROW + CELL * columns
 
 
-def _rows_of(path: Path, options: ReadOptions) -> int | None:
+def rows_of(path: Path, options: ReadOptions) -> int | None:
     """Return how many rows a file has, of a text about; None where nobody can tell before it is read."""
     kind = options.format or SUFFIXES.get(path.suffix.lower())
     if not path.is_file():

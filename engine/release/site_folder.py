@@ -47,9 +47,9 @@ class Files:
     cards
         Of whoever introduced themselves.
     study, study_file
-        The last attempt at the study, and its file; None where there is none yet.
+        The last attempt at the study, in its last round, and its file; None where there is none yet.
     shares, masks
-        Of this attempt, by the name of who sent it.
+        Of this round, by the name of who sent it.
     roster
         What the holders are asked about; None where there is none yet.
     refused
@@ -88,9 +88,9 @@ class Next:
     Parameters
     ----------
     id
-        ``few``, ``cards``, ``study``, ``shares``, ``roster``, ``masks``, ``result``, ``done``; for a site
-        and a holder ``card``, ``wait_study``, ``stranger``, ``compare``, ``share``, ``wait_roster``,
-        ``mask``, ``sent``.
+        ``few``, ``cards``, ``study``, ``shares``, ``roster``, ``masks``, ``round``, ``result``, ``done``;
+        for a site and a holder ``card``, ``wait_study``, ``stranger``, ``compare``, ``share``,
+        ``wait_roster``, ``mask``, ``sent``.
     send
         The file that goes to the others now, where there is one.
     names
@@ -149,7 +149,7 @@ def look(folder: Path) -> Files:
             refused.append(error)
     if not studies:
         return Files(folder, tuple(cards), refused=tuple(refused))
-    place, study = max(studies, key=lambda found: found[1].attempt)
+    place, study = max(studies, key=lambda found: (found[1].attempt, found[1].round))
     shares: dict[str, Path] = {}
     masks: dict[str, Path] = {}
     roster = None
@@ -205,6 +205,8 @@ def _own_study(now: Files, kind: str, member: Member, one: site_files.SiteFile, 
     if now.study is None:
         raise InputRefused("sites.no_study", file=file)
     if one.head.get("study") != now.study.id:
+        if kind == SHARE:
+            site_files.refuse_foreign(now.study, one.head, file, member.name)
         is_attempt = one.head.get("series") == now.study.series
         raise InputRefused("sites.old" if is_attempt else "sites.foreign", file=file, name=member.name)
     _refuse_stranger(now.study, kind, member, file)
@@ -368,4 +370,4 @@ def _next_of_coordinator(files: Files, known: Collection[str], without: Sequence
             return Next("roster")
         if lacking:
             return Next("masks", files.roster, lacking)
-    return Next("result")
+    return Next("result" if study.is_last else "round")

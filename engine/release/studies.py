@@ -10,6 +10,7 @@ import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,11 @@ from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
 from engine.methods.exchanges.combine import LINES, MASK_LINES, MASKS, SHARES
 from engine.methods.exchanges.share import KEY_FILE, STUDY_FILE, SUMS, VALUE
-from engine.methods.exchanges.studies import compare_ways, design_of, trust_view
+from engine.methods.exchanges.studies import compare_ways, design_of, paid_in, sums_in, trust_view
 from engine.methods.protocol import MAIN, Budget, Context, TableArtefact
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import CARD, MASK, ROSTER, SHARE, STUDY, Member, SiteFile, Study
-from engine.methods.shared.sums import is_summable, tell_sums
+from engine.methods.shared.sums import add_up, is_summable, tell_sums
 from engine.privacy import masks
 from engine.privacy.accuracy import noise_of
 from engine.privacy.keys import new_key
@@ -137,12 +138,52 @@ def make_study(
         site_files.ONE if holders else site_files.OWN,
         (least or len(roster) - 1) if holders else 1,
         tuple(holders),
+        max(len(plan.design.rounds), 1),
     )
     site_files.refuse_holders(study, "study")
     study = replace(study, cells=try_out(study, len(roster)))
     content = site_files.written(STUDY, study.head, key.sign)
     site_files.read_study(content)
     return content
+
+
+def next_round(
+    study: bytes,
+    shares: Sequence[SiteFile],
+    key: SigningKey,
+    without: Sequence[str] = (),
+    answers: Sequence[SiteFile] = (),
+) -> bytes:
+    """Return the study of the next round, signed by its coordinator: with the totals of those before.
+
+    Whoever sent no share has no part in it any more.
+
+    Raises
+    ------
+    InputRefused
+        As `site_files.accept` and `site_files.unmask`, naming the file; ``sites.own_key``: the study is
+        another coordinator's. ``sites.last_round``: no other follows.
+    """
+    found = site_files.read_study(study)
+    _refuse_other_coordinator(found, key)
+    if found.is_last:
+        raise InputRefused("sites.last_round", rounds=found.rounds)
+    told = site_files.accept(found, shares, without)
+    totals = add_up(list(told.values()))
+    if found.way == site_files.ONE:
+        totals = tuple(site_files.unmask(found, shares, answers))
+    roster = tuple(one for one in found.roster if one.name in told)
+    later = replace(found, roster=roster, round=found.round + 1, heard=(*found.heard, *totals))
+    later = replace(later, cells=try_out(later, len(roster)))
+    content = site_files.written(STUDY, later.head, key.sign, later.numbers)
+    site_files.read_study(content)
+    return content
+
+
+def _refuse_other_coordinator(study: Study, key: SigningKey) -> None:
+    if key.public != study.coordinator.key:
+        own = site_files.fingerprint_of(key.public)
+        raise InputRefused("sites.own_key", site=study.coordinator.name, fingerprint=own)
 
 
 def _summable(plan: Plan) -> Budget:
@@ -184,7 +225,8 @@ def try_out(study: Study, sites: int) -> tuple[int, ...]:
         found = []
         for people in (DRY_ROWS, 0):
             rows = invented_people(source, study.schemas[MAIN], people).table
-            sums, _ = tell_sums(design, {MAIN: rows}, Context(Noise(), None, Path(folder)))
+            context, asked = Context(Noise(), None, Path(folder)), sums_in(study, design)
+            sums, _ = tell_sums(design, {MAIN: rows}, context, study.heard, asked)
             found.append(tuple(one.size for one in sums))
     if not found[0] or found[0] != found[1]:
         raise InputRefused("sites.method", method=study.method)
@@ -205,6 +247,13 @@ def rehearse(plan: Plan, base: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="custos-") as folder:
         release = design.run({MAIN: rows}, Context(Noise(), None, Path(folder)))
     return next(len(one.frame) for one in release.artefacts if isinstance(one, TableArtefact))
+
+
+def level_of_round(study: Study) -> Fraction:
+    """Return the ε that each site pays for the round of a study."""
+    loss = paid_in(study, design_of(study)).loss
+    assert loss is not None  # `design_of` looked
+    return loss.epsilon
 
 
 def who_learns(study: Study) -> TableView:
@@ -322,9 +371,7 @@ def write_roster(
         As `site_files.accept`. ``sites.own_key``: the study is another coordinator's.
     """
     found = site_files.read_study(study)
-    if key.public != found.coordinator.key:
-        own = site_files.fingerprint_of(key.public)
-        raise InputRefused("sites.own_key", site=found.coordinator.name, fingerprint=own)
+    _refuse_other_coordinator(found, key)
     site_files.accept(found, shares, without)
     return site_files.written(ROSTER, site_files.roster_of(found, shares), key.sign)
 
@@ -367,6 +414,11 @@ def read_share(path: Path) -> SiteFile:
     return site_files.read(content_of(path), SHARE, path.name)
 
 
+def read_mask(path: Path) -> SiteFile:
+    """Return a holder's answer; see `site_files.read`."""
+    return site_files.read(content_of(path), MASK, path.name)
+
+
 def content_of(path: Path) -> bytes:
     """Return the content of a file between sites, or refuse in words."""
     try:
@@ -398,8 +450,7 @@ def plan_of_result(
     read = [read_share(path) for path in shares.values()]
     site_files.accept(found, read, without)
     if found.way == site_files.ONE or answers:
-        told = [site_files.read(content_of(path), MASK, path.name) for path in answers.values()]
-        site_files.unmask(found, read, told)
+        site_files.unmask(found, read, [read_mask(path) for path in answers.values()])
     options: dict[str, Any] = READING.to_json()
     files, schemas = {}, {}
     for source, heading, paths in ((SHARES, LINES, shares), (MASKS, MASK_LINES, answers)):

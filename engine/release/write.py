@@ -260,6 +260,8 @@ def _decide(made: Made) -> dict[str, Any]:
         decided["candidates"] = compared
     if plan.tried:
         decided["tried"] = plan.tried
+    if plan.sample is not None:
+        decided["sample"] = str(plan.sample)
     if plan.also:
         decided["also"] = list(plan.also)
     if plan.step:

@@ -5,7 +5,7 @@ The writers (`html`, `pdf`) turn the same document into a file; they know no met
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from engine.views import Cell, Label, NumberView, Text, View
@@ -123,10 +123,22 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Explanations:
-    """The three texts of every number that the document shows; ``folded`` leaves them to the HTML file."""
+    """The three texts of every number that the document shows."""
 
     items: tuple[Explanation, ...]
-    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What the HTML file has in any case, and the PDF as long as it stays short; else the one sentence.
+
+    ``always`` leaves it to the HTML file, which folds it up there.
+    """
+
+    heading: Label
+    parts: tuple[Part, ...]
+    instead: Text
+    always: bool = False
 
 
 Part = (
@@ -142,6 +154,7 @@ Part = (
     | Heading
     | Signatures
     | Explanations
+    | Folded
 )
 
 
@@ -192,9 +205,18 @@ class Document:
 
     def parts(self) -> Iterator[Part]:
         """Give every part in reading order."""
-        yield from self.cover
+        yield from unfold(self.cover)
         for section in self.sections:
-            yield from section.parts
+            yield from unfold(section.parts)
+
+
+def unfold(parts: Iterable[Part]) -> Iterator[Part]:
+    """Give parts, those that may be left to the HTML file among them."""
+    for part in parts:
+        if isinstance(part, Folded):
+            yield from unfold(part.parts)
+        else:
+            yield part
 
 
 def explanations(parts: Iterator[Part] | tuple[Part, ...]) -> tuple[Explanation, ...]:

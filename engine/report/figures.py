@@ -35,7 +35,7 @@ from matplotlib.figure import Figure
 from engine import texts
 from engine.report.fonts import FAMILIES
 from engine.report.theme import DARK, LIGHT, Theme, resource
-from engine.report.words import axis_value, cell, note, shorten_table, with_interval, word, write_with_unit
+from engine.report.words import axis_value, cell, note, shorten_table, with_intervals, word, write_with_unit
 from engine.views import (
     BarsView,
     CurveView,
@@ -452,14 +452,13 @@ def _(view: TableView, on: Painter) -> None:
 
 def _rows(view: BarsView | IntervalsView, values: Sequence[float], on: Painter) -> None:
     """Name the rows, and write each value with its interval at the right."""
-    axes, none = on.axes, (None,) * len(values)
+    axes = on.axes
     axes.set_yticks(range(len(values)), [on.word(one) for one in view.labels])
     axes.set_ylim(len(values) - 0.4, -0.6)
     axes.grid(axis="x")
     axes.tick_params(axis="y", length=0)
     on.name(view.axis)
-    for y, (value, low, high) in enumerate(zip(values, view.low or none, view.high or none, strict=True)):
-        said = with_interval(value, low, high, on.language)
+    for y, said in enumerate(with_intervals(values, view.low, view.high, on.language)):
         on.beside((0.5, y), (1.01, y), said, axes.get_yaxis_transform(), va="center", fontweight="bold")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
-from engine import texts
+from engine import languages, texts
 from engine.report import drawing
 from engine.report.document import Document, Part, Section
 from engine.report.findings import alternative
@@ -74,6 +74,7 @@ def page(title: str, body: Iterable[str], *below: str, language: str) -> str:
 class _Writer:
     def __init__(self, language: str) -> None:
         self._language = language
+        self._decimal = languages.find(language).decimal
         self._told = Told(language, lambda words, longest: escape(words))
         self._writers: dict[str, Callable[[Piece], str]] = {
             "text": lambda piece: f"<p>{piece['text']}</p>",
@@ -93,6 +94,7 @@ class _Writer:
                 f'<div class="signatures">{"".join(f"<p>{line}</p>" for line in piece["items"])}</div>'
             ),
             "explanations": self._explanations,
+            "folded": self._folded,
             "table": self._table,
             "figure": self._figure,
         }
@@ -160,10 +162,13 @@ class _Writer:
 
     def _explanations(self, piece: Piece) -> str:
         rows = (f"<div><dt>{one['name']}</dt><dd>{one['words']}</dd></div>" for one in piece["items"])
-        found = f'<dl class="pairs explained">{"".join(rows)}</dl>'
-        if not piece["folded"]:
-            return found
-        return f"<details><summary>{self._text('report.annex.numbers')}</summary>{found}</details>"
+        return f'<dl class="pairs explained">{"".join(rows)}</dl>'
+
+    def _folded(self, piece: Piece) -> str:
+        found = "".join(self._writers[one["kind"]](one) for one in piece["pieces"])
+        if not piece["always"]:
+            return _title(piece) + found
+        return f"<details><summary>{piece['title']}</summary>{found}</details>"
 
     def _callout(self, piece: Piece) -> str:
         looks = " ".join(["callout", *(look for look in ("care", "large") if piece[look])])
@@ -180,7 +185,7 @@ class _Writer:
         columns = zip(numeric, piece["headings"], strict=True)
         head = "".join(f'<th scope="col"{_right(right)}>{name}</th>' for right, name in columns)
         pads = [
-            max((_decimals(row[column]) for row in rows), default=0) if right else 0
+            max((self._decimals(row[column]) for row in rows), default=0) if right else 0
             for column, right in enumerate(numeric)
         ]
         body = (
@@ -198,11 +203,14 @@ class _Writer:
             return f'<th scope="row">{words}</th>'
         if not numeric[column]:
             return f"<td>{words}</td>"
-        missing = pads[column] - _decimals(words)
-        pad = (POINT_SPACE if "." not in words and missing else "") + FIGURE_SPACE * (
-            missing - (1 if "." not in words and missing else 0)
-        )
+        missing = pads[column] - self._decimals(words)
+        without = self._decimal not in words and missing > 0
+        pad = (POINT_SPACE if without else "") + FIGURE_SPACE * (missing - without)
         return f"<td{_right(True)}>{words}{pad}</td>"
+
+    def _decimals(self, words: str) -> int:
+        """Count the letters from the decimal point on."""
+        return len(words) - words.index(self._decimal) if self._decimal in words else 0
 
     def _figure(self, piece: Piece) -> str:
         view = piece["view"]
@@ -240,11 +248,6 @@ def _list(items: Any) -> str:
 
 def _right(numeric: bool) -> str:
     return ' class="number"' if numeric else ""
-
-
-def _decimals(words: str) -> int:
-    """Count the letters from the decimal point on."""
-    return len(words) - words.index(".") if "." in words else 0
 
 
 def style() -> str:

@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from engine import texts
+from engine import languages, texts
 from engine.report import drawing
 from engine.report.document import Document, Section
 from engine.report.findings import alternative
@@ -20,6 +20,9 @@ from engine.report.fonts import FOLDERS, settable
 from engine.report.theme import LIGHT, resource
 from engine.report.told import LONGEST_WORD, Piece, Told
 from engine.views import Text
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
 
 PROGRAM = "Custos"
 BREAK = "\u200b"  # a place where a line may end, without width
@@ -29,7 +32,7 @@ MOST_SHORT = 70  # letters of short columns beside which a long one still has ro
 THIN = 130.0
 """Points from the top: a last page that ends above holds a few lines alone."""
 MOST_PAGES = {False: 6, True: 9}
-"""Of what leaves and of what stays: more are set in smaller letters."""
+"""Of what leaves and of what stays: more are set in smaller letters, then without what the HTML file has."""
 _INCHES = 6.69  # between the margins
 
 
@@ -60,38 +63,47 @@ def render(document: Document, *, evidence: bytes, language: str = "en") -> byte
 
 def _set(document: Document, evidence: bytes, language: str, *, simple: bool) -> bytes:
     import typst
+    from pypdf import PdfReader
 
-    tree = _Parts(language, simple=simple).document(document)
+    words = _Parts(language, simple=simple)
+    tree = words.document(document)
     template = resource("report", "report.typ").read_bytes()
     inputs = {"document": json.dumps(tree, ensure_ascii=False), "evidence": evidence.decode()}
     page, down = _end(template, inputs)
-    tight = inputs | {"tight": "yes"}
-    if page > MOST_PAGES[document.stays]:
+    tight, most = inputs | {"tight": "yes"}, MOST_PAGES[document.stays]
+    if page > most:
         inputs |= {"tight": "dense"}
     elif page > 1 and down < THIN and _end(template, tight)[0] < page:
         inputs = tight
-    made = bytes(
-        typst.compile(
+
+    def pages(folded: int) -> tuple[bytes, PdfReader]:
+        made = typst.compile(
             template,
             format="pdf",
             font_paths=fonts(),
-            sys_inputs=inputs,
+            sys_inputs=inputs | {"folded": str(folded)},
             pdf_standards=["a-3a", "ua-1"],
             timestamp=datetime.fromisoformat(document.made_at),
         )
-    )
-    return _with_row_headers(made)
+        return bytes(made), PdfReader(io.BytesIO(bytes(made)))
+
+    folded = 0
+    made, read = pages(folded)
+    while len(read.pages) > most and folded < words.foldable:
+        folded = min(folded + len(read.pages) - most, words.foldable)  # each is about a page
+        made, read = pages(folded)
+    return _with_row_headers(made, read)
 
 
-def _with_row_headers(made: bytes) -> bytes:
+def _with_row_headers(made: bytes, read: PdfReader) -> bytes:
     """Tag the first cell of every row of a table as the header of its row, which typst cannot write yet.
 
     Nothing else changes: the tags are the only objects that are written anew.
     """
-    from pypdf import PdfReader, PdfWriter
+    from pypdf import PdfWriter
     from pypdf.generic import ArrayObject, DictionaryObject, NameObject
 
-    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(made)))
+    writer = PdfWriter(clone_from=read)
     for row in _elements(writer.root_object["/StructTreeRoot"].get_object(), "/TR"):
         kids = row["/K"].get_object()
         first = (kids if isinstance(kids, ArrayObject) else ArrayObject([kids]))[0].get_object()
@@ -145,6 +157,7 @@ class _Parts:
         self._language, self._simple = language, simple
         self._told = Told(language, self._said)
         self._word = self._told.word
+        self.foldable = 0
 
     def _said(self, words: str, longest: int = LONGEST_WORD) -> str:
         return breakable(settable(words, simple=self._simple), longest)
@@ -153,6 +166,7 @@ class _Parts:
         below = document.footer or Text("report.footer.bundle", {"bundle": document.bundle_id})
         return {
             "language": self._language,
+            "decimal": languages.find(self._language).decimal,
             "title": self._word(document.title, LONGEST_WORD - 6),
             "subtitle": self._word(document.subtitle),
             "author": PROGRAM,
@@ -165,12 +179,11 @@ class _Parts:
             "contents": texts.text("report.footer.contents", language=self._language),
             "front": document.is_front,
             "cover": [self._set(piece) for piece in self._told.pieces(document.cover)],
-            "sections": [self._section(section) for section in document.sections],
+            "sections": [self._section(section) for section in reversed(document.sections)][::-1],
         }
 
     def _section(self, section: Section) -> Piece:
-        pieces = (piece for piece in self._told.pieces(section.parts) if not piece.get("folded"))
-        parts = [self._set(piece) for piece in pieces]
+        parts = [self._set(piece) for piece in reversed(list(self._told.pieces(section.parts)))][::-1]
         return {
             "heading": self._word(section.heading),
             "fresh": section.fresh,
@@ -179,7 +192,14 @@ class _Parts:
         }
 
     def _set(self, piece: Piece) -> Piece:
-        """Return a piece as the template reads it: a table with widths, a figure with its drawings."""
+        """Return a piece as the template reads it: a table with widths, a figure with its drawings.
+
+        What may be left to the HTML file is numbered from the end: the last is left out first.
+        """
+        if piece["kind"] == "folded":
+            self.foldable += not piece["always"]
+            place = 0 if piece["always"] else self.foldable
+            return piece | {"pieces": [self._set(one) for one in piece["pieces"]], "place": place}
         if piece["kind"] == "table":
             return piece | {"widths": _widths(piece["headings"], piece["rows"], piece["numeric"])}
         if piece["kind"] != "figure":

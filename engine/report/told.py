@@ -13,6 +13,7 @@ from engine.report.document import (
     Callout,
     Explanations,
     Facts,
+    Folded,
     Heading,
     Headline,
     KeyValues,
@@ -78,6 +79,7 @@ class Told:
                 "items": [self.word(line) for line in part.lines],
             },
             Explanations: self._explanations,
+            Folded: self._folded,
             NumberView: lambda part: self._numbers((part,)),
             TableView: self.table,
         }
@@ -161,7 +163,16 @@ class Told:
             {"name": self.say(name, LONGEST_WORD), "words": self.say(words, LONGEST_WORD)}
             for name, words in found
         ]
-        return {"kind": "explanations", "items": items, "folded": part.folded}
+        return {"kind": "explanations", "items": items}
+
+    def _folded(self, part: Folded) -> Piece:
+        return {
+            "kind": "folded",
+            "title": self.word(part.heading),
+            "pieces": list(self.pieces(part.parts)),
+            "instead": self.word(part.instead),
+            "always": part.always,
+        }
 
     def _figure(self, view: Any) -> Piece:
         return {

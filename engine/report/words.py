@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -14,6 +15,10 @@ from engine.views import HIDDEN, WEAK, Cell, Label, TableView, Text, View, amoun
 
 DASH = "–"
 FIRM_SPACE = "\u00a0"
+DIGITS = 4
+"""Of a number that is none of whole things: as many as a reader compares."""
+KEPT_APART = 0.005
+"""How much of a margin may be lost to rounding its ends to four digits: less than two printed digits show."""
 MOST_ROWS = 1000
 MOST_DESCRIBED = 40
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -22,8 +27,7 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 def word(label: Label, language: str) -> str:
     """Return a label as people read it; control characters become spaces."""
     if isinstance(label, Text):
-        values = {name: _value(value, language) for name, value in label.values.items()}
-        label = _together(texts.text(label.id, language=language, **values))
+        label = _together(texts.text(label.id, language=language, **label.values))
     elif isinstance(label, languages.Written):
         label = languages.find(language).sign_number(label)
     return _UNPRINTABLE.sub(" ", label)
@@ -34,17 +38,14 @@ def _together(sentence: str) -> str:
     return re.sub(r"(?<=\d) (?=%)", FIRM_SPACE, sentence).replace(" = ", f"{FIRM_SPACE}={FIRM_SPACE}")
 
 
-def _value(value: object, language: str) -> object:
-    """Let a text name another text: ``{unit}`` may be a `Text`; a list is joined by commas."""
-    if isinstance(value, Text):
-        return word(value, language)
-    if isinstance(value, list | tuple):
-        return ", ".join(str(_value(item, language)) for item in value)
-    return value
-
-
 def cell(value: Any, language: str) -> str:
-    """Return a cell as people read it: a dash for nothing, numbers with separated thousands."""
+    """Return a cell as people read it: a dash for nothing, numbers with few digits; the files have all.
+
+    Examples
+    --------
+    >>> cell(0.7310585, "en"), cell(74434.414, "en"), cell(None, "en")
+    ('0.7311', '74,434.41', '–')
+    """
     if value is None:
         return DASH
     if isinstance(value, Text) and value.id == WEAK:
@@ -53,7 +54,7 @@ def cell(value: Any, language: str) -> str:
         return word(Text("report.words.yes" if value else "report.words.no"), language)
     if isinstance(value, Real):
         plain = int(value) if isinstance(value, Integral) else float(value) + 0.0  # not −0
-        written = texts.number(plain, language=language)
+        written = texts.number(plain, digits=DIGITS, language=language)
         return written.replace("-", "−", 1) if plain < 0 else written
     return word(value, language)
 
@@ -132,20 +133,44 @@ def written_rows(table: TableView, language: str) -> list[list[str]]:
     return rows
 
 
-def with_interval(value: float, low: float | None, high: float | None, language: str) -> str:
-    """Return a value with what it can be off by, or with its interval where that is not symmetric.
+def with_intervals(
+    values: Sequence[float], low: Sequence[float], high: Sequence[float], language: str
+) -> list[str]:
+    """Return values with what they can be off by: all as ± where all may be, otherwise all with their ends.
+
+    Examples
+    --------
+    >>> with_intervals([6.0, 4.0], [1.0, 1.0], [11.0, 26.0], "en")
+    ['6 (1 … 11)', '4 (1 … 26)']
+    """
+    if not low:
+        return [with_interval(value, None, None, language) for value in values]
+    rows = list(zip(values, low, high, strict=True))
+    even = all(_is_even(*row) for row in rows if math.isfinite(sum(row)))
+    return [with_interval(*row, language, even=even) for row in rows]
+
+
+def _is_even(value: float, low: float, high: float) -> bool:
+    """Whether both ends are equally far away, but for the digits that were kept of them."""
+    return math.isclose(high - value, value - low, rel_tol=KEPT_APART, abs_tol=1e-9)
+
+
+def with_interval(
+    value: float, low: float | None, high: float | None, language: str, *, even: bool = True
+) -> str:
+    """Return a value with what it can be off by, or with its interval where that is not ``even``.
 
     Examples
     --------
     >>> with_interval(-2.835, -6.357, 0.6872, "en"), with_interval(1.0, 1.0, 12.0, "en")
-    ('−2.8 (−6.4 … 0.7)', '1 (1 … 12)')
+    ('−2.8 ± 3.5', '1 (1 … 12)')
     """
     if not math.isfinite(value):
         return cell(None, language)
     if low is None or high is None or not math.isfinite(high - low):
         return axis_value(value, language)
-    if math.isclose(high - value, value - low, rel_tol=1e-6, abs_tol=1e-9):
-        return " ± ".join(with_margin(value, high - value, language))
+    if even and _is_even(value, low, high):
+        return " ± ".join(with_margin(value, max(high - value, value - low), language))
     if all(float(part).is_integer() for part in (value, low, high)):
         shown = [cell(int(part), language) for part in (value, low, high)]
         return f"{shown[0]} ({shown[1]} … {shown[2]})"
@@ -215,7 +240,10 @@ def explain_numbers(part: Explanations, language: str) -> tuple[tuple[str, str],
 
 def _named(item: Explanation, language: str) -> str:
     label = word(item.label, language)
-    return label if item.value is None else f"{label}: {write_with_unit(item.value, item.unit, language)}"
+    if item.value is None:
+        return label
+    value = write_with_unit(item.value, item.unit, language)
+    return word(Text("report.explained.named", {"label": label, "value": value}), language)
 
 
 def write_with_unit(value: Cell, unit: str, language: str) -> str:

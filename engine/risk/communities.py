@@ -6,6 +6,7 @@ here is private: the model is learnt from the rows as they are, and what it inve
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,21 @@ OF_PEOPLE, OF_PLACES, OF_TIMES = 0.1, 0.01, 0.1
 MOST_STEPS = 200  # of the factorisation that it starts from
 AVERAGED = 50  # sweeps at the end, whose mean is the answer
 CLOSE = 0.2  # Jaccard similarity below which the source calls two traces unlike
+MEMBER = 0.4  # share of a community from which somebody is a member of it
+DRAWN, WALKED = "drawn", "walked"
+INVENTED = (DRAWN, WALKED)
+"""Each visit from the communities of a person, or a walk along the moves of one community: the source's."""
 SEEN, COMPARED = 64, 500
+MOST_WORK = 5 * 10**8
+"""Visits × communities × sweeps."""
 
 
 @dataclass(frozen=True)
 class Visits:
-    """Visits of people: a number of the person, of the place and of the part of the day or week."""
+    """Visits of people: a number of the person, of the place and of the part of the day or week.
+
+    Those of a person stand in the order of their moments, where moves between places are asked for.
+    """
 
     person: Integers
     place: Integers
@@ -148,11 +158,10 @@ def learn(
             for total, one in zip(sums, (theta, phi, psi), strict=True):
                 total += one
         progress.step((sweep + 1) / sweeps, "risk.communities")
-    # of what it does not tell apart by, a community has what everybody has
-    if not of_place:
-        sums[1][:] = np.bincount(place, minlength=places)
-    if not of_time:
-        sums[2][:] = np.bincount(time, minlength=times)
+    # of what it does not tell apart by, a community has what its people have
+    for told, what, found in ((of_place, place, sums[1]), (of_time, time, sums[2])):
+        for community in range(0 if told else communities):
+            found[community] = np.bincount(what, sums[0][person, community], minlength=found.shape[1])
     means = [one / one.sum(axis=1, keepdims=True) for one in sums]
     return Communities(means[0], means[1], means[2], likelihood)
 
@@ -195,11 +204,96 @@ def _drawn(cells: Integers, shape: tuple[int, int], prior: float, chance: np.ran
     return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
 
 
-def invent(model: Communities, visits: Visits, chance: np.random.Generator) -> tuple[Visits, Integers]:
-    """Return an invented trace for each person, with as many visits, and the community of every visit."""
-    person = visits.person
-    of = _choose(model.people, person, chance)
-    return Visits(person, _choose(model.places, of, chance), _choose(model.times, of, chance)), of
+def invent(model: Communities, visits: Visits, how: str, chance: np.random.Generator) -> Visits:
+    """Return an invented trace for each person, with as many visits: drawn or walked, of `INVENTED`."""
+    person = np.sort(visits.person, kind="stable")
+    if how == DRAWN:
+        of = _choose(model.people, person, chance)
+        place = _choose(model.places, of, chance)
+    else:
+        of = model.chosen[person]
+        place = _walked(model, Transport.of(model, visits), person, chance)
+    return Visits(person, place, _choose(model.times, of, chance))
+
+
+@dataclass(frozen=True)
+class Transport:
+    """How often members of each community went from one place to the next: its transport graph.
+
+    Parameters
+    ----------
+    moves
+        Numbers of (community, from, to), the last running fastest, rising: those that somebody made.
+    ends
+        How often they were made, added up.
+    places
+        How many places there are.
+    """
+
+    moves: Integers
+    ends: Integers
+    places: int
+
+    @staticmethod
+    def of(model: Communities, visits: Visits) -> Transport:
+        """Count the moves of the members of each community; somebody may be a member of two."""
+        order = np.argsort(visits.person, kind="stable")
+        person, place = visits.person[order], visits.place[order]
+        stays = np.flatnonzero(person[1:] == person[:-1])
+        member, community = np.nonzero(model.people >= MEMBER)
+        places = model.places.shape[1]
+        moves = place[stays] * places + place[stays + 1]
+        found = [
+            one * places**2 + moves[np.isin(person[stays], member[community == one])]
+            for one in range(len(model.places))
+        ]
+        made, counts = np.unique(np.concatenate(found), return_counts=True)
+        return Transport(made.astype(np.int64), np.cumsum(counts).astype(np.int64), places)
+
+    def following(self, community: Integers, place: Integers, chance: np.random.Generator) -> Integers:
+        """Draw where one goes next by how often members went there; −1 where none went on from there."""
+        if not len(self.moves):
+            return np.full(len(place), -1, dtype=np.int64)
+        first = np.searchsorted(self.moves, (community * self.places + place) * self.places)
+        last = np.searchsorted(self.moves, (community * self.places + place + 1) * self.places)
+        ends = np.append(0, self.ends)
+        lot = ends[first] + (chance.random(len(place)) * (ends[last] - ends[first])).astype(np.int64)
+        found = np.searchsorted(self.ends, lot, side="right")
+        moves = self.moves[np.minimum(found, len(self.moves) - 1)]
+        return np.where(last > first, moves % self.places, -1)
+
+    def usual(self, community: int, most: int) -> list[tuple[int, int, int]]:
+        """Return the most frequent moves of a community: from, to, how often."""
+        own = np.flatnonzero(self.moves // self.places**2 == community)
+        counts = np.diff(self.ends, prepend=0)[own]
+        first = np.argsort(-counts, kind="stable")[:most]
+        moves = self.moves[own[first]] % self.places**2
+        return list(
+            zip(
+                (moves // self.places).tolist(),
+                (moves % self.places).tolist(),
+                counts[first].tolist(),
+                strict=True,
+            )
+        )
+
+
+def _walked(
+    model: Communities, transport: Transport, person: Integers, chance: np.random.Generator
+) -> Integers:
+    """Walk along the moves of each person's main community; where nobody went on, draw a place of it."""
+    lengths = np.bincount(person)
+    starts = np.cumsum(lengths) - lengths
+    place = np.zeros(len(person), dtype=np.int64)
+    for step in range(int(lengths.max(initial=0))):
+        own = np.flatnonzero(lengths > step)
+        of = model.chosen[own]
+        fresh = _choose(model.places, of, chance)
+        if step:
+            moved = transport.following(of, place[starts[own] + step - 1], chance)
+            fresh = np.where(moved >= 0, moved, fresh)
+        place[starts[own] + step] = fresh
+    return place
 
 
 def _choose(shares: Floats, rows: Integers, chance: np.random.Generator) -> Integers:
@@ -238,16 +332,19 @@ class Likeness:
     largest
         Of each invented trace compared, the largest similarity to any real one, which that does not see.
     copies
-        Invented traces with exactly the places of some real person.
+        Of all invented traces, those with exactly the places of some real person.
+    alone
+        Those of them with the places of a person who is the only one with just these.
     """
 
     unlike: Rate
     largest: Floats
     copies: Rate
+    alone: int
 
 
 def likeness(invented: Visits, real: Visits, *, chance: np.random.Generator) -> Likeness:
-    """Compare invented traces, drawn by lot, with all real ones."""
+    """Compare invented traces with all real ones: some, drawn by lot, by similarity, and all for copies."""
     people, places, _ = real.sizes
     drawn = np.sort(chance.permutation(people)[:COMPARED])
     mine, theirs = invented.of_places(drawn), real.of_places()
@@ -261,6 +358,19 @@ def likeness(invented: Visits, real: Visits, *, chance: np.random.Generator) -> 
         alike = shared / (own[part][:, None] + sizes[None, :] - shared)
         unlike += int((alike < CLOSE).sum())
         largest.append(alike.max(axis=1))
-    found = np.concatenate(largest)
-    copies = Rate(int((found >= 1 - 1e-12).sum()), len(found))
-    return Likeness(Rate(unlike, len(drawn) * people), found, copies)
+    owners = Counter(_sets(real))
+    equal = [owners[one] for one in _sets(invented)]
+    return Likeness(
+        Rate(unlike, len(drawn) * people),
+        np.concatenate(largest),
+        Rate(sum(one > 0 for one in equal), len(equal)),
+        sum(one == 1 for one in equal),
+    )
+
+
+def _sets(visits: Visits) -> list[bytes]:
+    """Return the set of places of every person, as something that can be counted."""
+    _, places, _ = visits.sizes
+    pairs = np.unique(visits.person * places + visits.place)
+    starts = np.flatnonzero(np.diff(pairs // places)) + 1
+    return [one.tobytes() for one in np.split(pairs % places, starts)]

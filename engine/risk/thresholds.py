@@ -14,7 +14,8 @@ from math import ceil
 MOTIVES = ("none", "curious", "gain")
 """Who would gain from finding a person: nobody known of, the curious, somebody in a dispute or for money."""
 
-CONTROLS = ("published", "agreement", "checked", "room")
+PUBLISHED = "published"
+CONTROLS = (PUBLISHED, "agreement", "checked", "room")
 """What holds them back: nothing, an agreement, one that is checked, a room of the custodian's."""
 
 SIZES = (3, 5, 11, 20)

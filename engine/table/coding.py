@@ -333,6 +333,12 @@ def texts_of(values: Iterable[object]) -> list[str]:
     """Return cells as text, see `text_of`."""
     if isinstance(values, np.ndarray | pd.Series | pd.Index) and values.dtype.kind == "f":
         return _float_texts(values.to_numpy() if not isinstance(values, np.ndarray) else values)
+    if (
+        isinstance(values, pd.Series | pd.Index)
+        and isinstance(values.dtype, np.dtype)
+        and values.dtype.kind == "M"
+    ):
+        return _moment_texts(values.to_numpy())
     listed = values.tolist() if hasattr(values, "tolist") else list(values)
     if listed and isinstance(listed[0], str):
         return [value.strip() if isinstance(value, str) else text_of(value) for value in listed]
@@ -352,6 +358,17 @@ def _float_texts(values: npt.NDArray[np.floating]) -> list[str]:
     texts: list[str] = written.to_pylist()
     for place in np.flatnonzero(~plain).tolist():
         texts[place] = text_of(numbers[place])
+    return texts
+
+
+def _moment_texts(values: npt.NDArray[np.datetime64]) -> list[str]:
+    """Do what `text_of` does to many moments: numpy writes whole days alike, the years 1 to 9999 at least."""
+    days = values.astype("datetime64[D]")
+    years = days.astype("datetime64[Y]").astype(np.int64) + 1970
+    plain = (days == values) & (years >= 1) & (years <= 9999)
+    texts: list[str] = np.datetime_as_string(days).tolist()
+    for place in np.flatnonzero(~plain).tolist():
+        texts[place] = text_of(pd.Timestamp(values[place]))
     return texts
 
 

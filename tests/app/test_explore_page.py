@@ -208,3 +208,11 @@ def test_what_can_be_asked_is_offered_as_questions(window: Window, qtbot: Any) -
         name = button.property("analysis")
         assert page.name.text() == button.text()
         assert page.summary.plain().startswith(words.say(f"analyses.{name}.title"))
+
+
+def test_questions_of_the_craft_are_folded(page: Any, window: Window) -> None:
+    shown = [one.property("analysis") for one in page.group.buttons() if one.isVisible()]
+    assert 5 < len(shown) <= 12 and len(shown) < len(ALL)
+    page.further.line.click()
+    assert all(button.isVisible() for button in page.group.buttons())
+    assert str(len(ALL) - len(shown)) in page.further.line.text()

@@ -35,10 +35,13 @@ def edits(study: Study, *changes: dict[str, Any]) -> None:
         study.history.end_edit()
 
 
+EXACT = {"budget": Budget(Fraction(1)), "holding_budget": Budget(Fraction(3)), "sample": Fraction(1, 2)}
+
+
 def test_every_field_of_a_plan_is_undone_and_made_again() -> None:
     for name in EDITS:
         study = Study(START)
-        value = {"budget": Budget(Fraction(1)), "holding_budget": Budget(Fraction(3))}.get(name)
+        value = EXACT.get(name)
         changed = value if value is not None else _other(name)
         edits(study, {name: changed})
         after = study.plan

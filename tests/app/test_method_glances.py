@@ -323,7 +323,7 @@ def test_best_first_by_what_was_asked_with_the_reason(page: Any, window: Window,
     assert all(row.way.against for row in page.ways.rows[len(fits) :]), "what does not fit stands last"
 
 
-def test_with_forty_ways_it_reads_the_same(page: Any, window: Window, qtbot: Any) -> None:
+def test_with_sixty_ways_it_reads_the_same(page: Any, window: Window, qtbot: Any) -> None:
     before, others = count(read(page.widget())), page.things.cards[Held.INVENTED].others
     ways = int(others.text().split()[0])
 
@@ -333,10 +333,10 @@ def test_with_forty_ways_it_reads_the_same(page: Any, window: Window, qtbot: Any
 
         return replace(offer(method("datasets.network")), method=Further, error=float(number))
 
-    more = 40 - len(page.offers)
+    more = 60 - len(page.offers)
     page.offers = (*page.offers, *(another(number) for number in range(more)))
     page.enter()
-    assert len(page.offers) == 40 and count(read(page.widget())) == before
+    assert len(page.offers) == 60 and count(read(page.widget())) == before
     assert others.text() == words.say("app.method.things.others", count=ways + more)
     Hands(qtbot, window).click("use-invented")
     assert window.study.plan.method == "datasets.marginals"

@@ -386,6 +386,21 @@ def test_the_steps_that_were_tried_stand_beside_invented_rows(
     assert steps_words(shown, shown.candidates[shown.taken]) in note
 
 
+def test_what_an_attack_on_the_rows_reads_stands_beside_features_of_them(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = at_trial(window, qtbot, "datasets.features", tmp_path)
+    (view,) = page.trial.card._views.values()
+    preview, study = window.page("preview"), window.study
+    preview.ahead = look_ahead(study.plan, None, (), study.table)
+    preview._show_ahead(preview.ahead.preview)
+    said = preview.attack_words.plain()
+    assert said == view.said.plain() and "reads “time_in_hospital” rightly for" in said
+    assert not preview.attack.isHidden()
+    preview._show_ahead(look_ahead(study.plan, None).preview)  # nothing is said of other rows
+    assert preview.attack.isHidden()
+
+
 def test_what_is_to_be_chosen_with_open_eyes_stands_in_amber(qtbot: Any) -> None:
     """However exact a survey is: what made-up reports move far, as a number."""
     found = plans(next(one for one in methods() if one.id == "exchanges.survey"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,12 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDialogButtonBox, QFileDialo
 
 from app import words
 from app.frame.window import Window
+from app.words.money import level
 from app.work.sites import TRAINING
 from engine.ledger import Ledger
+from engine.methods.catalogue import method
 from engine.release import charge, site_folder, studies
+from engine.release.examples import plans
 from tests.app.hands import Hands
 from tests.app.walking import SAMPLE, sample_plan, settle
 
@@ -229,6 +233,38 @@ def test_in_training_one_person_plays_all_parts_with_a_key_holder(
     hands.click("next")
     assert page.standing.next.id == "done" and verified(page, hands)
     assert not window.study.ledger_path.exists() or not Ledger(window.study.ledger_path).holdings()
+
+
+def test_a_study_of_two_rounds_asks_every_site_twice_and_says_what_each_round_costs(
+    training: tuple[Any, Hands], window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, hands = training
+    tree = plans(method("models.tree"))[0]
+    budget = replace(tree.budget, epsilon=Fraction(2), delta=Fraction(0))
+    asked = replace(tree, parameters={**tree.parameters, "depth": 1}, budget=budget)
+    monkeypatch.setattr("app.screens.sites.page.sample_study", lambda: asked)
+    for who in ("North", "South"):
+        play(page, hands, who)
+        hands.click("next")
+    play(page, hands, "Centre")
+    tick_all(page, hands)
+    hands.click("next")
+    paid = []
+    for round_ in (1, 2):
+        assert (page.standing.files.study.round, page.standing.files.study.rounds) == (round_, 2)
+        for who in ("North", "South"):
+            play(page, hands, who)
+            tick_all(page, hands)
+            said = level(page.standing.epsilon, up=True)
+            assert said in window.footer.next.text()
+            hands.click("next")
+            assert page.standing.next.id == "sent", window.notice.words()
+        paid.append(page.standing.epsilon)
+        play(page, hands, "Centre")
+        assert page.standing.next.id == ("round" if round_ == 1 else "result")
+        hands.click("next")
+    assert page.standing.next.id == "done" and verified(page, hands)
+    assert Fraction(99, 50) < sum(paid) <= 2
 
 
 def test_ticks_that_follow_each_other_at_once_are_all_kept(

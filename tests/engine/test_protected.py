@@ -68,6 +68,7 @@ SPEAK_OF_OTHERS = (
     *("methods.exchanges.survey.", "promises.local_dp.", "analyses.", "app.start."),
     *("report.units.local", "report.neighbours.local", "app.columns.unit.words."),
     *("errors.ledger.bad_unit.", "errors.schema.protected.", "errors.price.people_and_compensation."),
+    "errors.commands.sample_of_how_many.",
     *("app.staff.", "errors.staff.", "signing.rule.", "policy.names.second_", "app.releases.help.people."),
     *("app.releases.state.prepared", "commands.prepare", "commands.heads.person"),
     *("errors.ledger.not_signed.", "errors.ledger.visit_underway.", "errors.run.ledger_older."),

@@ -23,8 +23,9 @@ from app.parts.plot import ShareBar
 from app.parts.prose import Heading, Prose, name_label
 from app.parts.trial.count_view import CountView
 from app.parts.trial.solution_view import SolutionView
+from app.parts.views.table import TableBody
 from app.theme import text_font
-from engine.methods.trying import Choices, CountTables, SolutionMap, Standing, Tried
+from engine.methods.trying import Attacked, Choices, CountTables, SolutionMap, Standing, Tried
 
 # --- Who stands alone after each step so far ------------------------------------------------------------
 
@@ -169,6 +170,34 @@ class ChoicesView(QWidget):
         self.ticked.emit(shown.parameter, dict(shown.records[line]), shown.taken[line], on)
 
 
+# --- What an attack reads off what would leave ------------------------------------------------------------
+
+
+class AttackedView(QWidget):
+    """Shows what an attack read; nothing is taken in it."""
+
+    taken = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        box = make_column(inside=self, spacing=10, margins=0)
+        self.said = name_widget(Prose(tone="care"), "attack-said")
+        self._tables = make_column(spacing=10)
+        add(box, self.said, self._tables)
+
+    def show_answer(self, shown: Tried) -> None:
+        """Show the worst of it in a sentence, and all of it in tables."""
+        assert isinstance(shown, Attacked)
+        self.said.say(words.label(shown.said))
+        empty(self._tables)
+        for view in shown.views:
+            add(
+                self._tables,
+                Prose(f"**{words.label(view.title)}**", tone="quiet", pixels=12),
+                TableBody(view),
+            )
+
+
 class AnswerView(Protocol):
     """A widget for one kind of answer; its signal ``taken`` tells parameters that somebody chose in it."""
 
@@ -182,6 +211,7 @@ VIEWS: dict[type, Callable[[], Any]] = {
     Standing: StandingView,
     Choices: ChoicesView,
     CountTables: CountView,
+    Attacked: AttackedView,
 }
 """The widget of each kind of answer: a new kind is one line here."""
 

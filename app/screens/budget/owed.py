@@ -16,6 +16,7 @@ from app.parts.exact_field import ExactField
 from app.parts.making import add, make_choice, make_grid, make_label
 from app.parts.prose import Prose
 from app.words.money import CURRENCIES, money
+from engine.pricing.anchors import CHECK
 from engine.pricing.price import Price
 
 OWN = ""
@@ -129,9 +130,8 @@ class Owed(Card):
         anchor = next((one for one in self.anchors if one.name == price.anchor), None)
         self.case.setVisible(anchor is not None)
         if anchor is not None:
-            self.case.say(
-                words.say("app.budget.case", case=anchor.case, source=anchor.source, check=anchor.check)
-            )
+            check = words.say("report.price.lawyer") if anchor.check == CHECK else anchor.check
+            self.case.say(words.say("app.budget.case", case=anchor.case, source=anchor.source, check=check))
         if known:
             self.sentence.say(
                 words.say(

@@ -326,7 +326,8 @@ class BudgetPage(Page):
         if prepared.error_at_one:
             self.accuracy.slider.set_scale(prepared.error_at_one / 20, prepared.error_at_one * 100)
         sizes = self.study.result("group_sizes")
-        if self.study.plan.price.people is None and sizes is not None and sizes.people:
+        whole = self.study.part is None  # how many people a sample has says nothing of the table
+        if self.study.plan.price.people is None and sizes is not None and sizes.people and whole:
             with self.study.by_itself():
                 self.study.decide_part("price", people=sizes.people)
         self.enter()

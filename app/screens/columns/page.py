@@ -102,6 +102,7 @@ class ColumnsPage(Page):
     """The third screen."""
 
     id = "columns"
+    counts_rows = True
 
     def build(self) -> Pieces:
         self._shown, self._is_low = ALL, False

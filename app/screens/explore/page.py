@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.parts.cards import Card, row
+from app.parts.cards import Card, Fold, row
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.making import (
     STRETCH,
@@ -58,17 +58,14 @@ EVERYDAY = (
     "unicity",
     "free_text",
 )
-"""Questions that a custodian asks, in this order, before those of whoever looks into a mechanism."""
-
-
-def _order(name: str) -> tuple[int, str]:
-    return (EVERYDAY.index(name) if name in EVERYDAY else len(EVERYDAY), name)
+"""Questions that a custodian asks, in this order. Those of whoever looks into a mechanism are folded."""
 
 
 class ExplorePage(Page):
     """Beside the steps: nothing here is decided, spent or released."""
 
     id = "explore"
+    counts_rows = True
 
     def build(self) -> None:
         self.choices: dict[str, Choice] = {}
@@ -78,10 +75,14 @@ class ExplorePage(Page):
         self.answer: Any = None
         self._asked: tuple[Choice, dict[str, Any]] | None = None
         self.list = QWidget()
-        self._list = make_grid(self.list, across=2, down=2, margins=0)
+        self.further = Fold("", "further-questions")
+        self._lists = (
+            make_grid(self.list, across=2, down=2, margins=0),
+            make_grid(self.further.form, across=2, down=2, margins=0),
+        )
         self.group = QButtonGroup(self)
         self.group.buttonClicked.connect(lambda button: self._choose(button.property("analysis")))
-        add(self.body, self.list, self._build_form(), self._build_answer(), STRETCH)
+        add(self.body, self.list, self.further, self._build_form(), self._build_answer(), STRETCH)
 
     def _build_form(self) -> Card:
         self.card = Card()
@@ -124,11 +125,13 @@ class ExplorePage(Page):
 
     def _found(self, found: tuple[Choice, ...]) -> None:
         self.choices = {choice.analysis.id: choice for choice in found}
-        for name in sorted(self.choices, key=_order):
+        others = sorted(set(self.choices) - set(EVERYDAY))
+        for name in (*EVERYDAY, *others):
             button = name_widget(QRadioButton(words.say(f"analyses.{name}.question")), f"analysis-{name}")
             button.setProperty("analysis", name)
             self.group.addButton(button)
             self.topic(button, f"analysis.{name}")
+        self.further.line.setText(words.say("app.explore.further", count=len(others)))
         self._lay_questions()
         first = self.group.buttons()[0]
         first.setChecked(True)
@@ -137,13 +140,15 @@ class ExplorePage(Page):
     def _lay_questions(self) -> None:
         """Put the questions side by side where there is room for two."""
         buttons = self.group.buttons()
-        needed = sum(
-            max((one.sizeHint().width() for one in buttons[start::ACROSS]), default=0) + GAP
-            for start in range(ACROSS)
-        )
-        across = ACROSS if self.viewport().width() >= max(WIDE, needed) else 1
-        for place, button in enumerate(buttons):
-            self._list.addWidget(button, place // across, place % across)
+        everyday, others = buttons[: len(EVERYDAY)], buttons[len(EVERYDAY) :]
+        for grid, shown in zip(self._lists, (everyday, others), strict=True):
+            needed = sum(
+                max((one.sizeHint().width() for one in shown[start::ACROSS]), default=0) + GAP
+                for start in range(ACROSS)
+            )
+            across = ACROSS if self.viewport().width() >= max(WIDE, needed) else 1
+            for place, button in enumerate(shown):
+                grid.addWidget(button, place // across, place % across)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -153,7 +158,7 @@ class ExplorePage(Page):
         return self.group.checkedButton()
 
     def enter(self) -> None:
-        for part in (self.list, self.card):
+        for part in (self.list, self.further, self.card):
             part.setVisible(bool(self.choices))
         self.answered.setVisible(self.answer is not None)
         if self.chosen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,18 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from app import words
 from app.parts.cards import Card, Rule
-from app.parts.making import STRETCH, add, align_left, empty, make_button, make_column, make_row, name_widget
+from app.parts.exact_field import ExactField
+from app.parts.making import (
+    STRETCH,
+    add,
+    align_left,
+    empty,
+    make_button,
+    make_column,
+    make_label,
+    make_row,
+    name_widget,
+)
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
@@ -95,6 +107,7 @@ class LoadPage(Page):
     """The second screen."""
 
     id = "load"
+    counts_rows = True
 
     def build(self) -> None:
         self._shown: Any = None
@@ -115,7 +128,7 @@ class LoadPage(Page):
         self.preparation = PreparationSteps()
         self.preparation.changed.connect(self._prepare)
         self.topic(self.preparation, "preparation")
-        add(column, self.options, self.findings, self.preparation)
+        add(column, self.options, self.findings, self.preparation, self._build_sample())
         self.body.addWidget(self.loaded, 1)
 
     def _build_drop(self) -> QWidget:
@@ -128,9 +141,29 @@ class LoadPage(Page):
         add(card.body, STRETCH, heading, formats, 8)
         self.choose = make_button(words.say("app.load.choose"), "choose", look="primary")
         self.choose.clicked.connect(self._ask)
-        line = make_row(STRETCH, self.choose, STRETCH)
+        folder = make_button(words.say("app.load.choose_folder"), "choose_folder", self._ask_folder)
+        line = make_row(STRETCH, self.choose, folder, STRETCH)
         add(card.body, line, STRETCH)
         return card
+
+    def _build_sample(self) -> QWidget:
+        card = name_widget(Card(), "release_sample")
+        self.sample = name_widget(ExactField(words.say("app.load.sample"), smallest=0, largest=100), "sample")
+        self.sample.setPlaceholderText("100")
+        self.sample.decided.connect(self._take_sample)
+        said = Prose(words.say("app.load.sample_note"), tone="quiet")
+        add(
+            card.body,
+            make_row(make_label(words.say("app.load.sample"), buddy=self.sample), self.sample, STRETCH),
+            said,
+        )
+        self.topic(self.sample, "sample")
+        return card
+
+    def _take_sample(self, percent: Fraction | None) -> None:
+        share = percent / 100 if percent is not None and 0 < percent < 100 else None
+        self.study.decide(sample=share)
+        self.enter()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -148,6 +181,8 @@ class LoadPage(Page):
         if self._shown is not table:
             self._shown = table
             self._show(raw, table)
+        share = self.study.plan.sample
+        self.sample.show_number(None if share is None else 100 * share)
         self.preparation.show_steps(self.study.plan.preparation, table.names)
         for field in self.findChildren(QLineEdit):
             field.setAcceptDrops(False)  # a file is for the window, wherever it falls
@@ -155,6 +190,11 @@ class LoadPage(Page):
 
     def opened(self) -> None:
         if MAIN in self.study.plan.files and self.study.table is None:
+            self._read()
+
+    def read_again(self) -> None:
+        """Draw the sample anew, by the column that is now said to tell people apart."""
+        if not self.runner.busy(self.id):
             self._read()
 
     def first_focus(self) -> QWidget | None:
@@ -188,12 +228,12 @@ class LoadPage(Page):
         plan = self.study.plan
         name = Path(plan.files[MAIN].path).name
         raw = self.study.result("raw")
-        known = (self.study.result("detection"), raw, self.study.result("suggestions"))
+        known = (self.study.result("detection"), raw, self.study.result("suggestions"), self.study.part)
         self.work(
             read,
             plan,
             self.study.open_questions,
-            known=known if raw is not None else None,
+            known=known if raw is not None and not self.study.is_other_part else None,
             doing=words.say("app.load.reading", file=name),
             done=lambda reading: self._read_done(reading, plan),
             failed=lambda error: self._read_failed(error, plan),
@@ -211,8 +251,9 @@ class LoadPage(Page):
             self.study.replace_questions(reading.questions)
             now = self.study.plan
             if reading.digest:
+                self.study.forget_file()
                 self.study.looked[now.files[MAIN].path] = reading.digest
-            for part in ("detection", "raw", "suggestions", "table", "keys"):
+            for part in ("part", "detection", "raw", "suggestions", "table", "keys"):
                 self.study.store(part, getattr(reading, part), now)
         self.refresh_explanation()
 
@@ -276,6 +317,13 @@ class LoadPage(Page):
     def _ask(self) -> None:
         dialog = QFileDialog(self, words.say("app.load.choose"), "", words.say("app.load.filter"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.open_path)
+        dialog.open()
+
+    def _ask_folder(self) -> None:
+        dialog = QFileDialog(self, words.say("app.load.choose_folder"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.open_path)
         dialog.open()

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.parts.cards import Card
+from app.parts.form.declare_card import DeclareCard, DeclareHere
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.making import (
     STRETCH,
@@ -43,7 +44,6 @@ from app.parts.trial.trying import MethodTrial
 from app.parts.verdict_card import VerdictCard
 from app.screens.base import Page, Pieces
 from app.screens.method.answers import Answers
-from app.screens.method.declare_card import DeclareCard, DeclareHere
 from app.screens.method.demand_card import DemandCard
 from app.screens.method.demanding import MeasuresOnDemand
 from app.screens.method.example_card import ExampleCard
@@ -147,6 +147,7 @@ class MethodPage(Page):
     """Choosing: eight things, then the ways to one of them; afterwards what the chosen way still needs."""
 
     id = "method"
+    counts_rows = True
 
     def build(self) -> Pieces:
         self.offers: tuple[Offer, ...] = ()

@@ -253,8 +253,7 @@ def none_fits(found: Sequence[Offer], answers: Mapping[str, str]) -> str:
     asked = [words.say(f"app.method.ask.{name}.question") for name in best]
     if len(asked) == 1:
         return words.say("app.method.none_fits", question=asked[0], count=without[best])
-    questions = ", ".join(f"“{one}”" for one in asked)
-    return words.say("app.method.none_fits_several", questions=questions, count=without[best])
+    return words.say("app.method.none_fits_several", questions=asked, count=without[best])
 
 
 # --- the right-hand side --------------------------------------------------------------------------------

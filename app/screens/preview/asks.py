@@ -31,6 +31,7 @@ class Ahead:
     beyond: dict[str, dict[str, Any]] = field(default_factory=dict)
     unknown: dict[str, dict[str, Any]] = field(default_factory=dict)
     named: dict[str, dict[str, Any]] = field(default_factory=dict)
+    attack: Text | None = None
 
 
 def look_ahead(
@@ -52,10 +53,12 @@ def look_ahead(
     from engine.release.foreseen import price_plan
     from engine.release.mock import mock
     from engine.release.preview import preview
+    from engine.release.reading import pin_lists
     from engine.release.verdict import remedies, verdict
 
     ledger = existing(ledger_path)
-    found = preview(plan, ledger, waits_as=beside_its_table(plan)[0].fingerprint)
+    moved, base = beside_its_table(plan)
+    found = preview(plan, ledger, waits_as=pin_lists(moved, base=base).fingerprint)
     if found.promise is None:
         return Ahead(found)
     statement = privacy_statement(found.promise, read_at=plan.price.bound)
@@ -65,7 +68,21 @@ def look_ahead(
     priced_at = price_plan(plan, found.promise) if found.promise.loss is not None else {}
     unknown = _unknown(plan, ledger, places, found.design, refused)
     named = _named(found.design, table)
-    return Ahead(found, statement, judged, better, tried, beyond(priced_at), unknown, named)
+    attack = _attack(plan, table)
+    return Ahead(found, statement, judged, better, tried, beyond(priced_at), unknown, named, attack)
+
+
+def _attack(plan: Plan, table: Any) -> Text | None:
+    """Return what an attack on the rows reads that would leave, in a sentence; None where none is run."""
+    from engine.methods.catalogue import method
+    from engine.methods.trying import Attacked
+    from engine.release.trial import trial
+
+    if table is None or not method(plan.method).contracted:
+        return None
+    found = trial(plan, table)
+    answers = () if found is None else found.answers
+    return next((one.said for one in answers if isinstance(one, Attacked)), None)
 
 
 def _named(design: Any, table: Any) -> dict[str, dict[str, Any]]:

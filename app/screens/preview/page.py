@@ -214,7 +214,7 @@ MENDED = {
         "policy.epsilon",
         "policy.delta",
     ),
-    "purpose": ("charge.no_holding", "charge.no_budget"),
+    "purpose": ("charge.no_holding", "charge.no_budget", "run.no_contract"),
 }
 WIDE = 860  # pixels: from here on there is room for two columns
 
@@ -250,6 +250,9 @@ class PreviewPage(Page):
         self.exact_words = name_widget(Prose(), "exact-words")
         self.exact.body.addWidget(self.exact_words)
         self.topic(self.exact, "exact")
+        self.attack = hidden(name_widget(Card(words.say("app.preview.attack"), tone="care"), "attack"))
+        self.attack_words = name_widget(Prose(), "attack-words")
+        self.attack.body.addWidget(self.attack_words)
         self.rows_used = name_widget(Card(words.say("app.preview.rows_used")), "rows-used")
         self.rows_words = Prose()
         self.rows_used.body.addWidget(self.rows_words)
@@ -257,7 +260,7 @@ class PreviewPage(Page):
         self.sentence_words = name_widget(Prose(), "sentence")
         self.sentence.body.addWidget(self.sentence_words)
         self._parts = make_row(spacing=14)
-        said = make_column(self.exact, self.sentence, self.rows_used, STRETCH, spacing=14)
+        said = make_column(self.exact, self.sentence, self.attack, self.rows_used, STRETCH, spacing=14)
         add(self._parts, (self.shape, 3), (said, 2))
         self.body.addLayout(self._parts)
         line = make_grid(across=14, down=14)
@@ -420,6 +423,8 @@ class PreviewPage(Page):
         self.exact.setVisible(bool(errors))
         self.rows_used.setVisible(bool(preview.rows))
         self.rows_words.say(" ".join(words.label(one) for one in preview.rows))
+        self.attack.setVisible(found.attack is not None)
+        self.attack_words.say("" if found.attack is None else words.label(found.attack))
         self._lay()
         self.exact_words.say("\n\n".join(_error_sentence(*line) for line in error_lines(errors)))
 

@@ -109,6 +109,7 @@ class PurposePage(Page):
     """The fifth screen."""
 
     id = "purpose"
+    counts_rows = True
 
     def build(self) -> Pieces:
         self._delta = Fraction(0)  # written before there is an ε to go with it
@@ -277,7 +278,8 @@ class PurposePage(Page):
         self.study.registers = found
         self._asked_for_reason = False
         sizes = self.study.result("group_sizes")
-        if self.study.plan.price.people is None and sizes is not None and sizes.people:
+        whole = self.study.part is None  # how many people a sample has says nothing of the table
+        if self.study.plan.price.people is None and sizes is not None and sizes.people and whole:
             with self.study.by_itself():
                 self.study.decide_part("price", people=sizes.people)
         self.frame.update_frame()
@@ -332,12 +334,12 @@ class PurposePage(Page):
     def _show_match(self) -> None:
         """Ask whether these are people of a known register, and for a reason where they are not."""
         registers, plan = self.study.registers, self.study.plan
-        best = registers.matches[0] if registers.matches else None
-        elsewhere = best is not None and best.holding.name.casefold() != plan.holding.casefold()
+        best = registers.asked(plan)
+        elsewhere = best is not None
         asks_reason = elsewhere and (self._asked_for_reason or bool(plan.holding) or bool(self._reason()))
         self.question.setVisible(elsewhere)
         self.reason_part("other_reason").setVisible(asks_reason)
-        if best is not None and elsewhere:
+        if best is not None:
             self.matched.say(match_words(best))
             self.same.setText(words.say("app.purpose.same_people", holding=best.holding.name))
         changed = registers.other_key(plan)
@@ -477,7 +479,7 @@ class PurposePage(Page):
         self.study.decide(decisions=(*others, *entry))
 
     def _same_people(self) -> None:
-        best = self.study.registers.matches[0]
+        best = self.study.registers.asked(self.study.plan)
         others = tuple(one for one in self.study.plan.decisions if one.get("decision") != NEW_HOLDING)
         self.study.decide(holding=best.holding.name, holding_budget=None, decisions=others)
         self.enter()

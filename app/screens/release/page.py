@@ -139,6 +139,7 @@ class ReleasePage(Page):
     """The ninth screen."""
 
     id = "release"
+    counts_rows = True
 
     def build(self) -> Pieces:
         self.watch: Watch | None = None

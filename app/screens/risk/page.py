@@ -95,6 +95,7 @@ class RiskPage(Page):
     """The fourth screen."""
 
     id = "risk"
+    counts_rows = True
 
     def build(self) -> None:
         self.found = QWidget()

@@ -63,6 +63,7 @@ from app.work.sites import (
     write_card,
     write_mask,
     write_roster,
+    write_round,
     write_study,
 )
 from engine.errors import EngineError
@@ -81,11 +82,12 @@ AT = {
     "stranger": "study",
     "wait_roster": "roster",
     "roster": "masks",
+    "round": "shares",
     "done": "",
     "sent": "",
 }
 """The stage of what comes next, where it has another name; nothing once all is done."""
-ACTS = ("card", "study", "share", "roster", "mask", "result")
+ACTS = ("card", "study", "share", "roster", "mask", "round", "result")
 """What comes next and is done here, by the button of the footer."""
 OTHERS = frozenset({"few", "shares", "masks", "wait_study", "wait_roster", "sent"})
 """What comes next and is done by somebody else."""
@@ -515,6 +517,8 @@ class SitesPage(Page):
             self._do(write_roster, desk, now, without, passphrase=passphrase)
         elif step == "mask":
             self._do(write_mask, desk, now, passphrase=passphrase)
+        elif step == "round":
+            self._do(write_round, desk, now, without, passphrase=passphrase)
         else:
             self._do(
                 put_together, desk, now, without, passphrase=passphrase, language=words.language(),

@@ -7,12 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtWidgets import QWidget
+
 from app import words
-from app.parts.making import STRETCH, add, empty, make_column
+from app.parts.cards import Card
+from app.parts.form.declare_card import DeclareCard, DeclareHere
+from app.parts.form.parameter_form import ParameterForm
+from app.parts.making import STRETCH, add, align_left, empty, make_button, make_column
 from app.parts.source_card import SourceCard
+from app.parts.view_stack import ViewStack
 from app.screens.base import Page
 from app.state import flow
-from app.work.visiting import Further, read_further
+from app.work.visiting import Further, hang_together, read_further
 from engine.methods.protocol import Source
 from engine.table.schema import Role
 
@@ -21,12 +27,25 @@ class TablesPage(Page):
     """After the method, which says what it reads."""
 
     id = "tables"
+    _looked: Any = None
 
     def build(self) -> None:
         self.cards: dict[str, SourceCard] = {}
         self.rows: dict[str, int] = {}  # of each file, by its path
         self._cards = make_column(spacing=14)
-        add(self.body, self._cards, STRETCH)
+        self.asked = Card(words.say("app.tables.columns"))
+        self.form = ParameterForm()
+        self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))
+        self.declare = DeclareCard()
+        self.declaring = DeclareHere(self.form, self.declare, self.study, lambda: None)
+        add(self.asked.body, self.form, self.declare)
+        self.together = Card(words.say("app.tables.together"))
+        self.look = make_button(words.say("app.tables.look"), "look-together", self._look_together)
+        self.found = ViewStack(self.runner, lambda widget, place: None)
+        add(self.together.body, align_left(self.look), self.found)
+        add(self.body, self._cards, self.together, self.asked, STRETCH)
+        for widget in (self.look, self.declare, self.form):
+            self.topic(widget, "")
 
     def enter(self) -> None:
         sources = flow.further_sources(self.study.method)
@@ -39,6 +58,53 @@ class TablesPage(Page):
                 for key, file in self._files(name).items()
             ]
             card.show_files(files, self.study.plan.schemas.get(name))
+        self._show_form()
+        known = self._together()
+        self.together.setVisible(known is not None)
+        if known != self._looked:  # what was counted is not of these tables
+            self._looked = known
+            self.found.show_views(())
+
+    def _show_form(self) -> None:
+        method, plan = self.study.method, self.study.plan
+        absent = any(one.required and one.name not in plan.schemas for one in flow.further_sources(method))
+        asked = flow.of_tables(method) if method is not None and not absent else ()
+        self.asked.setVisible(bool(asked))
+        if method is None or not asked:
+            return
+        names = {one.name for one in asked}
+        problems = [one for one in self.study.problems() if one.parameter in names]
+        self.form.show_form(f"methods.{method.id}", asked, plan.parameters, plan.schemas, problems)
+        for line in self.form.lines.values():
+            for widget in (line.part, *line.field.findChildren(QWidget)):
+                self.topic(widget, "")
+        self.declaring.refresh()
+
+    def _together(self) -> Any:
+        """The private tables with a person key, and by what they hang together; None where too few."""
+        plan, method = self.study.plan, self.study.method
+        sources = () if method is None else method.sources
+        keyed = {
+            one.name: (plan.files_of(one.name), plan.schemas[one.name].person_key)
+            for one in sources
+            if one.shape.is_private and plan.files_of(one.name) and one.name in plan.schemas
+        }
+        keyed = {name: known for name, known in keyed.items() if known[1] is not None}
+        by = (plan.parameters.get("record"), plan.parameters.get("record_of"))
+        return (keyed, by) if len(keyed) > 1 else None
+
+    def _look_together(self) -> None:
+        """Count which rows belong to which; it stays here."""
+        self.work(
+            hang_together,
+            self.study.plan,
+            done=lambda view: self.found.show_views((view,)),
+            doing=words.say("app.tables.reading"),
+        )
+
+    def field_at(self, place: str) -> QWidget | None:
+        kind, _, name = place.partition(":")
+        return self.form.part(name) if kind == "parameter" else super().field_at(place)
 
     def _files(self, source: str) -> dict[str, Any]:
         """The files of a source, by their names in the plan."""

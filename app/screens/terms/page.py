@@ -32,6 +32,7 @@ class TermsPage(Page):
     """In the place of the budget."""
 
     id = "terms"
+    counts_rows = True
 
     def build(self) -> None:
         self.cards: dict[str, NumberCard] = {}

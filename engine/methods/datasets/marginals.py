@@ -53,15 +53,17 @@ from engine.methods.protocol import (
     Release,
     Request,
     Rows,
+    SlotOf,
     TableArtefact,
 )
 from engine.methods.shared.cell_search import CELLS, SEARCHED, each_value
-from engine.methods.shared.cells import Codes, level_problems
+from engine.methods.shared.cells import LEVEL_KINDS, Codes, Extra, LevelAxis, level_problems
 from engine.methods.shared.column_cells import (
     BINS,
     CELL_KINDS,
     OWN_EDGES,
     ColumnCells,
+    Named,
     bins_taken,
     columns_as_cells,
     edge_problems,
@@ -270,6 +272,9 @@ class Marginals(ManySums):
         edges: Mapping[str, option.Edges] = OWN_EDGES
         tables: str = TABLES
         named: option.Records = NAMED_TABLES
+        slot: str | None = option.column(
+            optional=True, column_kinds=LEVEL_KINDS, needs_domain=True, when=("tables", (NAMED,))
+        )
         cells: str = replace(CELLS, when=("tables", (CHOSEN, SINGLE)))
         frequent: bool = option.boolean(default=True, when=("tables", (CHOSEN, SINGLE)))
         target: str | None = option.column(optional=True, column_kinds=CELL_KINDS, when=("tables", (CHOSEN,)))
@@ -298,9 +303,33 @@ class Marginals(ManySums):
                     found.append(Problem(f"{ID}.too_many_cells", values, "columns"))
         if not found:
             found += named_problems(self.request, self.cells, method=ID)
+        if not found and self.slot is not None and self._slot_place is None:
+            found.append(Problem(f"{ID}.slot_not_listed", {"column": self.slot}, "slot"))
         if not found and not self._leaves_rows:
             found.append(Problem(f"{ID}.rules_leave_nothing", {}, "never"))
         return found + budget_problems(self.request, uses_delta=takes_gaussian(self.request))
+
+    @property
+    def slot(self) -> str | None:
+        """The column of which a person has one row for each value, where that is asked for."""
+        return self.request.values.get("slot")
+
+    @property
+    def slot_of(self) -> SlotOf | None:
+        return None if self.slot is None else self._slots.codes
+
+    @property
+    def _slots(self) -> LevelAxis:
+        """The slots: what was not declared, or is missing, is in one of them."""
+        assert self.slot is not None
+        return LevelAxis(self.schema.column(self.slot), Extra.TOGETHER)
+
+    @property
+    def _slot_place(self) -> int | None:
+        """The place of the slot among the drawn columns; None unless every value has a cell of its own."""
+        names = [cells.column.name for cells in self.cells if isinstance(cells, Named)]
+        own = [cells.column.name for cells in self.cells]
+        return own.index(self.slot) if self.slot in names else None
 
     @once
     def taken(self) -> Mapping[str, Any]:
@@ -341,24 +370,29 @@ class Marginals(ManySums):
     @once
     def _division(self) -> Schedule:
         budget, columns = required_budget(self.paid), self.cells
+        cap, factor = self.request.rows_per_person, 2 if is_replace_one(self.request) else 1
+        slots = None if self._slot_place is None else factor * min(cap, len(self._slots.labels))
         return Schedule(
             most_sizes(columns),
             budget.epsilon,
             budget.delta,
             self.request.units_moved,
-            self.request.rows_per_person**2 * (2 if is_replace_one(self.request) else 1),
+            cap**2 * factor,
             self.options.about_rows,
             named_tables(self.request, columns),
             sum(isinstance(cells, Coded) for cells in columns),
             frequent=sum(isinstance(cells, FrequentApart) for cells in columns),
             has_target=self.options.target is not None,
+            slot=self._slot_place,
+            slots=slots or 0,
         )
 
     @once
     def cost(self) -> Promise:
         schedule = self.schedule
         kind = "approximate_dp" if schedule.is_gaussian else "pure_dp"
-        return promise(self.paid, schedule.events, kind=kind)
+        further = () if self.slot is None else ("one_row_a_slot",)
+        return promise(self.paid, schedule.events, kind=kind, further=further)
 
     # --- forecast ----------------------------------------------------------------------------------
 
@@ -395,6 +429,8 @@ class Marginals(ManySums):
         note = Text(f"{WORDS}.notes.{_verdict(schedule)}", told)
         drawn = _notes(self.cells, schedule)
         first = (*cap_notes(self.request), *noise_notes(self.request, self.sums))
+        if self.slot is not None:
+            first += (Text("statistics.notes.one_row_a_slot", {"column": self.slot}),)
         if (target := self.options.target) is not None:
             said = "no_target" if schedule.only_single else "target"
             first += (Text(f"{WORDS}.notes.{said}", {"target": target}),)
@@ -487,7 +523,8 @@ def _not_released(design: Marginals) -> list[Problem]:
     released, rules = set(design.options.columns), rules_of(design.request)
     target = tuple(name for name in [design.options.target] if name is not None)
     named = tuple(name for table in named_columns(design.request) for name in table)
-    drawn = [("target", target), (NAMED_TABLES.name, named)]
+    slot = tuple(name for name in [design.slot] if name is not None)
+    drawn = [("target", target), (NAMED_TABLES.name, named), ("slot", slot)]
     found = [
         Problem(f"{ID}.not_released", {"column": name}, parameter)
         for parameter, names in [*rule_columns(design.request), *_derived_columns(rules), *drawn]

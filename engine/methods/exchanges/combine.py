@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -103,6 +104,9 @@ class Combine(Method):
         found = study_problems(self.options.study)
         if found:
             return found
+        if not self.study.is_last:
+            told = {"round": self.study.round, "rounds": self.study.rounds}
+            return [Problem("sites.more_rounds", told, "study")]
         for name in self.options.without:
             if self.study.member(name) is None:
                 return [Problem("sites.unknown", {"name": name[:100]}, "without")]
@@ -131,8 +135,12 @@ class Combine(Method):
 
     @once
     def forecast(self) -> Forecast:
-        with noise_of(self.study.noise_in(self.sites)):
+        with noise_of(self._noise(self.sites)):
             return self._design().forecast
+
+    def _noise(self, sites: int) -> Fraction:
+        """Return how much noise so many sites make; in several rounds, what all of them went by."""
+        return self.study.noise_in(sites if self.study.rounds == 1 else len(self.study.roster))
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         shares = apart(tables, SHARES)
@@ -141,13 +149,15 @@ class Combine(Method):
             totals = add_up(list(told.values()))
         else:
             totals = tuple(site_files.unmask(self.study, shares, apart(tables, MASKS)))
-        with noise_of(self.study.noise_in(len(told))):
-            released = put_in_place(self._design(), self._nobody, totals, context)
+        with noise_of(self._noise(len(told))):
+            released = put_in_place(self._design(), self._nobody, (*self.study.heard, *totals), context)
+        rounds = self.study.rounds
+        taken = (Text(f"{WORDS}.notes.rounds", {"rounds": rounds}),) if rounds > 1 else ()
         return replace(
             released,
             promise=self.cost,
             views=(*released.views, self._who(told), trust_view(self.study)),
-            notes=(*released.notes, Text(f"{WORDS}.notes.{self.study.way}", {"sites": len(told)})),
+            notes=(*released.notes, Text(f"{WORDS}.notes.{self.study.way}", {"sites": len(told)}), *taken),
             inside=Inside(),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,10 @@ from engine.methods.exchanges.studies import (
     WORDS,
     design_of,
     level_of_share,
+    paid_in,
     promise_of,
     study_problems,
+    sums_in,
     trust_view,
 )
 from engine.methods.kinds import Held
@@ -39,6 +42,7 @@ from engine.methods.protocol import (
 from engine.methods.shared.site_files import OWN, Study, read_study
 from engine.methods.shared.sums import SharedDoor, tell_sums
 from engine.privacy import masks
+from engine.privacy.accuracy import noise_of
 from engine.privacy.mechanisms.integers import Integers
 from engine.privacy.mechanisms.laplace_share import shared
 from engine.privacy.promise import Promise
@@ -134,7 +138,7 @@ class Share(Method):
 
     @once
     def cost(self) -> Promise:
-        found = promise_of(self.study, self.inner.cost, "share_of_a_site")
+        found = promise_of(self.study, paid_in(self.study, self.inner), "share_of_a_site")
         if self.study.way == OWN or found.loss is None:
             return found
         events = shared(found.loss.events, self.study.least)
@@ -144,7 +148,7 @@ class Share(Method):
     @once
     def alone(self) -> float:
         """The level of this site's share, should coordinator and all holders work together."""
-        loss = self.inner.cost.loss
+        loss = paid_in(self.study, self.inner).loss
         assert loss is not None
         return level_of_share(self.study, loss.events)
 
@@ -160,7 +164,10 @@ class Share(Method):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         study = self.study
         door = context.noise if study.way == OWN else SharedDoor(context.noise, study.least)
-        sums, _ = tell_sums(self.inner, tables, replace(context, noise=door))
+        told_by = nullcontext() if study.round == 1 else noise_of(study.noise_in(len(study.roster)))
+        with told_by:  # what was heard before has the noise of all sites
+            asked = sums_in(study, self.inner)
+            sums, _ = tell_sums(self.inner, tables, replace(context, noise=door), study.heard, asked)
         if tuple(one.size for one in sums) != study.cells:
             raise InputRefused(f"{self.id}.other_cells")
         told = [
@@ -186,17 +193,19 @@ class Share(Method):
             len(frame),
             Text("methods.exchanges.share.numbers.cells"),
         )
-        notes = (
+        notes = [
             Text(f"{WORDS}.notes.study", {"title": self.study.title, "study": self.study.short}),
             Text(f"{WORDS}.notes.signed"),
-        )
+        ]
+        if study.rounds > 1:
+            notes.append(Text(f"{WORDS}.notes.round", {"round": study.round, "rounds": study.rounds}))
         views: list[View] = [view, trust_view(study)]
         if study.way != OWN:
             number = Text("methods.exchanges.share.numbers.alone")
             views.insert(
                 1, NumberView(Text("methods.exchanges.share.numbers.alone.label"), self.alone, number)
             )
-        return Release((TableArtefact(SUMS, (frame,), entries), *told), self.cost, tuple(views), notes)
+        return Release((TableArtefact(SUMS, (frame,), entries), *told), self.cost, tuple(views), tuple(notes))
 
     def _masked(self, sums: tuple[Integers, ...], private: bytes) -> tuple[tuple[Integers, ...], str]:
         """Return the sums with the masks of all holders, and the public key by which these find theirs."""

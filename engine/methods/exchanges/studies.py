@@ -48,13 +48,31 @@ def design_of(study: Study, own: Schema | None = None) -> Method:
         or set(study.schemas) != {MAIN}
     ):
         raise InputRefused("sites.method", method=study.method)
-    if not design.problems and not is_summable(design):
+    if not design.problems and (not is_summable(design) or study.rounds != max(len(design.rounds), 1)):
         raise InputRefused("sites.method", method=study.method)
     if not design.problems and study.way == ONE:
-        loss = design.cost.loss
+        loss = paid_in(study, design).loss
         if loss is None or shared(loss.events, study.least) is None:
             raise InputRefused("sites.no_shares")
     return design
+
+
+def paid_in(study: Study, design: Method) -> Promise:
+    """Return what a site pays for the round of a study: what its method costs, or one round of it."""
+    whole = design.cost
+    if study.rounds == 1 or whole.loss is None:
+        return whole
+    events = design.rounds[study.round - 1]
+    epsilon = events.epsilon()
+    assert epsilon is not None  # Laplace noise alone
+    return replace(whole, loss=replace(whole.loss, epsilon=epsilon, events=events))
+
+
+def sums_in(study: Study, design: Method) -> int | None:
+    """Return how many sums a round of a study has; None where there is one round, with all of them."""
+    if study.rounds == 1:
+        return None
+    return sum(paid_in(study, design).drawn().values())
 
 
 def study_problems(content: str) -> list[Problem]:
@@ -121,7 +139,7 @@ def trust_view(study: Study) -> TableView:
     """Say who learns what, what if they work together, and which level holds against them then."""
     holder = ("holder",) if study.way == ONE else ()
     who = ("recipient", "coordinator", *holder, "sites", "together", "malicious")
-    loss = design_of(study).cost.loss
+    loss = paid_in(study, design_of(study)).loss
     assert loss is not None  # `design_of` looked
     level = _digits(float(loss.epsilon))
     alone = level if study.way == OWN else _digits(level_of_share(study, loss.events))

@@ -43,6 +43,8 @@ def guess_of(model: Mapping[str, Any]) -> Any:
     if "leaves" in model:
         rows = [np.array(one["shares"]) * one["rows"] for one in model["leaves"]]
         return target["values"][int(np.argmax(np.sum(rows, axis=0)))]
+    if "cosines" in model:
+        return target["values"][int(model["cosines"][0] > 0)]
     return target["values"][int(np.argmax(model["shares"]))]
 
 

@@ -21,12 +21,13 @@ from engine.methods.budget import (
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.leaving import describe_model, number_views, privacy_text
-from engine.methods.models.nearest_centres import PER_SIDE, CentresPlan, fit
+from engine.methods.models.nearest_centres import COUNTS, GRID, PER_SIDE, SUMS, TURNS, CentresPlan, fit
 from engine.methods.models.targets import privacy_told
 from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
+    MOST_ROUNDS,
     Context,
     Expected,
     Family,
@@ -37,6 +38,7 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.promise import cap_notes, promise
 from engine.methods.shared.view import view_of
+from engine.privacy.events import Event
 from engine.privacy.fixed_point import to_grid
 from engine.privacy.promise import Promise
 from engine.table import coding
@@ -66,6 +68,7 @@ class KMeans(ManySums):
     id = ID
     family = Family.MODEL
     promises = ("pure_dp", "approximate_dp")
+    summable = True
     published = Reference(
         "Su, Cao, Li, Bertino, Jin: Differentially private k-means clustering (2016)",
         "the grid and the steps together, sums about the centre",
@@ -78,6 +81,7 @@ class KMeans(ManySums):
         )
         groups: int = option.integer(default=4, minimum=2, maximum=20)
         about_rows: int = option.integer(minimum=10, maximum=10**9)
+        turns: int = option.integer(default=TURNS, minimum=1, maximum=TURNS)
         noise: str = NOISE
 
     options: Options
@@ -99,7 +103,7 @@ class KMeans(ManySums):
     @property
     def sums(self) -> float:
         """How many sums a row moves by the same, about."""
-        return 1 + 3 * (1 + len(self.options.columns))
+        return 1 + self.options.turns * (1 + len(self.options.columns))
 
     @once
     def plan(self) -> CentresPlan:
@@ -113,7 +117,21 @@ class KMeans(ManySums):
             self.request.rows_per_person,
             is_replace_one(self.request),
             self.options.about_rows,
+            self.options.turns,
         )
+
+    @property
+    def asks_once(self) -> bool:
+        """Every step is about the centres of the one before."""
+        return False
+
+    @property
+    def rounds(self) -> tuple[Event, ...]:
+        """A round for the grid, and one for each step."""
+        division, turns = self.plan.division, self.options.turns
+        if turns >= MOST_ROUNDS or division.is_gaussian:
+            return ()
+        return (division.asked(GRID), *(division.asked(COUNTS, SUMS) for _ in range(turns)))
 
     @once
     def cost(self) -> Promise:

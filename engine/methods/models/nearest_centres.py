@@ -46,6 +46,8 @@ class CentresPlan:
         Whether neighbouring tables exchange a person.
     about_rows
         Roughly how many rows there are; public.
+    turns
+        How many steps follow the grid.
 
     Notes
     -----
@@ -61,6 +63,7 @@ class CentresPlan:
     rows_per_person: int
     replace_one: bool
     about_rows: int
+    turns: int = TURNS
 
     @cached_property
     def per_side(self) -> int:
@@ -83,10 +86,12 @@ class CentresPlan:
     def division(self) -> Division:
         """How the budget is divided."""
         rows, times = self.rows_per_person, 2 if self.replace_one else 1
-        ways = Query(SUMS, rows * isqrt(self.columns * RADIUS**2), rows**2 * RADIUS**2, SHARES[SUMS], TURNS)
+        ways = Query(
+            SUMS, rows * isqrt(self.columns * RADIUS**2), rows**2 * RADIUS**2, SHARES[SUMS], self.turns
+        )
         queries = (
             Query(GRID, times * rows, times * rows**2, SHARES[GRID]),
-            Query(COUNTS, times * rows, times * rows**2, SHARES[COUNTS], TURNS),
+            Query(COUNTS, times * rows, times * rows**2, SHARES[COUNTS], self.turns),
             cover_exchange(ways, replace_one=self.replace_one),
         )
         return Division(queries, self.epsilon, self.delta, self.replace_one).borne_out()
@@ -137,7 +142,7 @@ def fit(rows: arrays.Whole, plan: CentresPlan, *, noise: Noise) -> Centres:
     grid = plan.division.noisy(GRID, _grid(rows, plan), noise).astype(np.float64)
     centres = _started(grid, plan)
     counts = np.zeros(plan.groups)
-    for _ in range(TURNS):
+    for _ in range(plan.turns):
         exact_counts, exact_sums = _steps(rows, centres)
         counts = plan.division.noisy(COUNTS, exact_counts, noise).astype(np.float64)
         ways = plan.division.noisy(SUMS, exact_sums.ravel(), noise).astype(np.float64)

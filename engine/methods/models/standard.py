@@ -25,8 +25,8 @@ def as_operators(model: Mapping[str, Any]) -> bytes:
     -------
     bytes
         With the outputs ``prediction`` of a number; ``label`` and ``probabilities`` of classes, in the order
-        of the target's values; ``group`` of groups, from 0, −1 where a number is missing; ``components`` of
-        components.
+        of the target's values; ``label`` and ``votes`` of votes of similar rows; ``group`` of groups, from 0,
+        −1 where a number is missing; ``components`` of components.
     """
     graph = Graph()
     _KINDS[model["format"]](graph, model)
@@ -227,11 +227,38 @@ def _directions(graph: Graph, model: Mapping[str, Any]) -> None:
     graph.output("components", found, DOUBLE, width)
 
 
+def _votes(graph: Graph, model: Mapping[str, Any]) -> None:
+    """Votes of similar rows: sines of angles that are added up, a cosine being a sine a quarter on."""
+    angles = _floats(graph, np.zeros((1, len(model["cosines"]))))
+    for one in model["predictors"]:
+        own = 2 * np.pi * np.array(one["turns"])
+        if one["kind"] == LEVELS:
+            part = graph.add("Gather", _floats(graph, own), _cell(graph, one))
+        else:
+            low, high = one["minimum"], one["maximum"]
+            away = graph.add("Sub", _keep(graph, one)[0], _floats(graph, (low + high) / 2))
+            part = graph.add("MatMul", away, _floats(graph, [own / ((high - low) / 2)]))
+        angles = graph.add("Add", angles, part)
+    quarter = graph.add("Add", angles, _floats(graph, np.pi / 2))
+    votes = graph.add(
+        "Add",
+        *(
+            graph.add("MatMul", graph.add("Sin", one), _floats(graph, np.array([model[name]]).T))
+            for one, name in ((quarter, "cosines"), (angles, "sines"))
+        ),
+    )
+    votes = _flat(graph, votes)
+    place = graph.add("Cast", graph.add("Greater", votes, _floats(graph, 0.0)), to=INT64)
+    graph.output("label", graph.add("Gather", graph.constant(model["target"]["values"]), place), STRING)
+    graph.output("votes", votes, DOUBLE)
+
+
 _KINDS = {
     "custos.linear_model": _sums,
     "custos.additive_model": _sums,
     "custos.naive_bayes": _shares,
     "custos.decision_tree": _questions,
+    "custos.kernel_classes": _votes,
     "custos.k_means": _nearest,
     "custos.principal_components": _directions,
 }

@@ -31,6 +31,7 @@ from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
+    MOST_ROUNDS,
     POINTS,
     Context,
     Expected,
@@ -93,6 +94,7 @@ class DecisionTree(ScoredModel):
     version = 2  # cells are searched where a rough number of rows is said
     family = Family.MODEL
     promises = ("pure_dp", "approximate_dp")
+    summable = True
     held_out = True
     published = Reference(
         "Friedman, Schuster: Data mining with differential privacy (2010)",
@@ -161,6 +163,19 @@ class DecisionTree(ScoredModel):
             self.request.rows_per_person,
             is_replace_one(self.request),
         )
+
+    @property
+    def asks_once(self) -> bool:
+        """Every level hangs on the questions of the one before."""
+        return False
+
+    @property
+    def rounds(self) -> tuple[Event, ...]:
+        """A round for each level, and one for the leaves; a score and a search of cells are one site's."""
+        division, depth = self.plan.division, self.options.depth
+        if depth >= MOST_ROUNDS or division.is_gaussian or self.scores or self.grids:
+            return ()
+        return (*(division.asked(LEVELS) for _ in range(depth)), division.asked(LEAVES))
 
     @once
     def grids(self) -> Grids:

@@ -7,11 +7,11 @@ choice, and *is it above* a comparison: they stand by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ from engine.privacy.mechanisms.permute_and_flip import written_rates
 from engine.table.schema import Kind, Schema
 
 ID = "services.private_queries"
+MOST_TOGETHER = (1 << 16) - 1
+"""Cells that all tables of a plan tell apart together, at most, where they are counted in one pass."""
 COUNT, SUM, MEAN, SHARE, QUANTILE, ABOVE, TABLE = (
     "count",
     "sum",
@@ -129,9 +131,13 @@ class Side:
         """Return which one every cell of an axis is that is cut by these comparisons and others."""
         return np.array([self.classes[truths] for truths in truths_of(axis, self.cuts)], dtype=np.int64)
 
+    def cells(self, rows: Coded) -> Codes:
+        """Return the cell of the axis of every row."""
+        return self.axis.codes(rows.read(self.column, self.axis.read))
+
     def codes(self, rows: Coded) -> Codes:
-        """Return the cell of every row."""
-        codes = self.axis.codes(rows.read(self.column, self.axis.read))
+        """Return the cell of the table of every row."""
+        codes = self.cells(rows)
         places = self.places(self.axis)
         is_same = np.array_equal(places, np.arange(len(places)))
         return codes if is_same else np.asarray(places.astype(codes.dtype)[codes])
@@ -396,13 +402,6 @@ class Query:
     def codes(self, rows: Coded) -> Integers:
         """Return the cell of every row, `LEFT_OUT` for those that are not asked about."""
         flat = np.zeros(len(rows), dtype=np.int64)
-        if self.sides:
-            kind: Any = np.uint16 if self.groups < 1 << 16 else np.int64
-            small = np.zeros(len(rows), dtype=kind)
-            for side in self.sides:
-                small *= kind(side.size)
-                small += side.codes(rows).astype(kind)
-            flat = small.astype(np.int64)
         for axis in self.cells.axes:
             flat = flat * len(axis.labels) + rows.read(("by", axis.name), axis.codes)
         if self.question.condition != EVERYBODY:
@@ -413,6 +412,8 @@ class Query:
         """Return the exact numbers, shape (size,). For `PEOPLE`, of all rows of everybody."""
         if self.of == PEOPLE:
             return self._people(rows)
+        if self.kind == TABLE:
+            return count_together([self], rows)[0]
         if self.groups == 1 and not self.value:
             among = self.question.mask(rows)
             both = np.count_nonzero(among & self.within.mask(rows)) if self.kind == SHARE else 0
@@ -500,6 +501,47 @@ def _count(codes: Integers, among: Any, size: int) -> Integers:
     kept = codes if among is None else np.where(among, codes, LEFT_OUT)
     kept = kept[kept >= 0] if kept.size and int(kept.min()) < 0 else kept
     return np.bincount(kept, minlength=size).astype(np.int64)
+
+
+def count_together(tables: Sequence[Query], rows: Coded) -> list[Integers]:
+    """Return the exact numbers of tables about the same rows, from one pass over them.
+
+    Notes
+    -----
+    Rows are grouped once by what any of the tables tells apart; each table adds up the groups. Tables that
+    tell too many apart together are counted one by one.
+    """
+    cuts: dict[str, dict[Comparison, None]] = {}
+    for side in (side for one in tables for side in one.sides):
+        cuts.setdefault(side.column, {}).update(dict.fromkeys(side.cuts))
+    joint = {name: Side(tables[0].schema, name, tuple(own)) for name, own in cuts.items()}
+    # cells of an axis are put together only once rows are grouped, unless that would make too many groups
+    is_fine = prod(side.axis.size for side in joint.values()) <= MOST_TOGETHER
+    shape = tuple(side.axis.size if is_fine else side.size for side in joint.values())
+    size = prod(shape)
+    if len(tables) > 1 and size > MOST_TOGETHER:
+        return [count_together([one], rows)[0] for one in tables]
+    groups, before = np.zeros(len(rows), dtype=np.uint8), 1
+    for side, own in zip(joint.values(), shape, strict=True):
+        before *= own
+        groups = groups.astype(np.min_scalar_type(before), copy=False)  # the fewer bytes, the faster
+        groups *= own
+        groups += (side.cells if is_fine else side.codes)(rows)
+    counts = np.bincount(groups, minlength=size)
+    found = []
+    for one in tables:
+        cells = np.zeros((1,) * len(shape), dtype=np.int64)
+        for side in one.sides:
+            whole = joint[side.column]
+            places = side.places(whole.axis)
+            if not is_fine:  # one cell of the axis for each that the rows were grouped by
+                places = places[np.unique(whole.places(whole.axis), return_index=True)[1]]
+            along = [1] * len(shape)
+            along[list(joint).index(side.column)] = places.size
+            cells = cells * side.size + places.reshape(along)
+        flat = np.broadcast_to(cells, shape).ravel()
+        found.append(np.bincount(flat, weights=counts, minlength=one.size).astype(np.int64))
+    return found
 
 
 def query_of(record: Mapping[str, Any], schema: Schema) -> Query:

@@ -53,6 +53,7 @@ from engine.methods.services.asked import (
     Asked,
     Query,
     Terms,
+    count_together,
     level_of,
     query_of,
 )
@@ -72,7 +73,7 @@ from engine.methods.services.told import (
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.events import Event, Sequential
-from engine.privacy.mechanisms import AboveThresholds, Stated
+from engine.privacy.mechanisms import AboveThresholds, Integers, Stated
 from engine.privacy.promise import Promise
 from engine.table.schema import Kind
 from engine.views import Text, View
@@ -519,12 +520,25 @@ class PrivateQueries(Service):
         context.progress.step(0.0, "run.reading")
         rows = Coded(tables[MAIN].rows())
         whole = Coded(context.whole[MAIN].rows()) if MAIN in context.whole else rows
-        measured = tuple(self.measured(one, rows, whole, context.noise) for one in self.new)
+        planned = {one.query.key: one.query for one in self.new if one.query.kind == TABLE}
+        counts = count_together(list(planned.values()), rows) if planned else []
+        counted = dict(zip(planned, counts, strict=True))
+        measured = tuple(self.measured(one, rows, whole, context.noise, counted) for one in self.new)
         return self.released(desk.visited(measured, self.shown))
 
-    def measured(self, one: Measurement, rows: Coded, whole: Coded, noise: Noise) -> Measurement:
-        """Draw the noise of a measurement: the only place that sees exact numbers."""
-        exact = [query.numbers(whole if query.of == PEOPLE else rows) for query in one.queries]
+    def measured(
+        self, one: Measurement, rows: Coded, whole: Coded, noise: Noise, counted: Mapping[str, Integers]
+    ) -> Measurement:
+        """Draw the noise of a measurement: the only place that sees exact numbers.
+
+        ``counted`` are those of tables by their fingerprints, which were counted in one pass.
+        """
+        exact = [
+            counted[query.key]
+            if query.key in counted
+            else query.numbers(whole if query.of == PEOPLE else rows)
+            for query in one.queries
+        ]
         query, found = one.query, exact[0]
         if query.kind == ABOVE:
             thresholds = np.array([listed.threshold for listed in one.queries], dtype=np.int64)

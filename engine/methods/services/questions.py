@@ -22,7 +22,6 @@ from functools import cached_property, reduce
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from engine import arrays
@@ -299,34 +298,34 @@ class Line:
             found.append([_write(ends[first]), _write(ends[last + 1])])
         return found
 
-    def read(self, frame: pd.DataFrame) -> tuple[npt.NDArray[np.float64], Rows]:
+    def read(self, frame: pd.DataFrame) -> tuple[arrays.Anything, arrays.Integers]:
         return self._values(frame[self.column.name])
 
-    def codes(self, read: tuple[npt.NDArray[np.float64], Rows]) -> Codes:
+    def codes(self, read: tuple[arrays.Anything, arrays.Integers]) -> Codes:
         values, absent = read
         found = np.zeros(len(values), dtype=_small(self.size))
         for number, above in self._cuts:
-            edge = float(number if self._step is None else (number - self._origin) / self._step)
+            edge = float(number) if self._step is None else int((number - self._origin) / self._step)
             found += (values > edge) if above else (values >= edge)
         found[absent] = self.size - 1
         return found
 
-    def _values(self, cells: pd.Series) -> tuple[npt.NDArray[np.float64], Rows]:
-        """Return every row's number, on a grid its place, and which rows have none."""
+    def _values(self, cells: pd.Series) -> tuple[arrays.Anything, arrays.Integers]:
+        """Return every row's number, on a grid its place in as few bytes as hold it, and the rows without."""
         low, high = (None if bound is None else float(bound) for bound in self._bounds)
         if self.column.kind is Kind.DATE:
             days = coding.dates(cells, self.column)
             absent = np.isnat(days)
             values = days.astype("datetime64[D]").astype(np.int64).astype(np.float64)
         elif self._step is not None:
-            places = coding.codes(cells, self.column)
-            absent = places >= len(coding.levels(self.column))
-            values, low, high = places.astype(np.float64), None, None  # clamped by now
+            places, count = coding.codes(cells, self.column), len(coding.levels(self.column))
+            return places.astype(_small(count + 2)), np.flatnonzero(places >= count)  # clamped by now
         else:
             values = coding.numbers(cells, self.column)
             absent = np.isnan(values)
         values = np.where(absent, 0.0, values)
-        return (values if low is None and high is None else np.clip(values, low, high)), absent
+        clipped = values if low is None and high is None else np.clip(values, low, high)
+        return clipped, np.flatnonzero(absent)
 
 
 def _bind(value: Fraction | str | None) -> Fraction | None:

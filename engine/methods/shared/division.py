@@ -165,6 +165,11 @@ class Division:
         """What the ledger reserves."""
         return Sequential(tuple(self._event(query) for query in self.queries))
 
+    def asked(self, *names: str) -> Sequential:
+        """Return what one asking of some queries draws: what a round of a study is paid by."""
+        asked = {query.name: self._event(query) for query in self.queries}
+        return Sequential(tuple(replace(asked[name], count=1) for name in names))
+
     def _event(self, query: Query) -> Mechanism:
         scale = self.scale(query.name)
         if self.is_gaussian:

@@ -7,7 +7,7 @@ that the whole history counts as much as the cap. Weights are whole numbers, on 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -39,6 +39,8 @@ GRID = 5040
 HOUR = 60
 DAY = 24 * HOUR
 EVENT_KINDS = (Kind.MOMENT, Kind.DATE)
+MOST_NAMED = 1 << 20
+"""Slots that events name, which are looked at together: many long stays of one person take no more memory."""
 
 
 def minutes_of(values: pd.Series, column: Column) -> tuple[Integers, arrays.Bools]:
@@ -168,16 +170,17 @@ class Histories:
         place = axis.codes(frame)
         kept = np.flatnonzero(~out & (place != LEFT_OUT))
         person = _numbered(frame[key.name].iloc[kept])
-        order = np.lexsort((place[kept], start[kept], person))
-        person, place, start = person[order], place[kept][order], start[kept][order]
-        last = _lasts(person)
-        following = np.append(start[1:], 0)[: len(start)]
-        known = ~last
-        end = np.where(last, start, following)
+        told, untold = np.zeros(len(kept), dtype=np.int64), np.ones(len(kept), dtype=bool)
         if left is not None:
-            told, untold = minutes_of(frame[left.name].iloc[kept[order]], left)
-            end = np.where(untold, end, np.maximum(told, start))
-            known |= ~untold
+            told, untold = minutes_of(frame[left.name].iloc[kept], left)
+        # by all that is looked at, so that nothing hangs on the order of rows
+        order = np.lexsort((untold, told, place[kept], start[kept], person))
+        person, place, start = person[order], place[kept][order], start[kept][order]
+        told, untold, last = told[order], untold[order], _lasts(person)
+        following = np.append(start[1:], 0)[: len(start)]
+        end = np.where(last, start, following)
+        end = np.where(untold, end, np.maximum(told, start))
+        known = ~last | ~untold
         return Histories(person, place, start, end, known)
 
     def merged(self, gap: int) -> Histories:
@@ -279,21 +282,29 @@ class Histories:
         first = np.clip((self.start - low) // slot, 0, slots - 1)
         last = np.clip((np.maximum(self.end - 1, self.start) - low) // slot, 0, slots - 1)
         times = last - first + 1
-        event = np.repeat(np.arange(len(first)), times)
-        within = np.arange(len(event)) - np.repeat(np.cumsum(times) - times, times)
-        person = self.person[event]
-        where = person * slots + first[event] + within
-        if is_one:
-            # events of a person stand in the order of their moments: the last to name a slot has it
-            order = np.argsort(where, kind="stable")
-            kept = order[_lasts(where[order])]
-        else:
-            _, kept = np.unique(where * places + self.place[event], return_index=True)
-        person = person[kept]
-        each = np.bincount(person, minlength=len(self.lengths))
-        weights = weighing.weights(each)[person]
-        cells = self.place[event[kept]] * slots + where[kept] % slots
-        return counted(cells, weights, places * slots)
+        found = np.zeros(places * slots, dtype=np.int64)
+        held = np.zeros(0, dtype=np.int64)  # of the person of whom there is more to come: the cells so far
+        for events in _parts(times):
+            event = np.repeat(np.arange(events.start, events.stop), times[events])
+            begins = np.cumsum(times[events]) - times[events]
+            within = np.arange(len(event)) - np.repeat(begins, times[events])
+            where = (self.person[event] * slots + first[event] + within) * places + self.place[event]
+            where = np.concatenate([held, where])
+            if is_one:
+                # events of a person stand in the order of their moments: the last to name a slot has it
+                order = np.argsort(where // places, kind="stable")
+                where = where[order[_lasts(where[order] // places)]]
+            else:
+                where = np.unique(where)
+            person = where // (slots * places)
+            more = events.stop < len(times) and self.person[events.stop] == self.person[events.stop - 1]
+            held = where[person == self.person[events.stop - 1]] if more else held[:0]
+            where = where[: len(where) - len(held)]  # they stand in the order of persons
+            person = person[: len(where)]
+            each = np.bincount(person, minlength=len(self.lengths))
+            cells = where % places * slots + where // places % slots
+            found += counted(cells, weighing.weights(each)[person], places * slots)
+        return found
 
     def whole(self, places: int, longest: int) -> Integers:
         """Return how many people have each whole sequence of up to ``longest`` places: 1 in L1.
@@ -321,6 +332,17 @@ class Histories:
             cells[own] = offset + code
             offset += places**length
         return cells
+
+
+def _parts(times: Integers) -> Iterator[slice]:
+    """Give events one after the other, so many together that they name no more than some slots, or one."""
+    until = np.cumsum(times)
+    start = 0
+    while start < len(times):
+        before = int(until[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(until, before + MOST_NAMED, side="right")))
+        yield slice(start, stop)
+        start = stop
 
 
 def _lasts(ordered: Integers) -> arrays.Bools:

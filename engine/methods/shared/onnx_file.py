@@ -28,7 +28,7 @@ USED = frozenset(
     (
         *("Add", "ArgMax", "ArgMin", "Cast", "Clip", "Concat", "Div", "Equal", "Gather", "GatherElements"),
         *("Greater", "GreaterOrEqual", "IsInf", "IsNaN", "LabelEncoder", "MatMul", "Mul", "Or", "ReduceSum"),
-        *("Sigmoid", "Softmax", "Squeeze", "Sub", "Unsqueeze", "Where"),
+        *("Sigmoid", "Sin", "Softmax", "Squeeze", "Sub", "Unsqueeze", "Where"),
     )
 )
 ATTRIBUTES = frozenset(("axis", "default_int64", "keepdims", "keys_strings", "to", "values_int64s"))

@@ -14,10 +14,8 @@ from engine.methods.protocol import Artefact, DictionaryEntry, TableArtefact
 from engine.table.coding import filled_texts
 from engine.table.hierarchies import ALL, USUAL, Hierarchy
 from engine.table.schema import Column, Kind
+from engine.texts import MOST_QUOTED
 from engine.views import Text
-
-MOST_SHOWN = 8
-"""Values that the line of a dictionary names."""
 
 
 def written_cells(values: pd.Series, column: Column) -> list[str]:
@@ -65,17 +63,15 @@ def coarser_entry(column: Column, meaning: str, **values: object) -> DictionaryE
     return replace(entry(column, meaning, **values), kind=str(kind))
 
 
-def read_as(cells: Iterable[str]) -> str:
-    """Return what cells that leave read, in their order, the first few of many.
+def read_as(cells: Iterable[str]) -> tuple[str, ...]:
+    """Return what cells that leave read, in their order: as many as a sentence names, and one more.
 
     Examples
     --------
     >>> read_as(["[100, 110)", "[90, 100)", "*", "", "[90, 100)"])
-    '“[90, 100)”, “[100, 110)”, “*”'
+    ('[90, 100)', '[100, 110)', '*')
     """
-    found = sorted({cell for cell in cells if cell}, key=in_order)
-    shown = ", ".join(f"“{cell}”" for cell in found[:MOST_SHOWN])
-    return shown if len(found) <= MOST_SHOWN else f"{shown} …"
+    return tuple(sorted({cell for cell in cells if cell}, key=in_order))[: MOST_QUOTED + 1]
 
 
 def in_order(cell: str) -> tuple[bool, list[tuple[bool, float, str]]]:

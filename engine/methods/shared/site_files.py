@@ -16,13 +16,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from engine import ed25519, strict_json
 from engine.errors import InputRefused
-from engine.methods.protocol import Budget
+from engine.methods.protocol import MOST_ROUNDS, Budget
 from engine.numbers import shortest_json
 from engine.privacy import masks
 from engine.privacy.mechanisms.integers import Integers
@@ -117,13 +117,17 @@ class Study:
     method, method_version, parameters, budget, schemas, sizes
         Of the release, as in a plan; the columns as they are after each site's own preparation.
     cells
-        How many numbers each noisy sum of the method has.
+        How many numbers each noisy sum has that sites tell in this round.
     series, attempt
         The same for all attempts at one study, and which attempt this is: a new one is paid for anew.
     rehearsal
         Whether rows are invented everywhere: nothing of it may be put together with real shares.
     way, least, holders
         `OWN` or `ONE`; how many shares of noise are one noise, and who adds up masks, where it is `ONE`.
+    rounds, round
+        How many rounds there are, and which this is: each is a study by itself, which every site pays anew.
+    heard
+        The totals of all sums of the rounds before, which this file carries.
     """
 
     title: str
@@ -142,6 +146,19 @@ class Study:
     way: str = OWN
     least: int = 1
     holders: tuple[Member, ...] = ()
+    rounds: int = 1
+    round: int = 1
+    heard: tuple[Integers, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the sums of this round are all that is still needed."""
+        return self.round == self.rounds
+
+    @property
+    def numbers(self) -> bytes:
+        """What the file carries besides its head."""
+        return _bytes_of(self.heard)
 
     @property
     def head(self) -> dict[str, Any]:
@@ -163,14 +180,23 @@ class Study:
             "schemas": {name: one.to_json() for name, one in self.schemas.items()},
             "sizes": list(self.sizes),
             "cells": list(self.cells),
-            "rounds": 1,
+            "rounds": self.rounds,
             "series": self.series,
             "attempt": self.attempt,
             "rehearsal": self.rehearsal,
             "way": self.way,
             "least": self.least,
             "holders": [one.as_holder for one in self.holders],
+            **self._later,
         }
+
+    @property
+    def _later(self) -> dict[str, Any]:
+        """What the head of a later round says besides."""
+        if self.round == 1:
+            return {}
+        digest = hashlib.sha256(self.numbers).hexdigest()
+        return {"round": self.round, "heard": [one.size for one in self.heard], "numbers": digest}
 
     @property
     def id(self) -> str:
@@ -195,12 +221,12 @@ class Study:
         self, member: Member, sums: Sequence[Integers], ephemeral: str = ""
     ) -> tuple[dict[str, Any], bytes]:
         """Return the head of a site's share, and its numbers."""
-        numbers = b"".join(np.asarray(one, dtype="<i8").tobytes() for one in sums)
+        numbers = _bytes_of(sums)
         return {
             "study": self.id,
             "series": self.series,
             "attempt": self.attempt,
-            "round": 1,
+            "round": self.round,
             "roster": self.roster_digest,
             "name": member.name,
             "key": member.key,
@@ -211,6 +237,10 @@ class Study:
     def noise_in(self, sites: int) -> Fraction:
         """Return how many times the noise of the method lies in the sums of so many sites."""
         return Fraction(sites, self.least)
+
+
+def _bytes_of(sums: Sequence[Integers]) -> bytes:
+    return b"".join(np.asarray(one, dtype="<i8").tobytes() for one in sums)
 
 
 def fingerprint_of(key: str) -> str:
@@ -352,7 +382,7 @@ def read_study(content: bytes, file: str = "study") -> Study:
         stands in it twice, or there are too few or too many sites.
     """
     found = read(content, STUDY, file)
-    study = _told(lambda: _study(found.head), file)
+    study = _told(lambda: _study(found.head, found.numbers), file)
     refuse_roster(study.roster, file)
     refuse_holders(study, file)
     for one in study.holders:
@@ -403,23 +433,21 @@ def accept(
     Raises
     ------
     InputRefused
-        Naming the file: ``sites.old`` (an earlier or later attempt at the study), ``sites.foreign`` (another
-        study), ``sites.other_roster``, ``sites.stranger`` (not signed with the key that the roster has for
-        the site), ``sites.doubled``, ``sites.other_cells``; ``sites.missing`` and ``sites.too_few``.
+        Naming the file: ``sites.old`` (an earlier or later attempt at the study), ``sites.other_round``
+        (another round of it), ``sites.foreign`` (another study), ``sites.other_roster``, ``sites.stranger``
+        (not signed with the key that the roster has for the site), ``sites.doubled``, ``sites.other_cells``;
+        ``sites.missing`` and ``sites.too_few``.
     """
     found: dict[str, SiteFile] = {}
     for one in shares:
         head = one.head
         name = str(head.get("name", ""))
         if head.get("study") != study.id:
-            is_attempt = head.get("series") == study.series and head.get("attempt") != study.attempt
-            raise InputRefused(
-                "sites.old" if is_attempt else "sites.foreign", file=one.file, name=name[:MOST_LETTERS]
-            )
+            refuse_foreign(study, head, one.file, name)
         member = study.member(name)
         if member is None or member.key != head["key"]:
             raise InputRefused("sites.stranger", file=one.file, name=name[:MOST_LETTERS])
-        if head.get("roster") != study.roster_digest or head.get("round") != 1:
+        if head.get("roster") != study.roster_digest or head.get("round") != study.round:
             raise InputRefused("sites.other_roster", file=one.file, name=name)
         if name in found:
             raise InputRefused("sites.doubled", file=one.file, first=found[name].file, name=name)
@@ -438,6 +466,22 @@ def accept(
     if len(found) < least:
         raise InputRefused("sites.too_few", least=least)
     return {one.name: sums_of(study, found[one.name].numbers) for one in study.roster if one.name in found}
+
+
+def refuse_foreign(study: Study, head: Mapping[str, Any], file: str, name: str) -> NoReturn:
+    """Refuse a file that names another study: another attempt, another round, or quite another.
+
+    Raises
+    ------
+    InputRefused
+        ``sites.old``, ``sites.other_round``, ``sites.foreign``.
+    """
+    told: dict[str, Any] = {"file": file, "name": name[:MOST_LETTERS]}
+    if head.get("series") != study.series:
+        raise InputRefused("sites.foreign", **told)
+    if head.get("attempt") == study.attempt and head.get("round") not in (None, study.round):
+        raise InputRefused("sites.other_round", **told, round=study.round)
+    raise InputRefused("sites.old" if head.get("attempt") != study.attempt else "sites.foreign", **told)
 
 
 # --- masks -------------------------------------------------------------------------------------------------
@@ -549,8 +593,12 @@ def unmask(study: Study, shares: Sequence[SiteFile], answers: Sequence[SiteFile]
 
 def sums_of(study: Study, numbers: bytes) -> list[Integers]:
     """Return the sums that numbers hold."""
+    return list(_sums_of(study.cells, numbers))
+
+
+def _sums_of(cells: Sequence[int], numbers: bytes) -> tuple[Integers, ...]:
     told = np.frombuffer(numbers, dtype="<i8").astype(np.int64)
-    return np.split(told, np.cumsum(study.cells)[:-1])
+    return tuple(np.split(told, np.cumsum(cells)[:-1])) if cells else ()
 
 
 def _told(made: Callable[[], Any], file: str) -> Any:
@@ -593,11 +641,16 @@ _PARTS = (
 )
 
 
-def _study(head: Mapping[str, Any]) -> Study:
-    tree = strict_json.members(head, "", must=_PARTS)
+_LATER = ("round", "heard", "numbers")
+
+
+def _study(head: Mapping[str, Any], numbers: bytes) -> Study:
+    tree = strict_json.members(head, "", must=_PARTS, may=_LATER)
     budget = strict_json.members(tree["budget"], "budget", must=("epsilon", "delta", "neighbours"))
     whole = lambda value, place: strict_json.whole(value, place, least=1)  # noqa: E731
-    if tree["rounds"] != 1:
+    rounds, place = whole(tree["rounds"], "rounds"), whole(tree.get("round", 1), "round")
+    heard = strict_json.items(tree.get("heard", []), "heard", whole)
+    if not place <= rounds <= MOST_ROUNDS or bool(heard) != (place > 1) or len(numbers) != 8 * sum(heard):
         raise strict_json.Wrong("whole", "rounds")
     if not _SERIES.fullmatch(strict_json.text(tree["series"], "series")):
         raise strict_json.Wrong("text", "series")
@@ -627,4 +680,7 @@ def _study(head: Mapping[str, Any]) -> Study:
         strict_json.word(tree["way"], "way", (OWN, ONE)),
         whole(tree["least"], "least"),
         strict_json.items(tree["holders"], "holders", _holder_with_card),
+        rounds,
+        place,
+        _sums_of(heard, numbers),
     )

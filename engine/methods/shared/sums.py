@@ -28,18 +28,46 @@ MOST = 2**62
 """No total is larger: what is beyond is cut off, which loses no privacy."""
 
 
+class _AllTold(Exception):
+    """All sums of a round were heard."""
+
+
 def tell_sums(
-    design: Method, tables: Mapping[str, Table], context: Context
-) -> tuple[tuple[Integers, ...], Release]:
+    design: Method,
+    tables: Mapping[str, Table],
+    context: Context,
+    known: Sequence[Integers] = (),
+    most: int | None = None,
+) -> tuple[tuple[Integers, ...], Release | None]:
     """Run a method on the rows of one site and return its noisy sums in their order, and its release.
+
+    Parameters
+    ----------
+    design, tables, context
+        As for `Method.run`.
+    known
+        Totals of all sites for the sums of earlier rounds: they stand in their place, and no noise is drawn.
+    most
+        How many sums a round has: with the last of them the run ends, and releases nothing. None: all sums.
 
     Notes
     -----
     The sums are heard after their noise: exact ones are kept nowhere.
     """
     heard: list[Integers] = []
-    with overhearing(lambda answer: heard.append(np.array(answer).ravel())):
-        release = design.run(tables, context)
+    left = list(known)
+
+    def tell(answer: Integers) -> None:
+        heard.append(np.array(answer).ravel())
+        if len(heard) == most:
+            raise _AllTold
+
+    door = LaterRound(context.noise, left) if known else context.noise
+    try:
+        with overhearing(tell, left):
+            release = design.run(tables, replace(context, noise=door))
+    except _AllTold:
+        release = None
     return tuple(heard), release
 
 
@@ -73,7 +101,8 @@ def put_in_place(
 
 def is_summable(design: Method) -> bool:
     """Say whether the sums of several sites can take the place of one's, as far as declarations say it."""
-    return design.summable and design.asks_once and {draw.sampler for draw in design.cost.drawn()} <= SAMPLERS
+    once = design.asks_once or bool(design.rounds)
+    return design.summable and once and {draw.sampler for draw in design.cost.drawn()} <= SAMPLERS
 
 
 def add_up(parts: Sequence[Sequence[Integers]]) -> tuple[Integers, ...]:
@@ -103,6 +132,17 @@ class SharedDoor(Noise):
 
     def vector(self, squared_scale: Fraction | int, dimension: int, *, size: int) -> Integers:
         raise InputRefused("sites.no_shares")
+
+
+class LaterRound(SharedDoor):
+    """The noise door of a site in a later round: while totals are known of sums, these get no noise."""
+
+    def __init__(self, door: Noise, known: list[Integers]) -> None:
+        super().__init__(door, 1)
+        self._known = known
+
+    def discrete_laplace(self, scale: Fraction | int, size: int) -> Integers:
+        return np.zeros(size, dtype=np.int64) if self._known else self._door.discrete_laplace(scale, size)
 
 
 class Unnoised(Noise):

@@ -344,7 +344,9 @@ class Density(Method):
             band = (Series(Text(f"{words}.low"), x, low), Series(Text(f"{words}.high"), x, high))
             line = Series(label, x, tuple(value.tolist()), "accent")
             return (CurveView(Text(f"{words}.title"), names[0], label, (line,), band=band, note=note),)
-        rows, columns = (tuple(f"{place:.3g}" for place in side) for side in sides)
+        rows, columns = (
+            tuple(Text("views.number", {"value": float(f"{place:.3g}")}) for place in side) for side in sides
+        )
         shown = tuple(tuple(row) for row in value.tolist())
         title = Text(f"{words}.title_of_two", {"rows": names[0], "columns": names[1]})
         return (HeatmapView(title, rows, columns, shown, Text(f"{words}.note_of_two")),)

@@ -470,7 +470,7 @@ class Flows(Method):
         frame = pd.DataFrame({key: pd.array(cells, dtype="str") for key, cells in columns.items()})
         is_whole = name == "lengths"
         frame[name] = values.astype(np.int64) if is_whole else np.round(values, 2)
-        frame["within_95"] = round(limit, 2)
+        frame["within_95"] = int(limit) if is_whole else round(limit, 2)
         if name == "moves":
             frame["a_week"] = np.round(values / self.weeks, 2)
             frame["a_week_within_95"] = round(limit / self.weeks, 2)

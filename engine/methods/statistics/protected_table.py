@@ -394,15 +394,14 @@ class ProtectedTable(Method):
                     tables, places = [*tables, told], [*places, place]
         if len(places) < 3:
             return
-        titles = "; ".join(earlier.releases[place - 1].title for place in places[1:][-NAMED:])
+        titles = [earlier.releases[place - 1].title for place in places[1:][-NAMED:]]
         if not earlier.shared and not earlier.excused:
             raise InputRefused(f"{ID}.several_unknown", count=len(places) - 1, titles=titles)
         for known in earlier.shared:
             members = known.tables[:, places]
             cells = derived_cells(tables, members, known.sizes, self._groups_in(table, known))
             if cells:
-                named = "; ".join(cells[:NAMED])
-                raise InputRefused(f"{ID}.several", titles=titles, count=len(cells), cells=named)
+                raise InputRefused(f"{ID}.several", titles=titles, count=len(cells), cells=cells[:NAMED])
 
     def _told_by(self, one: EarlierRelease) -> Told:
         """Return what an earlier release told; raise where that cannot be read."""

@@ -21,6 +21,7 @@ from engine.report.document import (
     Row,
     Section,
     SideBySide,
+    unfold,
 )
 from engine.report.words import cell, word
 from engine.views import Label, Text
@@ -76,9 +77,9 @@ def _document(evidence: PublicEvidence, kept: InternalEvidence | None, sum_of_ev
     sections.append(_section("limits", annex.limits(evidence), small=True))
     sections.append(_section("done", made.describe_making(evidence), small=True))
     sections.append(_section("verify", annex.verify(evidence, kept), small=True))
-    told = (*first, *(part for section in sections for part in section.parts))
+    told = (*first, *unfold(part for section in sections for part in section.parts))
     signed = (approved(),) if kept is None else ()
-    last = (*annex.annex(evidence, told, folded=kept is not None), *signed)
+    last = (*annex.annex(evidence, told, stays=kept is not None), *signed)
     sections.append(_section("annex", last, small=True))
     side = "external" if kept is None else "internal"
     return Document(

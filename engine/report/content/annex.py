@@ -14,6 +14,7 @@ from engine.report.document import (
     Bullets,
     Explanation,
     Explanations,
+    Folded,
     Heading,
     KeyValues,
     Part,
@@ -92,11 +93,11 @@ def verify(evidence: PublicEvidence, kept: InternalEvidence | None) -> tuple[Par
     return (*parts, KeyValues(say("verify.files"), hashes))
 
 
-def annex(evidence: PublicEvidence, before: tuple[Part, ...], *, folded: bool = False) -> tuple[Part, ...]:
+def annex(evidence: PublicEvidence, before: tuple[Part, ...], *, stays: bool = False) -> tuple[Part, ...]:
     """Return mechanisms, privacy at risk, what every number is, identifiers and versions.
 
     ``before`` are the parts of the chapters above: the numbers in them are explained here, in the HTML file
-    alone where they are ``folded``.
+    alone in what ``stays``.
     """
     own = (*promise.mechanisms(evidence), *promise.at_risk(evidence))
     told = list(explanations((*before, *own, *_elsewhere(evidence))))
@@ -110,8 +111,8 @@ def annex(evidence: PublicEvidence, before: tuple[Part, ...], *, folded: bool = 
     ]
     parts: list[Part] = [*own]
     if told:
-        head: Part = say("annex.folded") if folded else Heading(say("annex.numbers"))
-        parts += [head, Explanations(tuple(_once(told)), folded)]
+        found = Explanations(tuple(_once(told)))
+        parts.append(Folded(say("annex.numbers"), (found,), say("annex.folded"), always=stays))
     return (*parts, _identity(evidence), _versions(evidence))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -19,7 +20,8 @@ from engine.numbers import exactly
 from engine.privacy.promise import Status, Unit, promise_kind
 from engine.report.content.shared import say, unit_word
 from engine.texts import percent_up
-from engine.views import BarsView, IntervalsView, Label, Text, View, band_of
+from engine.utility.sampled import say_sample
+from engine.views import BarsView, IntervalsView, Label, TableView, Text, View, band_of
 
 CONDITIONS = ("distinct_l", "entropy_l", "recursive_l", "t", "beta")
 """Of k-anonymity: what is asked of the sensitive values of a group."""
@@ -203,6 +205,8 @@ def rows_used(evidence: PublicEvidence) -> Iterator[Text]:
     facts, counted = facts_of(evidence), evidence.counted
     if not facts.read or facts.opened or facts.local:
         return
+    if sample := evidence.decided.get("sample"):
+        yield from say_sample(Fraction(sample))
     cap = int(evidence.decided["rows_per_person"])
     several = "" if facts.cap else "_all"
     told = evidence.promise.weighs or any("capped" in note.id for note in evidence.notes)
@@ -247,5 +251,8 @@ def has_margins(view: View) -> bool:
     """Say whether something stands beside the numbers of a view that says how far off they are."""
     if isinstance(view, IntervalsView | BarsView):
         return bool(view.low)
-    named = [heading.id for heading in getattr(view, "headings", ()) if isinstance(heading, Text)]
-    return any("within" in one or one.endswith(".low") for one in named)
+    if not isinstance(view, TableView):
+        return False
+    named = [heading.id if isinstance(heading, Text) else "" for heading in view.headings]
+    of_margins = [at for at, one in enumerate(named) if "within" in one or one.endswith(".low")]
+    return any(row[at] is not None for row in view.rows for at in of_margins)

@@ -32,6 +32,7 @@ from engine.views import (
     Text,
     View,
     amount,
+    percent,
 )
 
 ROWS = "utility.released_rows"
@@ -244,7 +245,8 @@ def _size(evidence: PublicEvidence) -> Iterator[Fact]:
         yield Fact(number.title, number.value, Text(f"{number.three.id}.what", number.three.values))
     elif tables:
         files = [str(one["file"]) for one in tables]
-        yield Fact(say("front.numbers"), int(tables[0]["rows"]), say("front.numbers_what", files=files[:1]))
+        name = "given" if evidence.method["family"] == Family.SERVICE else "numbers"
+        yield Fact(say(f"front.{name}"), int(tables[0]["rows"]), say(f"front.{name}_what", files=files[:1]))
 
 
 def _counts(number: NumberView) -> bool:
@@ -256,7 +258,7 @@ def _left_out(evidence: PublicEvidence) -> Iterator[Fact]:
     left = counted.get("left_out", 0)
     if counted and left >= max(least, 1):
         share = max(round(100 * left / counted["used"], 1), 0.1)
-        yield Fact(say("front.left"), f"{share:g} %", say("front.left_what"), care=True)
+        yield Fact(say("front.left"), percent(share / 100), say("front.left_what"), care=True)
 
 
 def _exactness(evidence: PublicEvidence) -> Iterator[Fact]:
@@ -268,11 +270,8 @@ def _exactness(evidence: PublicEvidence) -> Iterator[Fact]:
             unit = FIRM_SPACE + "%" if str(said.values.get("unit", "")).strip() == "%" else ""
             if last is not None and _number(last) < _number(limit):
                 limit, last = last, limit
-            value = (
-                f"±{FIRM_SPACE}{limit}{unit}"
-                if last in (None, limit)
-                else f"±{FIRM_SPACE}{limit} to {last}{unit}"
-            )
+            one = "" if last in (None, limit) else "_range"
+            value = say(f"front.exact{one}_value", limit=limit, last=last, per_cent=unit)
             yield Fact(say("front.exact"), value, said)
 
 
@@ -345,9 +344,9 @@ def _rest(evidence: PublicEvidence) -> Iterator[Fact]:
     if "used" in counted:
         yield Fact(say("table.rows_used"), counted["used"], say("rows.used", used=counted["used"]))
     ends = str(evidence.purpose.get("expires", ""))
-    agreement = stated_or_not(evidence.purpose, "agreement")
     until = day(ends) if ends else say("words.not_stated")
-    yield Fact(say("cover.expires"), until, say("words.list", all=[agreement]))
+    stated = filter(None, [str(evidence.purpose.get("agreement", "")).strip()])
+    yield Fact(say("cover.expires"), until, say("words.list", all=list(stated)))
 
 
 # --- what it is for, and who ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from engine.numbers import exactly
 from engine.report.content.facts import facts_of
 from engine.report.content.results import compact
 from engine.report.content.shared import declared_meaning, method_name, of_form, of_method, say, stated_or_not
-from engine.report.document import Bullets, Heading, KeyValues, Part, Row
+from engine.report.document import Bullets, Folded, Heading, KeyValues, Part, Row
 from engine.views import Cell, Label, TableView, Text, from_json
 
 MOST_VALUES = 12
@@ -29,7 +29,9 @@ def describe_making(evidence: PublicEvidence) -> tuple[Part, ...]:
     parts += [*_columns(evidence), *_preparation(evidence)]
     if evidence.notes:
         parts += [Heading(say("done.notes")), Bullets(tuple(evidence.notes))]
-    parts += [part for entry in evidence.dictionary for part in _dictionary(entry, evidence)]
+    meant = tuple(part for entry in evidence.dictionary for part in _dictionary(entry, evidence))
+    if meant:
+        parts.append(Folded("", meant, say("done.dictionary_elsewhere")))
     return (*parts, *_forecast(evidence), _law(evidence))
 
 
@@ -76,7 +78,7 @@ def _setting(evidence: PublicEvidence, name: str, value: Any) -> Cell:
     if isinstance(value, str):
         return _of_parameter(evidence, f"{name}.choices.{value}") or value
     if isinstance(value, list | tuple):
-        return ", ".join(_flat(item) for item in value)
+        return say("words.list", all=[_flat(item) for item in value])
     return _flat(value)
 
 
@@ -86,7 +88,7 @@ def _records(evidence: PublicEvidence, name: str, records: Sequence[Any]) -> Ite
         parts = [
             say("done.part", label=label or part, value=_choose(evidence, f"{base}.choices", value))
             for part, value in record.items()
-            if value is not None and value != ""
+            if value is not None and value != "" and value != []
             for base in (f"{name}.fields.{part}",)
             for label in (_of_parameter(evidence, f"{base}.label"),)
         ]
@@ -224,10 +226,12 @@ def _dictionary(entry: Mapping[str, Any], evidence: PublicEvidence) -> tuple[Par
     title = say("done.dictionary", file=str(entry["file"]))
     if "columns" not in entry:
         return (KeyValues("", (Row(str(entry["file"]), _meant(entry)),)),)
-    rows = tuple(
-        (str(line["name"]), _meant(line), str(line.get("unit", "")) or None) for line in entry["columns"]
-    )
+    rows = tuple((str(line["name"]), _meant(line), _unit(line)) for line in entry["columns"])
     return (TableView(title, tuple(say(f"done.{name}") for name in ("column", "meaning", "unit")), rows),)
+
+
+def _unit(line: Mapping[str, Any]) -> Text | None:
+    return say("words.unit", unit=str(line["unit"])) if line.get("unit") else None
 
 
 def _meant(line: Mapping[str, Any]) -> Label:
@@ -242,4 +246,5 @@ def _forecast(evidence: PublicEvidence) -> tuple[Part, ...]:
     differ = [table for table in tables if len({row[2:] for row in table.rows}) > 1]
     if not differ:
         return ()
-    return (Heading(say("done.forecast")), say("done.forecast_intro"), *(compact(table) for table in differ))
+    told: tuple[Part, ...] = (say("done.forecast_intro"), *(compact(table) for table in differ))
+    return (Folded(say("done.forecast"), told, say("done.forecast_elsewhere")),)

@@ -27,14 +27,14 @@ from engine.report.content.shared import (
     declared_meaning,
     method_name,
     moment,
-    of_promise,
     say,
     side,
     unit_word,
 )
-from engine.report.document import Numbers
+from engine.report.document import Document, KeyValues, Numbers, Row, Section
 from engine.report.words import cell, word
 from engine.risk.thresholds import CONTROLS, MOTIVES
+from engine.table.schema import Role
 from engine.texts import plainly
 from engine.views import NumberView, TableView, Text
 
@@ -214,7 +214,12 @@ def _files(evidence: PublicEvidence, told: Answers) -> Answer:
 
 
 def _columns(evidence: PublicEvidence, told: Answers) -> Answer:
-    found = {str(one["name"]): declared_meaning(one) for one in evidence.decided.get("columns", ())}
+    """Return the columns that the result is about; a key of people is none of them."""
+    return _named(one for one in evidence.decided.get("columns", ()) if one["role"] != Role.PERSON_KEY)
+
+
+def _named(columns: Iterable[Mapping[str, Any]]) -> Answer:
+    found = {str(one["name"]): declared_meaning(one) for one in columns}
     return [_pair(name, meaning) if meaning else name for name, meaning in found.items()]
 
 
@@ -299,7 +304,7 @@ _OUTSIDE: Mapping[str, Outside] = {
     "nist": _nist,
     "assumptions": _assumptions,
     "can": lambda evidence, told: promised.can_do(evidence, "can"),
-    "cannot": lambda evidence, told: of_promise(evidence.promise, "cannot"),
+    "cannot": lambda evidence, told: promised.can_do(evidence, "cannot"),
     "exactness": lambda evidence, told: accuracy(evidence),
     "rows": lambda evidence, told: rows_used(evidence),
     "others": _others,
@@ -394,6 +399,7 @@ _INSIDE: Mapping[str, Inside] = {
     "control": _planned("control", CONTROLS),
     "advice": _planned("officer"),
     "people": _people,
+    "columns": lambda evidence, kept, answers: _named(evidence.decided.get("columns", ())),
     "before": _before,
     "after": _after,
     "decisions": _decisions,
@@ -498,19 +504,45 @@ def model_card(evidence: PublicEvidence, *, language: str = "en") -> bytes:
 
     What was not stated is left out: a card that leaves has nothing to fill in.
     """
-    sheet = write_outside(MODEL_CARD, evidence, {}, language=language)
+    sheet, sections = _card(evidence, language)
     kind = evidence.promise.kind.replace("_", "-")
     lines = ["---", "license: other", "library_name: custos", "tags:", "- tabular", f"- {kind}"]
     lines += ["---", "", f"# {_plain(evidence.title) or sheet.title}", "", sheet.notes[0]]
-    for heading, found in sheet.sections[:-1]:
-        said = [line for line in found if line.answer]
-        if not said:
-            continue
+    for heading, said in sections:
         lines += ["", f"## {heading}", ""]
         for line in said:
             answers = [_plain(one) for one in line.answer.splitlines()]
             lines += [f"- **{line.label}**: {answers[0]}", *(f"  - {one}" for one in answers[1:])]
     return ("\n".join(lines) + "\n").encode(errors="replace")
+
+
+def model_card_document(evidence: PublicEvidence, *, language: str = "en") -> Document:
+    """Return the model card as a document to print, with the same words."""
+    sheet, found = _card(evidence, language)
+    sections = []
+    for heading, said in found:
+        rows = []
+        for line in said:
+            first, *more = line.answer.splitlines()
+            rows += [Row(line.label, first), *(Row("", one) for one in more)]
+        sections.append(Section(heading, (KeyValues("", tuple(rows)),)))
+    return Document(
+        title=evidence.title or sheet.title,
+        subtitle=sheet.title,
+        audience=say("cover.audience_external"),
+        stays=False,
+        bundle_id=evidence.bundle_id,
+        made_at=evidence.made_at,
+        cover=(say("words.list", all=[sheet.notes[0]]),),
+        sections=tuple(sections),
+    )
+
+
+def _card(evidence: PublicEvidence, language: str) -> tuple[docx.Sheet, list[tuple[str, list[docx.Line]]]]:
+    """Return the paper, and its sections with the lines that say something, without the law."""
+    sheet = write_outside(MODEL_CARD, evidence, {}, language=language)
+    told = [(heading, [line for line in found if line.answer]) for heading, found in sheet.sections[:-1]]
+    return sheet, [(heading, said) for heading, said in told if said]
 
 
 def _plain(words: str) -> str:

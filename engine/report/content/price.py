@@ -10,7 +10,8 @@ from typing import Any
 from engine.evidence import InternalEvidence
 from engine.languages import Written
 from engine.numbers import exact, exactly
-from engine.report.content.shared import say, three
+from engine.pricing.anchors import CHECK
+from engine.report.content.shared import day, say, three
 from engine.report.document import Heading, KeyValues, Numbers, Part, Row
 from engine.texts import plainly
 from engine.views import Cell, CurveView, Mark, NumberView, Series, TableView, Text
@@ -179,8 +180,9 @@ def _precedent(private: InternalEvidence) -> Text | None:
     if found is None:
         return say("price.anchor", anchor=written) if written else None
     year = say("price.no_year") if found["year"] is None else str(found["year"])
-    parts = {name: found[name] for name in ("jurisdiction", "case", "source", "read", "check")}
-    return say("price.precedent", year=year, **parts)
+    parts = {name: found[name] for name in ("jurisdiction", "case", "source")}
+    check = say("price.lawyer") if found["check"] == CHECK else found["check"]
+    return say("price.precedent", year=year, read=day(str(found["read"])), check=check, **parts)
 
 
 def _readings(private: InternalEvidence) -> TableView:

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import InternalEvidence
-from engine.numbers import exactly
+from engine.numbers import exact, exactly
 from engine.pricing.beyond import beyond
 from engine.privacy.promise import Promise, Unit
 from engine.report.content.price import money, price_values
@@ -16,6 +16,7 @@ from engine.report.content.shared import moment, say, stated_or_not, three
 from engine.report.document import Bullets, Callout, Heading, KeyValues, Numbers, Part, Row
 from engine.risk.thresholds import CONTROLS, MOTIVES
 from engine.texts import plainly
+from engine.utility.sampled import percent
 from engine.views import BarsView, Cell, NumberView, TableView, Text
 
 # The label
@@ -68,10 +69,12 @@ def threshold(private: InternalEvidence, promise: Promise) -> tuple[Row, ...]:
 
 
 def warnings(private: InternalEvidence) -> tuple[Part, ...]:
-    """Warn where the total of the register no longer bounds all that has left."""
+    """Warn of what an attack read, and where the register's total no longer bounds all that has left."""
+    found = private.inside.get("sentence")
+    parts = [Callout(Text(found["id"], found["values"]), care=True)] if found else []
     if private.holding and not private.holding.get("bounds_all", True):
-        return (Callout(say("cover.unbounded"), care=True),)
-    return ()
+        parts.append(Callout(say("cover.unbounded"), care=True))
+    return tuple(parts)
 
 
 def describe_measures(private: InternalEvidence) -> tuple[Part, ...]:
@@ -92,7 +95,9 @@ def table_before(private: InternalEvidence, *, of: str) -> tuple[Part, ...]:
     """Return what was read, how many rows were used, and who was alone before the release."""
     others = private.input.get("others", {})
     read = [_read(name, one) for name, one in others.items()]
-    first = [_read("", private.input)] if private.input.get("file") else []
+    first: list[Part] = [_read("", private.input)] if private.input.get("file") else []
+    if sample := private.plan.get("sample"):
+        first.append(say("table.sample", share=percent(exact(sample))))
     return (*first, *read, *_findings(private), *_group_sizes(private, of))
 
 

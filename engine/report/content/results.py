@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.evidence import PublicEvidence
 from engine.languages import Written
+from engine.methods.kinds import Family
 from engine.report.content.facts import has_margins, rows_used
 from engine.report.content.shared import say, side
 from engine.report.document import Bullets, Part
@@ -64,7 +65,9 @@ def _intro(evidence: PublicEvidence) -> str:
         return "intro_model"
     if all(isinstance(view, CurveView | HeatmapView) for view in evidence.views):
         return "intro_curve"
-    return "intro" if any(map(has_margins, evidence.views)) else "intro_apart"
+    if any(map(has_margins, evidence.views)):
+        return "intro"
+    return "intro_yes_no" if evidence.method["family"] == Family.SERVICE else "intro_apart"
 
 
 def _files(evidence: PublicEvidence) -> tuple[Text, ...]:

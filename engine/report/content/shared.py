@@ -8,7 +8,7 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import PublicEvidence
-from engine.privacy.promise import Promise, Unit, promise_kind
+from engine.privacy.promise import WHOLE, Promise, Unit, promise_kind
 from engine.views import Cell, Label, Text
 
 
@@ -82,7 +82,7 @@ def unit_of(evidence: PublicEvidence) -> Text:
     if side(promise) == "local":
         return say("units.local")
     if promise.weighs:
-        return say("units.person_whole", word=word)
+        return say("units.person_all" if WHOLE in promise.assumptions else "units.person_whole", word=word)
     if promise.unit is Unit.PERSON and promise.rows_per_person == 1:
         return say("units.person_one", word=word)
     if promise.unit is Unit.PERSON:

@@ -6,7 +6,7 @@ import math
 
 from engine.report.drawing.canvas import Canvas, Style
 from engine.report.drawing.scale import Scale, ticks
-from engine.report.words import axis_value, with_interval
+from engine.report.words import axis_value, with_intervals
 from engine.views import BarsView, IntervalsView, Text
 
 MOST_OF_WIDTH = 0.36
@@ -75,11 +75,7 @@ def _rows(
 ) -> tuple[Canvas, Scale, list[float]]:
     """Draw names, values and axis; return where a value lies and the middle of every row."""
     theme = style.theme
-    none = (None,) * len(values)
-    said = [
-        with_interval(value, low, high, style.language)
-        for value, low, high in zip(values, view.low or none, view.high or none, strict=True)
-    ]
+    said = with_intervals(values, view.low, view.high, style.language)
     names = [style.lines(label, MOST_OF_WIDTH * width) for label in view.labels]
     left = max((style.width(line) for name in names for line in name), default=0.0) + GAP
     right = width - max((style.width(line, True) for line in said), default=0.0) - GAP

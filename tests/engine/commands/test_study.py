@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from fractions import Fraction
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,9 @@ import pytest
 
 from engine.__main__ import main
 from engine.methods.catalogue import method
-from engine.release.examples import run_examples
+from engine.release.examples import plans, run_examples
+
+SAMPLE = files("resources") / "sample" / "diabetes_encounters.csv"
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
@@ -111,3 +116,50 @@ def test_three_sites_and_a_holder_of_masks(tmp_path: Path, capsys: pytest.Captur
     told = said(capsys, *result, "--mask", path("mask"))
     counts = (tmp_path / "result" / "release" / "counts.csv").read_text(encoding="utf-8")
     assert told["sites"] == 3 and "Female" in counts
+
+
+def test_two_sites_in_two_rounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = replace(plans(method("models.tree"))[0], holding_budget=None)
+    assert plan.budget is not None
+    plan = replace(
+        plan,
+        parameters={**plan.parameters, "depth": 1},
+        budget=replace(plan.budget, delta=Fraction(0)),
+        files={"people": replace(plan.files["people"], path=str(SAMPLE))},
+    )
+    whole = tmp_path / "plan.json"
+    whole.write_text(plan.dumps(), encoding="utf-8")
+    ledgers = {name: ("--ledger", str(tmp_path / f"{name}.sqlite")) for name in "ABC"}
+    for name in "AB":
+        own = tmp_path / f"{name}.json"
+        own.write_text(replace(plan, holding=name).dumps(), encoding="utf-8")
+        said(capsys, "card", name, "--name", name, "--out", str(tmp_path / f"{name}.card"), "--epsilon", "2",
+             *ledgers[name])  # fmt: skip
+    centre = ("--register", "Centre", *ledgers["C"])
+    cards = [str(tmp_path / f"{name}.card") for name in "AB"]
+    study = str(tmp_path / "study 1")
+    told = said(capsys, "new", str(whole), *cards, "--name", "Centre", "--out", study, *centre)
+    paid = told["epsilon"]
+    for place in (1, 2):
+        assert (told["round"], told["rounds"]) == (place, 2)
+        shares = [str(tmp_path / f"{name}-{place}.share") for name in "AB"]
+        for name, share in zip("AB", shares, strict=True):
+            own, out = str(tmp_path / f"{name}.json"), str(tmp_path / f"out-{name}-{place}")
+            said(capsys, "share", study, "--plan", own, "--site", name, *ledgers[name], "--out", out,
+                 "--send", share)  # fmt: skip
+        if place == 2:
+            break
+        assert main(["study", "combine", study, *shares, "--out", str(tmp_path / "early"), *centre]) == 2
+        assert "round 1 of 2" in capsys.readouterr().err and not (tmp_path / "early").exists()
+        again = str(tmp_path / "study 2")
+        told = said(capsys, "next", study, *shares, "--out", again, *centre)
+        assert main(["study", "show", again]) == 0
+        assert "This is round 2 of 2." in capsys.readouterr().out
+        study = again
+        paid += told["epsilon"]
+    assert paid == pytest.approx(float(plan.budget.epsilon), rel=0.01)
+    assert main(["study", "combine", study, str(tmp_path / "A-1.share"), shares[1], *centre,
+                 "--out", str(tmp_path / "mixed")]) == 2  # fmt: skip
+    assert "another round" in capsys.readouterr().err
+    said(capsys, "combine", study, *shares, "--out", str(tmp_path / "result"), *centre)
+    assert json.loads((tmp_path / "result" / "release" / "model.json").read_text())["questions"]

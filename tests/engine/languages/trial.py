@@ -17,10 +17,12 @@ _LETTERS = str.maketrans(
         for first, letters in ((0x430, string.ascii_lowercase), (0x410, string.ascii_uppercase))
         for place, letter in enumerate(letters)
     }
+    | {0x201C: "⟨", 0x201D: "⟩"}  # quotation marks
 )
 MANNERS = """name = "Trial"
 decimal = "·"
 thousands = "'"
+quotes = ["⟨", "⟩"]
 plural = "n != 1"
 parts_count_down = false
 one = "регсон"

@@ -198,6 +198,35 @@ def test_the_matching_holding_itself_needs_no_reason(ledger, holding, other):
     assert [event["kind"] for event in ledger.journal()[-2:]] == ["table_attached", "table_attached"]
 
 
+@pytest.mark.parametrize("own, others", [(1, 1), (300, 200), (200, 300), (300, 1), (1, 300)])
+def test_people_of_another_holding_need_a_reason_however_many_more_are_its_own(
+    ledger, holding, other, own, others
+):
+    keys = {one: [f"{one} {n:06}" for n in range(300)] for one in ("diabetes", "asthma")}
+    ledger.attach(holding, "first", ledger.person_digests(keys["diabetes"]), ["age"])
+    ledger.attach(other, "second", ledger.person_digests(keys["asthma"]), ["stay"])
+    mixed = ledger.person_digests([*keys["asthma"][:own], *keys["diabetes"][:others]])
+    given = ("third", mixed, ["stay"])
+    values, _ = refused("known_people", lambda: ledger.attach(other, *given))
+    assert (values["known"], values["shared"]) == ("Diabetes register", others)
+    assert values["people"] == own + others
+    ledger.attach(other, *given, reason="In care for both")
+    assert ledger.journal()[-1]["kind"] == "declared_new"
+    ledger.attach(other, "fourth", mixed, ["stay"])  # it knows them all by now
+    assert ledger.journal()[-1]["kind"] == "table_attached"
+
+
+def test_rows_of_another_holding_need_a_reason_where_nobody_is_named(ledger, holding, other):
+    rows = np.sort(np.random.default_rng(3).integers(0, 2**63, 900, dtype=np.uint64))
+    ledger.attach(holding, "first", [], ["age"], rows=rows[0::3])
+    ledger.attach(other, "second", [], ["stay"], rows=rows[1::3])
+    mixed = np.sort(np.concatenate([rows[1::3], rows[0::3][:100]]))
+    refused("known_rows", lambda: ledger.attach(other, "third", [], ["stay"], rows=mixed))
+    own = np.sort(np.concatenate([rows[1::3], rows[2::3]]))
+    ledger.attach(other, "fourth", [], ["stay"], rows=own)
+    assert ledger.journal()[-1]["kind"] == "table_attached"
+
+
 @pytest.mark.parametrize("digests", [[b"short"], ["x" * 16], [7], [0.5], np.zeros((2, 2), np.uint64)])
 def test_what_is_no_digest_is_refused(ledger, holding, digests):
     refused("bad_digest", lambda: ledger.attach(holding, "print", digests, ["age"]))

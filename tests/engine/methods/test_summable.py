@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from engine.methods.catalogue import methods
-from engine.methods.protocol import Context, Method, Release
+from engine.methods.protocol import MOST_ROUNDS, Context, Method, Release
 from engine.methods.shared.ratio import RatioNoise, ratio_and_margin, ratio_errors
 from engine.methods.shared.sums import SAMPLERS, add_up, put_in_place, tell_sums
 from engine.privacy.accuracy import noise_of
@@ -50,6 +51,11 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "statistics.means": [{"strategy": "perturb"}, {"strategy": "compose"}, {"statistic": "sum"}],
 }
 """Further ones in which a method asks in another way than its examples do."""
+FEW_ROUNDS: dict[str, list[dict[str, Any]]] = {
+    "models.tree": [{"depth": 1}, {"depth": 2}],
+    "models.k_means": [{"turns": 1}, {"turns": 2}],
+}
+"""Those in which few rounds are enough."""
 NOISY += [
     pytest.param(one, _with(plan, further), id=f"{one.id} {further}")
     for one in methods()
@@ -164,10 +170,75 @@ def is_told(design: Method) -> bool:
 def test_a_summable_method_is_so_with_some_settings_and_says_the_noise_of_all_sites(
     method: type[Method],
 ) -> None:
-    settings = ({}, *SETTINGS.get(method.id, ()))
-    designs = [method(_with(plan, one).request) for plan in plans(method)[:1] for one in settings]
-    asked = [one for one in designs if one.asks_once]
+    settings = ({}, *SETTINGS.get(method.id, ()), *FEW_ROUNDS.get(method.id, ()))
+    designs = [method(pure(_with(plan, one)).request) for plan in plans(method)[:1] for one in settings]
+    asked = [one for one in designs if one.asks_once or one.rounds]
     assert asked and all(map(is_told, asked))
+
+
+def pure(plan: Plan) -> Plan:
+    """The same without δ, with its budget as ε."""
+    assert plan.budget is not None
+    return replace(plan, budget=replace(plan.budget, delta=Fraction(0)))
+
+
+IN_ROUNDS = [
+    pytest.param(one, plan, id=f"{one.id} {place}")
+    for one in methods()
+    if one.summable
+    for place, plan in enumerate(
+        pure(_with(plans(one)[0], further)) for further in ({}, *FEW_ROUNDS.get(one.id, ()))
+    )
+    if one(plan.request).rounds
+]
+
+
+def test_some_methods_take_rounds() -> None:
+    assert len(IN_ROUNDS) >= 4
+
+
+@pytest.mark.parametrize(("method", "plan"), IN_ROUNDS)
+def test_what_is_said_to_take_rounds_is_one_answer_after_these(
+    method: type[Method], plan: Plan, tmp_path: Path
+) -> None:
+    """Every site has other noise, so that within a round no sum hangs on an answer; rounds pay for all."""
+    design, tables, main = tables_of(method, louder_by(plan, CLEAR), tmp_path)
+    pooled, sums = heard(design, tables, 5, tmp_path)
+    assert 2 <= len(design.rounds) <= MOST_ROUNDS and design.cost.loss is not None
+    sizes = [sum(event.drawn().values()) for event in design.rounds]
+    assert sum(sizes) == len(sums)
+    assert sum(event.epsilon() for event in design.rounds) <= design.cost.loss.epsilon
+    drawn = sum((event.drawn() for event in design.rounds), Counter())
+    assert drawn == design.cost.drawn()
+    totals: list[Integers] = []
+    at = parts(design, tables, main)
+    for size in sizes:
+        exact = []
+        for place, one in enumerate(at):
+            told, release = tell_silently(design, one, context(100 + place, tmp_path), totals, size)
+            assert release is None or len(totals) + size == len(sums)
+            exact.append(told)
+        own = sums[len(totals) : len(totals) + size]
+        for total, (wanted, draws) in zip(add_up(exact), own, strict=True):
+            assert (total == wanted.ravel()).all()
+            totals.append(noisy(wanted, draws).ravel())
+    assert leaves_of(put_in_place(design, tables, totals, context(5, tmp_path))) == leaves_of(pooled)
+
+
+def tell_silently(
+    design: Method, tables: dict[str, Table], context: Context, known: Sequence[Integers], most: int
+) -> tuple[list[Integers], Release | None]:
+    """Return the exact sums that a site would tell in a round; what goes on inside hears its noise."""
+    exact: list[Integers] = []
+
+    def hear(values: Integers, draws: Integers) -> Integers:
+        exact.append(np.array(values).ravel())
+        return noisy(values, draws)
+
+    with listening(hear):
+        told, release = tell_sums(design, tables, context, known, most)
+    assert len(told) == len(exact) == most
+    return exact, release
 
 
 def test_a_site_tells_its_noisy_sums_alone(tmp_path: Path) -> None:
@@ -176,6 +247,7 @@ def test_a_site_tells_its_noisy_sums_alone(tmp_path: Path) -> None:
     _, sums = heard(design, tables, 5, tmp_path)
     told, release = tell_sums(design, tables, context(5, tmp_path))
     assert [one.tolist() for one in told] == [noisy(exact, draws).ravel().tolist() for exact, draws in sums]
+    assert release is not None
     (frame,) = release.artefacts[0].frames  # type: ignore[union-attr]
     assert (frame["count"].to_numpy() == np.maximum(told[0], 0)).all() or design.values[
         "no_negatives"

@@ -127,7 +127,8 @@ def test_what_nobody_knows_stops_the_run_before_anything_is_spent(tmp_path, ledg
     shutil.move(first.folder, tmp_path / "far" / "one")
     with pytest.raises(InputRefused) as caught:
         made(tmp_path, MORE, "two", tmp_path / "two", ledger)
-    assert caught.value.code == "run.earlier_missing" and "Table one" in caught.value.values["titles"]
+    (named,) = caught.value.values["titles"]
+    assert caught.value.code == "run.earlier_missing" and named.values["title"] == "Table one"
     _, do = texts.explain(caught.value)
     assert "--known" in do and "--reason earlier_missing" in do and "Preview" in do
     assert ledger.entries()[-1].state == "freed" and not (tmp_path / "two").exists()

@@ -47,7 +47,7 @@ def test_the_ledger_that_knows_its_bundles_goes_on(run):
 def test_an_old_copy_stops_the_run_before_anything_is_reserved(put_back, run, folder):
     head = put_back.head()
     values = refused(lambda: run("three"))
-    assert values["folders"] == "“two”" and values["count"] == 1 and values["last"] == head.sequence
+    assert values["folders"] == ["two"] and values["count"] == 1 and values["last"] == head.sequence
     assert put_back.head() == head and not (folder / "three").exists()
     assert put_back.status("Register of stays").epsilon_spent == Fraction(1, 2)  # two times that have left
 

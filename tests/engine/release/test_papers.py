@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import pikepdf
 import pytest
+from pypdf import PdfReader
 
 from engine import strict_json, texts
 from engine.commands.parser import make_parser
@@ -246,7 +248,20 @@ def test_a_model_has_its_card_from_public_evidence_alone(made: Bundle) -> None:
     known = fixed_numbers() | set(numbers_in(strict_json.loads(dumps(public_json(evidence)))))
     assert not set(NUMBER.findall(card.replace("\\", ""))) - known
     tables, _ = read_evidence(made.folder)
-    assert "MODEL_CARD.md" not in describe_files(dumps(public_json(tables)))
+    assert not {"MODEL_CARD.md", "MODEL_CARD.pdf"} & describe_files(dumps(public_json(tables))).keys()
+
+
+@pytest.mark.with_reports
+def test_the_card_to_print_says_the_same(made: Bundle) -> None:
+    evidence = of_model(made)
+    written = describe_files(dumps(public_json(evidence)))["MODEL_CARD.pdf"]
+    with pikepdf.open(io.BytesIO(written)) as opened, opened.open_metadata() as metadata:
+        assert (metadata["pdfaid:part"], metadata["pdfuaid:part"]) == ("3", "1")
+    pages = [page.extract_text() for page in PdfReader(io.BytesIO(written)).pages]
+    printed = re.sub(r"\s", "", "".join(pages))
+    for line in papers.model_card(evidence).decode().split("---\n", 2)[2].splitlines():
+        said = re.sub(r"\s", "", line.lstrip(" -#").replace("**: ", "").replace("*", "").replace("\\", ""))
+        assert said[-40:] in printed, line
 
 
 def test_a_card_says_whether_a_score_is_told(made: Bundle) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import stat
@@ -25,6 +26,7 @@ from engine.privacy import keys
 from engine.release import charge, counter_sheet, seconded
 from engine.release.check import check
 from engine.release.plan import FileReference, Plan
+from engine.release.preview import preview_json
 from engine.release.reading import pin_reading
 from engine.release.run import prepare
 from engine.release.verify import verify
@@ -106,6 +108,34 @@ def test_another_plan_or_another_table_is_not_released_with_the_approval(
     assert not (folder / "out").exists() and ledger.entries()[-1].state == "prepared"
     (folder / "stays.csv").write_text(ROWS)
     release(plan, out=folder / "out", ledger=ledger, base=folder, approval=approval)
+
+
+@pytest.mark.parametrize("kind", ["drop_people", "recode"])
+def test_another_list_is_not_released_with_the_approval(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path, kind: str
+) -> None:
+    from engine.release.run import run as release
+
+    lists = {"drop_people": ("P1\nP2\n", "P1\n"), "recode": ("north,N\nsouth,S\n", "north,S\nsouth,N\n")}
+    column = {"column": "ward", "to": "place"} if kind == "recode" else {}
+    listed = replace(plan, preparation=({"step": kind, "file": "list.csv", **column},))
+    ada = act(ledger, holding, "Ada")
+    act(ledger, holding, "Bea")
+    before, after = lists[kind]
+    (folder / "list.csv").write_text(before)
+    approval = seconded.approve(prepare(listed, ledger=ledger, base=folder), ada)
+    assert preview_json(listed, ledger, base=folder)["problems"] == []
+    for changed in (after, None):
+        (folder / "list.csv").unlink() if changed is None else (folder / "list.csv").write_text(changed)
+        with pytest.raises(InputRefused):
+            release(listed, out=folder / "out", ledger=ledger, base=folder, approval=approval)
+        assert not (folder / "out").exists() and ledger.entries()[-1].state == "prepared"
+    (folder / "list.csv").write_text(before)
+    made = release(listed, out=folder / "out", ledger=ledger, base=folder, approval=approval)
+    digest = hashlib.sha256(before.encode()).hexdigest()
+    assert not any(
+        digest in path.read_text("utf-8", "replace") for path in (made.folder / "release").iterdir()
+    )
 
 
 def test_a_request_is_whole_or_none_and_its_preparer_does_not_approve_it(

@@ -327,6 +327,55 @@ def test_a_plan_check_says_how_a_table_is_held(tmp_path: Path, monkeypatch: pyte
     assert "reading.needs_all_rows" in [one["code"] for one in problems]
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_plan_check_is_right_about_the_disk(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """About: between what is taken and twice as much, where cells and keys are not long."""
+    folder, rows = tmp_path / "parts", 30_000
+    folder.mkdir()
+    made = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "person": [f"P{one:06d}" for one in made.integers(0, rows // 2, rows)],
+            "sex": made.choice(["f", "m"], rows),
+            "visits": made.integers(1, 3, rows).astype(str),
+            "score": made.choice(["0.5", "1.0"], rows),
+            "weight": "1",
+            "seen": "01/02/2020",
+        }
+    )
+    for place in range(3):
+        part, path = frame.iloc[place::3], folder / f"part-{place}.{kind}"
+        part.to_csv(path, index=False) if kind == "csv" else part.to_parquet(path, index=False)
+    reference = FileReference("parts", OPTIONS if kind == "csv" else {"format": "parquet"})
+    plan = reading.pin_reading(plan_for("counts", cap=2, files={MAIN: reference}), base=tmp_path)
+    key = Column("person", Role.PERSON_KEY)
+    plan = replace(plan, schemas={MAIN: Schema((key, *plan.schema.columns[1:]), 2)})
+    monkeypatch.setattr(served, "most_memory", lambda: 0)
+    (said,) = preview_json(plan, None, base=tmp_path)["served"]
+    assert (said["tier"], said["files"]) == ("store", 3) and abs(said["rows"] - rows) < 0.01 * rows
+    assert said["size"] == sum(one.stat().st_size for one in folder.iterdir())
+    taken: list[int] = []
+    keep = Stored.keep
+
+    def noted(used: Stored, kept: np.ndarray) -> Stored:
+        taken.append(sum(one.stat().st_size for one in used._store._folder.iterdir()))
+        return keep(used, kept)
+
+    monkeypatch.setattr(Stored, "keep", noted)
+    run_through(
+        plan,
+        tmp_path / "out",
+        Ledger(tmp_path / "ledger.sqlite"),
+        tmp_path,
+        "en",
+        SILENT,
+        lambda spend: seeded_noise(4, on_first_draw=spend),
+    )
+    assert 0.5 * said["disk"] < taken[0] < said["disk"]
+
+
 def test_a_store_answers_no_more_than_was_declared(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(table(ROWS))
     _, disk = both(plan_for("counts", cap=2), tmp_path, cut=False)

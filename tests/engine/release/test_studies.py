@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.resources import files
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from engine.methods.catalogue import method, methods
 from engine.methods.protocol import MAIN
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import SHARE, Member, SiteFile, Study
+from engine.methods.shared.sums import add_up
 from engine.privacy import masks
 from engine.privacy.noise import Noise
 from engine.progress import SILENT
@@ -31,6 +34,7 @@ from engine.release.examples import plans
 from engine.release.plan import Plan
 from engine.release.run import run, run_through
 from engine.release.signing import SigningKey
+from engine.texts import explain
 
 SITES = ("North", "South", "Town")
 PLAN = replace(plans(method("statistics.counts"))[0], parameters={"columns": ["gender"]})
@@ -218,15 +222,27 @@ def test_what_cannot_be_added_up_makes_no_study(method_id: str, place: int) -> N
 
 
 SUMMABLE = [one for one in methods() if one.summable]
-ONCE = {"models.linear": {"fit": "sums"}, "models.logistic": {"fit": "sums"}}
-"""Settings with which a method asks once that its example does not have."""
+FITTING = {
+    "models.linear": {"fit": "sums"},
+    "models.logistic": {"fit": "sums"},
+    "models.tree": {"depth": 2},
+    "models.k_means": {"turns": 2},
+}
+"""Settings with which a method asks once or in few rounds that its example does not have."""
+
+
+def fitting(one: Any) -> Plan:
+    """Return the example of a method with settings that several sites can take."""
+    plan = plans(one)[0]
+    assert plan.budget is not None
+    once = one.id not in ("models.tree", "models.k_means")
+    budget = plan.budget if once else replace(plan.budget, delta=Fraction(0))
+    return replace(plan, parameters={**plan.parameters, **FITTING.get(one.id, {})}, budget=budget)
 
 
 @pytest.mark.parametrize("one", SUMMABLE, ids=lambda one: one.id)
 def test_every_method_that_adds_up_makes_a_study(one: Any) -> None:
-    plan = plans(one)[0]
-    plan = replace(plan, parameters={**plan.parameters, **ONCE.get(one.id, {})})
-    found = site_files.read_study(studies.make_study(plan, ROSTER, "Centre", CENTRE))
+    found = site_files.read_study(studies.make_study(fitting(one), ROSTER, "Centre", CENTRE))
     assert found.method == one.id and min(found.cells) > 0
 
 
@@ -411,6 +427,144 @@ def test_columns_that_are_declared_in_another_way_are_named(
     with pytest.raises(InputRefused) as refused:
         check(studies.plan_of_site(study, "West", one.plan), base=one.folder)
     assert refused.value.code == "exchanges.share.no_such_site"
+
+
+# --- several rounds ------------------------------------------------------------------------------------
+
+TREE = plans(method("models.tree"))[0]
+ROUNDS = replace(
+    TREE,
+    parameters={**TREE.parameters, "depth": 2},
+    budget=replace(TREE.budget, epsilon=Fraction(2), delta=Fraction(0)),
+)
+"""A tree of two levels: a round for each, and one for its leaves."""
+
+
+@pytest.fixture
+def others(tmp_path: Path) -> list[Site]:
+    """Three sites with registers that nobody spent from yet."""
+    path = files("resources") / "sample" / "diabetes_encounters.csv"
+    heading, *rows = path.read_text(encoding="utf-8").splitlines()
+    found = []
+    for place, name in enumerate(SITES):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "people.csv").write_text("\n".join([heading, *rows[place:900:3]]) + "\n", encoding="utf-8")
+        ledger = Ledger(folder / "ledger.sqlite")
+        holding = ledger.create_holding(name, unit="person", neighbours="add_remove", epsilon=5)
+        local = {"people": replace(ROUNDS.files["people"], path="people.csv")}
+        plan = replace(ROUNDS, files=local, holding=name, holding_budget=None)
+        found.append(Site(name, ledger, holding, folder, plan))
+    return found
+
+
+def _read(contents: list[bytes]) -> list[SiteFile]:
+    return [site_files.read(one, SHARE, f"{place}.txt") for place, one in enumerate(contents, start=1)]
+
+
+def refusal(made: Callable[..., Any], *given: Any, **named: Any) -> str:
+    """Return the code with which something is refused, and see that there are words for it."""
+    with pytest.raises(InputRefused) as refused:
+        made(*given, **named)
+    assert all(str(one) for one in explain(refused.value))
+    return refused.value.code
+
+
+def test_a_study_of_three_rounds_is_paid_round_by_round_and_makes_one_tree(
+    others: list[Site], tmp_path: Path
+) -> None:
+    from engine.release.verify import verify
+
+    roster = [Member(one.name, one.key.public) for one in others]
+    study = studies.make_study(ROUNDS, roster, "Centre", CENTRE)
+    first, spent, sent = study, Fraction(0), list[list[bytes]]()
+    for place in (1, 2, 3):
+        found = site_files.read_study(study)
+        assert (found.round, found.rounds, found.series) == (place, 3, site_files.read_study(first).series)
+        assert found.is_last == (place == 3)
+        paid = studies.level_of_round(found)
+        spent += paid
+        sent.append([one.share(study, f"round-{place}") for one in others])
+        assert [one.spent for one in others] == pytest.approx([spent] * 3)
+        if place == 3:
+            break
+        one_late = replace(found, attempt=found.attempt + 1)
+        assert refusal(accepted, *sent[-1], of=one_late) == "sites.old"
+        early = studies.plan_of_result(study, _laid(named(sent[-1]), tmp_path))
+        assert refusal(check, early) == "sites.more_rounds"
+        later = studies.next_round(study, _read(sent[-1]), CENTRE)
+        told = site_files.read_study(later)
+        totals = add_up([site_files.sums_of(found, one.numbers) for one in _read(sent[-1])])
+        assert [one.tolist() for one in told.heard[len(found.heard) :]] == [one.tolist() for one in totals]
+        for wrong in (sent[-1], [sent[-1][0]]):
+            assert refusal(accepted, *wrong, of=told) == "sites.other_round"
+        study = later
+    assert spent <= ROUNDS.budget.epsilon and spent > Fraction(99, 100) * ROUNDS.budget.epsilon
+    assert refusal(studies.next_round, study, _read(sent[-1]), CENTRE) == "sites.last_round"
+    plan = replace(studies.plan_of_result(study, _laid(named(sent[-1]), tmp_path)), holding="Studies")
+    bundle = run(plan, out=tmp_path / "result", ledger=Ledger(tmp_path / "ledger.sqlite"))
+    assert all(not one.problems for one in verify(bundle.folder).checks)
+    tree = json.loads((bundle.folder / "release" / "model.json").read_text(encoding="utf-8"))
+    leaves = add_up([site_files.sums_of(site_files.read_study(study), one.numbers) for one in _read(sent[2])])
+    assert sum(one["rows"] for one in tree["leaves"]) == pytest.approx(np.maximum(leaves[0], 0).sum(), abs=4)
+
+
+def test_rounds_with_masks_and_a_site_that_falls_out(others: list[Site], tmp_path: Path) -> None:
+    """Each round has a roster and masks of its own; who sent nothing has no part in the next."""
+    groups = plans(method("models.k_means"))[0]
+    groups = replace(
+        groups,
+        parameters={**groups.parameters, "turns": 1},
+        budget=replace(groups.budget, epsilon=Fraction(2), delta=Fraction(0)),
+    )
+    roster = [
+        site_files.read_card(studies.write_card(one.ledger, one.holding, one.name), "c") for one in others
+    ]
+    ledger = Ledger(tmp_path / "holder.sqlite")
+    holding = ledger.create_holding("Holder", unit="person", neighbours="add_remove")
+    holder = site_files.read_card(studies.write_card(ledger, holding, "Holder"), "card")
+    study = studies.make_study(groups, roster, "Centre", CENTRE, holders=[holder])
+    for one in others:
+        one.plan = replace(one.plan, schemas=groups.schemas)
+    shares = _read([one.share(study, "first") for one in others])
+    listed = studies.write_roster(study, shares, CENTRE)
+    mask = site_files.read(studies.write_mask(study, listed, "r", ledger, holding), "mask", "m")
+    assert refusal(studies.next_round, study, shares, CENTRE) == "sites.missing"  # the holder's answer
+    assert refusal(studies.next_round, study, shares, key(66), (), [mask]) == "sites.own_key"
+    later = studies.next_round(study, shares, CENTRE, (), [mask])
+    told = site_files.read_study(later)
+    noise = float(groups.design.plan.division.scale("grid")) * sqrt(2 * 1.5 * told.heard[0].size)
+    people = sum(pd.read_csv(one.folder / "people.csv")["patient_nbr"].nunique() for one in others)
+    assert told.is_last and abs(int(told.heard[0].sum()) - people) < 6 * noise  # masks are 64 bits wide
+    again = _read([one.share(later, "second") for one in others])
+    assert refusal(site_files.add_masks, told, site_files.read(listed, "roster", "r"), holder, b"") == (
+        "sites.foreign"
+    )
+    assert refusal(studies.next_round, later, again, CENTRE) == "sites.last_round"
+    own = studies.make_study(groups, roster, "Centre", CENTRE)
+    two = _read([one.share(own, "own") for one in others[:2]])
+    fewer = site_files.read_study(studies.next_round(own, two, CENTRE, ["Town"]))
+    assert [one.name for one in fewer.roster] == ["North", "South"]
+
+
+def test_totals_that_a_study_carries_are_signed(others: list[Site]) -> None:
+    roster = [Member(one.name, one.key.public) for one in others]
+    study = studies.make_study(ROUNDS, roster, "Centre", CENTRE)
+    found = site_files.read_study(study)
+    heard = (np.arange(found.cells[0]),)
+    later = replace(found, round=2, heard=heard)
+    signed = site_files.written("study", later.head, CENTRE.sign, later.numbers)
+    assert site_files.read_study(signed).heard[0].tolist() == heard[0].tolist()
+    assert refusal(site_files.read_study, tampered(signed)) == "sites.changed"
+    for wrong in ({"round": 4}, {"rounds": 4}, {"heard": [1]}, {"round": 1}):
+        content = site_files.written("study", later.head | wrong, CENTRE.sign, later.numbers)
+        assert refusal(site_files.read_study, content).startswith(("document.", "sites."))
+    silent = site_files.written("study", {**found.head, "round": 2, "heard": []}, CENTRE.sign)
+    assert refusal(site_files.read_study, silent).startswith("document.")
+
+
+def named(contents: list[bytes]) -> dict[str, bytes]:
+    return dict(zip(SITES, contents, strict=True))
 
 
 # --- one noise, hidden by masks ------------------------------------------------------------------------
@@ -702,23 +856,23 @@ SLOTS = {"noise": "gaussian", "slot": "gender"}
 @pytest.mark.parametrize("slots", [False, True])
 def test_a_share_reads_rows_as_the_method_of_its_study_does(one: Any, slots: bool) -> None:
     """Its noise is for rows that were drawn so: of a person with one row in a slot it has less."""
-    (plan, *_), settings = plans(one), ONCE.get(one.id, {})
+    plan = fitting(one)
     if slots:
         if one.id != "statistics.counts":
             return
         assert plan.budget is not None
         plan = replace(plan, budget=replace(plan.budget, delta=Fraction(1, 10**6)))
         plan = replace(
-            plan.with_schema(replace(plan.schema, rows_per_person=3)), parameters={"columns": ["gender"]}
+            plan.with_schema(replace(plan.schema, rows_per_person=3)),
+            parameters={"columns": ["gender"], **SLOTS},
         )
-        settings = SLOTS
-    plan = replace(plan, parameters={**plan.parameters, **settings})
     study = studies.make_study(plan, ROSTER, "Centre", CENTRE)
     share = studies.plan_of_site(study, "North", plan).design
     assert not share.problems
     assert (share.slot_of is None, share.counts_people) == (not slots, plan.design.counts_people)
     assert share.cost.loss is not None and plan.design.cost.loss is not None
-    assert share.cost.loss.events == plan.design.cost.loss.events
+    of_round = plan.design.rounds[0] if plan.design.rounds else plan.design.cost.loss.events
+    assert share.cost.loss.events == of_round
 
 
 @pytest.mark.parametrize("parts", [2, 5, 20])

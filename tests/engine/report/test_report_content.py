@@ -37,6 +37,7 @@ from engine.report.document import (
     SideBySide,
     Signatures,
     explanations,
+    unfold,
 )
 from engine.report.words import is_number
 from engine.report.words import word as printed
@@ -65,6 +66,7 @@ results.intro_invented_rows results.intro_apart results.intro_curve results.file
 results.intro_invented_untold
 limits.no_guarantee limits.each_alone
 annex.tested_unbounded done.tried done.forecast done.forecast_intro guarantee.posterior_value
+done.forecast_elsewhere front.given front.given_what results.intro_yes_no
 cover.exact_prediction cover.exact_range_prediction cover.groups_value_row
 verify.withdrawn_how verify.withdrawal unchecked.row verify.key verify.key_locked verify.key_open
 done.part done.record guarantee.bias_row limits.margins_row groups.alone_row groups.intro_row
@@ -1047,7 +1049,7 @@ def test_nothing_is_explained_twice_in_the_same_words(sample):
     shown = TableView("t", ("file", Text(f"{base}.label")), (("counts.csv", 3),))
     card = NumberView(Text(f"{base}.label"), 3, Text(base))
     found = annex(replace(sample.public, views=(card,)), (shown,))
-    (found,) = (part for part in found if isinstance(part, Explanations))
+    (found,) = (part for part in unfold(found) if isinstance(part, Explanations))
     assert base in {item.three.id for item in found.items}
     sentences = [
         tuple(texts.catalogue("en")[f"{item.three.id}.{name}"] for name in ("what", "how", "change"))

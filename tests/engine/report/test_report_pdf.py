@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 import re
 from dataclasses import replace
@@ -12,10 +13,20 @@ import pytest
 from pypdf import PdfReader
 
 from engine import texts
-from engine.evidence import dumps, internal_json
+from engine.evidence import dumps, internal_json, words_of
 from engine.methods import catalogue
-from engine.report import content, external_document, internal_document, pdf, words
-from engine.report.document import Bullets, Callout, Document, Heading, KeyValues, Numbers, Row, Section
+from engine.report import content, external_document, html, internal_document, pdf, words
+from engine.report.document import (
+    Bullets,
+    Callout,
+    Document,
+    Folded,
+    Heading,
+    KeyValues,
+    Numbers,
+    Row,
+    Section,
+)
 from engine.report.embedded import embedded_evidence
 from engine.report.fonts import settable
 from engine.views import BarsView, NumberView, TableView, Text, TextView
@@ -391,18 +402,50 @@ def test_where_a_long_word_may_break_no_character_is_copied():
 # --- how long a report is: fewer pages than anybody leaves unread ------------------------------------------
 
 
-@pytest.mark.parametrize("method_id", ["statistics.counts", "datasets.k_anonymity", "models.linear"])
-def test_what_leaves_has_six_pages_at_most_and_what_stays_nine(method_id):
+def test_what_the_html_has_is_left_out_last_first_where_pages_are_too_many():
+    def parts(count):
+        rows = tuple(Row(f"row {number}", "value") for number in range(count))
+        first, second = (
+            Folded(f"heading {name}", (KeyValues("", rows[:60]),), Text("report.annex.folded"))
+            for name in ("one", "two")
+        )
+        return KeyValues("", rows), first, second
+
+    left = texts.text("report.annex.folded")[:40]
+    lengths = {}
+    for count in (60, 540, 600):
+        written = pdf.render(document(*parts(count)), evidence=b"{}")
+        plain = " ".join(pages_of(written))
+        lengths[count] = (plain.count(left), "heading one" in plain, "heading two" in plain)
+        page = html.render(document(*parts(count)), evidence=b"{}").decode()
+        assert "heading one" in page and "heading two" in page and left not in page
+    assert list(lengths.values()) == [(0, True, True), (1, True, False), (2, False, False)]
+
+
+LONG_ONES = (
+    ("statistics.counts", "en"),
+    ("statistics.counts", "de"),
+    ("datasets.k_anonymity", "en"),
+    ("models.linear", "en"),
+    ("statistics.flows", "de"),
+    ("statistics.flows", "fr"),
+)
+
+
+@pytest.mark.parametrize(("method_id", "language"), LONG_ONES)
+def test_what_leaves_has_six_pages_at_most_and_what_stays_nine(method_id, language):
     (method,) = (one for one in catalogue.methods() if one.id == method_id)
     for _, folder in examples_run.ran(method):
         for part, most in (("release", 6), ("internal", 9)):
             written = (folder / part / "evidence.json").read_bytes()
             document = external_document(written) if part == "release" else internal_document(written)
-            made = PdfReader(io.BytesIO(pdf.render(document, evidence=written)))
+            with texts.speaking(words_of(json.loads(written)["decided"])):
+                made = PdfReader(io.BytesIO(pdf.render(document, evidence=written, language=language)))
             assert len(made.pages) <= most, part
             if part == "release":  # page one is the report: all of it, and nothing of the next chapter
                 first, second = (made.pages[at].extract_text() for at in (0, 1))
                 check, chapter = (
-                    texts.text(f"report.{name}") for name in ("front.check", "sections.results")
+                    texts.text(f"report.{name}", language=language)
+                    for name in ("front.check", "sections.results")
                 )
                 assert check in first and chapter not in first and chapter in second

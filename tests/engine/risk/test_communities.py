@@ -10,7 +10,20 @@ from scipy.optimize import linear_sum_assignment
 from engine.analyses.catalogue import analysis, ask
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN
-from engine.risk.communities import AVERAGED, FORMS, Visits, _choose, invent, learn, likeness, utility
+from engine.risk.communities import (
+    AVERAGED,
+    DRAWN,
+    FORMS,
+    WALKED,
+    Communities,
+    Transport,
+    Visits,
+    _choose,
+    invent,
+    learn,
+    likeness,
+    utility,
+)
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 
@@ -70,7 +83,7 @@ def test_invented_traces_keep_communities_and_can_be_copies() -> None:
     visits, _ = town()
     chance = np.random.default_rng(3)
     model = learn(visits, 3, form="place", sweeps=60, chance=chance)
-    invented, _ = invent(model, visits, chance)
+    invented = invent(model, visits, DRAWN, chance)
     assert (np.bincount(invented.person) == 12).all()
     assert utility(model, invented, form="place") > 0.9
     found = likeness(invented, visits, chance=chance)
@@ -81,6 +94,38 @@ def test_invented_traces_keep_communities_and_can_be_copies() -> None:
     assert copied.unlike.share > 0.4
 
 
+def test_moves_of_members_by_hand() -> None:
+    """Two members of one community, one of another: whose moves they are, and where nobody went on."""
+    visits = Visits(
+        np.array([0, 1, 0, 1, 2, 0, 2]), np.array([0, 0, 1, 1, 0, 2, 2]), np.zeros(7, dtype=np.int64)
+    )
+    people = np.array([[0.9, 0.1], [0.45, 0.55], [0.1, 0.9]])
+    model = Communities(people, np.full((2, 3), 1 / 3), np.ones((2, 1)), np.zeros(AVERAGED))
+    transport = Transport.of(model, visits)
+    assert transport.usual(0, 3) == [(0, 1, 2), (1, 2, 1)]  # the second is a member of both
+    assert transport.usual(1, 3) == [(0, 1, 1), (0, 2, 1)]
+    chance = np.random.default_rng(1)
+    many = np.zeros(4_000, dtype=np.int64)
+    assert set(transport.following(many, many, chance)) == {1}
+    assert abs((transport.following(many + 1, many, chance) == 2).mean() - 0.5) < 0.04
+    assert set(transport.following(many + 1, many + 1, chance)) == {-1}
+    nobody = Transport.of(model, Visits(*(np.arange(3),) * 2, np.zeros(3, dtype=np.int64)))
+    assert set(nobody.following(many, many, chance)) == {-1}
+
+
+def test_walks_make_moves_that_members_made() -> None:
+    visits, _ = town()
+    chance = np.random.default_rng(3)
+    model = learn(visits, 3, form="place", sweeps=60, chance=chance)
+    invented = invent(model, visits, WALKED, chance)
+    moves = set(zip(visits.place[:-1].tolist(), visits.place[1:].tolist(), strict=True))
+    own = np.flatnonzero(np.diff(invented.person) == 0)
+    pairs = zip(invented.place[own].tolist(), invented.place[own + 1].tolist(), strict=True)
+    ended = {int(one) for one in visits.place[11::12]}  # only from there somebody may not have gone on
+    assert all(pair in moves or pair[0] in ended for pair in pairs)
+    assert (np.bincount(invented.person) == 12).all() and utility(model, invented, form="place") > 0.9
+
+
 def test_jaccard_by_hand() -> None:
     real = Visits(np.array([0, 0, 1, 1, 1]), np.array([0, 1, 1, 2, 2]), np.zeros(5, dtype=np.int64))
     invented = Visits(np.array([0, 0, 1, 1, 1]), np.array([0, 1, 0, 0, 0]), np.zeros(5, dtype=np.int64))
@@ -88,6 +133,10 @@ def test_jaccard_by_hand() -> None:
     # {0, 1} with {0, 1} and {1, 2}: 1 and 1/3; {0} with them: 1/2 and 0
     assert sorted(found.largest.tolist()) == [0.5, 1.0]
     assert (found.unlike.successes, found.unlike.attacks, found.copies.successes) == (1, 4, 1)
+    assert found.alone == 1
+    twice = Visits(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 0]), np.zeros(4, dtype=np.int64))
+    both = likeness(twice, twice, chance=np.random.default_rng(1))
+    assert (both.copies.successes, both.alone) == (2, 0), "who is not alone with their places"
 
 
 DECLARED = {"domain_origin": Origin.DECLARED}

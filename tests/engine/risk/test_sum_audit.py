@@ -105,7 +105,7 @@ def test_a_sum_is_told_until_it_would_tell_of_one():
 def test_refusals_are_the_same_whatever_the_numbers_are():
     sets = ("", "not (sex is f and ward is a)", "ward in (a, b)", "ward is c and sex is m")
     draw, seen = np.random.default_rng(3), set()
-    for _ in range(40):
+    for _ in range(200):
         rows = PEOPLE.assign(days=draw.permutation(PEOPLE["days"]))
         seen.add(tuple((one["verdict"], one["people"]) for one in checked(rows, *sets)["sums"]))
     assert len(seen) == 1 and "refused" in {verdict for verdict, _ in next(iter(seen))}
@@ -124,3 +124,50 @@ def test_a_set_of_what_is_not_known_elsewhere_is_refused():
     values = {"known": ["sex"], "value": "days", "sets": [""]}
     with pytest.raises(InputRefused, match=r"risk\.several_rows"):
         ask(analysis("checked_sums"), values, tables={MAIN: Table(PEOPLE)}, schemas={MAIN: several})
+
+
+def test_rows_of_one_person_are_seen_whatever_is_declared_of_them():
+    """Three rows of somebody are no crowd: before, their sum was told as that of three."""
+    key = Column("person", Role.PERSON_KEY, Kind.TEXT)
+    own = pd.DataFrame({"sex": "f", "ward": "zz", "days": ["5", "6", "7"], "person": ["x", "x ", "x"]})
+    rows = pd.concat([PEOPLE.assign(person=[str(n) for n in range(20)]), own])
+    schema = {MAIN: Schema((*SCHEMA.columns, key), 1)}
+    values = {"known": ["sex", "ward"], "value": "days", "sets": ["ward is other"]}
+    with pytest.raises(InputRefused, match=r"risk\.several_rows"):
+        ask(analysis("checked_sums"), values, tables={MAIN: Table(rows)}, schemas=schema)
+    once = rows.assign(person=[str(n) for n in range(23)])
+    assert ask(analysis("checked_sums"), values, tables={MAIN: Table(once)}, schemas=schema).figures["sums"]
+
+
+@pytest.mark.parametrize(
+    ("column", "written"),
+    [
+        ("ward", [f"w{n}" for n in range(30)]),  # none is declared: to a condition they are one
+        ("age", ["90", "90.0", "120", "999"]),  # beyond the bound is at the bound
+        ("age", ["", "x", None]),
+        ("seen", ["2020-01-01", "2020-01-01 10:00", "2020-01-01T23:59"]),
+    ],
+)
+def test_people_whom_no_condition_tells_apart_are_one_class_however_they_are_written(column, written):
+    """So that a tenth of the classes is a tenth of what conditions tell apart."""
+    more = (
+        Column("age", Role.IDENTIFYING, Kind.INTEGER, Domain(Fraction(0), Fraction(90)), DECLARED),
+        Column("seen", Role.IDENTIFYING, Kind.DATE, Domain("2020-01-01", "2021-01-01"), DECLARED),
+    )
+    schema = Schema((*SCHEMA.columns, *more))
+    frame = pd.DataFrame({column: written, "days": "1"})
+    values = {"known": [column], "value": "days", "sets": [""]}
+    found = ask(analysis("checked_sums"), values, tables={MAIN: Table(frame)}, schemas={MAIN: schema}).figures
+    assert (found["classes"], found["alone"]) == (1, 0)
+    assert found["sums"][0]["verdict"] == "answered"
+
+
+def test_the_blind_spots_are_printed_with_the_share_that_a_search_finds():
+    """Of pairs with a 0 or 1 each, that of two who are equal tells both: counted out for a fifth of ones."""
+    values = {"known": ["sex", "ward"], "value": "days", "sets": [""]}
+    found = ask(analysis("checked_sums"), values, tables={MAIN: Table(PEOPLE)}, schemas={MAIN: SCHEMA})
+    said = {line.id.split(".")[-1]: line.values for line in found.views[0].paragraphs}
+    assert {"no_promise", "bounds", "outside", "together", "before", "foretold"} <= set(said)
+    ones = np.random.default_rng(5).random((200_000, 2)) < said["bounds"]["prevalence"]
+    told = np.isin(ones.sum(axis=1), (0, 2)).mean()
+    assert told == pytest.approx(said["bounds"]["share"], abs=0.005)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import InputRefused
-from engine.table.coding import cells, codes, dates, levels, numbers, text_of
+from engine.table.coding import cells, codes, dates, levels, numbers, text_of, texts_of
 from engine.table.schema import Column, Domain, Kind, Origin
 from tests.examples import many
 
@@ -149,3 +149,13 @@ def test_text_of(value, text):
 def test_empty_column():
     assert codes(pd.Series([], dtype="str"), SEX).tolist() == []
     assert numbers(pd.Series([], dtype="str"), STAY).tolist() == []
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_many_moments_are_written_as_each_of_them(unit):
+    moments = [None, "1970-01-01", "2020-02-29", "2020-02-29T00:00:01", "2262-04-11", "1677-09-22T12:00"]
+    moments += [] if unit == "ns" else ["0001-01-01", "0999-12-31", "9999-12-31", "9999-12-31T23:59:59"]
+    values = pd.Series(np.array(moments, f"datetime64[{unit}]"))
+    for stored in (values, pd.Index(values)):
+        assert texts_of(stored) == [text_of(one) for one in stored.tolist()]
+    assert texts_of(values)[:3] == ["NaT", "1970-01-01", "2020-02-29"]

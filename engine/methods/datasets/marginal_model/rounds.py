@@ -55,9 +55,10 @@ class Candidate:
         """How many groups each column has."""
         return tuple(int(group[-1 if len(group) == 1 else np.argmax(group)]) + 1 for group in self.groups)
 
-    def count(self, codes: Cells) -> Codes:
-        """Return how many rows each cell holds; every row is in exactly one."""
-        return self.merged(count_cells(codes, self.attributes, [len(group) for group in self.groups]))
+    def count(self, codes: Cells, weights: Codes | None = None) -> Codes:
+        """Return how many rows each cell holds, or what they weigh; every row is in exactly one."""
+        sizes = [len(group) for group in self.groups]
+        return self.merged(count_cells(codes, self.attributes, sizes, weights))
 
     def merged(self, fine: Codes) -> Codes:
         """Return the same from how many rows every cell before grouping holds."""
@@ -79,15 +80,21 @@ class Learnt:
     measured: tuple[Measured, ...]
 
 
-def count_cells(codes: Cells, attributes: Attributes, sizes: Sequence[int]) -> Codes:
-    """Return how many rows, of shape (columns, rows), are in each cell of some columns."""
+def count_cells(
+    codes: Cells, attributes: Attributes, sizes: Sequence[int], weights: Codes | None = None
+) -> Codes:
+    """Return how many rows, of shape (columns, rows), are in each cell of some columns, or what they weigh.
+
+    Whole weights: their sums are exact far below 2**53.
+    """
     found = np.zeros(prod(sizes), dtype=np.int64)
     for start in range(0, codes.shape[1], BLOCK):
         place = np.zeros(min(BLOCK, codes.shape[1] - start), dtype=np.int64)
         for one, size in zip(attributes, sizes, strict=True):
             place *= size
             place += codes[one, start : start + BLOCK]
-        found += np.bincount(place, minlength=len(found))
+        own = None if weights is None else weights[start : start + BLOCK]
+        found += np.bincount(place, own, minlength=len(found)).astype(np.int64)
     return found
 
 
@@ -99,6 +106,8 @@ def learn(
     noise: Noise,
     impossible: Mapping[Attributes, Mask] | None = None,
     target: int | None = None,
+    weights: Codes | None = None,
+    known: Mapping[Attributes, arrays.Floats] | None = None,
     progress: Progress = SILENT,
 ) -> Learnt:
     """Return a model of rows, by noisy tables of single columns and of several.
@@ -118,6 +127,12 @@ def learn(
     target
         The place of a column whose pairs are measured first, by its declaration alone; when further ones are
         chosen they count twice as much as others. As the schedule has a target or none.
+    weights
+        In whole steps, what every row counts; None: each counts as one. What the schedule says of rows is
+        then said of steps.
+    known
+        Shares of all columns that the schedule says are given, and of sets of them that are modelled
+        together: from what was released or drawn, so that nothing is paid for them.
 
     Notes
     -----
@@ -126,13 +141,15 @@ def learn(
     Mullins, Sheldon and Miklau, AIM (2022), algorithm 2; several pairs a round.
     """
     sizes = schedule.sizes
-    known = [*((one,) for one in range(len(sizes))), *(schedule.named or ())]
-    tables, scales = [_whole(one, sizes) for one in known], (*schedule.single, *schedule.together)
+    asked = [*((one,) for one in range(schedule.given, len(sizes))), *(schedule.named or ())]
+    tables, scales = [_whole(one, sizes) for one in asked], (*schedule.single, *schedule.together)
     measured = [
         _measure(one, exact, schedule, scale, noise)
-        for one, exact, scale in zip(tables, _counts(tables, codes), scales, strict=True)
+        for one, exact, scale in zip(tables, _counts(tables, codes, weights), scales, strict=True)
     ]
     total = _total(measured)
+    given = _given(known or {}, total, schedule)
+    measured = [*given, *measured]
     model = start_model(sizes, total, impossible or {})
     effort = 2 if len(sizes) > MANY_COLUMNS else 1
     enough = ENOUGH if effort == 1 else ENOUGH / 10
@@ -141,7 +158,7 @@ def learn(
         settle(model, measured, is_gaussian=schedule.is_gaussian, steps=LAST_STEPS)
         return Learnt(model, tuple(measured))
     candidates = _candidates(measured, schedule, ordered)
-    counts = _counts(candidates, codes)
+    counts = _counts(candidates, codes, weights)
     only_single, left = False, schedule.pairs
     while left:
         progress.step(1 - left / schedule.pairs, "synthesis.rounds")
@@ -155,7 +172,17 @@ def learn(
         left -= len(chosen)
         model.fit(measured, steps=effort * (STEPS if left else LAST_STEPS), enough=enough)
     settle(model, measured, is_gaussian=schedule.is_gaussian, steps=LAST_STEPS)
-    return Learnt(model, tuple(measured))
+    return Learnt(model, tuple(measured[len(given) :]))
+
+
+def _given(known: Mapping[Attributes, arrays.Floats], total: float, schedule: Schedule) -> list[Measured]:
+    """Return known shares as tables, as exact as the most exact of those that are measured."""
+    scales = (*schedule.single, schedule.pair) if schedule.pairs else schedule.single
+    deviation = schedule.deviation(min(scales))
+    return [
+        Measured(name, _whole(name, schedule.sizes).groups, total * known[name], deviation)
+        for name in sorted(known, key=lambda name: (len(name), name))
+    ]
 
 
 def code_table(codes: Cells, size: int, schedule: Schedule, noise: Noise) -> Measured:
@@ -189,12 +216,13 @@ def _whole(attributes: Attributes, sizes: Sequence[int]) -> Candidate:
     return Candidate(attributes, tuple(np.arange(sizes[one]) for one in attributes))
 
 
-def _counts(candidates: Sequence[Candidate], codes: Cells) -> list[Codes]:
-    """Return how many rows each cell of every candidate holds; each set of columns is counted once."""
+def _counts(candidates: Sequence[Candidate], codes: Cells, weights: Codes | None = None) -> list[Codes]:
+    """Return what each cell of every candidate holds; each set of columns is counted once."""
     fine: dict[Attributes, Codes] = {}
     for one in candidates:
         if one.attributes not in fine:
-            fine[one.attributes] = count_cells(codes, one.attributes, [len(group) for group in one.groups])
+            sizes = [len(group) for group in one.groups]
+            fine[one.attributes] = count_cells(codes, one.attributes, sizes, weights)
     return [one.merged(fine[one.attributes]) for one in candidates]
 
 
@@ -218,23 +246,28 @@ def _total(measured: Sequence[Measured]) -> float:
 
 
 def _candidates(measured: Sequence[Measured], schedule: Schedule, ordered: Sequence[int]) -> list[Candidate]:
-    """Return every pair that a clique has room for, at every resolution, and all single columns."""
+    """Return every pair that a clique has room for, at every resolution, and all single columns.
+
+    But for what is given.
+    """
     sizes = schedule.sizes
     pairs = [
         (one, other)
         for one, other in combinations(range(len(sizes)), 2)
-        if sizes[one] * sizes[other] <= schedule.most_cells
+        if other >= schedule.given and sizes[one] * sizes[other] <= schedule.most_cells
     ]
     found: dict[tuple[Attributes, tuple[int, ...]], Candidate] = {}
     for most in (max(sizes, default=0), *schedule.resolutions):
         coarse = [
-            groups(one.counts, max(most, 2), ordered=ordered[place])
-            for place, one in enumerate(measured[: len(sizes)])
+            groups(one.counts, max(most, 2), ordered=ordered[one.attributes[0]])
+            for one in sorted(
+                (one for one in measured if len(one.attributes) == 1), key=lambda one: one.attributes
+            )
         ]
         for pair in pairs:
             candidate = Candidate(pair, tuple(coarse[one] for one in pair))
             found.setdefault((pair, candidate.shape), candidate)
-    return [*found.values(), *(_whole((one,), sizes) for one in range(len(sizes)))]
+    return [*found.values(), *(_whole((one,), sizes) for one in range(schedule.given, len(sizes)))]
 
 
 def _choose(

@@ -181,7 +181,7 @@ def _record(steps: tuple[Mapping[str, Any], ...], told: list[Told]) -> FileArtef
         {**to_json(options), **({"found": one.public} if one.public else {})}
         for options, one in zip(steps, told, strict=True)
     ]
-    tree = {"version": 1, "steps": listed}
+    tree = {"version": 1, "masked": listed}  # “steps” would make it a pipeline to readers of data packages
     content = (json.dumps(tree, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
     return FileArtefact(RECORD, "application/json", content, Text(f"{WORDS}.record"))
 

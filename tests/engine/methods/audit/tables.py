@@ -73,6 +73,8 @@ class Bench:
         The rows by source.
     varied
         The source whose rows differ between neighbours: the first private one.
+    further
+        The other private ones: whose rows differ by all of the people who come or go.
     """
 
     method: Method
@@ -80,6 +82,7 @@ class Bench:
     folder: Path
     tables: dict[str, Rows]
     varied: str
+    further: tuple[str, ...] = ()
     _designs: list[Method] = field(default_factory=list)
     _prepared: dict[Any, dict[str, PreparedTable]] = field(default_factory=dict)
 
@@ -103,8 +106,40 @@ class Bench:
 
     def written(self, rows: Rows, folder: Path | None = None) -> None:
         """Write the tables with these rows of the people."""
-        for source, kept in (self.tables | {self.varied: rows}).items():
+        for source, kept in (self.tables | {self.varied: rows} | self.beside(rows)).items():
             write(self.plan, source, kept, self.tables[source][0], folder or self.folder)
+
+    def beside(self, rows: Rows) -> dict[str, Rows]:
+        """Return the rows of the further tables that belong to the people of these rows, in their order.
+
+        A new person has those of whoever has most, with cells as odd, or as far out, as their own row has.
+        """
+        found = {}
+        for source in self.further:
+            key = self.plan.schemas[source].person_key
+            assert key is not None and self.key is not None
+            theirs: dict[str, list[Row]] = {}
+            for row in self.tables[source]:
+                theirs.setdefault(row[key.name], []).append(row)
+            most = max(theirs.values(), key=len)
+            kept = []
+            for person in dict.fromkeys(row[self.key] for row in rows):
+                own = theirs.get(person, [])
+                if person.startswith(KEYS):
+                    cells = self._cells_of(source, person[len(KEYS) :])
+                    own = [row | cells | {key.name: person} for row in most]
+                kept += own
+            found[source] = tuple(kept)
+        return found
+
+    def _cells_of(self, source: str, number: str) -> Row:
+        """Return what new people have in further tables, by their number: ends, odd values, or no more."""
+        columns = [one for one in self.plan.schemas[source].columns if one.domain is not None]
+        if number == "1":
+            return {one.name: declared_end(one, -1) or "" for one in columns}
+        if number == "2":
+            return {one.name: ODD[at % len(ODD)] for at, one in enumerate(columns)}
+        return {}
 
     def prepared(self, rows: Rows) -> dict[str, PreparedTable]:
         """Read the tables as a run would."""
@@ -149,8 +184,9 @@ def bench(method: Method, plan: Plan, folder: Path, *, people: int) -> Bench:
         return Bench(method, plan, folder, tables, "")
     varied = private[0]
     local = {name: FileReference(f"{name}.csv", one.options) for name, one in plan.files.items()}
-    made = Bench(method, replace(plan, files=local), folder, tables, varied)
-    return replace(made, tables=tables | {varied: few(made, people)})
+    made = Bench(method, replace(plan, files=local), folder, tables, varied, tuple(private[1:]))
+    kept = few(made, people)
+    return replace(made, tables=tables | {varied: kept} | made.beside(kept))
 
 
 def shipped(plan: Plan, source: str) -> Rows:

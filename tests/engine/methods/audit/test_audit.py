@@ -12,14 +12,19 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
+from engine.errors import InputRefused
 from engine.methods.catalogue import methods
 from engine.methods.parameters import value_of
 from engine.methods.protocol import Method
 from engine.methods.shared import site_files
+from engine.methods.shared.division import Division
+from engine.methods.shared.site_files import Member
 from engine.methods.statistics.mean_forms import VALUE, PlainSum
+from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.noise import Noise
 from engine.privacy.promise import promise_kinds
+from engine.release import studies
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.plan import Plan
@@ -61,6 +66,41 @@ SABOTAGED = pytest.mark.parametrize(
 @EVERY
 def test_a_method_keeps_its_promise(method: Method) -> None:
     assert list(audited(method)) == []
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize("round_", [2, 3])
+def test_a_later_round_of_a_study_keeps_its_promise(round_: int, tmp_path: Path) -> None:
+    """Whatever a coordinator says that the totals were; who pays for less than is drawn is caught."""
+    plan, share = later_round(round_), next(one for one in methods() if one.id == "exchanges.share")
+    replay.audit(bench(share, plan, tmp_path / "honest", people=PEOPLE), False)
+    of_all = Division.asked
+
+    def of_less(division: Division, *names: str) -> Sequential:
+        return of_all(replace(division, epsilon=division.epsilon / 2), *names)
+
+    with patch.object(Division, "asked", of_less), pytest.raises(InputRefused, match=r"run\.promise_differs"):
+        replay.audit(bench(share, plan, tmp_path / "less", people=PEOPLE), False)
+
+
+def later_round(round_: int) -> Plan:
+    """Return the plan of a site's share in a later round of a tree, with made-up totals before it."""
+    tree = plans(next(one for one in methods() if one.id == "models.tree"))[0]
+    assert tree.budget is not None
+    budget = replace(tree.budget, delta=Fraction(0))
+    tree = replace(tree, parameters={**tree.parameters, "depth": 2}, budget=budget)
+    key = SigningKey("h1", bytes([1]) * 32, "")
+    roster = [
+        Member(name, SigningKey(name, bytes([place]) * 32, "").public) for place, name in enumerate("AB", 2)
+    ]
+    found = site_files.read_study(studies.make_study(tree, roster, "Centre", key))
+    chance = np.random.default_rng(round_)
+    while found.round < round_:
+        totals = [chance.integers(-20, 200, size) for size in found.cells]
+        found = replace(found, round=found.round + 1, heard=(*found.heard, *totals))
+        found = replace(found, cells=studies.try_out(found, 2))
+    content = site_files.written("study", found.head, key.sign, found.numbers)
+    return studies.plan_of_site(content, "A", tree)
 
 
 @pytest.mark.before_release

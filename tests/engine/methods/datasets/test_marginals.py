@@ -231,9 +231,9 @@ def test_pairs_that_no_clique_has_room_for_are_not_counted(monkeypatch):
     cells = []
     count = rounds.count_cells
 
-    def recorded(codes, attributes, sizes):
+    def recorded(codes, attributes, sizes, weights=None):
         cells.append(np.prod(sizes))
-        return count(codes, attributes, sizes)
+        return count(codes, attributes, sizes, weights)
 
     monkeypatch.setattr(rounds, "count_cells", recorded)
     wide = [declared(name, Kind.CATEGORY, values=tuple(map(str, range(500)))) for name in "abc"]

@@ -134,7 +134,7 @@ def test_the_record_says_every_step_and_no_chance():
         {"step": "pram", "column": "sex", "stay": 0.9},
     )
     tree = json.loads(made.artefacts[1].content)
-    noise, pram = tree["steps"]
+    noise, pram = tree["masked"]
     assert noise["standard_deviation"] == 2.5 and noise["found"]["variance"] == pytest.approx(6.25 + 1 / 12)
     assert pram["found"]["matrix"] == [[0.9, 0.1], [0.1, 0.9]] and pram["found"]["values"] == ["f", "m"]
     assert set(noise) == {"step", "column", "distribution", "standard_deviation", "found"}
@@ -164,7 +164,7 @@ def test_the_dictionary_says_how_probably_values_stayed_by_the_matrix_that_was_u
     told = {}
     for invariant in (False, True):
         table, record = released(frame, [column], {**step, "invariant": invariant}).artefacts
-        matrix = np.diag(json.loads(record.content)["steps"][0]["found"]["matrix"])[np.array(counts) > 0]
+        matrix = np.diag(json.loads(record.content)["masked"][0]["found"]["matrix"])[np.array(counts) > 0]
         (entry,) = table.dictionary
         told[invariant] = word(entry.meaning, "en")
         if invariant:

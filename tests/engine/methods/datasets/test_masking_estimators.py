@@ -219,7 +219,7 @@ def test_the_recipient_gets_what_was_found_again():
         [AGE],
         {"step": "noise", "column": "age", "standard_deviation": 4},
     )
-    found = json.loads(made.artefacts[1].content)["steps"][0]["found"]["reconstruction"]
+    found = json.loads(made.artefacts[1].content)["masked"][0]["found"]["reconstruction"]
     assert sum(found["shares"]) == pytest.approx(1, abs=1e-4) and len(found["edges"]) == 21
     assert len(made.views) == 2
 

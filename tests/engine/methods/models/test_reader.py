@@ -54,6 +54,7 @@ CASES = {
     },
     "models.naive_bayes": {"target": "ill", "predictors": ["ward", "age", "seen"], "numbers": "normal"},
     "models.tree": {"target": "ill", "predictors": ["ward", "age", "seen"]},
+    "models.kernel_classes": {"target": "ill", "predictors": ["ward", "age"]},
 }
 ODD = [
     {"ward": "z", "age": "-9", "seen": "2031-05-01"},

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
-from engine.methods.models import components, k_means, logistic, tree
+from engine.methods.models import components, k_means, kernel_classes, logistic, tree
 from engine.methods.models import naive_bayes as naive_bayes_model
 from engine.methods.models.additive import scores as additive_scores
 from engine.methods.models.additive import unclip_shares
@@ -115,6 +115,8 @@ def expected(model, frame):
     if kind == tree.FORMAT:
         shares = np.array([one["shares"] for one in model["leaves"]])[tree.leaf_of(model, frame)]
         return {"label": tree.predict(model, frame), "probabilities": shares}
+    if kind == kernel_classes.FORMAT:
+        return {"label": kernel_classes.predict(model, frame), "votes": kernel_classes.votes(model, frame)}
     if kind == naive_bayes_model.FORMAT:
         shares = naive_bayes_model.probabilities(model, frame)
         return {"label": naive_bayes_model.predict(model, frame), "probabilities": shares}

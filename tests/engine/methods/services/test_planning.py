@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
+from engine.methods.conditions import write_condition
 from engine.methods.protocol import MAIN, Budget, Context
-from engine.methods.services.asked import ID, SHARE, Query, Terms
+from engine.methods.services import asked as asked_module
+from engine.methods.services.asked import ID, MOST_TOGETHER, SHARE, Query, Terms, count_together
 from engine.methods.services.combining import follow, limits, variances
 from engine.methods.services.planning import Wanted, plan_for
-from engine.methods.services.questions import NOWHERE
+from engine.methods.services.questions import NOWHERE, Coded
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.noise_source import seeded_noise
@@ -197,3 +199,23 @@ def test_answers_of_a_plan_are_the_exact_ones_where_there_is_next_to_no_noise():
     assert found["sex is f and age >= 65"] == pytest.approx(exact, abs=0.6)
     other = ((rows["sex"] == "?") & (rows["ward"] != "a")).sum()
     assert found["sex is other and not ward is a"] == pytest.approx(other, abs=0.6)
+
+
+@pytest.mark.parametrize("most", [MOST_TOGETHER, 200, 30])
+def test_tables_that_are_counted_in_one_pass_are_those_that_are_counted_by_hand(most, monkeypatch):
+    """However many groups may be made: of cells of axes, of cells of tables, or of each table alone."""
+    monkeypatch.setattr(asked_module, "MOST_TOGETHER", most)
+    chance = np.random.default_rng(3)
+    frame = pd.DataFrame({name: chance.choice([*some, "odd", None], 900) for name, some in LISTED.items()})
+    frame["age"] = chance.choice([*map(str, range(-5, 120)), "", None], 900)
+    frame["stay"] = chance.choice([*map(str, range(16)), None], 900)
+    plan = plan_for(wanted(TYPICAL), TERMS, visit=1)
+    tables = [one.query for one in plan]
+    rows = Coded(frame)
+    for query, found in zip(tables, count_together(tables, rows), strict=True):
+        flat = np.zeros(len(frame), dtype=int)
+        for side in query.sides:
+            held = [Query(SCHEMA, where=write_condition(one)).question.mask(rows) for one in side.cuts]
+            flat = flat * side.size + [side.classes[tuple(one)] for one in np.array(held).T.tolist()]
+        assert (found == np.bincount(flat, minlength=query.size)).all() and found.sum() == len(frame)
+        assert (found == query.numbers(rows)).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.methods.shared import histories
 from engine.methods.shared.cells import Extra, LevelAxis
 from engine.methods.shared.histories import (
     DAY,
@@ -133,8 +135,37 @@ def test_tables_are_those_counted_by_hand() -> None:
     assert one[:, :3].tolist() == [[0, 0, 1], [1, 1, 0], [0, 0, 0], [0, 1, 0]]
 
 
+@pytest.mark.parametrize("named", [1, 7, 60])
+def test_presence_is_the_same_however_many_slots_are_looked_at_together(
+    monkeypatch: pytest.MonkeyPatch, named: int
+) -> None:
+    frame = log(20, seed=5)
+    for cap in (1, 3, 60):
+        whole = tables(frame, Weighing(cap, cap))
+        with monkeypatch.context() as patch:
+            patch.setattr(histories, "MOST_NAMED", named)
+            parts = tables(frame, Weighing(cap, cap))
+        assert all(np.array_equal(whole[name], parts[name]) for name in ("several", "one"))
+
+
+@pytest.mark.parametrize("is_one", [True, False])
+def test_many_long_stays_of_one_person_take_little_memory(is_one: bool) -> None:
+    rows, slots = 3_000, 8_000
+    zeros = np.zeros(rows, dtype=np.int64)
+    own = Histories(zeros, zeros, zeros, zeros + slots * HOUR, zeros == 0)
+    tracemalloc.start()
+    try:
+        found = own.present(2, low=0, slot=HOUR, slots=slots, weighing=Weighing(3, 3), is_one=is_one)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.sum() <= 3 * GRID and peak < 2**27
+
+
 def test_the_order_of_rows_changes_nothing() -> None:
     frame = log(20, seed=4)
+    longer = frame.assign(left=frame["left"].sample(frac=1, random_state=2).to_numpy())
+    frame = pd.concat([frame, longer])  # at one moment and place, with another end
     mixed = frame.sample(frac=1, random_state=1).reset_index(drop=True)
     before, after = (tables(one, Weighing(3, 3)) for one in (frame, mixed))
     assert all(np.array_equal(before[name], after[name]) for name in before)

@@ -1,0 +1,668 @@
+"""Invented tables that hang together: people, records of each, details of each record, and no row alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from engine import arrays
+from engine.methods import option
+from engine.methods.budget import (
+    NOISE,
+    ManySums,
+    budget_problems,
+    is_replace_one,
+    noise_notes,
+    required_budget,
+    takes_gaussian,
+)
+from engine.methods.datasets.marginal_model.given import draw_given
+from engine.methods.datasets.marginal_model.junction_tree import Attributes, cells_with
+from engine.methods.datasets.marginal_model.rounds import Learnt, count_cells, learn
+from engine.methods.datasets.marginal_model.sampling import CODE, rows_of
+from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.methods.datasets.synthesis.invented import entry_with_values, invented_rows
+from engine.methods.datasets.synthesis.misplaced import forecast_misplaced, share_misplaced
+from engine.methods.filling import USELESS, Judged
+from engine.methods.once import once
+from engine.methods.parameters import Problem
+from engine.methods.protocol import (
+    MAIN,
+    Context,
+    DictionaryEntry,
+    Expected,
+    Family,
+    Forecast,
+    Reference,
+    Release,
+    Rows,
+    Shape,
+    Source,
+    TableArtefact,
+)
+from engine.methods.shared.cells import level_problems
+from engine.methods.shared.column_cells import BINS, CELL_KINDS, ColumnCells, cells_of, is_listed
+from engine.methods.shared.histories import GRID, Weighing
+from engine.methods.shared.linked_rows import LinkedRows, read_linked
+from engine.methods.shared.margins import MARGINS, smallest_margin
+from engine.methods.shared.promise import promise
+from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
+from engine.privacy.events import Sequential
+from engine.privacy.promise import WEIGHED, Promise
+from engine.table.schema import Kind, Role
+from engine.views import TableView, Text
+
+if TYPE_CHECKING:
+    from engine.privacy.noise import Noise
+    from engine.table.schema import Column, Schema
+    from engine.table.table import Table
+
+Integers = arrays.Integers
+
+ID = "datasets.linked"
+RECORDS, DETAILS = "records", "details"
+COLUMNS = {MAIN: "columns", RECORDS: "record_columns", DETAILS: "detail_columns"}
+"""By source, the parameter that names what leaves of it."""
+ABOUT = {MAIN: "about_people", RECORDS: "about_records", DETAILS: "about_details"}
+LATER = "later"
+"""The model of records that another one stands before; `RECORDS` is then that of first ones."""
+SHARES = {MAIN: 6, RECORDS: 4, LATER: 5, DETAILS: 5}
+"""How the budget is divided between the models that there are."""
+ORDERS = (Kind.DATE, Kind.MOMENT, Kind.INTEGER, Kind.NUMBER)
+NUMBERED = tuple(role for role in Role if role is not Role.PERSON_KEY)
+MOST_CELLS = 5_000
+EVERYWHERE = 1e-6
+"""Rows in each cell of what is given, so that none is thought impossible."""
+MOST_ROWS = 1_000_000
+MOST_TIMES = 3
+"""So many times the stated people are invented at most, whatever the noise says."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one model is of.
+
+    Parameters
+    ----------
+    source
+        The table whose rows it draws.
+    given, given_ordered
+        Sizes of the columns that are known when a row is drawn, and how many of their first cells have an
+        order; they stand before all others.
+    cells
+        Of the columns that are drawn and leave.
+    children
+        How many rows of the next table a row can have, which is drawn too; None where there is none.
+    step
+        What a row counts in tables where it counts whole: 1, or `GRID` where rows of a person share a weight.
+    schedule
+        Which noise everything gets.
+    """
+
+    source: str
+    given: tuple[int, ...]
+    given_ordered: tuple[int, ...]
+    cells: tuple[ColumnCells, ...]
+    children: int | None
+    step: int
+    schedule: Schedule
+
+    @property
+    def known(self) -> tuple[int, ...]:
+        """Places of what is known."""
+        return tuple(range(len(self.given)))
+
+    @property
+    def own(self) -> slice:
+        """Places of the columns that leave."""
+        return slice(len(self.given), len(self.given) + len(self.cells))
+
+    @property
+    def ordered(self) -> list[int]:
+        """Of every column, how many of its first cells have an order; it matters where cells are joined."""
+        drawn = [one.ordered for one in self.cells]
+        return [*self.given_ordered, *drawn] + ([] if self.children is None else [self.children + 1])
+
+    def draw(self, learnt: Learnt, given: arrays.Whole, noise: Noise) -> arrays.Whole:
+        """Draw a row for each of the given ones, shape (columns, n), the given ones in front."""
+        rows = np.zeros((len(self.schedule.sizes), given.shape[1]), dtype=CODE)
+        rows[: len(self.given)] = given
+        draw_given(learnt.model, self.known, rows, noise)
+        return rows
+
+    def shares(
+        self, given: arrays.Whole, weights: Integers | None, pairs: Sequence[Attributes]
+    ) -> dict[Attributes, arrays.Floats]:
+        """Return the shares of given columns, and of pairs of them that the model has room for."""
+        kept: list[Attributes] = []
+        for pair in dict.fromkeys(pairs):
+            if cells_with(self.schedule.sizes, [*kept, pair], most=self.schedule.most_cells):
+                kept.append(pair)
+        found = {}
+        for name in [*((one,) for one in self.known), *kept]:
+            shape = tuple(self.given[one] for one in name)
+            counts = count_cells(given, name, shape, weights).reshape(shape)
+            found[name] = (counts + EVERYWHERE) / (counts + EVERYWHERE).sum()
+        return found
+
+
+class Linked(ManySums):
+    """Invented people, their records and the details of these, from noisy tables over all of them together.
+
+    Notes
+    -----
+    Table after table. People are modelled with the number of their records; records with what is known of
+    their person, of the record before, and with the number of their details; details with what is known of
+    person and record. Each model is that of `datasets.marginals`: noisy counts of single columns and of the
+    pairs that matter most, and the distribution of least assumptions that agrees with them. Neighbours differ
+    by a person with all rows of all tables. A person counts once among people; among records and details
+    every row of somebody with ``n`` of them counts ``1 / max(n, cap)``, on a grid of whole steps, so that all
+    of them together move a table by 1 at most, and none is torn from its person. Everything after the counts
+    is post-processing: rows are drawn from the top, each below one that is there, so that no key leads
+    nowhere.
+
+    Source: R. McKenna, B. Mullins, D. Sheldon, G. Miklau, AIM (2022), for each model; N. Patki, R. Wedge,
+    K. Veeramachaneni, The Synthetic Data Vault (2016), for going from parents to children. Weights in place
+    of a cut, and the common budget, are this program's.
+    """
+
+    id = ID
+    family = Family.DATASET
+    promises = ("approximate_dp", "pure_dp")
+    sources = (Source(), Source(RECORDS, Shape.EVENTS), Source(DETAILS, Shape.EVENTS, required=False))
+    rows = Rows.SYNTHETIC
+    invented = True
+    counts_people = True
+    published = Reference(
+        "McKenna, Mullins, Sheldon, Miklau: AIM: an adaptive and iterative mechanism for differentially "
+        "private synthetic data (2022)",
+        "algorithm 2, once for each table, given the rows above",
+        "arXiv:2201.12677",
+    )
+
+    class Options(option.Options):
+        columns: option.Names = option.columns(
+            minimum=1, maximum=50, column_kinds=CELL_KINDS, needs_domain=True
+        )
+        about_people: int = option.integer(minimum=10, maximum=10**9)
+        record_columns: option.Names = option.columns(
+            minimum=1, maximum=50, column_kinds=CELL_KINDS, needs_domain=True, source=RECORDS
+        )
+        about_records: int = option.integer(minimum=10, maximum=10**9)
+        order: str | None = option.column(column_kinds=ORDERS, optional=True, source=RECORDS)
+        most_records: int = option.integer(default=10, minimum=1, maximum=200)
+        detail_columns: option.Names = option.columns(
+            optional=True, maximum=50, column_kinds=CELL_KINDS, needs_domain=True, source=DETAILS
+        )
+        about_details: int | None = option.integer(optional=True, minimum=10, maximum=10**9)
+        record: str | None = option.column(column_roles=NUMBERED, optional=True, source=RECORDS)
+        record_of: str | None = option.column(column_roles=NUMBERED, optional=True, source=DETAILS)
+        most_details: int = option.integer(default=10, minimum=1, maximum=200)
+        noise: str = NOISE
+        bins: int = BINS
+
+    options: Options
+
+    # --- declarations ------------------------------------------------------------------------------
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The sources that have a part."""
+        return (MAIN, RECORDS, DETAILS) if self.options.detail_columns else (MAIN, RECORDS)
+
+    def schema_of(self, source: str) -> Schema:
+        """Return what is declared about a table."""
+        return self.request.schemas[source]
+
+    def columns_of(self, source: str) -> list[Column]:
+        """Return the columns of a table that leave."""
+        return [self.schema_of(source).column(name) for name in self.values[COLUMNS[source]]]
+
+    @once
+    def further_problems(self) -> list[Problem]:
+        if any(self.schema_of(name).person_key is None for name in self.tables):
+            return [Problem(f"{ID}.no_person_key", {}, COLUMNS[RECORDS])]
+        own = self.options
+        if self.request.rows_per_person != 1:
+            return [Problem(f"{ID}.one_row", {}, "columns")]
+        has_details = DETAILS in self.tables
+        if has_details and not (own.record and own.record_of and own.about_details):
+            missing = next(name for name in ("record", "record_of", "about_details") if not self.values[name])
+            return [Problem(f"{ID}.details_open", {}, missing)]
+        found = [problem for name in self.tables for problem in self._column_problems(name)]
+        if not found:
+            found = [
+                Problem(
+                    f"{ID}.too_many_cells",
+                    {"column": cells.column.name, "cells": cells.size, "most": MOST_CELLS},
+                    COLUMNS[name],
+                )
+                for name in self.tables
+                for cells in self.cells[name]
+                if cells.size > MOST_CELLS
+            ]
+        found += budget_problems(self.request, uses_delta=takes_gaussian(self.request))
+        if not found and self.parts[RECORDS].schedule.only_single:
+            found.append(Problem(f"{ID}.too_few", {"people": own.about_people}, "about_people"))
+        return found
+
+    def _column_problems(self, source: str) -> list[Problem]:
+        """Say which columns of a table lack what has to be declared, or stand for a key."""
+        columns, parameter = self.columns_of(source), COLUMNS[source]
+        keys = {RECORDS: self.options.record, DETAILS: self.options.record_of}.get(source)
+        found = level_problems([one for one in columns if is_listed(one)], parameter=parameter)
+        found += [
+            Problem(f"{ID}.key_leaves", {"column": one.name}, parameter)
+            for one in columns
+            if one.name == keys
+        ]
+        for one in columns:
+            domain = one.domain
+            if not is_listed(one) and (domain is None or domain.minimum is None or domain.maximum is None):
+                found.append(Problem(f"{ID}.no_bounds", {"column": one.name}, parameter))
+        return found
+
+    @once
+    def uses(self) -> Mapping[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        beside = {MAIN: (), RECORDS: (self.values.get("order"), self.values.get("record"))}
+        for name, parameter in COLUMNS.items():
+            if name not in self.request.schemas:
+                continue
+            key = self.schema_of(name).person_key
+            more = beside.get(name, (self.values.get("record_of"),))
+            named = (None if key is None else key.name, *(self.values.get(parameter) or ()), *more)
+            found[name] = tuple(dict.fromkeys(one for one in named if one is not None))
+        return found
+
+    @once
+    def cells(self) -> Mapping[str, tuple[ColumnCells, ...]]:
+        """Return the cells of every table's columns: from declarations alone."""
+        return {
+            name: tuple(cells_of(column, bins=self.options.bins) for column in self.columns_of(name))
+            for name in self.tables
+        }
+
+    @property
+    def has_order(self) -> bool:
+        """Whether a record hangs on the one before it."""
+        return self.options.order is not None
+
+    @once
+    def _sizes(self) -> Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Return, by model, the cells of what is known when its rows are drawn, and of what is drawn."""
+        own = {name: tuple(cells.size for cells in self.cells[name]) for name in self.tables}
+        people, records = own[MAIN], own[RECORDS]
+        drawn = (*records, self.options.most_details + 1) if DETAILS in own else records
+        found = {MAIN: ((), (*people, self.options.most_records + 1)), RECORDS: (people, drawn)}
+        if self.has_order:
+            found[LATER] = ((*people, *records), drawn)
+        if DETAILS in own:
+            found[DETAILS] = ((*people, *records), own[DETAILS])
+        return found
+
+    @property
+    def sums(self) -> float:
+        """How many tables a person is in: of single columns, and of several, of all models."""
+        return sum(4 * len(drawn) for _, drawn in self._sizes.values())
+
+    @once
+    def parts(self) -> Mapping[str, Part]:
+        """Return what every model is of, with the noise that the accountant accepts for all together."""
+        parts = self._parts(None)
+        budget = required_budget(self.paid)
+        if not parts[MAIN].schedule.is_gaussian:
+            return parts
+        margin = smallest_margin(
+            lambda margin: _events(self._parts(margin)),
+            budget.epsilon,
+            budget.delta,
+            budget.neighbours,
+            MARGINS[:-1],  # the last would leave less than ρ does
+        )
+        return parts if margin is None else self._parts(margin)
+
+    def _parts(self, margin: float | None) -> dict[str, Part]:
+        budget, factor = required_budget(self.paid), 2 if is_replace_one(self.request) else 1
+        shared = sum(SHARES[name] for name in self._sizes)
+        found = {}
+        for name, (given, drawn) in self._sizes.items():
+            source = RECORDS if name == LATER else name
+            step = 1 if name == MAIN or (name == RECORDS and self.has_order) else GRID
+            cells = self.cells[source]
+            schedule = Schedule(
+                (*given, *drawn),
+                budget.epsilon,
+                budget.delta,
+                factor * step,
+                factor * step**2,  # of two people, no count below zero: their squares add up
+                max(1, round(self._stated(name) * step)),
+                margin=margin,
+                share=Fraction(SHARES[name], shared),
+                given=len(given),
+            )
+            children = drawn[-1] - 1 if len(drawn) > len(cells) else None
+            above = [*self.cells[MAIN], *self.cells[RECORDS]][: len(given)]
+            ordered = tuple(one.ordered for one in above)
+            found[name] = Part(source, given, ordered, cells, children, step, schedule)
+        return found
+
+    def _stated(self, part: str) -> float:
+        """Return about how much all rows that a model is of weigh, in people."""
+        people = self.options.about_people
+        if part == MAIN or (part == RECORDS and self.has_order):
+            return people
+        each = (self.values[ABOUT[DETAILS if part == DETAILS else RECORDS]] or people) / people
+        first = 1 if part == LATER else 0
+        return people * min(1.0, max(each - first, 0.1) / self._cap(part))
+
+    def _cap(self, part: str) -> int:
+        """Return how many rows of a person count whole in a model."""
+        if part == LATER:  # without the first
+            return max(1, self.schema_of(RECORDS).rows_per_person - 1)
+        return self.schema_of(part).rows_per_person
+
+    def weights(self, part: str, rows: Integers) -> Integers | None:
+        """Return what a row counts, by how many its person has: 1 together at most; None: one row each."""
+        return None if self.parts[part].step == 1 else Weighing(self._cap(part), 1).weights(rows)
+
+    @once
+    def cost(self) -> Promise:
+        kind = "approximate_dp" if self.parts[MAIN].schedule.is_gaussian else "pure_dp"
+        return promise(self.paid, _events(self.parts), kind=kind, bounded=WEIGHED)
+
+    # --- forecast ----------------------------------------------------------------------------------
+
+    @once
+    def forecast(self) -> Forecast:
+        errors = []
+        for name, part in self.parts.items():
+            schedule, step = part.schedule, part.step
+            one = _accuracy(schedule, max(schedule.single))
+            unit = self.schema.words.several
+            label = Text(f"methods.{ID}.numbers.{name}.label")
+            errors.append(Expected(label, "invented", None, one.median / step, one.limit / step, unit))
+            errors.append(forecast_misplaced(Text(f"methods.{ID}.numbers.{name}.share"), _off(schedule)))
+        caps = {name: self.schema_of(name).rows_per_person for name in self.tables}
+        first = Text(
+            f"methods.{ID}.notes.weighed", {"records": caps[RECORDS], "details": caps.get(DETAILS, 0)}
+        )
+        order = Text(f"methods.{ID}.notes.{'ordered' if self.has_order else 'not_ordered'}")
+        notes = (first, *noise_notes(self.request, self.sums), order, Text(f"methods.{ID}.notes.whole"))
+        return Forecast(tuple(errors), notes=notes)
+
+    def judged(self, people: int | None) -> Judged:
+        off = max(_off(part.schedule)[0] for part in self.parts.values())
+        thin = any(part.schedule.only_single for part in self.parts.values())
+        verdict = "nothing" if 1 - off < USELESS else "little" if thin else "pairs"
+        epsilon = float(required_budget(self.paid).epsilon)
+        told = {"off": 100 * off, "epsilon": epsilon, "people": self.options.about_people}
+        return Judged(1 - off, Text(f"methods.{ID}.judged.{verdict}", told))
+
+    # --- release -----------------------------------------------------------------------------------
+
+    def run(self, tables: Mapping[str, Table], context: Context) -> Release:
+        context.progress.step(0.0, "run.reading")
+        frames = {name: one.rows() for name, one in (context.whole or tables).items() if name != MAIN}
+        rows = self.read({MAIN: tables[MAIN].rows(), **frames})
+        learnt: dict[str, Learnt] = {}
+        drawn = Drawn()
+        for place, (name, part) in enumerate(self.parts.items()):
+            codes, weights = self.coded(name, rows)
+            known, theirs, pairs = self._given(name, learnt, drawn)
+            start = 0.1 + 0.8 * place / len(self.parts)
+            learnt[name] = learn(
+                codes,
+                part.schedule,
+                ordered=part.ordered,
+                noise=context.noise,
+                weights=weights,
+                known=part.shares(known, theirs, pairs),
+                progress=context.progress.part(start, start + 0.8 / len(self.parts)),
+            )
+            # what is drawn has seen noisy tables alone
+            self._draw(name, learnt, drawn, context.noise)
+        del rows
+        context.progress.step(0.9, "run.writing")
+        return self._released(learnt, drawn, context.noise)
+
+    def read(self, rows: Mapping[str, pd.DataFrame]) -> LinkedRows:
+        """Return the rows of all tables as they hang together; those without a parent are left out."""
+        own = self.options
+        return read_linked(
+            {name: rows[name] for name in self.tables},
+            {name: self.schema_of(name) for name in self.tables},
+            self.cells,
+            order=own.order,
+            record=own.record if DETAILS in self.tables else None,
+            record_of=own.record_of,
+        )
+
+    def coded(self, part: str, rows: LinkedRows) -> tuple[Integers, Integers | None]:
+        """Return the rows that a model is of, with what is known of their parents, and what they weigh."""
+        if part == MAIN:
+            return np.vstack([rows.cells[MAIN], np.minimum(rows.records, self.options.most_records)]), None
+        if part == DETAILS:
+            person = rows.person[rows.record]
+            each = np.bincount(person, minlength=len(rows.records))[person]
+            above = [rows.cells[MAIN][:, person], rows.cells[RECORDS][:, rows.record], rows.cells[DETAILS]]
+            return np.vstack(above), self.weights(part, each)
+        kept = np.arange(len(rows.person))
+        if self.has_order:
+            kept = np.flatnonzero(rows.before < 0 if part == RECORDS else rows.before >= 0)
+        person = rows.person[kept]
+        parts = [rows.cells[MAIN][:, person], rows.cells[RECORDS][:, kept]]
+        if part == LATER:
+            parts.insert(1, rows.cells[RECORDS][:, rows.before[kept]])
+        if DETAILS in self.tables:
+            parts.append(np.minimum(rows.details[kept], self.options.most_details)[None])
+        return np.vstack(parts), self.weights(part, rows.records[person] - (part == LATER))
+
+    def relations(self, rows: LinkedRows) -> list[tuple[str, Text, Text, Integers]]:
+        """Return the counts of pairs of columns of different rows: the model, both columns, the table."""
+        found = []
+        for name, part in self.parts.items():
+            codes, _ = self.coded(name, rows)
+            titles, sizes = self._titles(name), part.schedule.sizes
+            count = [len(sizes) - 1] if part.children is not None else []
+            own = range(len(part.given), len(sizes))
+            pairs = [(one, other) for one in part.known for other in own]
+            pairs += [(one, other) for one in own for other in count if one != other]
+            for one, other in pairs:
+                table = count_cells(codes, (one, other), (sizes[one], sizes[other]))
+                found.append((name, titles[one], titles[other], table))
+        return found
+
+    # --- what is drawn: everything below reads noisy tables alone -------------------------------------
+
+    def _given(
+        self, part: str, learnt: Mapping[str, Learnt], drawn: Drawn
+    ) -> tuple[arrays.Whole, Integers | None, list[Attributes]]:
+        """Return what was drawn for the columns that a model is given, what it weighs, and pairs of these."""
+        people = len(self.cells[MAIN])
+        pairs = [] if part == MAIN else _inside(learnt[MAIN], people)
+        if part == MAIN:
+            return np.zeros((0, 1), dtype=CODE), None, []
+        if part == RECORDS:
+            there = np.flatnonzero(drawn.count)
+            weights = self.weights(part, drawn.count[there])
+            if weights is not None:
+                weights = weights * drawn.count[there]
+            return drawn.people[:, there], weights, pairs
+        above = people + len(self.cells[RECORDS])
+        pairs += _inside(learnt[RECORDS], above)
+        if part == LATER:  # only first records are drawn by now: those that another one follows stand for all
+            more = np.flatnonzero(drawn.count[drawn.person] > 1)
+            each = drawn.count[drawn.person[more]] - 1
+            weights = self.weights(part, each)
+            assert weights is not None
+            return drawn.records[:above, more], weights * each, pairs
+        if self.has_order:
+            moved = {place: place for place in range(people)}
+            moved |= {above + place: people + place for place in range(above - people)}
+            found = learnt[LATER].model.pairs
+            pairs += [(moved[one], moved[other]) for one, other in found if one in moved and other in moved]
+        person = drawn.person[drawn.record]
+        each = np.bincount(person, minlength=len(drawn.count))[person]
+        return drawn.records[:above, drawn.record], self.weights(part, each), pairs
+
+    def _draw(self, part: str, learnt: Mapping[str, Learnt], drawn: Drawn, noise: Noise) -> None:
+        """Draw what a model has been learnt for, below what is there."""
+        if part == MAIN:
+            model = learnt[MAIN].model
+            people = min(max(1, round(model.total)), MOST_TIMES * self.options.about_people, MOST_ROWS)
+            codes = rows_of(model, people, noise)[:, noise.shuffled(people)]
+            drawn.people, drawn.count = codes[:-1], codes[-1].astype(np.int64)
+        elif part == RECORDS:
+            each = np.minimum(drawn.count, 1) if self.has_order else drawn.count
+            drawn.person = np.repeat(np.arange(len(each)), each)
+            drawn.records = self.parts[part].draw(learnt[part], drawn.people[:, drawn.person], noise)
+        elif part == LATER:
+            self._draw_later(learnt[part], drawn, noise)
+        else:
+            above = self.parts[part].known
+            drawn.details = self.parts[part].draw(
+                learnt[part], drawn.records[: len(above), drawn.record], noise
+            )
+        if part in (RECORDS, LATER) and DETAILS in self.tables:
+            drawn.record = np.repeat(np.arange(len(drawn.person)), drawn.records[-1])[:MOST_ROWS]
+
+    def _draw_later(self, learnt: Learnt, drawn: Drawn, noise: Noise) -> None:
+        """Draw the second record of everybody who has two, then the third …, and put them by person."""
+        part, people = self.parts[LATER], len(self.cells[MAIN])
+        persons, rows = [drawn.person], [drawn.records]
+        for number in range(1, int(drawn.count.max(initial=0))):
+            still = drawn.count[persons[-1]] > number
+            persons.append(persons[-1][still])
+            found = part.draw(learnt, rows[-1][: len(part.given), still], noise)
+            rows.append(np.vstack([found[:people], found[len(part.given) :]]))
+        person = np.concatenate(persons)
+        order = np.argsort(person, kind="stable")[:MOST_ROWS]
+        drawn.person, drawn.records = person[order], np.concatenate(rows, axis=1)[:, order]
+
+    def _released(self, learnt: Mapping[str, Learnt], drawn: Drawn, noise: Noise) -> Release:
+        """Write what was drawn, with keys that nobody had."""
+        people = len(self.cells[MAIN])
+        codes = {MAIN: drawn.people, RECORDS: drawn.records[people : people + len(self.cells[RECORDS])]}
+        if DETAILS in self.tables:
+            codes[DETAILS] = drawn.details[self.parts[DETAILS].own]
+        artefacts = []
+        for name in self.tables:
+            frame = invented_rows(self.cells[name], codes[name], noise)
+            if name == RECORDS and self.options.order in frame:
+                frame = _in_order(frame, str(self.options.order), drawn.person)
+            artefacts.append(self._table(name, frame, drawn))
+        return Release(tuple(artefacts), self.cost, (self._pairs_view(learnt),), self.forecast.notes)
+
+    def _table(self, source: str, frame: pd.DataFrame, drawn: Drawn) -> TableArtefact:
+        """Put the keys in front of a table's columns: numbers that nobody had."""
+        key = self.schema_of(source).person_key
+        assert key is not None
+        own = self.options
+        who = {MAIN: np.arange(len(drawn.count)), RECORDS: drawn.person}
+        keys = {key.name: ("person", who[source] if source in who else drawn.person[drawn.record])}
+        links: dict[str, tuple[str, str]] = {}
+        if source != MAIN:
+            links[key.name] = (MAIN, self._key_name(MAIN))
+        if source == RECORDS and own.record is not None and DETAILS in self.tables:
+            keys[own.record] = ("record", np.arange(len(drawn.person)))
+        if source == DETAILS and own.record is not None and own.record_of is not None:
+            keys[own.record_of] = ("record", drawn.record)
+            links[own.record_of] = (RECORDS, own.record)
+        made = {name: pd.array((at + 1).astype(str), dtype="str") for name, (_, at) in keys.items()}
+        table = pd.concat([pd.DataFrame(made), frame], axis=1)
+        meanings = {
+            name: DictionaryEntry(name, Text(f"methods.{ID}.dictionary.{kind}"), "category")
+            for name, (kind, _) in keys.items()
+        }
+        primary = {MAIN: self._key_name(MAIN), RECORDS: own.record or ""}.get(source, "")
+        entries = {
+            cells.column.name: entry_with_values(cells.column, "invented") for cells in self.cells[source]
+        }
+        dictionary = tuple((entries | meanings)[name] for name in table.columns)
+        return TableArtefact(
+            source, (table,), dictionary, key=primary if primary in made else "", links=links
+        )
+
+    def _key_name(self, source: str) -> str:
+        key = self.schema_of(source).person_key
+        assert key is not None
+        return key.name
+
+    def _pairs_view(self, learnt: Mapping[str, Learnt]) -> TableView:
+        """Say which pairs of columns were counted together, by table: what the invented rows know of."""
+        rows: list[tuple[Text, Text, Text]] = []
+        for name, found in learnt.items():
+            titles = self._titles(name)
+            pairs = dict.fromkeys(one.attributes for one in found.measured if len(one.attributes) > 1)
+            rows += [
+                (Text(f"methods.{ID}.tables.{name}"), titles[one], titles[other]) for one, other in pairs
+            ]
+        words = f"methods.{ID}.views.pairs"
+        headings = tuple(Text(f"{words}.{name}") for name in ("table", "one", "other"))
+        return TableView(Text(f"{words}.title"), headings, tuple(rows), Text(f"{words}.note"))
+
+    def _titles(self, part: str) -> list[Text]:
+        """Return what every column of a model is called."""
+        words = f"methods.{ID}.columns"
+
+        def named(kind: str, table: str) -> list[Text]:
+            return [Text(f"{words}.{kind}", {"column": cells.column.name}) for cells in self.cells[table]]
+
+        if part == MAIN:
+            return [*named("own", MAIN), Text(f"{words}.records")]
+        person = named("of_person", MAIN)
+        if part == DETAILS:
+            return [*person, *named("of_record", RECORDS), *named("own", DETAILS)]
+        before = named("before", RECORDS) if part == LATER else []
+        count = [Text(f"{words}.details")] if DETAILS in self.tables else []
+        return [*person, *before, *named("own", RECORDS), *count]
+
+
+class Drawn:
+    """Invented rows, as far as they are drawn.
+
+    ``people`` and ``count`` (of records) by person; ``person`` and ``records`` (cells of the person, of the
+    record, number of details) by record, those of a person together; ``record`` and ``details`` by detail.
+    """
+
+    people: arrays.Whole
+    count: Integers
+    person: Integers
+    records: arrays.Whole
+    record: Integers
+    details: arrays.Whole
+
+
+def _inside(learnt: Learnt, columns: int) -> list[Attributes]:
+    """Return the pairs of the first columns that a model has together."""
+    return [pair for pair in learnt.model.pairs if max(pair) < columns]
+
+
+def _in_order(frame: pd.DataFrame, name: str, person: Integers) -> pd.DataFrame:
+    """Let one column rise from record to record of a person; all others stay where they are."""
+    numbers = pd.to_numeric(frame[name], errors="coerce")
+    values = frame[name] if numbers.isna().all() else numbers  # days are in order as texts
+    rank = values.where(frame[name] != "").rank(method="first", na_option="bottom")
+    return frame.assign(**{name: frame[name].iloc[np.lexsort((rank, person))].array})
+
+
+def _events(parts: Mapping[str, Part]) -> Sequential:
+    return Sequential(tuple(part.schedule.events for part in parts.values()))
+
+
+def _off(schedule: Schedule) -> tuple[float, float]:
+    """Return the share of rows that the noise puts into a wrong cell of a column."""
+    deviations = [schedule.deviation(scale) for scale in schedule.single]
+    return share_misplaced(schedule.cells, deviations, schedule.about_rows)
+
+
+def _accuracy(schedule: Schedule, scale: Fraction) -> Accuracy:
+    if schedule.is_gaussian:
+        return gaussian_accuracy(scale**2, count=1)
+    return laplace_accuracy(scale, count=1)

@@ -1,0 +1,294 @@
+"""Invented tables that hang together: what one person moves, keys, and how near relations come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine import texts
+from engine.methods.catalogue import method
+from engine.methods.datasets.linked import DETAILS, LATER, RECORDS
+from engine.methods.protocol import MAIN, Budget, Context
+from engine.methods.shared.histories import GRID
+from engine.privacy.accounting import total
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table
+from tests.noise_source import seeded_noise
+
+WARDS, CODES = tuple("ABCDE"), tuple("uvwxyz")
+DECLARED: Mapping[str, Any] = {"domain_origin": Origin.DECLARED}
+
+
+def named(name: str, values: tuple[str, ...]) -> Column:
+    return Column(name, Role.OTHER, Kind.CATEGORY, Domain(values=values), **DECLARED)
+
+
+def schemas(caps: tuple[int, int, int] = (1, 2, 4)) -> dict[str, Schema]:
+    key, stay = Column("who", Role.PERSON_KEY), Column("stay", Role.DIRECT_IDENTIFIER)
+    day = Column("day", Role.TIME, Kind.DATE, Domain("2024-01-01", "2024-12-31"), **DECLARED)
+    return {
+        MAIN: Schema((key, named("sex", ("f", "m")), named("age", WARDS)), rows_per_person=caps[0]),
+        RECORDS: Schema((key, stay, day, named("ward", WARDS)), rows_per_person=caps[1]),
+        DETAILS: Schema((key, stay, named("code", CODES)), rows_per_person=caps[2]),
+    }
+
+
+GIVEN: Mapping[str, Any] = {
+    "columns": ["sex", "age"],
+    "about_people": 4000,
+    "record_columns": ["day", "ward"],
+    "about_records": 7000,
+    "order": "day",
+    "detail_columns": ["code"],
+    "about_details": 14000,
+    "record": "stay",
+    "record_of": "stay",
+    "bins": 6,
+}
+
+
+def design(
+    epsilon: int = 1, *, caps: tuple[int, int, int] = (1, 2, 4), delta: Fraction | int = 0, **changes: Any
+):
+    linked = method("datasets.linked")
+    given = {name: one for name, one in (GIVEN | changes).items() if one is not None}
+    declared = schemas(caps)
+    if not given.get("detail_columns"):
+        declared.pop(DETAILS)
+    return linked(linked.make_request(declared, given, budget=Budget(Fraction(epsilon), Fraction(delta))))
+
+
+@cache
+def register(people: int, seed: int) -> dict[str, pd.DataFrame]:
+    """Return people whose first ward goes by age, whose next ward by the last, and codes by ward."""
+    chance = np.random.default_rng(seed)
+    sex, age = chance.integers(0, 2, people), chance.integers(0, 5, people)
+    count = chance.poisson(0.8 + age / 4)
+    rows, below = [], []
+    for person in range(people):
+        ward, day = age[person], int(chance.integers(0, 200))
+        for _ in range(min(count[person], 9)):
+            ward = (ward + int(chance.random() < 0.3)) % 5
+            day = min(day + int(chance.integers(1, 20)), 364)
+            rows.append((str(person), f"s{len(rows)}", str(np.datetime64("2024-01-01") + day), WARDS[ward]))
+            for _ in range(int(chance.integers(1, 4))):
+                below.append((str(person), rows[-1][1], CODES[(ward + int(chance.random() < 0.2)) % 6]))
+            ward = (ward + 1) % 5
+    everybody = {"who": map(str, range(people)), "sex": [*map("fm".__getitem__, sex)]}
+    return {
+        MAIN: pd.DataFrame(everybody | {"age": [WARDS[one] for one in age]}, dtype="str"),
+        RECORDS: pd.DataFrame(rows, columns=["who", "stay", "day", "ward"], dtype="str"),
+        DETAILS: pd.DataFrame(below, columns=["who", "stay", "code"], dtype="str"),
+    }
+
+
+def released(made, rows: Mapping[str, pd.DataFrame], folder: Path, seed: int = 5) -> dict[str, pd.DataFrame]:
+    tables = {name: Table(frame) for name, frame in rows.items()}
+    found = made.run(tables, Context(seeded_noise(seed), None, folder, whole=tables))
+    return {one.name: one.frame for one in found.artefacts}
+
+
+# --- what one person moves -----------------------------------------------------------------------------
+
+
+def counts(made, rows: Mapping[str, pd.DataFrame]) -> dict[tuple[str, tuple[int, int]], np.ndarray]:
+    """Return the exact tables of all pairs of columns of every model, by a sum of its own."""
+    linked = made.read(rows)
+    found = {}
+    for name, part in made.parts.items():
+        codes, weights = made.coded(name, linked)
+        each = np.ones(codes.shape[1], dtype=np.int64) if weights is None else weights
+        sizes = part.schedule.sizes
+        for one in range(len(sizes)):
+            for other in range(one, len(sizes)):
+                table = np.zeros((sizes[one], sizes[other]), dtype=np.int64)
+                np.add.at(table, (codes[one], codes[other]), each)
+                found[name, (one, other)] = table
+    return found
+
+
+def history(chance: np.random.Generator, records: int) -> dict[str, pd.DataFrame]:
+    """Return a person with so many records, some with numbers twice, and details that belong nowhere."""
+    numbers = [f"s{chance.integers(0, max(1, records))}" for _ in range(records)]
+    days = [str(np.datetime64("2024-01-01") + int(one)) for one in chance.integers(0, 364, records)]
+    stays = {"who": "new", "stay": numbers, "day": days, "ward": chance.choice([*WARDS, "?"], records)}
+    details = int(chance.integers(0, 4 * records + 1))
+    owner = [f"s{one}" for one in chance.integers(0, records + 2, details)]
+    below = {"who": "new", "stay": owner, "code": chance.choice([*CODES, ""], details)}
+    return {
+        MAIN: pd.DataFrame({"who": ["new"], "sex": ["f"], "age": ["C"]}, dtype="str"),
+        RECORDS: pd.DataFrame(stays, dtype="str"),
+        DETAILS: pd.DataFrame(below, dtype="str"),
+    }
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize("order", ["day", None])
+def test_a_whole_history_moves_no_table_by_more_than_is_declared(order: str | None) -> None:
+    """In L1, and in L2 squared, for random and for worst histories over all tables."""
+    chance, before = np.random.default_rng(1), register(40, 2)
+    made = design(order=order, epsilon=100)
+    fixed = counts(made, before)
+    for records in [0, 1, 2, 3, 8, 60, *chance.integers(0, 30, 10)]:
+        person = history(chance, int(records))
+        together = {
+            name: pd.concat([frame, person[name]], ignore_index=True) for name, frame in before.items()
+        }
+        mixed = {name: frame.sample(frac=1, random_state=int(records)) for name, frame in together.items()}
+        for (name, pair), table in counts(made, mixed).items():
+            off = np.abs(table - fixed[name, pair])
+            schedule = made.parts[name].schedule
+            assert off.sum() <= schedule.moved, (name, records)
+            assert (off**2).sum() <= schedule.squared
+
+
+def test_the_most_that_a_history_moves_is_reached() -> None:
+    """The declared step is no larger than it has to be: whoever has as many rows as the cap moves it."""
+    made, nobody = design(), register(0, 1)
+    person = history(np.random.default_rng(3), 12)
+    person[DETAILS] = pd.DataFrame({"who": "new", "stay": person[RECORDS]["stay"], "code": "u"}, dtype="str")
+    for name in (RECORDS, LATER, DETAILS):
+        moved = [table.sum() for (part, _), table in counts(made, person).items() if part == name]
+        assert max(moved) > 0.99 * made.parts[name].schedule.moved
+        assert made.parts[name].schedule.moved == (1 if name == RECORDS else GRID)
+    assert all(table.sum() == 0 for table in counts(made, nobody).values())
+
+
+@pytest.mark.parametrize("delta", [0, Fraction(1, 10**6)])
+def test_all_models_together_cost_no_more_than_the_budget(delta: Fraction | int) -> None:
+    made = design(delta=delta)
+    assert 0.9 < total([made.cost], delta=Fraction(delta)).epsilon <= 1  # it raises where less is claimed
+    assert made.cost.kind == ("approximate_dp" if delta else "pure_dp")
+    assert sum(part.schedule.share for part in made.parts.values()) == 1
+    if not delta:
+        spent = sum(
+            part.schedule.moved
+            * (sum(1 / one for one in part.schedule.single) + part.schedule.pairs / part.schedule.pair)
+            + 2 * part.schedule.moved * part.schedule.rate * part.schedule.choices
+            for part in made.parts.values()
+        )
+        assert 0.97 < spent <= 1
+
+
+# --- what leaves ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("details", [True, False])
+def test_every_row_has_a_parent_and_every_number_is_new(tmp_path: Path, details: bool) -> None:
+    changes = (
+        {} if details else {"detail_columns": None, "about_details": None, "record_of": None, "record": None}
+    )
+    rows = register(1500, 3)
+    made = released(design(epsilon=8, **changes), rows, tmp_path)
+    people, records = made[MAIN], made[RECORDS]
+    assert people["who"].is_unique and set(records["who"]) <= set(people["who"])
+    for _, days in records["day"].groupby(records["who"]):
+        said = [day for day in days if day]
+        assert said == sorted(said)
+    if not details:
+        assert list(made) == [MAIN, RECORDS] and list(records) == ["who", "day", "ward"]
+        return
+    below = made[DETAILS]
+    whose = dict(zip(records["stay"], records["who"], strict=True))
+    assert records["stay"].is_unique
+    assert [whose[stay] for stay in below["stay"]] == list(below["who"])
+    assert not set(records["stay"]) & set(rows[RECORDS]["stay"])
+
+
+def relations(rows: Mapping[str, pd.DataFrame]) -> dict[str, pd.Series]:
+    stays = rows[RECORDS].merge(rows[MAIN], on="who")
+    stays = stays.sort_values(["who", "day"], kind="stable")
+    stays["next"] = stays.groupby("who", sort=False)["ward"].shift(-1)
+    below = rows[DETAILS].merge(stays, on=["who", "stay"])
+    number = rows[RECORDS].groupby("who").size().reindex(rows[MAIN]["who"], fill_value=0).to_numpy()
+    people = rows[MAIN].assign(number=number)
+    firsts = stays.drop_duplicates("who")
+    return {
+        "age × number": people.groupby(["age", "number"]).size(),
+        "age × first ward": firsts.groupby(["age", "ward"]).size(),
+        "ward × next": stays.dropna(subset="next").groupby(["ward", "next"]).size(),
+        "ward × code": below.groupby(["ward", "code"]).size(),
+        "age × code": below.groupby(["age", "code"]).size(),
+    }
+
+
+def apart(one: pd.Series, other: pd.Series) -> float:
+    both = pd.concat([one / one.sum(), other / other.sum()], axis=1).fillna(0.0)
+    return float(both.diff(axis=1).iloc[:, 1].abs().sum() / 2)
+
+
+@pytest.mark.parametrize(("epsilon", "most"), [(4, 0.15), (50, 0.09)])
+def test_relations_across_tables_come_near_those_of_the_register(
+    tmp_path: Path, epsilon: int, most: float
+) -> None:
+    rows = register(4000, 4)
+    made = relations(released(design(epsilon), rows, tmp_path))
+    floor, alone = relations(register(4000, 9)), {}
+    for name, table in relations(rows).items():
+        alone[name] = apart(table, _independent(table))
+        assert apart(table, floor[name]) < 0.06  # another sample of the same people
+        assert apart(table, made[name]) < most, name
+    assert min(alone[name] for name in ("age × first ward", "ward × next", "ward × code")) > 0.4
+
+
+def _independent(table: pd.Series) -> pd.Series:
+    wide = table.unstack(fill_value=0)
+    outer = np.outer(wide.sum(axis=1), wide.sum(axis=0)) / wide.to_numpy().sum()
+    return pd.DataFrame(outer, index=wide.index, columns=wide.columns).stack()
+
+
+def test_rows_without_a_parent_have_no_part(tmp_path: Path) -> None:
+    rows = register(300, 5)
+    extra = {
+        MAIN: rows[MAIN],
+        RECORDS: pd.concat([rows[RECORDS], rows[RECORDS].assign(who="nobody")]),
+        DETAILS: pd.concat(
+            [rows[DETAILS], rows[DETAILS].assign(stay="nowhere"), rows[DETAILS].assign(who="nobody")]
+        ),
+    }
+    made = design(epsilon=100)
+    assert all((counts(made, extra)[key] == table).all() for key, table in counts(made, rows).items())
+
+
+# --- what is refused -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "caps", "code"),
+    [
+        ({}, (2, 2, 4), "one_row"),
+        ({"record": None}, (1, 2, 4), "details_open"),
+        ({"about_details": None}, (1, 2, 4), "details_open"),
+        ({"about_people": 20, "about_records": 30}, (1, 2, 4), "too_few"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_on_declarations(
+    changes: Mapping[str, Any], caps: tuple[int, int, int], code: str
+) -> None:
+    (problem,) = design(caps=caps, **changes).problems
+    assert problem.code == f"datasets.linked.{code}"
+    assert all(texts.sentences(problem.code, problem.values))
+
+
+def test_a_table_without_a_person_key_and_columns_without_ends_are_refused() -> None:
+    linked = method("datasets.linked")
+    for name, change, code in (
+        (RECORDS, Column("who", Role.OTHER), "no_person_key"),
+        (RECORDS, Column("day", Role.TIME, Kind.DATE, Domain("2024-01-01"), **DECLARED), "no_bounds"),
+        (DETAILS, named("stay", ("s1", "s2")), "key_leaves"),
+        (MAIN, named("age", tuple(map(str, range(6000)))), "too_many_cells"),
+    ):
+        declared = schemas()
+        declared[name] = declared[name].with_column(change)
+        given = dict(GIVEN) | ({"detail_columns": ["code", "stay"]} if code == "key_leaves" else {})
+        design = linked(linked.make_request(declared, given, budget=Budget(Fraction(1))))
+        (problem,) = design.problems
+        assert problem.code == f"datasets.linked.{code}"
+        assert all(texts.sentences(problem.code, problem.values))
