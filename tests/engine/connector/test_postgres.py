@@ -40,6 +40,7 @@ from tests.engine.adversarial.requests import ODD_ROWS, PARAMETERS, ROWS, plan_f
 from tests.engine.connector.postgres_here import PASSWORD, USER, Postgres, running, why_not
 from tests.engine.release.test_grouped import GROUPED, STEPS, keyed, rows_of
 from tests.engine.release.test_stored import EXAMPLES, NAMED, UNLIKE, assert_same, spoilt
+from tests.examples import few_on_a_commit
 from tests.noise_source import seeded_noise
 
 pytest.importorskip("pg8000")
@@ -123,7 +124,7 @@ def assert_released_alike(plan: Plan, postgres: Postgres, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("same_lots")
-@pytest.mark.parametrize(("way", "plan"), GROUPED, ids=[way.id for way, _ in GROUPED])
+@pytest.mark.parametrize(("way", "plan"), few_on_a_commit(GROUPED, 2))
 def test_the_release_is_the_same_to_the_byte(
     way: type[Method], plan: Plan, postgres: Postgres, tmp_path: Path
 ) -> None:
@@ -134,7 +135,7 @@ def test_the_release_is_the_same_to_the_byte(
 
 
 @pytest.mark.usefixtures("same_lots")
-@pytest.mark.parametrize("case", sorted(set(PARAMETERS) - {"counts of a slot"}))
+@pytest.mark.parametrize("case", few_on_a_commit(sorted(set(PARAMETERS) - {"counts of a slot"}), 2))
 def test_odd_rows_count_the_same(case: str, postgres: Postgres, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(table((*ROWS, *ODD_ROWS.values()) * 9))
     cap = 200 if len(case) % 2 else None

@@ -39,6 +39,7 @@ from engine.table.stored import Store, Stored
 from engine.texts import sentences
 from tests.engine.adversarial.requests import ODD_ROWS, PARAMETERS, ROWS, plan_for, table
 from tests.engine.release.test_stored import ANSWERED, EXAMPLES, NAMED, UNLIKE, assert_same, spoilt
+from tests.examples import few_on_a_commit
 from tests.noise_source import seeded_noise
 
 duckdb = pytest.importorskip("duckdb", minversion="2")
@@ -104,7 +105,7 @@ def test_most_ways_that_add_up_are_grouped() -> None:
 
 
 @pytest.mark.usefixtures("same_lots")
-@pytest.mark.parametrize(("way", "plan"), GROUPED, ids=[way.id for way, _ in GROUPED])
+@pytest.mark.parametrize(("way", "plan"), few_on_a_commit(GROUPED, 2))
 def test_the_release_is_the_same_to_the_byte(way: type[Method], plan: Plan, tmp_path: Path) -> None:
     """Odd and missing cells in every column; where a person has few rows enough, the cap keeps them all."""
     spoiled = spoilt(plan, tmp_path)
@@ -125,7 +126,7 @@ STEPS = (
 
 @pytest.mark.usefixtures("same_lots")
 @pytest.mark.parametrize("cap", [None, 200])
-@pytest.mark.parametrize("case", sorted(set(PARAMETERS) - {"counts of a slot"}))
+@pytest.mark.parametrize("case", few_on_a_commit(sorted(set(PARAMETERS) - {"counts of a slot"}), 2))
 def test_odd_rows_count_the_same(case: str, cap: int | None, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(table((*ROWS, *ODD_ROWS.values()) * 9))
     drafts = list(made_by_each(plan_for(case, cap=cap, preparation=STEPS), tmp_path, parts=3))
