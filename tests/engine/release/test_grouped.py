@@ -276,6 +276,23 @@ def test_every_type_that_is_grouped_is_read_as_from_the_file(tmp_path: Path) -> 
         counted_by_both(path, Schema(), ["age"])  # by the store: DuckDB knows no capitals of names
 
 
+def test_what_is_found_in_cells_is_counted_by_rows(tmp_path: Path) -> None:
+    columns = {
+        "number": pa.array([float("inf"), 1.0, float("inf"), float("-inf"), None]),
+        "day": pa.array([10**9, 10**9, None, 1, 10**8], pa.int32()).cast(pa.date32()),
+        "zone": pa.array([1, 1, None, 4, 5], pa.timestamp("us", tz="Europe/Zurich")),
+    }
+    path = written(tmp_path, columns)
+    memory = {(one.code, one.column): one.count for one in read_table(path).findings}
+    plan = replace(plan_for("counts"), schemas={MAIN: Schema()})
+    plan = replace(plan, files={MAIN: FileReference(path.name, {"format": "parquet"})})
+    (tmp_path / "room").mkdir()
+    store = Store(tmp_path / "room", ("number",), None)
+    found = reading.read(plan, base=tmp_path, store=store, grouped=True).table.findings
+    assert {(one.code, one.column): one.count for one in found} == memory
+    assert sorted(memory.values()) == [3, 3, 5]
+
+
 def test_what_the_ledger_knows_a_column_by_is_the_same(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(table((*ROWS, *ODD_ROWS.values()) * 3))
     plans = as_files(plan_for("counts"), tmp_path)
