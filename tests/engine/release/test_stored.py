@@ -352,6 +352,7 @@ def test_a_plan_check_is_right_about_the_disk(
     plan = reading.pin_reading(plan_for("counts", cap=2, files={MAIN: reference}), base=tmp_path)
     key = Column("person", Role.PERSON_KEY)
     plan = replace(plan, schemas={MAIN: Schema((key, *plan.schema.columns[1:]), 2)})
+    monkeypatch.setattr(served, "has_duckdb", lambda: False)
     monkeypatch.setattr(served, "most_memory", lambda: 0)
     (said,) = preview_json(plan, None, base=tmp_path)["served"]
     assert (said["tier"], said["files"]) == ("store", 3) and abs(said["rows"] - rows) < 0.01 * rows
@@ -360,7 +361,7 @@ def test_a_plan_check_is_right_about_the_disk(
     keep = Stored.keep
 
     def noted(used: Stored, kept: np.ndarray) -> Stored:
-        taken.append(sum(one.stat().st_size for one in used._store._folder.iterdir()))
+        taken.append(sum(one.stat().st_size for one in used._store.folder.iterdir()))
         return keep(used, kept)
 
     monkeypatch.setattr(Stored, "keep", noted)
