@@ -198,6 +198,21 @@ def test_sheets_of_a_workbook_can_be_chosen(window: Window, qtbot: Any, tmp_path
     assert window.study.table.names == ("b",)
 
 
+def test_tables_of_a_database_file_can_be_chosen(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb", minversion="2")
+    made = duckdb.connect(str(tmp_path / "dwh.duckdb"))
+    made.sql("CREATE TABLE codes AS SELECT range AS code FROM range(5)")
+    made.sql("CREATE TABLE visits AS SELECT range % 50 AS person, range % 90 AS age FROM range(200)")
+    made.close()
+    open_table(qtbot, window, tmp_path / "dwh.duckdb")
+    page = window.page("load")
+    assert page.options.fields["header"].isHidden() and not page.options.fields["sheet"].isHidden()
+    choose(page.options.fields["sheet"], "visits")
+    settle(qtbot, window)
+    assert window.study.table is not None and window.study.table.names == ("person", "age")
+    assert window.study.plan.files["people"].options["sheet"] == "visits"
+
+
 @pytest.mark.parametrize("kind", ["xlsx", "csv", "parquet"])
 def test_every_kind_of_file_says_how_it_is_written_before_it_is_released(
     window: Window, qtbot: Any, tmp_path: Path, kind: str
