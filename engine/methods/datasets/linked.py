@@ -225,7 +225,8 @@ class Linked(ManySums):
 
     @once
     def further_problems(self) -> list[Problem]:
-        if any(self.schema_of(name).person_key is None for name in self.tables):
+        given = [name for name in self.request.private if name in self.request.schemas]
+        if any(self.schema_of(name).person_key is None for name in (*self.tables, *given)):
             return [Problem(f"{ID}.no_person_key", {}, COLUMNS[RECORDS])]
         own = self.options
         if self.request.rows_per_person != 1:

@@ -277,6 +277,15 @@ def test_what_cannot_be_made_is_refused_on_declarations(
     assert all(texts.sentences(problem.code, problem.values))
 
 
+def test_a_third_table_that_nothing_leaves_of_needs_a_person_key_too() -> None:
+    """Else a row would be what is protected."""
+    linked, declared = method("datasets.linked"), schemas()
+    declared[DETAILS] = declared[DETAILS].with_column(Column("who", Role.OTHER))
+    given = {name: one for name, one in GIVEN.items() if "detail" not in name and "of" not in name}
+    found = linked(linked.make_request(declared, given, budget=Budget(Fraction(1)))).problems
+    assert [one.code for one in found] == ["datasets.linked.no_person_key"]
+
+
 def test_a_table_without_a_person_key_and_columns_without_ends_are_refused() -> None:
     linked = method("datasets.linked")
     for name, change, code in (
