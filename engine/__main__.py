@@ -39,10 +39,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     _write_utf8()
     try:
-        return _run(make_parser().parse_args(arguments))
+        return _run(make_parser(_language(arguments)).parse_args(arguments))
     except KeyboardInterrupt:  # also while modules and texts are still coming in
         sys.stderr.write(texts.text("commands.stopped") + "\n")
         return REFUSED
+
+
+def _language(arguments: Sequence[str] | None) -> str:
+    """Return the language that the arguments name: help is said before they are read."""
+    words = sys.argv[1:] if arguments is None else arguments
+    named = [
+        word.partition("=")[2] or after
+        for word, after in zip(words, [*words[1:], ""], strict=True)
+        if word.partition("=")[0] == "--language"
+    ]
+    return named[-1] if named and named[-1] in texts.languages() else texts.FALLBACK
 
 
 def _write_utf8() -> None:

@@ -152,7 +152,8 @@ def _as_files(plan: Plan, tables: Mapping[str, Rows], out: Path, base: Path) -> 
             if isinstance(table, pd.DataFrame):
                 path = folder / f"{name}.csv"
                 path.touch(mode=0o600)
-                table.to_csv(path, index=False, lineterminator="\n")
+                # halves of signs are written in letters: no cell decides whether there is a release
+                table.to_csv(path, index=False, lineterminator="\n", errors="backslashreplace")
                 reference = FileReference(str(path), {"header": True, "delimiter": ",", "encoding": "utf-8"})
             else:
                 reference = FileReference(str(Path(table).absolute()), {})

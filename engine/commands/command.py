@@ -16,8 +16,48 @@ Answer = tuple[dict[str, Any], int]
 Lines = Callable[[dict[str, Any], str], Iterable[str]]
 
 
+class Help(argparse.HelpFormatter):
+    """Says help by ids of texts: of an option ``commands.options.ID``, of a command and a heading in full."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        return _say(action.help).replace("%", "%%") if action.help else action.help
+
+    def add_text(self, text: str | None) -> None:
+        """Add a description, which is named by its id."""
+        super().add_text(_say(text) if text else text)
+
+    def start_section(self, heading: str | None) -> None:
+        """Begin a part of the help under a heading, which is named by its id."""
+        super().start_section(_say(heading) if heading else heading)
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        """Add how a command is written."""
+        super().add_usage(
+            usage, actions, groups, _say("commands.headings.usage") if prefix is None else prefix
+        )
+
+
+def _say(text_id: str) -> str:
+    """Return the words of an id in the language of the command line; any other text as it is."""
+    for one in (text_id, f"commands.options.{text_id}"):
+        if texts.has(one):
+            return texts.text(one, language=Parser.language)
+    return text_id
+
+
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose refusals are one line for people."""
+    """An argument parser whose refusals are one line for people, and whose help is said by `Help`."""
+
+    language = texts.FALLBACK
+    """Of the help of all parsers: a command line is read in one."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"formatter_class": Help, **settings})
+        self._positionals.title = "commands.headings.positional"
+        self._optionals.title = "commands.headings.optional"
+        for action in self._actions:
+            if isinstance(action, argparse._HelpAction):
+                action.help = "help"
 
     def error(self, message: str) -> NoReturn:
         sys.stderr.write(f"{message}\n{self.format_usage()}")
@@ -68,7 +108,7 @@ class Commands:
     def __call__(
         self, name: str, function: Callable[[argparse.Namespace], Answer], lines: Lines | None = None
     ) -> argparse.ArgumentParser:
-        words = texts.text(f"commands.{name.replace('-', '_')}")
+        words = f"commands.{name.replace('-', '_')}"
         parser: argparse.ArgumentParser = self.subparsers.add_parser(
             name, parents=[self.common], help=words, description=words
         )

@@ -23,12 +23,12 @@ def add_commands(add: Commands) -> None:
     support.add_argument("--out", required=True, metavar="FILE.json")
     support.add_argument("--ledger", metavar="FILE")
     update = add("update", update_command, _update_lines)
-    update.add_argument("file", metavar="FILE.update.json", help="the statement, beside the packages")
-    update.add_argument("--into", metavar="FOLDER", help="unpack the archive there, beside other versions")
-    update.add_argument("--key", metavar="HEX", default="", help="the key to check with, if none is pinned")
+    update.add_argument("file", metavar="FILE.update.json", help="update_file")
+    update.add_argument("--into", metavar="FOLDER", help="update_into")
+    update.add_argument("--key", metavar="HEX", default="", help="update_key")
     check = add("check", check_command, _check_lines)
     check.add_argument("--ledger", metavar="FILE")
-    check.add_argument("--pdf", metavar="FILE", help="write what was found as one page")
+    check.add_argument("--pdf", metavar="FILE", help="check_pdf")
 
 
 def manual_command(options: argparse.Namespace) -> Answer:

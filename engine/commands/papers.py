@@ -19,7 +19,7 @@ def add_commands(add: Commands) -> None:
     auditor = add("auditor", auditor_command, _auditor_lines)
     for parser in (papers, auditor):
         parser.add_argument("folder", metavar="BUNDLE")
-        parser.add_argument("--out", required=True, metavar="FOLDER", help="absent or empty")
+        parser.add_argument("--out", required=True, metavar="FOLDER", help="absent_or_empty")
         parser.add_argument("--ledger", metavar="FILE")
     describe = add("describe", describe_command, _describe_lines)
     describe.add_argument("register")
@@ -28,7 +28,7 @@ def add_commands(add: Commands) -> None:
         metavar="NAME=TEXT",
         action="append",
         default=[],
-        help="answer a question; an empty text takes the answer away",
+        help="answer",
     )
     describe.add_argument("--ledger", metavar="FILE")
     add_person(describe)

@@ -26,16 +26,17 @@ PROGRAM = "custos" if __package__ != "engine.commands" or hasattr(sys, "frozen")
 """How it is started: installed or built, or from a checkout."""
 
 
-def make_parser() -> Parser:
-    """Return the parser with every command."""
+def make_parser(language: str = texts.FALLBACK) -> Parser:
+    """Return the parser with every command, whose help is in a language."""
+    Parser.language = language
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", action="store_true", help="JSON on standard output")
-    common.add_argument("--language", default="en", choices=texts.languages(), help="language of messages")
-    parser = Parser(prog=PROGRAM, description="Custos, the engine.")
-    parser.add_argument("--version", action="version", version=f"Custos {__version__}")
+    common.add_argument("--json", action="store_true", help="json")
+    common.add_argument("--language", default="en", choices=texts.languages(), help="language")
+    parser = Parser(prog=PROGRAM, description="commands.headings.program")
+    parser.add_argument("--version", action="version", version=f"Custos {__version__}", help="version")
     parser.set_defaults(root=parser)
     subparsers = parser.add_subparsers(
-        title="commands", metavar="COMMAND", required=True, parser_class=Parser
+        title="commands.headings.commands", metavar="COMMAND", required=True, parser_class=Parser
     )
     every = (table, risk, plan, people, example, ledger, papers, study, computer, analyse, completion)
     for module in every:

@@ -31,49 +31,41 @@ def add_commands(add: Commands) -> None:
     people = add("people", people_command, _people_lines)
     people.add_argument("register")
     people.add_argument("--ledger", metavar="FILE")
-    people.add_argument("--name", metavar="NAME", help="name a person, with --role")
+    people.add_argument("--name", metavar="NAME", help="name_person")
     people.add_argument("--role", choices=("prepare", "approve", "audit"))
-    people.add_argument("--new-passphrase-file", metavar="FILE", help="its first line locks the new key")
-    people.add_argument("--withdraw", metavar="NAME", help="let a person act no more, with --why")
+    people.add_argument("--new-passphrase-file", metavar="FILE", help="locks_new")
+    people.add_argument("--withdraw", metavar="NAME", help="withdraw")
     people.add_argument(
         "--rule",
         metavar="NAME=VALUE",
-        help="epsilon, money: a number or none; unbounded: yes or no",
+        help="rule",
         **several,
     )
-    people.add_argument("--why", metavar="TEXT", help="why; enters the ledger")
+    people.add_argument("--why", metavar="TEXT", help="why")
     add_person(people)
-    people.add_argument("--second-person", metavar="NAME", help="who signs too, where two decide")
+    people.add_argument("--second-person", metavar="NAME", help="second_person")
     people.add_argument("--second-passphrase-file", metavar="FILE")
     prepare = add("prepare", prepare_command, _prepare_lines)
     prepare.add_argument("plan", metavar="PLAN.json")
     prepare.add_argument("--out", required=True, metavar="REQUEST.json")
     prepare.add_argument("--ledger", metavar="FILE")
-    prepare.add_argument(
-        "--known", metavar="FOLDER", help="an earlier release, or a folder of some", **several
-    )
-    prepare.add_argument(
-        "--reason", metavar="NAME=TEXT", help="why a decision was taken, as for run", **several
-    )
-    prepare.add_argument(
-        "--signing-passphrase-file", metavar="FILE", help="its first line opens the signing key"
-    )
-    prepare.add_argument(
-        "--server-password-from", metavar="VARIABLE", help="environment variable with a server's password"
-    )
+    prepare.add_argument("--known", metavar="FOLDER", help="known", **several)
+    prepare.add_argument("--reason", metavar="NAME=TEXT", help="reason_as_for_run", **several)
+    prepare.add_argument("--signing-passphrase-file", metavar="FILE", help="opens_signing")
+    prepare.add_argument("--server-password-from", metavar="VARIABLE", help="server_password")
     add_person(prepare)
     approve = add("approve", approve_command, _approve_lines)
     approve.add_argument("request", metavar="REQUEST.json")
-    approve.add_argument("--out", metavar="APPROVAL.json", help="approve it; without this it is only shown")
+    approve.add_argument("--out", metavar="APPROVAL.json", help="approve_out")
     approve.add_argument("--ledger", metavar="FILE")
     add_person(approve)
 
 
 def add_person(parser: argparse.ArgumentParser) -> None:
     """Add the options that say who acts."""
-    parser.add_argument("--person", metavar="NAME", help="who acts, where the register has persons")
-    parser.add_argument("--person-passphrase-file", metavar="FILE", help="its first line opens their key")
-    parser.add_argument("--person-key", metavar="FILE", help="their key, where it is not beside the ledger")
+    parser.add_argument("--person", metavar="NAME", help="person")
+    parser.add_argument("--person-passphrase-file", metavar="FILE", help="opens_theirs")
+    parser.add_argument("--person-key", metavar="FILE", help="person_key")
 
 
 def sign_in(options: argparse.Namespace, ledger: Any) -> list[Any]:

@@ -36,42 +36,38 @@ from engine.errors import EngineError, InputRefused
 
 def add_commands(add: Commands) -> None:
     """Add ``plan new``, ``plan check`` and ``run``."""
-    words = texts.text("commands.plan")
+    words = "commands.plan"
     actions = add.subparsers.add_parser("plan", help=words, description=words).add_subparsers(
-        title="actions", metavar="ACTION", required=True
+        title="commands.headings.actions", metavar="ACTION", required=True
     )
     add_command(actions, add.common)
-    check = actions.add_parser("check", parents=[add.common], help=texts.text("commands.plan_check"))
+    check = actions.add_parser("check", parents=[add.common], help="commands.plan_check")
     check.set_defaults(command=plan_check_command, lines=check_lines)
     check.add_argument("plan", metavar="PLAN.json")
     check.add_argument("--ledger", metavar="FILE")
     several: dict[str, Any] = {"action": "append", "default": []}
-    check.add_argument(
-        "--reason", metavar="NAME=TEXT", help="why a decision was taken, as for run", **several
-    )
-    links = actions.add_parser("links", parents=[add.common], help=texts.text("commands.plan_links"))
+    check.add_argument("--reason", metavar="NAME=TEXT", help="reason_as_for_run", **several)
+    links = actions.add_parser("links", parents=[add.common], help="commands.plan_links")
     links.set_defaults(command=plan_links_command, lines=_link_lines)
     links.add_argument("plan", metavar="PLAN.json")
     run = add("run", run_command, _run_lines)
     run.add_argument("plan", metavar="PLAN.json")
     run.add_argument("--out", required=True, metavar="FOLDER")
     run.add_argument("--ledger", metavar="FILE")
-    run.add_argument("--passphrase-file", metavar="FILE", help="its first line locks a key that stays inside")
+    run.add_argument("--passphrase-file", metavar="FILE", help="locks_inside")
     run.add_argument(
         "--signing-passphrase-file",
         metavar="FILE",
-        help="its first line opens the signing key",
+        help="opens_signing",
     )
-    run.add_argument("--known", metavar="FOLDER", help="an earlier release, or a folder of some", **several)
-    run.add_argument("--reason", metavar="NAME=TEXT", help="why a decision was taken; stays", **several)
-    run.add_argument("--without-reason", action="store_true", help="release although reasons are missing")
-    run.add_argument("--approval", metavar="FILE", help="by a second person, for a release that was prepared")
+    run.add_argument("--known", metavar="FOLDER", help="known", **several)
+    run.add_argument("--reason", metavar="NAME=TEXT", help="reason_stays", **several)
+    run.add_argument("--without-reason", action="store_true", help="without_reason")
+    run.add_argument("--approval", metavar="FILE", help="approval")
     add_person(run)
-    run.add_argument("--seal-passphrase-file", metavar="FILE", help="its first line encrypts what stays")
-    run.add_argument("--key", metavar="FILE", help="the key of an earlier release, from its folder key")
-    run.add_argument(
-        "--server-password-from", metavar="VARIABLE", help="environment variable with a server's password"
-    )
+    run.add_argument("--seal-passphrase-file", metavar="FILE", help="encrypts_inside")
+    run.add_argument("--key", metavar="FILE", help="earlier_key")
+    run.add_argument("--server-password-from", metavar="VARIABLE", help="server_password")
 
 
 def plan_check_command(options: argparse.Namespace) -> Answer:
@@ -179,6 +175,11 @@ def run_command(options: argparse.Namespace) -> Answer:
         "release_sums": bundle.release_sums,
         "internal_sums": bundle.internal_sums,
         "key": has_key,
+        "lists": [
+            " ".join(texts.sentences(finding.code, finding.values, language=options.language))
+            for finding in bundle.findings
+            if finding.code in ("preparation.people_not_found", "preparation.first_of_list")
+        ],
         "sealed": sealer is not None and not why,
         "not_sealed": why,
         **asked,
@@ -206,6 +207,7 @@ def _run_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
         yield texts.text("commands.run_asked", language=language, **answer["asked"])
     if answer["key"] and not answer["sealed"]:
         yield texts.text("commands.run_key", language=language)
+    yield from answer["lists"]
     if answer["not_sealed"]:
         yield answer["not_sealed"]
 
@@ -225,46 +227,44 @@ def check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 
 
 _SEVERAL = {
-    "--table": ("NAME=FILE", "a table that the method reads; the same name again for a further file of it"),
-    "--table-schema": ("NAME=SCHEMA.json", "what is declared about it"),
-    "--read": ("NAME=JSON", "how it is read; what is not said is found in the file now"),
-    "--hierarchy": ("COLUMN=FILE", "how a column grows coarser in each table: CSV (value; group; …) or JSON"),
-    "--set": ("NAME=JSON", "a parameter of the method; NAME=@FILE for lines of a CSV or a JSON list"),
-    "--purpose": ("NAME=TEXT", "who asked, for whom, until when"),
-    "--price": ("NAME=JSON", "what a claim could cost"),
-    "--candidate": ("JSON", 'settings to compare with: {"parameters": {…}}, {"method": ID}, or both'),
-    "--measure": ("ID", "a measure to ask; without one, all that apply"),
-    "--reason": ("NAME=TEXT", "why a decision was taken; stays"),
+    "--table": ("NAME=FILE", "table"),
+    "--table-schema": ("NAME=SCHEMA.json", "declared"),
+    "--read": ("NAME=JSON", "read"),
+    "--hierarchy": ("COLUMN=FILE", "hierarchy"),
+    "--set": ("NAME=JSON", "parameter"),
+    "--purpose": ("NAME=TEXT", "purpose"),
+    "--price": ("NAME=JSON", "price"),
+    "--candidate": ("JSON", "candidate"),
+    "--measure": ("ID", "measure"),
+    "--reason": ("NAME=TEXT", "reason_stays"),
     "--also": (
         "NAME",
-        "what else is made: sav, dta, parquet, healthdcat, croissant, papers in a further language: en",
+        "also",
     ),
 }
 
 
 def add_command(actions: Any, common: argparse.ArgumentParser) -> None:
     """Add ``plan new``."""
-    new = actions.add_parser("new", parents=[common], help=texts.text("commands.plan_new"))
+    new = actions.add_parser("new", parents=[common], help="commands.plan_new")
     new.set_defaults(command=plan_new_command, lines=lambda answer, language: [_line(answer, language)])
-    new.add_argument("file", nargs="?", help="the table, for a method that reads one")
-    new.add_argument("--schema", metavar="SCHEMA.json", help="what is declared about it")
+    new.add_argument("file", nargs="?", help="table_of_method")
+    new.add_argument("--schema", metavar="SCHEMA.json", help="declared")
     new.add_argument("--method", required=True, metavar="ID")
     for option, (form, words) in _SEVERAL.items():
         new.add_argument(option, action="append", default=[], metavar=form, help=words)
     new.add_argument("--epsilon")
     new.add_argument("--delta", default="0")
     new.add_argument("--neighbours", default="add_remove", choices=("add_remove", "replace_one"))
-    new.add_argument("--holding", default="", help="register of people that pays")
-    new.add_argument("--holding-epsilon", help="its whole budget, if the ledger does not know it yet")
+    new.add_argument("--holding", default="", help="holding")
+    new.add_argument("--holding-epsilon", help="holding_epsilon")
     new.add_argument("--holding-delta", default="0")
-    new.add_argument("--sizes", metavar="N,N", help="group sizes for which the error is forecast")
-    new.add_argument("--prepare", metavar="STEPS.json", help="recorded preparation")
-    new.add_argument(
-        "--sample", metavar="N", help="of whole people: a share (0.01), or how many of --price people"
-    )
-    new.add_argument("--step", default="", metavar="NAME", help="a visit of a service or a round")
-    new.add_argument("--continues", default="", metavar="ENTRY", help="the ledger entry that opened it")
-    new.add_argument("--state", metavar="FILE", help="what the last visit left: internal/state of its bundle")
+    new.add_argument("--sizes", metavar="N,N", help="sizes")
+    new.add_argument("--prepare", metavar="STEPS.json", help="prepare")
+    new.add_argument("--sample", metavar="N", help="sample")
+    new.add_argument("--step", default="", metavar="NAME", help="step")
+    new.add_argument("--continues", default="", metavar="ENTRY", help="continues")
+    new.add_argument("--state", metavar="FILE", help="state")
     new.add_argument("--out", required=True, metavar="PLAN.json")
 
 

@@ -25,7 +25,7 @@ def add_commands(add: Commands) -> None:
     risk.add_argument("file")
     risk.add_argument("--schema", required=True, metavar="SCHEMA.json")
     risk.add_argument("--missing", choices=("own_value", "matches"), default="own_value")
-    risk.add_argument("--population", metavar="FILE", help=texts.text("commands.help_population"))
+    risk.add_argument("--population", metavar="FILE", help="commands.help_population")
     risk.add_argument("--population-size", metavar="NUMBER")
     risk.add_argument("--threshold", action="append", metavar="PROBABILITY")
 

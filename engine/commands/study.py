@@ -26,13 +26,13 @@ from engine.errors import InputRefused
 
 def add_commands(add: Commands) -> None:
     """Add the actions of ``study``: from a card to the result."""
-    words = texts.text("commands.study")
+    words = "commands.study"
     actions = add.subparsers.add_parser("study", help=words, description=words).add_subparsers(
-        title="actions", metavar="ACTION", required=True
+        title="commands.headings.actions", metavar="ACTION", required=True
     )
 
     def action(name: str, command: Any, lines: Any) -> argparse.ArgumentParser:
-        told = texts.text(f"commands.study_{name}")
+        told = f"commands.study_{name}"
         parser: argparse.ArgumentParser = actions.add_parser(
             name, parents=[add.common], help=told, description=told
         )
@@ -40,66 +40,54 @@ def add_commands(add: Commands) -> None:
         return parser
 
     card = _of_register(action("card", card_command, _card_lines))
-    card.add_argument("--name", required=True, metavar="NAME", help="the name of this site for the others")
+    card.add_argument("--name", required=True, metavar="NAME", help="site_name")
     card.add_argument("--out", required=True, metavar="CARD")
-    card.add_argument("--epsilon", metavar="E", help="make the register with this budget where it is not yet")
+    card.add_argument("--epsilon", metavar="E", help="site_budget")
     card.add_argument("--delta", default="0", metavar="D")
     card.add_argument("--unit", choices=("person", "row"), default="person")
     new = action("new", new_command, _new_lines)
     new.add_argument("plan", metavar="PLAN.json")
     new.add_argument("cards", metavar="CARD", nargs="+")
     _of_register(new, "--register", required=True)
-    new.add_argument("--name", required=True, metavar="NAME", help="who puts the shares together")
+    new.add_argument("--name", required=True, metavar="NAME", help="coordinator")
     new.add_argument("--out", required=True, metavar="STUDY")
-    new.add_argument("--after", metavar="STUDY", help="the attempt that broke off: every site pays anew")
+    new.add_argument("--after", metavar="STUDY", help="after")
     new.add_argument(
         "--holder",
         metavar="CARD",
         action="append",
         default=[],
-        help="who adds up masks, up to three: one noise",
+        help="holder",
     )
-    new.add_argument("--least", type=int, metavar="N", help="how many sites keep their noise to themselves")
-    new.add_argument(
-        "--rehearsal", action="store_true", help="all rows are invented; never mixed with others"
-    )
+    new.add_argument("--least", type=int, metavar="N", help="least")
+    new.add_argument("--rehearsal", action="store_true", help="rehearsal")
     ways = action("forecast", forecast_command, None)
     ways.add_argument("plan", metavar="PLAN.json")
-    ways.add_argument("--sites", required=True, type=int, metavar="N", help="how many sites take part")
+    ways.add_argument("--sites", required=True, type=int, metavar="N", help="sites")
     show = action("show", show_command, _show_lines)
     show.add_argument("study", metavar="STUDY")
     tried = action("try", try_command, check_lines)
     share = action("share", share_command, _share_lines)
     for parser in (tried, share):
         parser.add_argument("study", metavar="STUDY")
-        parser.add_argument("--plan", required=True, metavar="PLAN.json", help="its file, steps and register")
-        parser.add_argument("--site", required=True, metavar="NAME", help="this site, as the study has it")
+        parser.add_argument("--plan", required=True, metavar="PLAN.json", help="own_plan")
+        parser.add_argument("--site", required=True, metavar="NAME", help="this_site")
     tried.add_argument("--ledger", metavar="FILE")
-    share.add_argument(
-        "--out", required=True, metavar="FOLDER", help="the bundle; signed again if it is there"
-    )
-    share.add_argument("--send", required=True, metavar="FILE", help="the file that goes to the coordinator")
+    share.add_argument("--out", required=True, metavar="FOLDER", help="share_out")
+    share.add_argument("--send", required=True, metavar="FILE", help="share_send")
     later = action("next", next_command, _next_lines)
     later.add_argument("study", metavar="STUDY")
     later.add_argument("shares", metavar="SHARE", nargs="+")
     _of_register(later, "--register", required=True)
-    later.add_argument("--out", required=True, metavar="STUDY", help="the study of the next round")
+    later.add_argument("--out", required=True, metavar="STUDY", help="next_out")
     combine = action("combine", combine_command, _combine_lines)
     combine.add_argument("study", metavar="STUDY")
     combine.add_argument("shares", metavar="SHARE", nargs="+")
     _of_register(combine, "--register", required=True)
     combine.add_argument("--out", required=True, metavar="FOLDER")
     for parser in (later, combine):
-        parser.add_argument(
-            "--without", metavar="NAME", action="append", default=[], help="a site that sent no share"
-        )
-        parser.add_argument(
-            "--mask",
-            metavar="MASK",
-            action="append",
-            default=[],
-            help="the answer of a holder, where there are some",
-        )
+        parser.add_argument("--without", metavar="NAME", action="append", default=[], help="without_site")
+        parser.add_argument("--mask", metavar="MASK", action="append", default=[], help="mask")
     _signs(share)
     roster = action("roster", roster_command, _roster_lines)
     roster.add_argument("study", metavar="STUDY")
@@ -125,9 +113,7 @@ def _of_register(
 
 def _signs(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--ledger", metavar="FILE")
-    parser.add_argument(
-        "--signing-passphrase-file", metavar="FILE", help="its first line opens the signing key"
-    )
+    parser.add_argument("--signing-passphrase-file", metavar="FILE", help="opens_signing")
     return parser
 
 

@@ -18,16 +18,16 @@ from engine.table.schema import Schema
 
 def add_commands(add: Commands) -> None:
     """Add ``methods``, ``inspect`` and ``gather``."""
-    add("methods", methods_command, _methods_lines).add_argument("id", nargs="?", help="one method")
+    add("methods", methods_command, _methods_lines).add_argument("id", nargs="?", help="one_method")
     inspect = add("inspect", inspect_command, _inspect_lines)
     inspect.add_argument("file")
-    inspect.add_argument("--out", metavar="SCHEMA.json", help="write the suggested schema")
-    inspect.add_argument("--code-book", metavar="FILE", help="what columns mean, their units and labels")
+    inspect.add_argument("--out", metavar="SCHEMA.json", help="suggested_schema")
+    inspect.add_argument("--code-book", metavar="FILE", help="code_book")
     for name, form in (("meaning", "TEXT"), ("unit", "TEXT"), ("labels", "CODE=LABEL; …")):
         inspect.add_argument(f"--{name}", metavar=f"COLUMN={form}", action="append", default=[], help=name)
     gathered = add("gather", gather_command, _gather_lines)
     gathered.add_argument("folder")
-    gathered.add_argument("--out", metavar="REPORTS.csv", help="the table; by default beside the folder")
+    gathered.add_argument("--out", metavar="REPORTS.csv", help="gathered")
 
 
 def methods_command(options: argparse.Namespace) -> Answer:

@@ -11,6 +11,7 @@ from typing import Any
 from engine.errors import InputRefused
 from engine.ledger import entries
 from engine.ledger.fields import at_least, at_most, words
+from engine.ledger.staff import Staff, rule_of_computer
 from engine.ledger.values import Compose, Holding, Match
 
 
@@ -22,6 +23,21 @@ def refuse_other(target: Holding, matches: Sequence[Match], reason: str) -> bool
     if known is not None and not reason:
         raise known.refusal(target.name)
     return known is not None
+
+
+def refuse_looser(staff: Staff, target: Holding, matches: Sequence[Match]) -> None:
+    """Refuse to charge people, whatever the reason, to a holding whose rule wants a second person less often.
+
+    Raises
+    ------
+    InputRefused
+        ``staff.looser_rule``: else one person could pass over the rule of those who know the people.
+    """
+    own = staff.rule(target.id).tightened(rule_of_computer())
+    for known in (*matches, *(one.further for one in matches if one.further is not None)):
+        is_sure = known.grounds[0] not in ("columns", "coincidence")
+        if is_sure and own.tightened(staff.rule(known.holding.id)) != own:
+            raise InputRefused("staff.looser_rule", holding=target.name, known=known.holding.name)
 
 
 def refuse_other_key(db: sqlite3.Connection, target: Holding, key: str, reason: str) -> bool:

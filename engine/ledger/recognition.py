@@ -148,7 +148,7 @@ class Recognition(Register):
             ``ledger.known_table``, ``ledger.known_people``, ``ledger.known_rows``, ``ledger.known_contents``,
             ``ledger.known_columns``, ``ledger.known_coincidence``: the table seems to belong to another
             holding, and no reason was given. ``ledger.key_changed``: the people of the holding were named by
-            another column.
+            another column. ``staff.looser_rule``: another holding that knows them has a stricter rule.
         VerificationFailed
             ``ledger.people_differ``: what was kept of the people of a holding was changed.
         """
@@ -159,6 +159,8 @@ class Recognition(Register):
             target, kept = holdings.find(db, holding), traces.known_tables(db, self.path)
             found = traces.matches(holdings.every(db), kept, table)
             declared_new = holdings.refuse_other(target, found, names["why"])
+            if declared_new:
+                holdings.refuse_looser(db.staff, target, found)
             key_changed = holdings.refuse_other_key(db, target, names["key"], why_key)
             own = next((match for match in found if match.holding.id == target.id), None)
             if own is None or not own.same_table or own.people_shared < own.people or key_changed:

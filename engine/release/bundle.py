@@ -36,6 +36,7 @@ from engine.release.signature import LARGEST, SIGNATURE
 from engine.release.spread import Spread
 from engine.table.code_lists import code_list
 from engine.table.missing_words import missing_words
+from engine.table.reading.options import Finding
 from engine.table.schema import Kind
 from engine.views import Text, View, to_json
 
@@ -131,7 +132,8 @@ class Bundle(Shown):
     ``views`` show the release and may leave; ``internal_views`` come from private rows: what the table gave
     away before, and how far the release is from it. They are for the screen and stand in the reports too.
     ``beside`` shows released rows beside their originals, ``spread`` how columns and pairs are spread in the
-    original and in synthetic rows: both on the screen alone.
+    original and in synthetic rows: both on the screen alone. ``findings`` are what reading and preparing the
+    tables found, for the custodian.
     """
 
     folder: Path
@@ -142,6 +144,7 @@ class Bundle(Shown):
     internal_views: tuple[View, ...] = ()
     beside: Beside | None = field(default=None, repr=False, compare=False)
     spread: Spread | None = field(default=None, repr=False, compare=False)
+    findings: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
 
 
 def check_target(folder: Path) -> None:

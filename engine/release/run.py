@@ -240,7 +240,8 @@ def run_through(
             held = {name: one for name, one in draft.used.items() if not isinstance(one, Held)}
             rows = pair_with_originals(draft.release, held, design.request.schemas)
             spreads = spread(draft.release, held, design.request.schemas, design.rows)
-            return Bundle(out, entry, *sums, views=shown, internal_views=inside, beside=rows, spread=spreads)
+            findings = tuple(finding for one in prepared.values() for finding in one.table.findings)
+            return Bundle(out, entry, *sums, shown, inside, rows, spreads, findings)
         except BaseException:
             # else it has been paid for and is there: whoever sweeps next completes its entry
             if not has_name:

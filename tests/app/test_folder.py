@@ -14,11 +14,13 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
 from app.frame.window import Window
+from app.screens.preview.asks import look_ahead
 from app.work import marking
 from engine.ledger import Ledger
 from engine.methods.protocol import MAIN, Budget
 from engine.release import looking, served
 from engine.release.plan import FileReference
+from engine.release.reading import Sample
 from engine.release.verify import verify
 from engine.table.schema import Domain, Kind, Origin, Role
 from tests.app.hands import Hands
@@ -55,6 +57,7 @@ def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (looking, served):
         monkeypatch.setattr(module, "most_memory", lambda: 20_000)
     monkeypatch.setattr(looking, "ROWS", 200)
+    monkeypatch.setattr(Sample, "drawn", lambda share: Sample(share, b"lots of the tests"))
 
 
 def decide_columns(qtbot: Any, window: Window) -> None:
@@ -140,7 +143,15 @@ def test_a_folder_becomes_a_verified_bundle(
         assert "From a sample of" in said(window, step) and "600 rows" in said(window, step)
     window.go("preview")
     settle(qtbot, window)
+    page = window.page("preview")
     assert not said(window, "preview")  # there is no figure of a row on it
+    assert "coded on this disk" in page.rows_words.plain() and "50 % of the" in page.rows_words.plain()
+    study.decide(sample=None)
+    window.go("preview")
+    settle(qtbot, window)
+    assert "sample" not in page.rows_words.plain()
+    study.decide(sample=Fraction(1, 2))
+    settle(qtbot, window)
     window.show()
     hands = Hands(qtbot, window)
     for _ in range(8):
@@ -165,3 +176,27 @@ def test_a_table_that_is_all_there_says_nothing_of_a_sample(
 ) -> None:
     walk_to(qtbot, window, write_people(tmp_path / "people.csv"), "purpose")
     assert not said(window, "purpose") and window.study.plan.price.people == 40
+
+
+def test_what_needs_all_rows_is_refused_on_the_preview_with_the_share_that_fits(
+    window: Window, qtbot: Any, tmp_path: Path, small_memory: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served, "is_answered", lambda design: False)
+    monkeypatch.setattr(served, "most_memory", lambda: 10_000)
+    window.open_file(str(people_folder(tmp_path)))
+    settle(qtbot, window)
+    decide_columns(qtbot, window)
+    window.go("risk")
+    settle(qtbot, window)
+    fill_purpose(qtbot, window)
+    plan = window.study.plan
+    gender = replace(plan.schema.column("gender"), role=Role.IDENTIFYING, kind=Kind.CATEGORY)
+    gender = replace(gender, domain=Domain(values=("Female", "Male")), domain_origin=Origin.DECLARED)
+    ways = {"method": "statistics.counts", "parameters": {"columns": ["gender"], "extra_cells": "left_out"}}
+    window.study.decide(**ways, budget=Budget(Fraction(1)), schemas={MAIN: plan.schema.with_column(gender)})
+    refusals = []
+    for share in (None, Fraction(1, 10)):
+        window.study.decide(sample=share)
+        ahead = look_ahead(window.study.plan_as_read, window.study.ledger_path)
+        refusals.append([one.code for one in ahead.preview.problems])
+    assert refusals == [["reading.needs_all_rows_or_sample"], []]

@@ -397,6 +397,8 @@ def test_what_an_attack_on_the_rows_reads_stands_beside_features_of_them(
     said = preview.attack_words.plain()
     assert said == view.said.plain() and "reads “time_in_hospital” rightly for" in said
     assert not preview.attack.isHidden()
+    preview._show_words()
+    assert "Only for the attack were your rows read" in preview.subtitle.plain()
     preview._show_ahead(look_ahead(study.plan, None).preview)  # nothing is said of other rows
     assert preview.attack.isHidden()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from app.state import flow
 from engine.methods.protocol import Shape, Source
 from engine.table.schema import Role
 from tests.app.test_flow import Second
-from tests.app.walking import settle, walk_to, write_people
+from tests.app.walking import example_plan, settle, walk_to, write_people
 
 
 class Several(Second):
@@ -102,3 +103,85 @@ def test_a_file_that_is_dropped_is_the_first_that_is_missing(
     take(str(place))
     settle(qtbot, window)
     assert "regions" in window.study.plan.files
+
+
+# --- tables that hang together ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def linked(window: Window, qtbot: Any, tmp_path: Path) -> Any:
+    """The page of the tables of a register, its people loaded, the two others still to be chosen."""
+    plan = example_plan("datasets.linked", tmp_path)
+    given = {
+        "columns": ["sex", "age", "insured"],
+        "about_people": 2000,
+        "about_records": 3000,
+        "about_details": 7000,
+    }
+    own = {"files": {"people": plan.files["people"]}, "schemas": {"people": plan.schemas["people"]}}
+    window.study.open_plan(replace(plan, parameters=given, **own))
+    for step in ("load", "risk", "tables"):
+        window.go(step)
+        settle(qtbot, window)
+    assert window.step == "tables", window.notice.words()
+    return window.page("tables"), plan
+
+
+def test_tables_that_hang_together_are_shown_and_their_columns_asked_for(
+    linked: Any, window: Window, qtbot: Any
+) -> None:
+    page, plan = linked
+    assert not page.together.isVisible() and not page.asked.isVisible()
+    for name in ("records", "details"):
+        page.findChild(SourceCard, f"source-{name}").chosen.emit(plan.files[name].path)
+        settle(qtbot, window)
+        key = page.findChild(QComboBox, f"key-{name}")
+        key.setCurrentIndex(key.findText("patient_nbr"))
+        key.activated.emit(key.currentIndex())
+        settle(qtbot, window)
+    assert page.together.isVisible() and page.asked.isVisible()
+    assert set(page.form.lines) == {"record_columns", "order", "detail_columns", "record", "record_of"}
+    method_page = window.page("method")
+    assert not set(page.form.lines) & set(method_page.form.lines)
+    page.look.click()
+    settle(qtbot, window)
+    (view,) = page.found.views
+    assert [row[:4] for row in view.rows] == [("records", "people", 3093, 2), ("details", "people", 7315, 0)]
+    # by the numbers of stays, diagnoses hang below stays too; what was counted before is gone
+    window.study.decide_parameters(record="stay_nbr", record_of="stay_nbr")
+    settle(qtbot, window)
+    page.enter()
+    assert page.found.views == ()
+    page.look.click()
+    settle(qtbot, window)
+    assert [row[:2] for row in page.found.views[0].rows][-1] == ("details", "records")
+
+
+def test_what_is_missing_of_further_tables_is_said_there_and_not_with_the_method(
+    linked: Any, window: Window
+) -> None:
+    _, plan = linked
+    method_missing = flow.why_not("method", window.study.state)
+    assert method_missing is None, method_missing
+    assert flow.why_not("tables", window.study.state).values == {"source": "records"}
+    window.study.decide(files=plan.files, schemas=plan.schemas)
+    missing = flow.why_not("tables", window.study.state)
+    assert missing is not None and missing.id.endswith("parameter_unfilled")
+    window.study.decide(parameters=plan.parameters)
+    assert flow.why_not("tables", window.study.state) is None and not window.study.problems()
+
+
+def test_a_column_of_a_further_table_is_declared_where_it_is_chosen(
+    linked: Any, window: Window, qtbot: Any
+) -> None:
+    page, plan = linked
+    page.findChild(SourceCard, "source-records").chosen.emit(plan.files["records"].path)
+    settle(qtbot, window)
+    page.form.declare_wanted.emit("record_columns", "ward", ["ward"])
+    assert page.declare.columns == ["ward"] or tuple(page.declare.columns) == ("ward",)
+    ward = plan.schemas["records"].column("ward")
+    page.declare.declared.emit([("ward", ward.domain, False)])
+    settle(qtbot, window)
+    declared = window.study.plan.schemas["records"].column("ward")
+    assert declared.is_declared and declared.domain == ward.domain
+    assert list(window.study.plan.parameters["record_columns"]) == ["ward"]

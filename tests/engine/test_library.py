@@ -47,6 +47,17 @@ def test_paths_are_text(released: tuple[Path, library.Bundle]) -> None:
     assert found.passed and found.chain_checked
 
 
+def test_a_sign_that_no_file_can_hold_ends_no_release(tmp_path: Path) -> None:
+    plan = engine.Plan.read(SAMPLE)
+    frame = pd.read_csv(SAMPLE.parent / plan.files["people"].path, dtype=str, keep_default_na=False).head(40)
+    for name in ("patient_nbr", "age", "diag_2"):
+        frame[name] = frame[name].astype(object)
+        frame.loc[7, name] = "\ud800"  # half of a sign, as a broken text has it
+    assert engine.read_table(frame).n_rows == 40
+    engine.run(replace(plan, files={}), frame, out=tmp_path / "out", ledger=tmp_path / "ledger.sqlite")
+    assert (tmp_path / "out" / "release" / "counts.csv").is_file()
+
+
 @pytest.mark.guarantee
 def test_a_data_frame_goes_where_a_file_goes(tmp_path: Path) -> None:
     plan = engine.Plan.read(SAMPLE)

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.work.deciding import existing
 from app.work.releasing import beside_its_table
+from engine.errors import EngineError
 from engine.methods.protocol import Expected, Rows, TableArtefact
 from engine.release.plan import Plan
 from engine.views import TableView, Text, View, is_weak
@@ -21,7 +22,10 @@ FITTED = ("prediction", "coefficient", "score")  # errors of what was fitted on 
 
 @dataclass(frozen=True)
 class Ahead:
-    """What is known before a release: the ledger's answer, the sentence, the verdict, the shape."""
+    """What is known before a release: the ledger's answer, the sentence, the verdict, the shape.
+
+    ``held`` says how the rows will be held that memory does not hold, or of which there is a sample.
+    """
 
     preview: Any
     statement: dict[str, Any] = field(default_factory=dict)
@@ -32,6 +36,7 @@ class Ahead:
     unknown: dict[str, dict[str, Any]] = field(default_factory=dict)
     named: dict[str, dict[str, Any]] = field(default_factory=dict)
     attack: Text | None = None
+    held: tuple[Text, ...] = ()
 
 
 def look_ahead(
@@ -54,12 +59,14 @@ def look_ahead(
     from engine.release.mock import mock
     from engine.release.preview import preview
     from engine.release.reading import pin_lists
+    from engine.release.served import Tier, served
     from engine.release.verdict import remedies, verdict
 
     ledger = existing(ledger_path)
     moved, base = beside_its_table(plan)
     found = preview(plan, ledger, waits_as=pin_lists(moved, base=base).fingerprint)
-    if found.promise is None:
+    design = found.design
+    if found.promise is None or design is None:
         return Ahead(found)
     statement = privacy_statement(found.promise, read_at=plan.price.bound)
     tried = mock(plan)
@@ -69,7 +76,13 @@ def look_ahead(
     unknown = _unknown(plan, ledger, places, found.design, refused)
     named = _named(found.design, table)
     attack = _attack(plan, table)
-    return Ahead(found, statement, judged, better, tried, beyond(priced_at), unknown, named, attack)
+    made = Ahead(found, statement, judged, better, tried, beyond(priced_at), unknown, named, attack)
+    try:
+        each = served(moved, design, base=base).values()
+    except EngineError as error:
+        return replace(made, preview=replace(found, problems=(*found.problems, error)))
+    held = (one.said for one in each if one.tier is Tier.STORE or one.sample is not None)
+    return replace(made, held=tuple(held))
 
 
 def _attack(plan: Plan, table: Any) -> Text | None:

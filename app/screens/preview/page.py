@@ -422,7 +422,7 @@ class PreviewPage(Page):
         errors = preview.forecast.errors if preview.forecast is not None else ()
         self.exact.setVisible(bool(errors))
         self.rows_used.setVisible(bool(preview.rows))
-        self.rows_words.say(" ".join(words.label(one) for one in preview.rows))
+        self.rows_words.say(" ".join(words.label(one) for one in (*preview.rows, *found.held)))
         self.attack.setVisible(found.attack is not None)
         self.attack_words.say("" if found.attack is None else words.label(found.attack))
         self._lay()
@@ -460,7 +460,7 @@ class PreviewPage(Page):
         """Say everything in the words that fit what is promised."""
         self.title.setText(self.say("title"))
         self.setAccessibleName(self.title.text())
-        self.subtitle.say(self.say("subtitle"))
+        self.subtitle.say(self.say("subtitle" if self.ahead.attack is None else "subtitle_attacked"))
         self.undone_words.say(self.say("undone_words"))
         for name, body in self.bodies.items():
             body.say(self.say(f"{name}.body"))

@@ -174,7 +174,8 @@ def _drop_people(table: Table, step: Step, schema: Schema, place: int, base: Pat
         raise InputRefused("preparation.no_person_key", place=place)
     # One form on both sides: whoever counts as one person in a release is one in the list.
     absent = {"", *key_texts(key.missing)}
-    listed = set(_bare(pd.Series(_column_of_list(step, base), dtype="str")).dropna()) - absent
+    cells, columns = _column_of_list(step, base)
+    listed = set(_bare(pd.Series(cells, dtype="str")).dropna()) - absent
     if not listed:
         raise InputRefused("preparation.list_without_keys", file=Path(step["file"]).name)
     people = _bare(table.rows()[key.name])
@@ -186,6 +187,8 @@ def _drop_people(table: Table, step: Step, schema: Schema, place: int, base: Pat
     if len(listed) > len(found):
         missing = len(listed) - len(found)
         notes.append(Finding("preparation.people_not_found", table.source, "", missing, more=about))
+    if columns > 1:
+        notes.append(Finding("preparation.first_of_list", table.source, "", columns, more=about))
     return after.with_findings(notes), schema
 
 
@@ -293,12 +296,13 @@ def _read_list(step: Step, base: Path) -> Table:
     return read_table(path, options=options, schema=text)
 
 
-def _column_of_list(step: Step, base: Path) -> list[str]:
+def _column_of_list(step: Step, base: Path) -> tuple[list[str], int]:
+    """Return the keys of a list, and how many columns it has of which nobody named one."""
     listed = _read_list(step, base)
     name = step.get("column") or listed.names[0]
     if name not in listed:
         raise InputRefused("table.no_such_column", file=listed.source, column=name)
-    return texts_of(listed.rows()[name].dropna())
+    return texts_of(listed.rows()[name].dropna()), 1 if step.get("column") else len(listed.names)
 
 
 _Change = Callable[[Table, Step, Schema, int, Path], tuple[Table, Schema]]

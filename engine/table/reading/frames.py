@@ -74,14 +74,23 @@ def store_series(series: pd.Series, name: str, *, options: ReadOptions, file: st
     if pd.api.types.is_string_dtype(dtype) and not pd.api.types.is_object_dtype(dtype):
         text = series.astype("str")
         return Stored(text.mask(text == ""))
-    values = [None if _is_absent(value) else value for value in series.tolist()]
+    values = [
+        None if _is_absent(value) else _encodable(value) if isinstance(value, str) else value
+        for value in series.tolist()
+    ]
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {str}:  # typed as text where it comes from: not to be turned into numbers here
         return Stored(pd.Series([value or None for value in values], dtype="str"))
     if kinds & {list, dict, tuple, set, np.ndarray, bytes}:
-        texts = pd.Series([None if value is None else cell_as_text(value) for value in values], dtype="str")
+        cells = [None if value is None else _encodable(cell_as_text(value)) for value in values]
+        texts = pd.Series(cells, dtype="str")
         return Stored(texts, [Finding("table.nested_values", file, name, len(values))])
     return store_values(values, name, options=options, file=file)
+
+
+def _encodable(text: str) -> str:
+    """Return a text in which halves of signs, which UTF-8 cannot write, are written in letters."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _numbers(values: Sequence[Any]) -> pd.Series:

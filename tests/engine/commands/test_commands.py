@@ -269,6 +269,19 @@ def test_the_trace_would_show_a_socket(tmp_path: Path) -> None:
     assert "AF_INET" in log.read_text()
 
 
+def test_a_run_says_of_a_list_what_was_not_found(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    plan = json.loads((ROOT / "resources" / "sample" / "plan.json").read_text())
+    plan["files"]["people"]["path"] = str(ROOT / "resources" / "sample" / "diabetes_encounters.csv")
+    plan["preparation"] = [{"step": "drop_people", "file": "objected.csv"}]
+    (tmp_path / "objected.csv").write_text("Zacharias,7\n")
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    given = ["run", str(tmp_path / "plan.json"), "--out", str(tmp_path / "out"), "--without-reason"]
+    assert main([*given, "--ledger", str(tmp_path / "ledger.sqlite")]) == 0
+    said = capsys.readouterr().out
+    assert "1 entry of the list objected.csv" in said and "first of 2 columns" in said
+    assert "Zacharias" not in said
+
+
 def test_an_example_is_written_run_and_verified(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "shown"
     answer(capsys, "example", "datasets.pseudonyms", "--out", str(out))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from engine import texts
 from engine.__main__ import main
 from engine.commands import telling
 from engine.commands.completion import words_of
@@ -191,3 +193,38 @@ def test_other_shells_read_their_script(
         (tmp_path / "script").write_text(script)
         flags = ["--no-execute" if shell == "fish" else "-n"]
         subprocess.run([shell, *flags, str(tmp_path / "script")], check=True, env=os.environ)
+
+
+# --- help in words of a language ---------------------------------------------------------------------------
+
+
+def all_parsers(parser):
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for one in action.choices.values():
+                yield from all_parsers(one)
+
+
+def test_what_help_says_has_words_in_the_texts():
+    for parser in all_parsers(make_parser()):
+        listed = [one for action in parser._actions for one in getattr(action, "_choices_actions", ())]
+        for action in (*parser._actions, *listed):
+            said = action.help
+            assert not said or texts.has(said) or texts.has(f"commands.options.{said}"), (parser.prog, said)
+
+
+@pytest.mark.parametrize("language", texts.languages())
+def test_help_is_said_in_the_language_that_is_asked_for(language, capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "--help", "--language", language])
+    said = " ".join(capsys.readouterr().out.split())
+    for name in ("run", "options.opens_signing", "options.without_reason", "headings.usage", "options.help"):
+        words = " ".join(texts.text(f"commands.{name}", language=language).split())
+        assert words in said, name
+
+
+def test_every_word_of_help_is_used():
+    used = {action.help for parser in all_parsers(make_parser()) for action in parser._actions}
+    named = [one for one in texts.catalogue() if one.startswith("commands.options.")]
+    assert {one.removeprefix("commands.options.") for one in named} <= used

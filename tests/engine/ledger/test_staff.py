@@ -437,6 +437,33 @@ def test_a_register_made_later_has_the_rules_of_the_others(
 
 
 @pytest.mark.parametrize(
+    "rule", [Rule(Fraction(1, 10)), Rule(money=Fraction(50)), Rule(unbounded=True)], ids=["ε", "money", "any"]
+)
+@pytest.mark.parametrize("more", [0, 9])
+def test_people_of_a_register_with_a_rule_are_not_charged_to_an_older_one_without(
+    ledger: Ledger, holding: str, rule: Rule, more: int
+) -> None:
+    other = ledger.create_holding("B", unit="person", neighbours="add_remove", epsilon="9").id
+    own = [f"own {n}" for n in range(9)]
+    ledger.attach(other, "own", ledger.person_digests(own), ["stay"])
+    ledger.attach(holding, "print", ledger.person_digests(["anna", "ben"]), ["age"])
+    houses = [House(ledger, one, {}) for one in (holding, other)]
+    houses[0].name("Ada", "approve")
+    ledger.set_rule(holding, rule, "two persons")
+    given = ("later", ledger.person_digests(["anna", *own[:more]]), ["age"])
+    with pytest.raises(InputRefused, match=r"ledger\.known_people"):
+        ledger.attach(other, *given)
+    with pytest.raises(InputRefused, match=r"staff\.looser_rule"):
+        ledger.attach(other, *given, reason="In care for both")
+    houses[1].name("Eve", "approve")
+    ledger.set_rule(other, rule, "two persons")
+    ledger.attach(other, *given, reason="In care for both")
+    ledger.verify_chain()
+    for one in houses:
+        staff.sign_out(ledger.path, one.holding)
+
+
+@pytest.mark.parametrize(
     ("name", "code"),
     [
         ("A\u200bda", "odd_name"),

@@ -248,6 +248,20 @@ def test_a_person_of_the_list_is_one_of_the_table_however_both_are_written(tmp_p
     assert ("preparation.people_not_found" in codes) == (left == 3)
 
 
+@pytest.mark.parametrize("listed", ["1,3\n", "\t1\t\n\t3\t\n", "Ada;1\nBea;3\n"])
+def test_a_list_of_which_one_column_was_read_says_so(tmp_path, listed):
+    (tmp_path / "objected.csv").write_text(listed)
+    table = Table(pd.DataFrame({"p": ["1", "2", "3"]}))
+    steps = [{"step": "drop_people", "file": "objected.csv"}]
+    try:
+        after, _ = prepare(table, steps, Schema((Column("p", Role.PERSON_KEY),)), base=tmp_path)
+    except InputRefused as error:
+        assert error.code == "preparation.list_without_keys"
+    else:
+        found = {item.code: item for item in after.findings}
+        assert after.n_rows > 1 and found["preparation.first_of_list"].count > 1
+
+
 def refused(steps, schema=SCHEMA, **options):
     with pytest.raises(InputRefused) as caught:
         prepare(TABLE, steps, schema, **options)
