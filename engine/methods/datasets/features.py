@@ -57,6 +57,8 @@ MOST_ATTACKED, MOST_TRIED = 2_000, 32
 """People whose values are read, evenly spaced, and values that are tried of a number."""
 MOST_LEARNT = 20_000
 MOST_COORDINATES = 1_000
+APART = 1e6
+"""How far rows with different labels are apart to who searches, beyond any distance of features."""
 
 
 # --- columns as coordinates, and features of them -------------------------------------------------------
@@ -120,13 +122,22 @@ class Features:
 
 @dataclass(frozen=True)
 class Read:
-    """A table read for features: its coordinates, its two labels, and the features of each row."""
+    """A table read for features: its coordinates, its two labels, the features of each row.
+
+    ``beside`` has a column for each value of the label that leaves with the features; none where none does.
+    """
 
     coordinates: Coordinates
     rows: Floats
     labels: Mapping[str, Codes]
     features: Features
     made: Floats
+    beside: Floats
+
+    @property
+    def leaves(self) -> Floats:
+        """All that a recipient sees of each row."""
+        return np.column_stack([self.made, self.beside])
 
 
 # --- the method -----------------------------------------------------------------------------------------
@@ -246,7 +257,9 @@ class ProjectedRows(Method):
             parts = np.arange(1, options.groups) / options.groups
             edges = np.quantile((rows - mean) @ along.T, parts, axis=0).T
         features = Features(mean, along, edges)
-        return Read(coordinates, rows, labels, features, features.of(rows))
+        cells = len(coding.cells(self.schema.column(options.utility)))
+        beside = np.eye(cells)[labels["utility"]] if options.label else np.zeros((len(rows), 0))
+        return Read(coordinates, rows, labels, features, features.of(rows), beside)
 
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         frame, options = tables[MAIN].rows(), self.options
@@ -298,8 +311,9 @@ class Attack:
 
 
 def attacked(design: ProjectedRows, read: Read, frame: pd.DataFrame) -> Attack:
-    """Attack the features of a table, knowing how they were made and all but one value of each person."""
-    labels = {name: _label_read(read, codes) for name, codes in read.labels.items()}
+    """Attack what leaves of a table, knowing how it was made and all but one value of each person."""
+    seen = {"utility": read.made, "hidden": read.leaves}  # the told label is read where it does not stand
+    labels = {name: _label_read(seen[name], codes) for name, codes in read.labels.items()}
     known = {
         one.name: attribute_read(read, place, frame) for place, one in enumerate(read.coordinates.columns)
     }
@@ -309,9 +323,9 @@ def attacked(design: ProjectedRows, read: Read, frame: pd.DataFrame) -> Attack:
         "labels": labels,
         "attributes": {name: {k: round(v, 6) for k, v in asdict(one).items()} for name, one in known.items()},
         "worst": worst,
-        "alone": round(risk.alone(read.made), 6),
+        "alone": round(risk.alone(read.leaves), 6),
         "rebuilt": round(
-            risk.rebuilt(read.made[learnt], read.rows[learnt], read.made[others], read.rows[others]), 6
+            risk.rebuilt(read.leaves[learnt], read.rows[learnt], read.leaves[others], read.rows[others]), 6
         ),
     }
     values = {
@@ -331,9 +345,9 @@ def _halves(rows: int) -> tuple[Codes, Codes]:
     return places[::2], places[1::2]
 
 
-def _label_read(read: Read, codes: Codes) -> dict[str, Any]:
+def _label_read(seen: Floats, codes: Codes) -> dict[str, Any]:
     learnt, others = _halves(len(codes))
-    found = risk.read_label(read.made[learnt], codes[learnt], read.made[others], codes[others])
+    found = risk.read_label(seen[learnt], codes[learnt], seen[others], codes[others])
     told = {
         f"{name}_{part}": round(getattr(one, part), 6)
         for name, one in found.items()
@@ -368,9 +382,12 @@ def attribute_read(read: Read, place: int, frame: pd.DataFrame) -> risk.Attribut
     def of_value(at: int) -> Floats:
         would = rows.copy()
         would[:, own] = values[at]
-        return read.features.of(would)
+        return np.column_stack([read.features.of(would), APART * read.beside[looked]])
 
-    return risk.read_attribute(truth, weights, classes, read.made, looked, of_value)
+    seen = np.column_stack(
+        [read.made, APART * read.beside]
+    )  # a row with another label is nobody's who has this
+    return risk.read_attribute(truth, weights, classes, seen, looked, of_value)
 
 
 def _attributes_view(known: Mapping[str, risk.AttributeRead], figures: Mapping[str, Any]) -> TableView:

@@ -83,6 +83,28 @@ def test_what_leaves_are_features_and_the_label_of_the_same_row_in_another_order
     assert len(counts) == 10 and counts.between(30, 50).all()
 
 
+def test_the_attack_knows_the_label_that_leaves_beside_the_features(tmp_path):
+    """A hidden label that goes with the told one, rows that both tell apart, and a row that both find."""
+    chance, frame = np.random.default_rng(4), people()
+    frame["sex"] = np.where(chance.random(len(frame)) < 0.1, "no", frame["back"])
+    known = {"columns": ["dose", "drug"], "groups": 10}
+    _, beside = released(frame, tmp_path, **known)
+    _, alone = released(frame, tmp_path, **known, label=False)
+    read = {name: one.inside.figures for name, one in (("beside", beside), ("alone", alone))}
+    assert alone.inside.figures["labels"]["hidden"]["linear_area"] < 0.75
+    for who in ("linear", "boosted"):
+        assert read["beside"]["labels"]["hidden"][f"{who}_area"] > 0.85
+        assert read["beside"]["labels"]["utility"] == read["alone"]["labels"]["utility"]
+    assert read["beside"]["rebuilt"] > read["alone"]["rebuilt"]
+
+    few = people(150)
+    few.loc[few.index[few["back"] == "yes"][2:], "back"] = "no"
+    few.loc[few.index[0], "back"] = ""
+    (table,) = (found := released(few, tmp_path, groups=10)[1]).artefacts
+    only_one = (table.frame.value_counts() == 1).sum()
+    assert only_one and found.inside.figures["alone"] == pytest.approx(only_one / len(few), abs=1e-6)
+
+
 def test_missing_and_undeclared_cells_have_coordinates_of_their_own():
     frame = pd.DataFrame({"stay": [0, 20, None, 99], "drug": ["no", "yes", "x", None]})
     columns = (SCHEMA.column("stay"), SCHEMA.column("drug"))
