@@ -290,8 +290,16 @@ def plan_of_site(study: bytes, site: str, plan: Plan) -> Plan:
     plan
         Says which file is read and how it is prepared, and which register pays: nothing else of it is taken.
         Without a schema the study's own is, and without a word for who is protected the study's.
+
+    Raises
+    ------
+    InputRefused
+        As `try_out`; ``sums.other_totals``, ``exchanges.share.other_cells``: the coordinator wrote totals or
+        sums into the study that are not those of the method. A site would pay for a share that nobody takes.
     """
     found = site_files.read_study(study)
+    if try_out(found, len(found.roster)) != found.cells:
+        raise InputRefused("exchanges.share.other_cells")
     schema = plan.schemas.get(MAIN, found.schemas[MAIN])
     if not schema.protected:
         schema = schema.called_as(found.schemas[MAIN])

@@ -38,7 +38,8 @@ def design_of(study: Study, own: Schema | None = None) -> Method:
     Raises
     ------
     InputRefused
-        ``plan.unknown_method``; ``sites.method``: another version of it, or none that can be added up.
+        ``plan.unknown_method``; ``sites.method``: another version of it, or none that can be added up;
+        ``sums.other_totals``: it carries more or fewer totals than the rounds before have sums.
     """
     found = method(study.method)
     schemas = {name: one if own is None else one.called_as(own) for name, one in study.schemas.items()}
@@ -52,6 +53,9 @@ def design_of(study: Study, own: Schema | None = None) -> Method:
         raise InputRefused("sites.method", method=study.method)
     if not design.problems and (not is_summable(design) or study.rounds != max(len(design.rounds), 1)):
         raise InputRefused("sites.method", method=study.method)
+    before = design.rounds[: study.round - 1] if not design.problems else ()
+    if not design.problems and len(study.heard) != sum(sum(one.drawn().values()) for one in before):
+        raise InputRefused("sums.other_totals")  # a round would be paid, and the sums of another one told
     if not design.problems and study.way == ONE:
         loss = paid_in(study, design).loss
         if loss is None or shared(loss.events, study.least) is None:
@@ -74,7 +78,7 @@ def sums_in(study: Study, design: Method) -> int | None:
     """Return how many sums a round of a study has; None where there is one round, with all of them."""
     if study.rounds == 1:
         return None
-    return sum(paid_in(study, design).drawn().values())
+    return sum(design.rounds[study.round - 1].drawn().values())
 
 
 def study_problems(content: str) -> list[Problem]:

@@ -11,6 +11,7 @@ from math import isqrt
 import numpy as np
 
 from engine import arrays
+from engine.errors import InputRefused
 
 Integers = arrays.Integers
 
@@ -54,11 +55,18 @@ def overhearing(tell: Callable[[Integers], None], known: list[Integers] | None =
     """Tell a function every sum after its noise while this lasts, in this thread; never an exact one.
 
     The first sums are answered by what is ``known`` of them, which is taken from the list, and are not told.
+
+    Raises
+    ------
+    InputRefused
+        ``sums.other_totals``: what is known is of other sums.
     """
     before = _listener.get()
 
     def hear(values: Integers, draws: Integers) -> Integers:
         if known:
+            if known[0].size != values.size:
+                raise InputRefused("sums.other_totals")
             return known.pop(0).reshape(values.shape)
         answer = noisy(values, draws) if before is None else before(values, draws)
         tell(answer)

@@ -563,6 +563,41 @@ def test_totals_that_a_study_carries_are_signed(others: list[Site]) -> None:
     assert refusal(site_files.read_study, silent).startswith("document.")
 
 
+FORGED: dict[str, tuple[str, Callable[[Study], dict[str, Any]]]] = {
+    "too few totals": ("sums.other_totals", lambda found: {"round": 3, "heard": (totals_of(found, 1),)}),
+    "too many totals": (
+        "sums.other_totals",
+        lambda found: {"round": 2, "heard": (totals_of(found, 1), totals_of(found, 2))},
+    ),
+    "totals of other sums": (
+        "sums.other_totals",
+        lambda found: {"round": 2, "heard": (totals_of(found, 1)[1:],)},
+    ),
+    "other sums than the round has": (
+        "exchanges.share.other_cells",
+        lambda found: {"round": 2, "heard": (totals_of(found, 1),), "cells": (found.cells[0],)},
+    ),
+    "other sums of the first round": ("exchanges.share.other_cells", lambda found: {"cells": (1, 1)}),
+}
+
+
+def totals_of(found: Study, level: int) -> Any:
+    return np.zeros(found.cells[0] << (level - 1), dtype=np.int64)
+
+
+@pytest.mark.parametrize("case", list(FORGED))
+def test_a_site_pays_nothing_for_a_round_that_its_coordinator_forged(case: str, others: list[Site]) -> None:
+    """The sums of one round at the price of another, and shares that nobody could add up."""
+    roster = [Member(one.name, one.key.public) for one in others]
+    found = site_files.read_study(studies.make_study(ROUNDS, roster, "Centre", CENTRE))
+    code, changes = FORGED[case]
+    forged = replace(found, cells=(found.cells[0] * 2,))
+    forged = replace(forged, **changes(found))
+    study = site_files.written("study", forged.head, CENTRE.sign, forged.numbers)
+    assert refusal(others[0].share, study, "out") == code
+    assert others[0].spent == 0 and not (others[0].folder / "out").exists()
+
+
 def named(contents: list[bytes]) -> dict[str, bytes]:
     return dict(zip(SITES, contents, strict=True))
 
