@@ -20,6 +20,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +188,9 @@ class Server:
             for cell, form in zip(cells.to_pylist(), forms.to_pylist(), strict=True)
         )
         columns = ", ".join(f"CAST({one} AS {kind}){collation} AS {one}" for one in ("cell", "form"))
-        token = f"{{pairs {len(self._pairs) + 1}}}"
+        written = "\n".join((self.source, *self.cells.values(), *self._pairs, *self._pairs.values()))
+        names = (f"{{pairs {place}}}" for place in count(1))
+        token = next(one for one in names if one not in written)  # a column may be called so, or a key be so
         self._pairs[token] = f"VALUES {pairs}"
         return f"(SELECT {columns} FROM ({token}) AS pairs(cell, form))"
 

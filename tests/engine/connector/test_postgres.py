@@ -178,6 +178,28 @@ def test_every_query_keeps_the_same_rows_without_a_word_written(
     reading.let_go({MAIN: prepared})
 
 
+@pytest.mark.parametrize("name", ["{pairs 1}", "{pairs 2}", 'a"b', "a'; --", "$1", "%s", ":x", "\\"])
+def test_no_name_of_a_column_and_no_key_is_read_as_part_of_a_query(
+    name: str, postgres: Postgres, tmp_path: Path
+) -> None:
+    """Keys that have another form stand in a query: they end no name, and no name takes their place."""
+    keys = [' 7" AS c0 --', '7" AS c0 --', " '); COMMIT; --", "{pairs 1}", " {pairs 1}", " {pairs 2} "]
+    frame = pd.DataFrame({"person": keys, name: ["a", "b", "c", "a", "b", "c"]}, dtype="str")
+    filled(postgres, frame)
+    schema = Schema((keyed(2).columns[0], replace(keyed(2).columns[1], name=name)), 2)
+    plan = replace(on_server(plan_for("counts"), address(postgres, tmp_path)), schemas={MAIN: schema})
+    (tmp_path / "room").mkdir()
+    store = Store(tmp_path / "room", (name,), schema.person_key)
+    prepared = reading.read(plan, base=tmp_path, store=store, grouped=True, password=PASSWORD)
+    used = reading.cap_rows(prepared, seeded_noise(1))
+    found = Counter[str]()
+    for rows, often in used.tallied([name]):
+        assert often is not None
+        found.update(dict(zip(rows[name], often.tolist(), strict=True)))
+    assert found == Counter({"a": 2, "b": 2, "c": 2}) and prepared.count_people()["people"] == 4
+    reading.let_go({MAIN: prepared})
+
+
 def test_alike_rows_have_a_lot_each(postgres: Postgres, tmp_path: Path) -> None:
     people = [f"p{number}" for number in range(2000) for _ in range(10)]
     frame = pd.DataFrame({"person": people, "x": (["a"] * 9 + ["b"]) * 2000})
