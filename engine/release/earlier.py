@@ -26,6 +26,7 @@ from engine.ledger.staff import APPROVED
 from engine.methods.catalogue import method as find_method
 from engine.methods.earlier import NOTHING, Earlier, EarlierRelease, Shared
 from engine.methods.protocol import MAIN, Method, Rows
+from engine.methods.values import columns_named
 from engine.release import charge
 from engine.release.bundle import INTERNAL, RELEASE, SUMS
 from engine.release.nearby import bundles
@@ -123,10 +124,10 @@ def shows_rows(method: type[Method]) -> bool:
 
 
 def told_of(folder: Path) -> bytes | None:
-    """Return what a bundle tells everybody, for the ledger to keep; of rows the names of their columns alone.
+    """Return what a bundle tells everybody, for the ledger to keep; of rows the names of columns alone.
 
-    None where its method compares with nothing and shows no rows, and where its files are not those that its
-    sums name.
+    Of those that leave, and of those that they were made of. None where its method compares with nothing and
+    shows no rows, and where its files are not those that its sums name.
     """
     try:
         lines = read_text(folder / RELEASE / SUMS, bounded.SUMS).splitlines()
@@ -145,7 +146,8 @@ def told_of(folder: Path) -> bytes | None:
         parameters = dict(tree["decided"]["parameters"])
         if not method.compares:
             columns = {str(name) for one in tree["artefacts"] for name in one.get("columns", ())}
-            parameters = {"columns": sorted(columns)}
+            made_of = columns_named(method.parameters, parameters).get(MAIN, ())  # features have other names
+            parameters = {"columns": sorted(columns.union(made_of))}
         told = {
             "version": 1,
             "method": method.id,

@@ -14,6 +14,7 @@ from engine.methods.catalogue import method
 from engine.release.earlier import shows_rows, told_of
 from engine.release.rows_beside import ROWS_BESIDE, beside
 from engine.release.run import run
+from tests.engine.methods.examples_run import ran
 from tests.engine.methods.statistics.test_protected_table import COUNTS, people_table, plan_for, stays
 from tests.engine.release.test_earlier import forget, month
 
@@ -91,6 +92,15 @@ def test_what_is_made_at_the_same_moment_or_was_killed_is_asked_about(tmp_path, 
     assert [one.state for one in ledger.entries()] == ["spent"]
     with pytest.raises(InputRefused, match="rows_beside"):
         released(tmp_path, ledger, "table", "two", frame)
+
+
+def test_features_count_as_the_columns_that_they_are_made_of():
+    """They have names of their own, and a table after them is asked about as one before them is."""
+    ((plan, folder),) = ran(method("datasets.features"))
+    made_of = {*plan.parameters["columns"], plan.parameters["utility"], plan.parameters["hidden"]}
+    kept = json.loads(told_of(folder))
+    named = {one for one in kept["parameters"]["columns"] if not one.startswith("feature_")}
+    assert kept["files"] == {} and named == made_of
 
 
 def test_which_ways_show_rows_of_people():
