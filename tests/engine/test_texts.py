@@ -17,6 +17,7 @@ from engine import texts
 from engine.errors import InputRefused
 from engine.methods.catalogue import methods
 from engine.methods.protocol import Method
+from engine.views import Text
 
 ROOT = Path(__file__).resolve().parents[2]
 ERRORS = ("InputRefused", "VerificationFailed", "EngineError", "Problem")
@@ -254,3 +255,19 @@ def test_no_text_says_one_of_several() -> None:
 def test_no_place_has_the_name_of_what_says_in_which_language() -> None:
     wrong = [id for id, pattern in texts.catalogue().items() if "language" in texts.placeholders(pattern)]
     assert not wrong, "`text` itself takes it"
+
+
+def test_values_are_quoted_and_texts_within_texts_said_in_the_language():
+    coarser = {"values": ("[0, 10)", "*")}
+    for language, quoted in (
+        ("en", "“[0, 10)”, “*”"),
+        ("de", "„[0, 10)“, „*“"),
+        ("fr", "«\u00a0[0, 10)\u00a0», «\u00a0*\u00a0»"),
+    ):
+        assert quoted in texts.text("datasets.coarser", language=language, **coarser)
+        whole = {"first": Text("datasets.coarser", coarser), "second": 1234.5}
+        said = texts.text("bundle.both", language=language, **whole)
+        assert quoted in said and texts.number(1234.5, language=language) in said
+    many = texts.text("datasets.coarser", values=[str(place) for place in range(texts.MOST_QUOTED + 3)])
+    assert many.count("“") == texts.MOST_QUOTED and "” …" in many
+    assert "“a”, “b”" in texts.text("datasets.coarser", values="“a”, “b”")  # as earlier evidence holds it

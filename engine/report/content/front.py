@@ -364,10 +364,9 @@ def _who(evidence: PublicEvidence) -> Iterator[Row]:
     purpose = evidence.purpose
     for name in ("organisation", "recipient", "use"):
         yield Row(say(f"cover.{name}"), stated_or_not(purpose, name))
-    agreement = stated_or_not(purpose, "agreement")
-    expires = str(purpose.get("expires", ""))
-    until = day(expires) if expires else say("words.not_stated")
-    yield Row(say("cover.agreement"), say("front.until", agreement=agreement, day=until))
+    agreement, expires = stated_or_not(purpose, "agreement"), str(purpose.get("expires", ""))
+    until = say("front.until", agreement=agreement, day=day(expires)) if expires else agreement
+    yield Row(say("cover.agreement"), until)
     about = [str(purpose.get(name, "")) for name in ("population", "period", "inclusion")]
     yield Row(say("cover.about"), "; ".join(filter(None, about)) or say("words.not_stated"))
     yield Row(say("cover.approver"), stated_or_not(purpose, "approver"))

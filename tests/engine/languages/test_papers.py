@@ -1,0 +1,81 @@
+"""Papers in another language: nothing of English is left in the numbers, marks and words that code writes."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine import texts
+from engine.evidence import read_public, words_of
+from engine.methods.catalogue import methods
+from engine.release.readme import readme
+from engine.report import external_document, internal_document
+from engine.report import html as pages
+from tests.engine.languages import trial
+from tests.engine.methods import examples_run
+
+FEW = (
+    *("datasets.k_anonymity", "datasets.marginals", "datasets.pseudonyms", "models.additive"),
+    *("services.private_queries", "statistics.flows", "statistics.means", "statistics.protected_table"),
+)
+NUMBER = re.compile(r"(?<![\w.,·'/-])\d+[.,]\d+(?![\w./-])")
+WORD = re.compile(r"(?<![\w./:@-])[A-Za-z]{4,}(?![\w/@-]|\.\w)")
+NAMES = {"Custos", "GDPR", "HTML", "PROV", "README", "SHA256SUMS", "Python", "missing", "other", "column"}
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with trial.spoken(tmp_path_factory.mktemp("texts")) as code:
+        yield code
+
+
+def papers(folder: Path, language: str) -> Iterator[str]:
+    """Give the lines of both reports and README, but for what is a source or made of letters at random."""
+    for part, document in (("release", external_document), ("internal", internal_document)):
+        written = (folder / part / "evidence.json").read_bytes()
+        tree = json.loads(written)
+        with texts.speaking(words_of(tree["decided"])):
+            page = pages.render(document(written), evidence=b"{}", language=language).decode()
+            if part == "release":
+                page += readme(read_public(tree), language=language)
+        plain = re.sub(r"<(script|style|code)[^>]*>.*?</\1>", " ", page, flags=re.DOTALL)
+        for line in html.unescape(re.sub(r"<[^>]+>", "\n", plain)).splitlines():
+            if not re.search(r"doi:|arXiv:|hdl:|isbn:", line):
+                yield line.strip()
+
+
+def custodians(folder: Path) -> str:
+    """Return what the custodian wrote or has in the table, and what names the program and its sources."""
+    tree = json.loads((folder / "internal" / "evidence.json").read_text(encoding="utf-8"))
+    named = json.dumps([tree[name] for name in ("method", "program", "artefacts", "decided", "purpose")])
+    named += json.dumps([tree["internal"].get(name) for name in ("plan", "price")], ensure_ascii=False)
+    named += "".join(path.read_text(encoding="utf-8") for path in folder.parent.glob("*/release/*.csv"))
+    return named.casefold()
+
+
+def meanings(folder: Path) -> set[str]:
+    """Return what the dictionary says: it is English where papers were wished for in no other language."""
+    tree = json.loads((folder / "release" / "evidence.json").read_text(encoding="utf-8"))
+    lines = [line for entry in tree["dictionary"] for line in (entry, *entry.get("columns", ()))]
+    return {str(line["meaning"]) for line in lines if "meaning" in line}
+
+
+@pytest.mark.parametrize("method_id", FEW)
+def test_no_english_number_mark_or_word_is_left_in_papers_of_another_language(spoken: str, method_id: str):
+    (method,) = (one for one in methods() if one.id == method_id)
+    english = "\n".join(texts.catalogue().values())
+    for _, folder in examples_run.ran(method):
+        known, said = custodians(folder), meanings(folder)
+        for line in papers(folder, spoken):
+            if line in said:
+                continue
+            assert not set("“”") & set(line), line
+            left = [one for one in NUMBER.findall(line) if one not in known and one not in english]
+            assert not left, (left, line)
+            words = [one for one in WORD.findall(line) if one.casefold() not in known and one not in NAMES]
+            assert not words, (words, line)
