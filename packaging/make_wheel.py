@@ -6,6 +6,8 @@ and their imports say so. `renamed` changes nothing else, and `engine.release.pr
 it back, so that a checkout and what is installed from it make papers that agree.
 
 Standard library only: a wheel is made without a network. Two of one state are the same, byte for byte.
+
+The part that connects to a server is not in it: ``make_wheel.py --connector [FOLDER]`` makes a wheel of that.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "custos"
 FOLDERS = ("app", "engine", "resources")
+CONNECTOR = "engine/connector"
 OWN = ROOT / "packaging" / "installed"
 SOURCES = ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", *FOLDERS, "packaging")
 WHEEL = b"Wheel-Version: 1.0\nGenerator: custos\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -96,7 +99,7 @@ def _texts(node: ast.AST) -> list[str]:
 
 
 def contents() -> Iterator[tuple[str, bytes]]:
-    """Yield every file of the package by its path in the wheel.
+    """Yield every file of the package by its path in the wheel: all but the connector.
 
     Raises
     ------
@@ -107,16 +110,23 @@ def contents() -> Iterator[tuple[str, bytes]]:
         if path.is_file():
             yield f"{NAME}/{path.name}", path.read_bytes()
     for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*")):
-            if not path.is_file() or "__pycache__" in path.parts:
-                continue
-            content = path.read_bytes()
-            if path.suffix == ".py":
-                source = renamed(content.decode())
-                if left := names_left(source):
-                    raise ValueError(f"{path.relative_to(ROOT)}: not there when installed: {', '.join(left)}")
-                content = source.encode()
-            yield f"{NAME}/{path.relative_to(ROOT).as_posix()}", content
+        for name, content in _installed(ROOT / folder):
+            if not name.startswith(f"{NAME}/{CONNECTOR}/"):
+                yield name, content
+
+
+def _installed(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a folder as they are installed."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file() or "__pycache__" in path.parts:
+            continue
+        content = path.read_bytes()
+        if path.suffix == ".py":
+            source = renamed(content.decode())
+            if left := names_left(source):
+                raise ValueError(f"{path.relative_to(ROOT)}: not there when installed: {', '.join(left)}")
+            content = source.encode()
+        yield f"{NAME}/{path.relative_to(ROOT).as_posix()}", content
 
 
 def project() -> dict[str, Any]:
@@ -158,18 +168,39 @@ def build_wheel(
     wheel_directory: str, config_settings: object = None, metadata_directory: str | None = None
 ) -> str:
     """Write the wheel into a folder and return its name; pip asks this (PEP 517)."""
+    return _write_wheel(wheel_directory, NAME, dict(contents()), metadata(), entry_points())
+
+
+def build_connector(wheel_directory: str) -> str:
+    """Write the wheel of the connector, which lays itself beside the program, and return its name."""
     said = project()
-    information = f"{NAME}-{said['version']}.dist-info"
-    files = dict(contents())
-    files[f"{information}/METADATA"] = metadata().encode()
+    lines = [
+        "Metadata-Version: 2.4",
+        f"Name: {NAME}-connector",
+        f"Version: {said['version']}",
+        "Summary: Lets Custos ask a database server for counts. It opens the only connection.",
+        f"License-Expression: {said['license']}",
+        "License-File: LICENSE",
+        f"Requires-Python: {said['requires-python']}",
+        f"Requires-Dist: {NAME}=={said['version']}",
+        *(f"Requires-Dist: {one}" for one in said["optional-dependencies"]["connector"]),
+    ]
+    files = dict(_installed(ROOT / CONNECTOR))
+    return _write_wheel(wheel_directory, f"{NAME}_connector", files, "\n".join([*lines, ""]))
+
+
+def _write_wheel(folder: str, name: str, files: dict[str, bytes], about: str, commands: str = "") -> str:
+    information = f"{name}-{project()['version']}.dist-info"
+    files[f"{information}/METADATA"] = about.encode()
     files[f"{information}/WHEEL"] = WHEEL
-    files[f"{information}/entry_points.txt"] = entry_points().encode()
+    if commands:
+        files[f"{information}/entry_points.txt"] = commands.encode()
     files[f"{information}/licenses/LICENSE"] = (ROOT / "LICENSE").read_bytes()
     record = f"{information}/RECORD"
     lines = [f"{name},sha256={_digest(content)},{len(content)}\n" for name, content in files.items()]
     files[record] = "".join([*lines, f"{record},,\n"]).encode()
-    name = f"{NAME}-{said['version']}-py3-none-any.whl"
-    with zipfile.ZipFile(Path(wheel_directory) / name, "w", zipfile.ZIP_DEFLATED) as wheel:
+    name = f"{name}-{project()['version']}-py3-none-any.whl"
+    with zipfile.ZipFile(Path(folder) / name, "w", zipfile.ZIP_DEFLATED) as wheel:
         for path, content in files.items():
             entry = zipfile.ZipInfo(path, WHEN)
             entry.external_attr = 0o644 << 16
@@ -209,6 +240,8 @@ get_requires_for_build_sdist = get_requires_for_build_wheel
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist")
+    given = [one for one in sys.argv[1:] if one != "--connector"]
+    build = build_wheel if given == sys.argv[1:] else build_connector
+    target = Path(given[0] if given else ROOT / "dist")
     target.mkdir(parents=True, exist_ok=True)
-    print(target / build_wheel(str(target)))
+    print(target / build(str(target)))

@@ -27,11 +27,38 @@ TOP = {
     "tests",
     "packaging",
 }
-NETWORK = {
-    "socket", "ssl", "http", "urllib", "ftplib", "smtplib", "poplib", "imaplib", "telnetlib", "xmlrpc",
-    "socketserver", "asyncio", "requests", "httpx", "aiohttp", "websockets", "urllib3",
+PLAIN = {
+    "__future__", "abc", "argparse", "base64", "binascii", "bisect", "codecs", "collections",
+    "contextlib", "contextvars", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum",
+    "errno", "fcntl", "fractions", "functools", "gc", "getpass", "gettext", "glob", "hashlib", "heapq",
+    "hmac", "html", "importlib", "inspect", "io", "ipaddress", "itertools", "json", "logging", "math",
+    "msvcrt", "numbers", "os", "pathlib", "pkgutil", "platform", "posixpath", "queue", "re", "secrets",
+    "shutil", "signal", "sqlite3", "stat", "statistics", "string", "struct", "sys", "tarfile",
+    "tempfile", "textwrap", "threading", "time", "tomllib", "traceback", "types", "typing",
+    "unicodedata", "uuid", "warnings", "weakref", "winreg", "xml", "zipfile", "zlib", "zoneinfo",
 }  # fmt: skip
-PICKLE = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+LIBRARIES = {
+    "charset_normalizer", "cryptography", "dp_accounting", "highspy", "matplotlib", "numpy", "openpyxl",
+    "pandas", "platformdirs", "pyarrow", "pypdf", "pyreadstat", "PySide6", "scipy", "shiboken6",
+    "sklearn", "threadpoolctl", "typst",
+}  # fmt: skip
+MAY_IMPORT = PLAIN | LIBRARIES | {"app", "engine", "resources"}
+"""What modules of the program may import: nothing else, so that no driver opens a socket behind its back."""
+MAY_TOO = {
+    "concurrent": {"engine/privacy/sampled_sensitivity/ridge.py", "engine/table/reading/text.py"},
+    "ctypes": {"engine/computer/silence.py", "engine/ledger/process.py", "engine/memory.py"},
+    "duckdb": {"engine/table/reading/duck.py"},  # locked before it reads
+    "multiprocessing": {"app/__main__.py"},
+    "subprocess": {"engine/ledger/process.py", "engine/table/server.py"},
+}
+"""What single modules may import as well."""
+CONNECTOR = "engine/connector"
+OF_CONNECTOR = {
+    *("__future__", "collections", "engine", "hashlib", "ipaddress", "json", "ssl", "sys", "typing"),
+    *("pg8000", "pyarrow"),
+}
+"""What the one part may import that opens a connection, in a process of its own."""
+NO_PARTS = ("PySide6.QtNetwork", "PySide6.QtWeb", "pyarrow.flight", "pyarrow.fs", "importlib.resources.http")
 LONGEST = 900
 METHODS = "engine.methods"
 
@@ -71,8 +98,40 @@ def offenders(paths: Collection[Path], offends: Callable[[Path], bool]) -> list[
     return [str(path.relative_to(ROOT)) for path in paths if offends(path)]
 
 
-def test_no_network_and_no_pickle() -> None:
-    assert not offenders(sources("engine", "app"), lambda path: bool(tops(path) & (NETWORK | PICKLE)))
+def offline() -> list[Path]:
+    connector = sources(CONNECTOR)
+    assert connector
+    return [path for path in sources("engine", "app") if path not in connector]
+
+
+def test_modules_import_what_is_listed_and_nothing_else() -> None:
+    """No network and no pickle, and no driver of a database that opens a connection itself."""
+
+    def offends(path: Path) -> bool:
+        name = path.relative_to(ROOT).as_posix()
+        further = {module for module, files in MAY_TOO.items() if name in files}
+        has_part = any(one.startswith(NO_PARTS) for one in imported(path))
+        return bool(tops(path) - MAY_IMPORT - further) or has_part
+
+    assert not offenders(offline(), offends)
+
+
+def test_the_list_names_nothing_that_nobody_imports() -> None:
+    used = {name for path in offline() for name in tops(path)}
+    assert used >= MAY_IMPORT - {"resources"}
+    for module, files in MAY_TOO.items():
+        assert {str(path.relative_to(ROOT)) for path in offline() if module in tops(path)} == files, module
+
+
+def test_only_the_connector_can_connect_and_nothing_imports_it() -> None:
+    assert {name for path in sources(CONNECTOR) for name in tops(path)} == OF_CONNECTOR
+    of_engine = {
+        name for path in sources(CONNECTOR) for name in imported(path) if name.split(".")[0] == "engine"
+    }
+    assert of_engine == {"engine.connector.postgres"}
+    assert not offenders(
+        offline(), lambda path: any(name.startswith("engine.connector") for name in imported(path))
+    )
 
 
 def test_the_engine_knows_no_screen() -> None:

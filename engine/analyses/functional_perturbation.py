@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -180,7 +180,7 @@ class FunctionalPerturbation(Analysis):
         own = figures["sensitivity"]
         moved = tuple(
             (self.word(f"sensitivity.{name}"), float(f"{own[name]:.4g}"))
-            for name in ("printed", "exact", "found")
+            for name in ("printed", "corrected", "exact", "found")
         )
         guesses = tuple(
             (self.word(f"attack.{name}"), round(guessed[name], 3))
@@ -311,8 +311,10 @@ def classes(
         way: float(np.mean(np.sign(told + noises.get(way, 0.0) * one) != signs[other]))
         for way, one in drawn.items()
     }
-    said = _released_classes(setting, rows[own], signs[own], rows[other], chance)
-    return found | {"released": float(np.mean(said != signs[other]))}
+    said = released_votes(
+        rows[own], signs[own], rows[other], ends=FLOWERS, budget=_budget(setting), chance=chance
+    )
+    return found | {"released": float(np.mean(np.where(said > 0, 1.0, -1.0) != signs[other]))}
 
 
 EXPERIMENTS: dict[str, Callable[[Setting, np.random.Generator], dict[str, float]]] = {
@@ -324,13 +326,14 @@ EXPERIMENTS: dict[str, Callable[[Setting, np.random.Generator], dict[str, float]
 
 
 def sensitivities(model: str, rows: int, chance: np.random.Generator, tries: int = 200) -> dict[str, float]:
-    """Return the printed and the exact sensitivity of a model, and the largest that a search attained."""
+    """Return the sensitivities of a model: printed, corrected, exact, and the largest that was found."""
     low, high = BOX
     if model == HISTOGRAM:
         scale = BINS / (rows * (high - low))
         one, other = chance.integers(BINS, size=(2, tries))
         found = float(np.linalg.norm(np.eye(BINS)[one] - np.eye(BINS)[other], axis=1).max())
-        return {"printed": 2 * scale, "exact": sqrt(2) * scale, "found": found * scale}
+        own = {"printed": 2 * scale, "corrected": sqrt(2) * scale}
+        return own | {"exact": sqrt(2) * scale, "found": found * scale}
     if model == DENSITY:
         peak = 1 / (sqrt(2 * pi) * WIDTH * rows)
         ends = np.append(chance.uniform(low, high, (tries, 2)), [BOX], axis=0)
@@ -338,6 +341,7 @@ def sensitivities(model: str, rows: int, chance: np.random.Generator, tries: int
         exact = forms.density_sensitivity(rows, columns=1, width=WIDTH, reach=high - low)
         return {
             "printed": sqrt(2) * peak,
+            "corrected": sqrt(2) * peak,
             "exact": exact,
             "found": float(np.sqrt(2 - 2 * alike).max()) * peak,
         }
@@ -349,13 +353,14 @@ def sensitivities(model: str, rows: int, chance: np.random.Generator, tries: int
         angles = places @ features
         moved = np.concatenate([np.cos(angles), np.sin(angles)], axis=2) / sqrt(50)
         found = float(np.linalg.norm(moved[:, 0] + moved[:, 1], axis=1).max())
-        return {"printed": both, "exact": both, "found": found / rows}
+        return {"printed": both, "corrected": both, "exact": both, "found": found / rows}
     process, reach = _process(invent_women(rows, chance)[0]), HEIGHTS[1] - HEIGHTS[0]
     gram = process.signal * forms.similarity(process.places, process.places, process.width)
     columns = np.linalg.solve(gram + process.noise * np.eye(rows), reach * np.eye(rows))
     found = max(sqrt(float(one @ gram @ one)) for one in columns.T)
     return {
         "printed": process.printed_sensitivity(reach, with_signal=False),
+        "corrected": process.printed_sensitivity(reach),
         "exact": process.sensitivity(reach),
         "found": found,
     }
@@ -484,16 +489,34 @@ def _released_density(
     return np.asarray(value / (BOX[1] - BOX[0]))
 
 
-def _released_classes(
-    setting: Setting, rows: Floats, signs: Floats, asked: Floats, chance: np.random.Generator
+def released_votes(
+    rows: Floats,
+    signs: Floats,
+    asked: Floats,
+    *,
+    ends: Sequence[tuple[float, float]],
+    budget: Budget,
+    chance: np.random.Generator,
+    similar: str = "medium",
 ) -> Floats:
-    """Return what `models.kernel_classes` says of flowers: −1 or 1."""
-    names = [f"c{place}" for place in range(len(FLOWERS))]
-    columns = [_column(name, Kind.NUMBER, **_ends(*ends)) for name, ends in zip(names, FLOWERS, strict=True)]
+    """Return the votes that `models.kernel_classes` has at other rows, by the code that releases them.
+
+    Parameters
+    ----------
+    rows, signs
+        Numbers, shape (n, d), and −1 or 1.
+    asked
+        Where votes are asked for, shape (m, d).
+    ends
+        What is declared of every column.
+    budget, chance, similar
+        Of the release.
+    """
+    names = [f"c{place}" for place in range(len(ends))]
+    columns = [_column(name, Kind.NUMBER, **_ends(*own)) for name, own in zip(names, ends, strict=True)]
     schema = Schema((_column("kind", Kind.CATEGORY, values=("-1", "1")), *columns))
-    given = {"target": "kind", "predictors": names}
-    design = _design("models.kernel_classes", schema, given, _budget(setting))
+    given = {"target": "kind", "predictors": names, "similar": similar}
+    design = _design("models.kernel_classes", schema, given, budget)
     frame = pd.DataFrame(rows, columns=names).assign(kind=[str(int(one)) for one in signs])
     noisy = design.division.noisy(VOTES, design.exact(Table(frame)), Noise(chance.bytes))
-    said = kernel_classes.predict(design.content(noisy), pd.DataFrame(asked, columns=names))
-    return np.asarray(said.astype(float))
+    return kernel_classes.votes(design.content(noisy), pd.DataFrame(asked, columns=names))

@@ -8,26 +8,22 @@ from math import exp
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from engine import arrays
 from engine.analyses.functional_forms import similarity
+from engine.analyses.functional_perturbation import released_votes
 from engine.analyses.protocol import Analysis, Answer, Context
 from engine.analyses.shared import INTEGER, NUMBER
-from engine.methods.catalogue import method as find_method
-from engine.methods.models import kernel_classes
 from engine.methods.parameters import Parameter
-from engine.methods.protocol import MAIN, Budget, Reference
+from engine.methods.protocol import Budget, Reference
 from engine.privacy.at_risk.inputs import positive
-from engine.privacy.noise import Noise
 from engine.privacy.promise import Neighbours
-from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from engine.views import TableView
 
 Floats = arrays.Floats
 
-COLUMNS = 4
+COLUMNS, ENDS = 4, ((-1.0, 1.0),) * 4
 FLIPPED = 0.3
 """Share of people whose answer has nothing to do with their columns."""
 CLOSE = 0.5
@@ -135,7 +131,10 @@ def audit(people: int, epsilon: Fraction, chance: np.random.Generator) -> dict[s
     gram = similarity(rows[inside], rows[inside], CLOSE)
     weights = np.linalg.solve(gram + 1e-3 * np.eye(people), signs[inside])
     sure = signs * (similarity(rows, rows[inside], CLOSE) @ weights)
-    private = signs * _private_votes(rows, signs, inside, epsilon, chance)
+    budget = Budget(epsilon, DELTA, Neighbours.REPLACE_ONE)
+    private = signs * released_votes(
+        rows[inside], signs[inside], rows, ends=ENDS, budget=budget, chance=chance, similar="wide"
+    )
     return {
         "scores": area(sure[inside], sure[~inside]),
         "decimal": area(sure[inside].round(1), sure[~inside].round(1)),
@@ -146,30 +145,6 @@ def audit(people: int, epsilon: Fraction, chance: np.random.Generator) -> dict[s
         "right_close": float((sure[~inside] > 0).mean()),
         "right_private": float((private[~inside] > 0).mean()),
     }
-
-
-def _private_votes(
-    rows: Floats, signs: Floats, inside: arrays.Bools, epsilon: Fraction, chance: np.random.Generator
-) -> Floats:
-    """Return the votes of `models.kernel_classes`, fitted to those inside."""
-    ends = {"minimum": Fraction(-1), "maximum": Fraction(1)}
-    names = [f"c{place}" for place in range(COLUMNS)]
-    columns = [_column(name, Kind.NUMBER, **ends) for name in names]
-    kind = find_method("models.kernel_classes")
-    request = kind.make_request(
-        {MAIN: Schema((_column("kind", Kind.CATEGORY, values=("-1", "1")), *columns))},
-        {"target": "kind", "predictors": names, "similar": "wide"},
-        budget=Budget(epsilon, DELTA, Neighbours.REPLACE_ONE),
-    )
-    design: Any = kind(request)
-    frame = pd.DataFrame(rows, columns=names).assign(kind=[str(int(one)) for one in signs])
-    exact = design.exact(Table(frame[inside]))
-    noisy = design.division.noisy(kernel_classes.VOTES, exact, Noise(chance.bytes))
-    return kernel_classes.votes(design.content(noisy), frame)
-
-
-def _column(name: str, kind: Kind, **domain: Any) -> Column:
-    return Column(name, Role.OTHER, kind, domain=Domain(**domain), domain_origin=Origin.DECLARED)
 
 
 def area(members: Floats | arrays.Bools, others: Floats | arrays.Bools) -> float:

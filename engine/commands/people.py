@@ -16,6 +16,7 @@ from engine.commands.values import (
     first_line,
     ledger_path,
     pair,
+    password_for,
     register_named,
     write_bytes,
 )
@@ -51,6 +52,7 @@ def add_commands(add: Commands) -> None:
     prepare.add_argument("--known", metavar="FOLDER", help="known", **several)
     prepare.add_argument("--reason", metavar="NAME=TEXT", help="reason_as_for_run", **several)
     prepare.add_argument("--signing-passphrase-file", metavar="FILE", help="opens_signing")
+    prepare.add_argument("--server-password-from", metavar="VARIABLE", help="server_password")
     add_person(prepare)
     approve = add("approve", approve_command, _approve_lines)
     approve.add_argument("request", metavar="REQUEST.json")
@@ -181,6 +183,7 @@ def prepare_command(options: argparse.Namespace) -> Answer:
         known=tuple(map(Path, options.known)),
         progress=options.progress,
         signing_passphrase=first_line(Path(opens)) if opens else None,
+        password=password_for(plan, path.parent, options.server_password_from),
     )
     write_bytes(Path(options.out), content)
     return {"request": options.out, "plan_fingerprint": plan.fingerprint}, 0

@@ -24,6 +24,7 @@ from engine.commands.values import (
     ledger_path,
     number_option,
     pair,
+    password_for,
     read_schema,
     read_text,
     relative,
@@ -66,6 +67,7 @@ def add_commands(add: Commands) -> None:
     add_person(run)
     run.add_argument("--seal-passphrase-file", metavar="FILE", help="encrypts_inside")
     run.add_argument("--key", metavar="FILE", help="earlier_key")
+    run.add_argument("--server-password-from", metavar="VARIABLE", help="server_password")
 
 
 def plan_check_command(options: argparse.Namespace) -> Answer:
@@ -157,7 +159,9 @@ def run_command(options: argparse.Namespace) -> Answer:
         signing_passphrase=signing,
         approval=read_carried(Path(options.approval)) if options.approval else None,
         seals=sealer is not None,
+        password=password_for(plan, path.parent, options.server_password_from),
     )
+    asked = _asked(bundle.folder)
     has_key = (bundle.folder / KEY).is_dir()
     why = ""
     try:
@@ -178,12 +182,29 @@ def run_command(options: argparse.Namespace) -> Answer:
         ],
         "sealed": sealer is not None and not why,
         "not_sealed": why,
+        **asked,
     }, 2 if why else 0
+
+
+def _asked(folder: Path) -> dict[str, Any]:
+    """Return what a run asked of a server, from the evidence that stays; nothing where none was asked."""
+    from engine import strict_json
+    from engine.bounded import EVIDENCE, read_bytes
+    from engine.release.bundle import INTERNAL
+
+    evidence = strict_json.loads(read_bytes(folder / INTERNAL / "evidence.json", EVIDENCE))
+    read = evidence["internal"]["input"]
+    if "address" not in read:
+        return {}
+    about = {name: read[name] for name in ("address", "queries", "sent", "received")}
+    return {"asked": {**about, "rows": read["fetched"]}}
 
 
 def _run_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     done = "run_sealed" if answer["sealed"] else "run_open" if answer["not_sealed"] else "run_done"
     yield texts.text(f"commands.{done}", language=language, folder=answer["bundle"])
+    if "asked" in answer:
+        yield texts.text("commands.run_asked", language=language, **answer["asked"])
     if answer["key"] and not answer["sealed"]:
         yield texts.text("commands.run_key", language=language)
     yield from answer["lists"]

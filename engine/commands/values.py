@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import getpass
 import os
+import sys
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import bounded, strict_json
 from engine.errors import InputRefused
+
+if TYPE_CHECKING:
+    from engine.release.plan import Plan
 
 
 def read_schema(path: Path) -> Any:
@@ -88,6 +93,24 @@ def json_file(path: Path) -> Any:
 def first_line(path: Path) -> str:
     """Return the first line of a file, for what must not stand on a command line."""
     return read_text(path, "commands.not_readable").split("\n", 1)[0].rstrip("\r")
+
+
+def password_for(plan: Plan, base: Path, variable: str | None) -> str | None:
+    """Return the password for the server that a plan names: from an environment variable, or asked for.
+
+    Nobody is asked where no terminal is there; it stands nowhere afterwards.
+    """
+    from engine.table.server import SUFFIX, Address
+
+    files = [base / one.path for one in plan.files.values() if one.path.lower().endswith(SUFFIX)]
+    if not files:
+        return None
+    if variable is not None:
+        return os.environ.get(variable)
+    if not sys.stdin.isatty():
+        return None
+    address = Address.read(files[0])
+    return getpass.getpass(f"{address.user}@{address.said}: ")
 
 
 def content(path: Path) -> bytes:

@@ -18,7 +18,7 @@ from engine.evaluation.protocol import (
 )
 from engine.memory import give_back
 from engine.progress import Progress
-from engine.table.stored import Stored
+from engine.table.table import Held
 from engine.views import Text, TextView, View
 
 Answer = TypeVar("Answer", PublicMeasured, InternalMeasured)
@@ -75,7 +75,7 @@ def evaluate(measures: Sequence[PublicMeasure | InternalMeasure], context: Priva
         if isinstance(one, PublicMeasure):
             released = Released(context.subject, context.release, progress)
             public[one.id] = _ask(one.evaluate, released, PublicMeasured)
-        elif one.asks_rows and isinstance(context.used, Stored):
+        elif one.asks_rows and isinstance(context.used, Held):
             said = TextView(Text("evaluation.not_asked.title"), (Text("evaluation.not_asked.what"),))
             internal[one.id] = InternalMeasured((said,), {"not_asked": "needs_all_rows"})
         else:

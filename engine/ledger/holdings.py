@@ -34,7 +34,7 @@ def refuse_looser(staff: Staff, target: Holding, matches: Sequence[Match]) -> No
         ``staff.looser_rule``: else one person could pass over the rule of those who know the people.
     """
     own = staff.rule(target.id).tightened(rule_of_computer())
-    for known in matches:
+    for known in (*matches, *(one.further for one in matches if one.further is not None)):
         is_sure = known.grounds[0] not in ("columns", "coincidence")
         if is_sure and own.tightened(staff.rule(known.holding.id)) != own:
             raise InputRefused("staff.looser_rule", holding=target.name, known=known.holding.name)

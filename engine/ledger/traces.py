@@ -281,32 +281,34 @@ def matches(holdings: Sequence[Holding], kept: Mapping[str, list[Known]], table:
     related = [_match(holding, kept.get(holding.id, []), table) for holding in holdings]
     found = sorted((one for one in related if one.grounds), key=lambda one: one.strength, reverse=True)
     return [
-        replace(one, further=_further(one, found, kept, table)) if one.strength == found[0].strength else one
+        replace(one, further=_further(one, related, kept, table))
+        if one.strength == found[0].strength
+        else one
         for one in found
     ]
 
 
 def _further(
-    own: Match, found: Sequence[Match], kept: Mapping[str, list[Known]], table: Traces
+    own: Match, related: Sequence[Match], kept: Mapping[str, list[Known]], table: Traces
 ) -> Match | None:
     """Return the strongest relation to another holding of the people, or rows, that one does not know."""
     rest = _beyond(table, kept.get(own.holding.id, []))
-    others = [_match(one.holding, kept.get(one.holding.id, []), rest) for one in found if one is not own]
+    others = [_match(one.holding, kept.get(one.holding.id, []), rest) for one in related if one is not own]
     sure = [one for one in others if one.grounds[:1] in (("people",), ("rows",))]
     strongest = max(sure, key=lambda one: one.strength, default=None)
-    return None if strongest is None else replace(strongest, people=own.people, rows=own.rows)
+    return None if strongest is None else replace(strongest, people=own.people)
 
 
 def _beyond(table: Traces, tables: Sequence[Known]) -> Traces:
-    """Return what a table has beyond known ones: people, or parts of rows where nobody is named."""
+    """Return what a table has beyond known ones: people, and parts of rows."""
     below = len(table.rows_below(max((one.sampled for one in tables), default=0)))
     rows, plain_rows = table.rows[:below], table.plain_rows[:below]
+    persons = people.below(table.people, max((people.halvings(one.people) for one in tables), default=0))
     is_new = ~among(rows, distinct(np.concatenate([NONE, *(one.rows for one in tables)])))
-    is_new &= not table.people.size
     return replace(
         table,
         fingerprint="",
-        people=table.people[~among(table.people, everyone(tables))],
+        people=persons[~among(persons, everyone(tables))],
         columns=(),
         plain_rows=plain_rows[is_new],
         rows=rows[is_new],

@@ -276,7 +276,8 @@ def _gaussian_accuracy(variance: Fraction, count: Fraction) -> Accuracy:
     ring = np.zeros(_POINTS)
     ring[: len(half)] = half
     ring[-(len(half) - 1) :] += half[:0:-1]
-    return _from_transform(np.fft.rfft(ring).real ** float(count), 1.0)
+    transform = np.maximum(np.fft.rfft(ring).real, 0.0)  # below 0 by rounding alone
+    return _from_transform(transform ** float(count), 1.0)
 
 
 def spread_of_sum(terms: tuple[tuple[float, int], ...]) -> tuple[float, float]:

@@ -161,6 +161,21 @@ def grouped_sum(grid: Integers, codes: npt.NDArray[np.integer], n_groups: int) -
     return sums
 
 
+def tally(places: Integers, size: int, often: Integers | None = None) -> Integers:
+    """Return how many rows are at each place, shape (size,); ``often`` says how many each one stands for.
+
+    Examples
+    --------
+    >>> tally(np.array([0, 2, 0]), 3).tolist(), tally(np.array([0, 2, 0]), 3, np.array([1, 5, 7])).tolist()
+    ([2, 0, 1], [8, 0, 5])
+    """
+    if often is None:
+        return np.bincount(places, minlength=size)
+    found = np.zeros(size, dtype=np.int64)
+    np.add.at(found, places, often)
+    return found
+
+
 def _stand_in(value: Fraction | int, step: Fraction, low: int, high: int) -> int:
     try:
         return min(max(round(exact(value) / step), low), high)

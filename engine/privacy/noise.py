@@ -129,6 +129,9 @@ class Noise(ExactVector):
         variance = positive(variance, "noise.variance")
         size = checked_size(size)
         self._counted[Draw("discrete_gaussian", variance)] += 1
+        return self._gaussian(variance, size)
+
+    def _gaussian(self, variance: Fraction, size: int) -> Integers:
         t = math.isqrt(math.floor(variance)) + 1  # ⌊σ⌋ = ⌊√⌊σ²⌋⌋
         if t > LARGEST_SCALE:
             return self._one_by_one(lambda: self._one_gaussian(variance, t), size)
@@ -170,6 +173,34 @@ class Noise(ExactVector):
             raise InputRefused("noise.choices")
         self._counted[Draw("laplace_share", scale, (int(whole),))] += 1
         return self._one_side(scale, int(whole), size) - self._one_side(scale, int(whole), size)
+
+    def gaussian_share(self, variance: Fraction | int, parts: int, size: int) -> Integers:
+        """Draw one of ``parts`` shares whose sum is nearly discrete Gaussian noise.
+
+        Parameters
+        ----------
+        variance
+            σ² > 0 of the sum, see `discrete_gaussian`.
+        parts
+            n: how many independent shares make up the noise, at least 1.
+        size
+            How many draws, at least 0.
+
+        Raises
+        ------
+        InputRefused
+            ``noise.exact``, ``noise.variance``, ``noise.choices`` (``parts`` below 1), ``noise.size``.
+
+        Notes
+        -----
+        A share is discrete Gaussian noise of variance σ²/n. How far the law of their sum is from that of one
+        is said by `engine.privacy.mechanisms.gaussian_share.deviation_of_sum`.
+        """
+        variance, size, whole = positive(variance, "noise.variance"), checked_size(size), exact(parts)
+        if whole.denominator != 1 or whole < 1:
+            raise InputRefused("noise.choices")
+        self._counted[Draw("gaussian_share", variance, (int(whole),))] += 1
+        return self._gaussian(variance / whole, size)
 
     # --- trials and choices -------------------------------------------------------------------------
 

@@ -21,8 +21,7 @@ from engine.release.plan import Plan
 from engine.release.reading import apart, parts_of_keys
 from engine.table.fingerprint import Fingerprints
 from engine.table.schema import Schema
-from engine.table.stored import Stored
-from engine.table.table import Table
+from engine.table.table import Held, Table
 
 # Decisions of a plan that need a reason: a table that seems to belong to one register is charged to another;
 # another column than before names the people of a register.
@@ -216,7 +215,7 @@ def trace_table(
         Of the table as it was read.
     """
     key = schema.person_key
-    most = MOST_KEPT if isinstance(table, Stored) else None  # else all of them are in memory anyway
+    most = MOST_KEPT if isinstance(table, Held) else None  # else all of them are in memory anyway
     people, other = Gathered(most=most), None
     for keys in parts_of_keys(table, schema):
         found, written_apart = ledger.person_digests(keys), apart(keys)

@@ -64,8 +64,12 @@ def words_digest() -> str:
 
 @cache
 def code_digest() -> str:
-    """Return a digest of the engine's sources; empty where there are none, as in a program that was built."""
-    sources = [(name, file) for name, file in _walk(files("engine")) if name.endswith(".py")]
+    """Return a digest of the engine's sources; empty where there are none, as in a program that was built.
+
+    The connector is none of them: it makes no words and no figures, and need not be there.
+    """
+    found = ((name, file) for name, file in _walk(files("engine")) if not name.startswith("connector/"))
+    sources = [(name, file) for name, file in found if name.endswith(".py")]
     return _digest(iter(sources), as_checked_out) if sources else ""
 
 

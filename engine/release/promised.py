@@ -22,8 +22,7 @@ from engine.table.cells import cells_of
 from engine.table.encoded import Encoded
 from engine.table.schema import Schema
 from engine.table.short_texts import hash_pairs, words_of
-from engine.table.stored import Stored
-from engine.table.table import TEXT, Table
+from engine.table.table import TEXT, Held, Table
 
 _PIECE = 1 << 17  # keys at a time: what Python holds of them stays small
 
@@ -73,9 +72,8 @@ def refuse_uncapped(schema: Schema, used: Table) -> None:
     key = schema.person_key
     if key is None:
         return
-    if isinstance(used, Stored):
-        most = max((int(np.bincount(people).max(initial=0)) for _, people in used.by_person()), default=0)
-        _refuse_unless({"rows_per_person": most <= schema.rows_per_person})
+    if isinstance(used, Held):
+        _refuse_unless({"rows_per_person": used.most_rows() <= schema.rows_per_person})
         return
     keys = cells_of(used.rows()[key.name])
     fits = keys.null_count == 0 and _fits(keys, schema.rows_per_person)

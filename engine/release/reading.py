@@ -7,8 +7,8 @@ odd about rows becomes a finding, never a refusal: whether a release exists must
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -32,25 +32,29 @@ from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
 from engine.table.declared import as_declared, codes_read, people_of
 from engine.table.fingerprint import Fingerprints, Tracing
+from engine.table.grouped import Asking, Grouped, Grouper, NotGrouped, look
 from engine.table.preparation import prepare as preparation
 from engine.table.preparation.steps import check as check_steps
 from engine.table.preparation.steps import columns_of
 from engine.table.reading import shape
+from engine.table.reading.duck import Duck
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions, can_decode
 from engine.table.reading.readers import SUFFIXES, detect, names_of, read_pieces, read_table
 from engine.table.reading.text import has_quote
 from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.server import Server
 from engine.table.stored import Store, Stored
-from engine.table.table import Table
+from engine.table.table import Held, Table
 
 NOT_FOUND = "preparation.people_not_found"
-_TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel"))
+_TYPED = frozenset(ending for ending, kind in SUFFIXES.items() if kind not in ("text", "excel", "duckdb"))
 # All that a reader would find out from the rows.
 # What a plan leaves out of ``multiline`` is said by `options_of_reading`.
 _MUST_SAY = {
     "text": tuple(option.name for option in fields(ReadOptions) if option.name not in ("sheet", "missing")),
     "excel": ("sheet", "header", "date_order", "width"),
+    "duckdb": ("sheet",),
 }
 
 
@@ -77,13 +81,13 @@ class PreparedTable:
     def people(self) -> npt.NDArray[np.int32] | None:
         """A number for each row's person, see `people_of`; None without a person key, or without its rows."""
         key = self.schema.person_key
-        return None if key is None or isinstance(self.table, Stored) else people_of(self.table, key).places
+        return None if key is None or isinstance(self.table, Held) else people_of(self.table, key).places
 
     def count_people(self) -> dict[str, int]:
         """Return how many people there are, and how many rows that are nobody's; nothing without a key."""
         if self.schema.person_key is None:
             return {}
-        if isinstance(self.table, Stored):
+        if isinstance(self.table, Held):
             people, nobody = self.table.count_people()
         else:
             assert self.people is not None
@@ -99,6 +103,8 @@ def read(
     progress: Progress = SILENT,
     columns: frozenset[str] | None = None,
     store: Store | None = None,
+    grouped: bool = False,
+    password: str | None = None,
     sample: Sample | None = None,
 ) -> PreparedTable:
     """Read one source of a plan and apply the recorded steps that change no number of rows.
@@ -116,6 +122,11 @@ def read(
         table again, and no cell of them is kept.
     store
         Where the rows go instead of into memory.
+    grouped
+        Whether the files are asked for groups of cells instead, see `engine.table.grouped`; where they cannot
+        be, the rows go to the store all the same.
+    password
+        Of the user whom the file of a server names.
     sample
         Whose rows are kept. By those of all others the ledger knows the table again, and no cell is kept.
 
@@ -137,6 +148,9 @@ def read(
     changes, filters = preparation.split(steps)
     first, rows, coded = ReadOptions(), 0, codes_read(declared, ReadOptions())
     files = [(one, path) for one in references for path in paths_of(one, base)]
+    if grouped and store is not None:
+        with suppress(NotGrouped):
+            return _read_grouped(plan, source, base, files, store, password)
     for reference, path in files:
         with unchanged(path) as digest:
             for raw in _as_written(path, options_of_reading(reference), declared, progress):
@@ -186,6 +200,87 @@ def read(
         columns=names[0],
         options=first,
     )
+
+
+def _read_grouped(
+    plan: Plan,
+    source: str,
+    base: Path,
+    files: Sequence[tuple[FileReference, Path]],
+    store: Store,
+    password: str | None,
+) -> PreparedTable:
+    """Read every distinct cell of a source, and leave it to DuckDB or to a server to group them.
+
+    Raises
+    ------
+    NotGrouped
+        DuckDB cannot read all that this program reads of the files, or tells cells apart in another way.
+    InputRefused
+        ``server.not_grouped``: a server does. Or what `Server` refuses.
+    """
+    declared, paths = plan.schemas.get(source, Schema()), [path for _, path in files]
+    changes, filters = preparation.split(plan.steps_of(source))
+    options = options_of_reading(files[0][0])
+    with ExitStack() as held, _told_apart(options, paths[0]):
+        digests = [held.enter_context(unchanged(path)) for path in paths]
+        grouper = _open_grouper(paths, options, store, password)
+        at_fault = held.enter_context(ExitStack())
+        at_fault.callback(grouper.close)
+        for name in _needed(plan.steps_of(source), declared):
+            if name not in grouper.cells:
+                raise InputRefused("reading.column_missing", file=grouper.file, column=name)
+        prepared, coded = plan.prepared(source), codes_read(declared, options)
+        asking = Asking(grouper, declared, coded, prepared, changes, filters, base, options, ())
+        raw = frozenset(asking.needed(store.columns, tuple(grouper.cells))[0])
+        asking = replace(asking, used=tuple(name for name in grouper.cells if name in raw))
+        asking, fingerprints, findings = look(asking)
+        at_fault.pop_all()  # it is asked until the release is made
+    table = Grouped(asking)
+    table.findings = findings
+    return PreparedTable(
+        table,
+        plan.prepared(source),
+        filters,
+        ", ".join(Path(reference.path).name for reference in plan.files_of(source)),
+        digest_of(digests),
+        rows_read=grouper.rows,
+        fingerprints=fingerprints,
+        columns=tuple(grouper.cells),
+        options=options,
+    )
+
+
+def _open_grouper(paths: Sequence[Path], options: ReadOptions, store: Store, password: str | None) -> Grouper:
+    if options.format == "postgresql":
+        return Server(paths[0], password)
+    is_database = options.format == "duckdb"
+    duck = Duck(paths, is_database=is_database, relation=options.sheet, temporary=store.folder)
+    states = [_state(path) for path in paths]
+    duck.after = lambda: _refuse_other(paths, states)
+    return duck
+
+
+@contextmanager
+def _told_apart(options: ReadOptions, path: Path) -> Iterator[None]:
+    """Say that files go to the store instead, or that there is nothing instead of a server."""
+    try:
+        yield
+    except NotGrouped as error:
+        if options.format == "postgresql":
+            raise InputRefused("server.not_grouped", file=path.name) from error
+        raise
+    except InputRefused as error:
+        if error.code == "table.duck_failed":
+            raise NotGrouped from error  # a cell that it cannot read is read all the same
+        raise
+
+
+def _refuse_other(paths: Sequence[Path], states: Sequence[tuple[int, ...]]) -> None:
+    """Refuse files that are no longer as they were."""
+    for path, state in zip(paths, states, strict=True):
+        if _state(path) != state:
+            raise InputRefused("reading.changed", file=path.name)
 
 
 def columns_used(plan: Plan, design: Method, source: str) -> frozenset[str] | None:
@@ -281,12 +376,15 @@ def read_all(
     progress: Progress = SILENT,
     design: Method | None = None,
     stores: Mapping[str, Store] = MappingProxyType({}),
+    grouped: Collection[str] = (),
+    password: str | None = None,
     sample: Sample | None = None,
 ) -> dict[str, PreparedTable]:
     """Read every source that a method declares, by its name; one that is not required may be absent.
 
-    With a design only the columns are kept that it uses. Rows of a source that has a store go there. A sample
-    is of the tables of people, the same people in all of them.
+    With a design only the columns are kept that it uses. Rows of a source that has a store go there, unless
+    it is one of those that are ``grouped``. A sample is of the tables of people, the same people in all of
+    them.
     """
     wanted = [source for source in sources if source.required or plan.files_of(source.name)]
     found = {
@@ -297,12 +395,21 @@ def read_all(
             progress=progress.part(place / len(wanted), (place + 1) / len(wanted)),
             columns=None if design is None else columns_used(plan, design, source.name),
             store=stores.get(source.name),
+            grouped=source.name in grouped,
+            password=password,
             sample=sample if source.shape.is_private else None,
         )
         for place, source in enumerate(wanted)
     }
     give_back()  # the text as it was written is gone
     return found
+
+
+def let_go(prepared: Mapping[str, PreparedTable]) -> None:
+    """Close the files of what is not held in memory: nobody asks it any more."""
+    for one in prepared.values():
+        if isinstance(one.table, Held):
+            one.table.close()
 
 
 def options_of_reading(reference: FileReference) -> ReadOptions:
@@ -397,8 +504,9 @@ def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
     for source, reference in plan.files.items():
         try:
             schema, path = plan.schemas.get(source), paths_of(reference, base)[0]
-            if not can_decode(options_of_reading(reference).encoding or "utf-8"):
-                continue  # refused with the plan
+            options = options_of_reading(reference)
+            if options.format == "postgresql" or not can_decode(options.encoding or "utf-8"):
+                continue  # nobody is asked before the run; or refused with the plan
             said = shape.contradictions(path, options_of_reading(reference), schema)
             problems += said or _absent(plan, source, path)
         except InputRefused as error:
@@ -461,6 +569,8 @@ def _found_out(path: Path, options: ReadOptions) -> ReadOptions:
     """Return every reading option as it is in a file; where its beginning cannot tell, all of it is read."""
     looked = detect(path, options=options)
     found = looked.options
+    if found.format == "duckdb":
+        return found
     if found.format == "text" and found.multiline is None and not has_quote(path, looked):
         return replace(found, multiline=False)
     if (found.multiline if found.format == "text" else found.width) is None:
@@ -576,6 +686,10 @@ def cap_rows(prepared: PreparedTable, noise: Noise, secret: bytes = b"", slot: S
     *before* conditions and grouping, so that one person changes at most that many rows of the answer. Rows
     without a person key are left out: nobody can say whose they are.
     """
+    if isinstance(prepared.table, Grouped):
+        has_key = prepared.schema.person_key is not None
+        salt = noise.random_keys(2).tolist() if has_key else ()
+        return prepared.table.capped(prepared.schema.rows_per_person, salt)
     if isinstance(prepared.table, Stored):
         return _cap_stored(prepared.table, prepared.schema, noise, slot)
     rows, people, key = prepared.table.rows(), prepared.people, prepared.schema.person_key
@@ -632,7 +746,7 @@ def filter_source(prepared: PreparedTable) -> Table:
 def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
     """Return the person keys of a table as text, each once; none where no person key is marked."""
     key = schema.person_key
-    if isinstance(table, Stored) and key is not None:
+    if isinstance(table, Held) and key is not None:
         parts = [chunk for part in table.key_parts() for chunk in part.chunks]
         return pa.chunked_array([pc.unique(pa.chunked_array(parts, pa.large_string()))])
     distinct = pa.array([], pa.large_string()) if key is None else people_of(table, key).distinct
@@ -641,7 +755,7 @@ def person_keys(table: Table, schema: Schema) -> pa.ChunkedArray:
 
 def parts_of_keys(table: Table, schema: Schema) -> Iterator[pa.ChunkedArray]:
     """Give the person keys of a table as text, some at a time, each once among those."""
-    if isinstance(table, Stored) and schema.person_key is not None:
+    if isinstance(table, Held) and schema.person_key is not None:
         yield from table.key_parts()
     else:
         yield person_keys(table, schema)

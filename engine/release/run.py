@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from engine import policy
@@ -59,7 +59,8 @@ from engine.release.working import (
     working,
 )
 from engine.release.write import Made
-from engine.table.stored import Store, Stored
+from engine.table.stored import Store
+from engine.table.table import Held
 
 Door = Callable[[Callable[[], None]], Noise]
 
@@ -80,6 +81,7 @@ def run(
     approval: bytes | None = None,
     seals: bool = False,
     seen: Mapping[str, str] | None = None,
+    password: str | None = None,
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -118,6 +120,8 @@ def run(
         Whether the caller encrypts what stays as soon as it is there, see `engine.release.sealing`.
     seen
         SHA-256 of the files of the plan when a person looked at them, by path: others are refused.
+    password
+        Of the user whom the file of a server names; it is kept nowhere.
 
     Returns
     -------
@@ -132,7 +136,17 @@ def run(
         The person pressed Stop. The ledger knows whether noise had been drawn.
     """
     door: Door = lambda spend: Noise(on_first_draw=spend)  # noqa: E731
-    more = (passphrase, known, earlier_key, wants_reasons, signing_passphrase, approval, seals, seen)
+    more = (
+        passphrase,
+        known,
+        earlier_key,
+        wants_reasons,
+        signing_passphrase,
+        approval,
+        seals,
+        seen,
+        password,
+    )
     return run_through(plan, out, ledger, base, language, progress, door, *more)
 
 
@@ -152,6 +166,7 @@ def run_through(
     approval: bytes | None = None,
     seals: bool = False,
     seen: Mapping[str, str] | None = None,
+    password: str | None = None,
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
@@ -175,8 +190,9 @@ def run_through(
     places = (out.absolute().parent, *known)
     key = pseudonyms.open_earlier_key(design, earlier_key, passphrase)
     pseudonyms.refuse_elsewhere(plan, ledger, key)
-    with rows_on_disk(ledger) as make_folder:
-        prepared = _read(plan, ledger, design, base, places, progress, seen, make_folder)
+    with rows_on_disk(ledger) as make_folder, ExitStack() as at_end:
+        prepared = _read(plan, ledger, design, base, places, progress, seen, make_folder, password)
+        at_end.callback(reading.let_go, prepared)
         folder = name_for(out)
         holding, signs, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
         if approved is None:
@@ -221,7 +237,7 @@ def run_through(
                     _complete(ledger, entry, out, sums, draft.release.state)
             shown = (*draft.release.views, *views(evaluated.public))
             inside = (*draft.release.inside.views, *views(evaluated.internal))
-            held = {name: one for name, one in draft.used.items() if not isinstance(one, Stored)}
+            held = {name: one for name, one in draft.used.items() if not isinstance(one, Held)}
             rows = pair_with_originals(draft.release, held, design.request.schemas)
             spreads = spread(draft.release, held, design.request.schemas, design.rows)
             findings = tuple(finding for one in prepared.values() for finding in one.table.findings)
@@ -242,6 +258,7 @@ def prepare(
     known: tuple[Path, ...] = (),
     progress: Progress = SILENT,
     signing_passphrase: str | None = None,
+    password: str | None = None,
 ) -> bytes:
     """Reserve a release for a second person to approve, and return the request that is carried to them.
 
@@ -250,7 +267,7 @@ def prepare(
 
     Parameters
     ----------
-    plan, ledger, base, known, progress, signing_passphrase
+    plan, ledger, base, known, progress, signing_passphrase, password
         As for `run`.
 
     Raises
@@ -263,8 +280,9 @@ def prepare(
     design = check(plan, base=base)
     foreseen = ready(plan, design)
     person = seconded.who_prepares(plan, ledger)
-    with rows_on_disk(ledger) as make_folder:
-        prepared = _read(plan, ledger, design, base, known, progress, None, make_folder)
+    with rows_on_disk(ledger) as make_folder, ExitStack() as at_end:
+        prepared = _read(plan, ledger, design, base, known, progress, None, make_folder, password)
+        at_end.callback(reading.let_go, prepared)
         holding, _, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
     money = seconded.money_of(foreseen.price)
     entry = charge.reserve(plan, ledger, design, holding, fingerprints, None, money)
@@ -280,6 +298,7 @@ def _read(
     progress: Progress,
     seen: Mapping[str, str] | None,
     make_folder: Callable[[], Path],
+    password: str | None,
 ) -> dict[str, PreparedTable]:
     """Return the tables, once nothing about ledger, plan and rows stands against the release.
 
@@ -288,10 +307,11 @@ def _read(
     policy.refuse_place(ledger.path)
     nearby.refuse_put_back(plan, ledger, places)
     nearby.refuse_older(plan, ledger)
+    tiers = {name: one.tier for name, one in served(plan, design, base=base).items()}
     stores = {
         name: Store(make_folder(), design.uses[name], design.request.schemas[name].person_key)
-        for name, one in served(plan, design, base=base).items()
-        if one.tier is Tier.STORE
+        for name, tier in tiers.items()
+        if tier is not Tier.MEMORY
     }
     prepared = reading.read_all(
         plan,
@@ -300,6 +320,8 @@ def _read(
         progress=progress.part(0.0, 0.3),
         design=design,
         stores=stores,
+        grouped=[name for name, tier in tiers.items() if tier in (Tier.GROUPED, Tier.SERVER)],
+        password=password,
         sample=None if plan.sample is None else reading.Sample(plan.sample, ledger.sample_key()),
     )
     reading.refuse_unseen(plan, prepared, seen or {})

@@ -30,8 +30,7 @@ from engine.release.plan import STAYS, Plan
 from engine.release.program import program
 from engine.release.reading import PreparedTable, of_somebody
 from engine.release.readme import describe_files
-from engine.release.served import Tier
-from engine.table.stored import Stored
+from engine.table.table import Held
 from engine.views import Text
 from engine.views import to_json as view_json
 
@@ -357,5 +356,5 @@ def _one_input(made: Made, name: str, prepared: PreparedTable) -> dict[str, Any]
     }
     if name in made.draft.held_out:
         rows["rows_held_out"] = len(made.draft.held_out[name])
-    held = {"held": Tier.STORE.value} if isinstance(prepared.table, Stored) else {}
-    return rows | prepared.count_people() | held
+    people = prepared.count_people()
+    return rows | people | (prepared.table.about if isinstance(prepared.table, Held) else {})

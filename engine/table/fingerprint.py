@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -134,10 +135,41 @@ class Tracing:
     def found(self) -> Fingerprints:
         """Return the fingerprints of all rows that were added."""
         about = "\0".join((*sorted(self._columns), str(self._rows), *(str(int(one)) for one in self._total)))
-        varied = [one.sums for one in self._columns.values() if one.varies]
-        columns = np.array(varied, np.uint64).reshape(-1, 2)
-        contents = _mix(columns[:, 0]) + columns[:, 1]
-        return Fingerprints(hashlib.sha256(about.encode()).hexdigest(), _once(self._kept), np.sort(contents))
+        digest = hashlib.sha256(about.encode()).hexdigest()
+        return Fingerprints(digest, _once(self._kept), _contents(self._columns.values()))
+
+
+class TracingColumns:
+    """The fingerprints of a table of which only the distinct cells of each column are known, and how often.
+
+    The content of a column is the same as that of `Tracing`. Of whole rows and parts of them nothing can be
+    known: the fingerprint is that of all columns with their names, each by itself.
+
+    Examples
+    --------
+    >>> traced = TracingColumns(3)
+    >>> traced.add("a", pd.Series(["x", "y"]), np.array([2, 1]))
+    >>> whole = fingerprints(Table(pd.DataFrame({"a": ["x", "y", "x"]})))
+    >>> traced.found().contents.tolist() == whole.contents.tolist()
+    True
+    """
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._columns: dict[str, _Content] = {}
+
+    def add(self, name: str, cells: pd.Series, often: npt.NDArray[np.int64]) -> None:
+        """Add some distinct cells of a column and how many rows have each."""
+        content = self._columns.setdefault(name, _Content.of(name))
+        if len(cells):
+            content.add(_mix(_hash(cells)), often.astype(np.uint64))
+
+    def found(self) -> Fingerprints:
+        """Return the fingerprints of all columns."""
+        sums = (f"{name}\0{one.sums[0]}\0{one.sums[1]}" for name, one in sorted(self._columns.items()))
+        about = "\0".join(("columns", str(self._rows), *sums))
+        digest = hashlib.sha256(about.encode()).hexdigest()
+        return Fingerprints(digest, np.zeros(0, np.uint64), _contents(self._columns.values()))
 
 
 @dataclass
@@ -154,11 +186,17 @@ class _Content:
         seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")
         return _Content(np.uint64(seed), np.zeros(2, np.uint64))
 
-    def add(self, plain: Hashes) -> None:
-        """Add the hashes of some cells."""
-        self.sums += _sums(plain)
+    def add(self, plain: Hashes, often: Hashes | None = None) -> None:
+        """Add the hashes of some cells, and how often each stands in the column where alike ones are one."""
+        self.sums += _sums(plain, often)
         self.first = plain[0] if self.first is None else self.first
         self.varies |= bool((plain != self.first).any())
+
+
+def _contents(columns: Iterable[_Content]) -> Hashes:
+    """Return one hash of every column that is not constant, sorted."""
+    varied = np.array([one.sums for one in columns if one.varies], np.uint64).reshape(-1, 2)
+    return np.sort(_mix(varied[:, 0]) + varied[:, 1])
 
 
 class _Parts:
@@ -195,8 +233,11 @@ def _once(pieces: list[Hashes]) -> Hashes:
     return found[starts[counts == counts.min()]]
 
 
-def _sums(hashes: Hashes) -> Hashes:
-    return np.array([hashes.sum(dtype=np.uint64), (hashes * hashes).sum(dtype=np.uint64)], np.uint64)
+def _sums(hashes: Hashes, often: Hashes | None = None) -> Hashes:
+    times = np.uint64(1) if often is None else often
+    with np.errstate(over="ignore"):
+        first = hashes * times
+        return np.array([first.sum(dtype=np.uint64), (hashes * first).sum(dtype=np.uint64)], np.uint64)
 
 
 def _hash(values: pd.Series) -> Hashes:

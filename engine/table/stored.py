@@ -27,7 +27,7 @@ from engine.table.declared import people_of
 from engine.table.encoded import Encoded
 from engine.table.schema import Column
 from engine.table.short_texts import LONGEST_SHORT, hash_pairs, number_pairs, words_of
-from engine.table.table import TEXT, Table, joined_findings
+from engine.table.table import TEXT, Held, Table, joined_findings
 
 Kept = arrays.Bools
 Words = arrays.Words
@@ -38,8 +38,8 @@ _KEYS, _PEOPLE, _FULFILS, _KEPT = "keys", "people", "fulfils", "kept"
 _SOMEBODY, _LONG = 1 << 63, 1 << 62
 
 
-class Stored(Table):
-    """A table that answers piece by piece, see `Table.pieces`; who asks for all of its rows is refused.
+class Stored(Held):
+    """A table that answers piece by piece, see `Table.pieces`.
 
     Parameters
     ----------
@@ -49,20 +49,14 @@ class Stored(Table):
         Which rows are used; None for all.
     """
 
+    tier = "store"
+
     def __init__(self, store: Store, kept: Kept | None = None) -> None:
         first = store.heads[0]
         super().__init__(first.heading, source=first.source, options=first.options)
         self.findings = joined_findings(store.heads)
         self.n_rows = sum(store.lengths) if kept is None else int(np.count_nonzero(kept))
         self._store, self._kept = store, kept
-
-    def rows(self) -> pd.DataFrame:
-        """Refuse: there is no room for them."""
-        raise InputRefused("reading.not_in_memory", file=self.source)
-
-    def with_rows(self, frame: pd.DataFrame, *, encoded: Any = None) -> Table:
-        """Refuse: what was made of the rows would be made of none."""
-        raise InputRefused("reading.not_in_memory", file=self.source)
 
     def pieces(self, names: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Give the rows of some columns that are used, in their order, one piece at least."""
@@ -111,6 +105,10 @@ class Stored(Table):
         found[:] = value
         return found
 
+    def most_rows(self) -> int:
+        """Return how many of the rows that are used are one person's, at most."""
+        return max((int(np.bincount(people).max(initial=0)) for _, people in self.by_person()), default=0)
+
     def count_people(self) -> tuple[int, int]:
         """Return how many people the table has, and how many rows that are nobody's."""
         if self._store.counted is None:
@@ -139,7 +137,7 @@ class Store:
         self.lengths: list[int] = []
         self.names = iter(range(1 << 62))
         self.counted: tuple[int, int] | None = None
-        self._folder, self._key = folder, key
+        self.folder, self._key = folder, key
         self.columns = tuple(name for name in columns if key is None or name != key.name)
 
     def add(self, table: Table, fulfils: Kept) -> None:
@@ -187,12 +185,12 @@ class Store:
 
     def _new(self, name: str) -> IO[bytes]:
         """Open a file for its owner alone, at its end."""
-        number = os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        number = os.open(self.folder / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         return os.fdopen(number, "wb")
 
     def piece(self, place: int, names: Sequence[str], length: int) -> pd.DataFrame:
         """Return some columns of one piece."""
-        with pa.memory_map(str(self._folder / f"piece {place}")) as file:
+        with pa.memory_map(str(self.folder / f"piece {place}")) as file:
             whole = pa.ipc.open_file(file).read_all()
             columns = {name: _series(whole.column(name)) for name in dict.fromkeys(names)}
         return pd.DataFrame(columns, index=pd.RangeIndex(length), copy=False)
@@ -200,13 +198,13 @@ class Store:
     def key_parts(self) -> Iterator[pa.ChunkedArray]:
         """Give the person keys of each piece."""
         for place in range(len(self.lengths)):
-            with pa.memory_map(str(self._folder / f"{_KEYS} {place}")) as file:
+            with pa.memory_map(str(self.folder / f"{_KEYS} {place}")) as file:
                 yield pa.ipc.open_file(file).read_all().column(_KEYS)
 
     def read(self, name: str, kind: type[np.generic], start: int, count: int, width: int = 1) -> Any:
         """Return some of the numbers of a file, shape (count,) or (count, width)."""
         size = np.dtype(kind).itemsize * width
-        found = np.fromfile(self._folder / name, kind, count * width, offset=start * size)
+        found = np.fromfile(self.folder / name, kind, count * width, offset=start * size)
         return found if width == 1 else found.reshape(-1, width)
 
     def room(self, name: str, kind: type[np.generic], length: int) -> npt.NDArray[Any]:
@@ -214,7 +212,7 @@ class Store:
         if not length:
             return np.zeros(0, kind)
         with self._new(name):
-            return np.memmap(self._folder / name, kind, "r+", shape=(length,))
+            return np.memmap(self.folder / name, kind, "r+", shape=(length,))
 
     def by_person(self, kept: Kept | None) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]]:
         """Give, for some people at a time, the places of their rows and a number for each.

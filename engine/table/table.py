@@ -6,18 +6,21 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
+from engine.errors import InputRefused
 from engine.notebook import Shown
 from engine.table.cells import cells_of
 from engine.table.encoded import Encoded
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 
 INTEGER, NUMBER, DATE, TEXT = "integer", "number", "date", "text"
+Tallied: TypeAlias = "tuple[pd.DataFrame, npt.NDArray[np.int64] | None]"
 
 
 class Table(Shown):
@@ -104,6 +107,14 @@ class Table(Shown):
         """Give the private rows of some columns piece by piece, as whatever holds them has them."""
         yield self.rows()[list(dict.fromkeys(names))]
 
+    def tallied(self, names: Sequence[str]) -> Iterator[Tallied]:
+        """Give the private rows of some columns piece by piece, each with how often it stands there.
+
+        For who only adds up: what holds the rows may tell alike ones as one; None where each stands once.
+        """
+        for frame in self.pieces(names):
+            yield frame, None
+
     def room(self, kind: type[np.generic]) -> npt.NDArray[Any]:
         """Return room for a number of some kind for every row."""
         return np.empty(self.n_rows, kind)
@@ -188,6 +199,41 @@ class Table(Shown):
 
     def __getstate__(self) -> object:
         raise TypeError("a table is never serialised: its rows stay where they are")
+
+
+class Held(Table):
+    """A table whose rows are not in memory: who asks for all of them is refused."""
+
+    tier: str = ""
+    """What holds them, by a word of its own."""
+
+    def rows(self) -> pd.DataFrame:
+        """Refuse: there is no room for them."""
+        raise InputRefused("reading.not_in_memory", file=self.source)
+
+    def with_rows(self, frame: pd.DataFrame, *, encoded: Any = None) -> Table:
+        """Refuse: what was made of the rows would be made of none."""
+        raise InputRefused("reading.not_in_memory", file=self.source)
+
+    def key_parts(self) -> Iterator[pa.ChunkedArray]:
+        """Give the person keys of all rows piece by piece, each once in a piece."""
+        raise NotImplementedError
+
+    def count_people(self) -> tuple[int, int]:
+        """Return how many people the table has, and how many rows that are nobody's."""
+        raise NotImplementedError
+
+    def most_rows(self) -> int:
+        """Return how many of the rows that are used are one person's, at most."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Let go what holds the rows."""
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the internal evidence says of how the rows were held, as JSON values."""
+        return {"held": self.tier}
 
 
 def storage_of(dtype: object) -> str:

@@ -20,6 +20,7 @@ from engine.ledger import Ledger
 from engine.methods.protocol import MAIN, Budget
 from engine.release import looking, served
 from engine.release.plan import FileReference
+from engine.release.reading import Sample
 from engine.release.verify import verify
 from engine.table.schema import Domain, Kind, Origin, Role
 from tests.app.hands import Hands
@@ -56,6 +57,7 @@ def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (looking, served):
         monkeypatch.setattr(module, "most_memory", lambda: 20_000)
     monkeypatch.setattr(looking, "ROWS", 200)
+    monkeypatch.setattr(Sample, "drawn", lambda share: Sample(share, b"lots of the tests"))
 
 
 def decide_columns(qtbot: Any, window: Window) -> None:

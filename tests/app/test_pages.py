@@ -198,6 +198,21 @@ def test_sheets_of_a_workbook_can_be_chosen(window: Window, qtbot: Any, tmp_path
     assert window.study.table.names == ("b",)
 
 
+def test_tables_of_a_database_file_can_be_chosen(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb", minversion="2")
+    made = duckdb.connect(str(tmp_path / "dwh.duckdb"))
+    made.sql("CREATE TABLE codes AS SELECT range AS code FROM range(5)")
+    made.sql("CREATE TABLE visits AS SELECT range % 50 AS person, range % 90 AS age FROM range(200)")
+    made.close()
+    open_table(qtbot, window, tmp_path / "dwh.duckdb")
+    page = window.page("load")
+    assert page.options.fields["header"].isHidden() and not page.options.fields["sheet"].isHidden()
+    choose(page.options.fields["sheet"], "visits")
+    settle(qtbot, window)
+    assert window.study.table is not None and window.study.table.names == ("person", "age")
+    assert window.study.plan.files["people"].options["sheet"] == "visits"
+
+
 @pytest.mark.parametrize("kind", ["xlsx", "csv", "parquet"])
 def test_every_kind_of_file_says_how_it_is_written_before_it_is_released(
     window: Window, qtbot: Any, tmp_path: Path, kind: str
@@ -900,10 +915,12 @@ def test_a_budget_is_exact(window: Window, qtbot: Any, people: Path) -> None:
 PATIENTS = [500_000 + person * 7 for person in range(40)]  # as the table of these tests numbers them
 
 
-def known_register(window: Window, keys: list[int], column: str = "patient_nbr") -> str:
+def known_register(
+    window: Window, keys: list[int], column: str = "patient_nbr", name: str = "Patients"
+) -> str:
     ledger = Ledger(window.study.ledger_path)
-    known = ledger.create_holding("Patients", unit="person", neighbours="add_remove", epsilon="3")
-    ledger.attach(known.id, "0" * 64, ledger.person_digests(map(str, keys)), ["a", "b"], key=column)
+    known = ledger.create_holding(name, unit="person", neighbours="add_remove", epsilon="3")
+    ledger.attach(known.id, name, ledger.person_digests(map(str, keys)), [name, "b"], key=column)
     return known.id
 
 
@@ -1021,6 +1038,19 @@ def test_other_people_need_a_reason_before_purpose_is_left(window: Window, qtbot
     assert why_not_yet(window) == ""
     qtbot.mouseClick(page.same, Qt.MouseButton.LeftButton)  # thought better of it
     assert (window.study.plan.holding, decided_besides_the_cap(window)) == ("Patients", ())
+
+
+def test_people_of_a_second_register_are_asked_about_too(window: Window, qtbot: Any, people: Path) -> None:
+    known_register(window, PATIENTS[:25])
+    known_register(window, PATIENTS[25:], name="Clinic")
+    page = at_purpose(window, qtbot, people)
+    assert "25 of 40" in page.matched.plain()
+    qtbot.mouseClick(page.same, Qt.MouseButton.LeftButton)
+    assert window.study.plan.holding == "Patients" and why_not_yet(window) == "register_question"
+    assert "15 of 40" in page.matched.plain() and "Clinic" in page.matched.plain()
+    page.other_reason.setText("In care for both")
+    page.other_reason.editingFinished.emit()
+    assert why_not_yet(window) == ""
 
 
 def test_a_few_equal_numbers_are_shown_as_the_share_that_they_are(

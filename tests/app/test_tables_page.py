@@ -169,3 +169,19 @@ def test_what_is_missing_of_further_tables_is_said_there_and_not_with_the_method
     assert missing is not None and missing.id.endswith("parameter_unfilled")
     window.study.decide(parameters=plan.parameters)
     assert flow.why_not("tables", window.study.state) is None and not window.study.problems()
+
+
+def test_a_column_of_a_further_table_is_declared_where_it_is_chosen(
+    linked: Any, window: Window, qtbot: Any
+) -> None:
+    page, plan = linked
+    page.findChild(SourceCard, "source-records").chosen.emit(plan.files["records"].path)
+    settle(qtbot, window)
+    page.form.declare_wanted.emit("record_columns", "ward", ["ward"])
+    assert page.declare.columns == ["ward"] or tuple(page.declare.columns) == ("ward",)
+    ward = plan.schemas["records"].column("ward")
+    page.declare.declared.emit([("ward", ward.domain, False)])
+    settle(qtbot, window)
+    declared = window.study.plan.schemas["records"].column("ward")
+    assert declared.is_declared and declared.domain == ward.domain
+    assert list(window.study.plan.parameters["record_columns"]) == ["ward"]

@@ -64,6 +64,21 @@ def test_a_wheel_holds_one_name(make_wheel: ModuleType, tmp_path: Path) -> None:
     assert sorted(line.split(",")[0] for line in record.splitlines()) == sorted(names)
 
 
+def test_the_connector_is_a_wheel_of_its_own(make_wheel: ModuleType, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / make_wheel.build_wheel(str(tmp_path))) as wheel:
+        program = wheel.namelist()
+    with zipfile.ZipFile(tmp_path / make_wheel.build_connector(str(tmp_path))) as wheel:
+        connector, about = wheel.namelist(), next(one for one in wheel.namelist() if one.endswith("METADATA"))
+        said, code = wheel.read(about).decode(), wheel.read("custos/engine/connector/__main__.py").decode()
+    version = make_wheel.project()["version"]
+    assert not [name for name in program if "connector" in name] and not set(program) & set(connector)
+    assert [name for name in connector if ".dist-info/" not in name] == [
+        f"custos/engine/connector/{name}.py" for name in ("__init__", "__main__", "postgres")
+    ]
+    assert f"Requires-Dist: custos=={version}" in said and "Requires-Dist: pg8000" in said
+    assert "from custos.engine.connector.postgres import" in code
+
+
 @pytest.mark.slow
 def test_sources_make_the_same_wheel(make_wheel: ModuleType, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / make_wheel.build_sdist(str(tmp_path))) as archive:

@@ -27,6 +27,7 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
 }
 OF_TEXT = ("delimiter", "encoding", "header", "decimal", "quote", "date_order", "missing")
 OF_EXCEL = ("sheet", "header", "missing")
+OF_DUCKDB = ("sheet", "missing")
 NAMES = {
     ",": "comma",
     ";": "semicolon",
@@ -87,7 +88,7 @@ class ReadingOptions(Card):
     def show_options(self, given: Mapping[str, Any], used: Any, detection: Any) -> None:
         """Show what is used; ``given`` is what the custodian said."""
         self._given = dict(given)
-        wanted = {"text": OF_TEXT, "excel": OF_EXCEL}.get(used.format, ("missing",))
+        wanted = {"text": OF_TEXT, "excel": OF_EXCEL, "duckdb": OF_DUCKDB}.get(used.format, ("missing",))
         self._wanted = wanted
         self._lay_out()
         for name in self.fields:

@@ -39,7 +39,7 @@ class TablesPage(Page):
         self.declare = DeclareCard()
         self.declaring = DeclareHere(self.form, self.declare, self.study, lambda: None)
         add(self.asked.body, self.form, self.declare)
-        self.together = Card(words.say("app.tables.together"))
+        self.together = Card()
         self.look = make_button(words.say("app.tables.look"), "look-together", self._look_together)
         self.found = ViewStack(self.runner, lambda widget, place: None)
         add(self.together.body, align_left(self.look), self.found)

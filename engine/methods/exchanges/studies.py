@@ -13,6 +13,8 @@ from engine.methods.shared.site_files import ONE, OWN, Study, read_study
 from engine.methods.shared.sums import is_summable
 from engine.privacy.accuracy import noise_of
 from engine.privacy.events import Event
+from engine.privacy.gaussian import concentrated_epsilon
+from engine.privacy.mechanisms.gaussian_share import GaussianShare
 from engine.privacy.mechanisms.laplace_share import LaplaceShare, level_alone, shared
 from engine.privacy.promise import Promise
 from engine.table.schema import Schema
@@ -94,8 +96,10 @@ def level_of_share(study: Study, events: Event) -> float:
     """Return the level of one site's share by itself, should coordinator and all holders work together."""
     of_share = shared(events, study.least)
     assert of_share is not None  # `design_of` looked
-    cells = sum(study.cells)
-    return sum(level_alone(leaf, cells) for leaf, _ in of_share.leaves() if isinstance(leaf, LaplaceShare))
+    cells, leaves = sum(study.cells), [leaf for leaf, _ in of_share.leaves()]
+    found = sum(level_alone(leaf, cells) for leaf in leaves if isinstance(leaf, LaplaceShare))
+    rho = sum(float(leaf.parts * leaf.concentrated()) for leaf in leaves if isinstance(leaf, GaussianShare))
+    return found + (concentrated_epsilon(rho=rho, delta=float(study.budget.delta)) if rho else 0.0)
 
 
 def compare_ways(design: Method, sites: int) -> TableView:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ import pandas as pd
 from engine.errors import InputRefused
 from engine.methods.shared.cells import LEFT_OUT, Cells, Codes
 from engine.methods.shared.sensitivity import largest_step
-from engine.privacy.fixed_point import grid_bounds, grouped_sum, to_grid
+from engine.privacy.fixed_point import LARGEST_SUM, grid_bounds, grouped_sum, tally, to_grid
 from engine.table import coding
 from engine.table.schema import Column, Kind
 
@@ -105,10 +106,13 @@ class Quantity:
     def weight_step(self) -> Fraction:
         return self.weight.step if self.weight else Fraction(1)
 
-    def sums(self, frame: pd.DataFrame, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
+    def sums(
+        self, frame: pd.DataFrame, cells: Cells, often: Codes | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return, by cell, Σ weight · value and Σ weight in whole steps, both exact.
 
-        A row whose value, weight or group is missing adds nothing.
+        A row whose value, weight or group is missing adds nothing; ``often`` says how often each one stands
+        in the table, where alike ones are told as one.
         """
         codes = cells.codes(frame)
         steps, missing = self._steps(frame)
@@ -118,8 +122,10 @@ class Quantity:
             missing = missing | without
         codes[missing] = LEFT_OUT
         if weights is None:
-            return grouped_sum(steps, codes, cells.size), cells.count(codes)
-        return grouped_sum(steps * weights, codes, cells.size), grouped_sum(weights, codes, cells.size)
+            counts = tally(codes + 1, cells.size + 1, often)[1:]
+            return grouped_sum(_times(steps, often), codes, cells.size), counts
+        weighed = _times(steps * weights, often), _times(weights, often)
+        return grouped_sum(weighed[0], codes, cells.size), grouped_sum(weighed[1], codes, cells.size)
 
     def centred(self, sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Return, from `sums`, Σ weight · (value − middle of the range) in whole half-steps, exact."""
@@ -134,3 +140,31 @@ class Quantity:
         counts = np.zeros(levels + 2, dtype=np.int64)
         counts[list(self.counted)] = 1
         return counts[found], found == levels + 1
+
+
+def _times(steps: np.ndarray, often: Codes | None) -> np.ndarray:
+    """Return steps as often as each stands there; Python's own numbers where the others could overflow."""
+    if often is None or not len(steps):
+        return steps
+    fits = int(np.abs(steps).max()) * int(often.max()) < LARGEST_SUM
+    return steps * often if fits else steps.astype(object) * often.astype(object)
+
+
+def add_exactly(parts: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the sum of whole numbers of several pieces, exact: sums that fit each may not fit together.
+
+    Examples
+    --------
+    >>> add_exactly(np.array([2**61]) for _ in range(8)).tolist() == [2**64]
+    True
+    """
+    found: np.ndarray | None = None
+    for part in parts:
+        if found is None:
+            found = part
+            continue
+        largest = sum(int(abs(one).max()) if one.size else 0 for one in (found, part))
+        kind = np.int64 if largest < LARGEST_SUM else object
+        found = found.astype(kind) + part.astype(kind)
+    assert found is not None, "a table without rows is a piece, too"
+    return found

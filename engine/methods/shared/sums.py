@@ -114,7 +114,7 @@ def add_up(parts: Sequence[Sequence[Integers]]) -> tuple[Integers, ...]:
 class SharedDoor(Noise):
     """The noise door of a site that adds a share of one noise: so many shares are the noise of one.
 
-    Whatever is no discrete Laplace noise has no shares here and is refused.
+    Whatever is no discrete Laplace or Gaussian noise has no shares here and is refused.
     """
 
     def __init__(self, door: Noise, parts: int) -> None:
@@ -125,7 +125,7 @@ class SharedDoor(Noise):
         return self._door.laplace_share(scale, self._parts, size)
 
     def discrete_gaussian(self, variance: Fraction | int, size: int) -> Integers:
-        raise InputRefused("sites.no_shares")
+        return self._door.gaussian_share(variance, self._parts, size)
 
     def staircase(self, sensitivity: int, plateau: int, *, epsilon: Fraction | int, size: int) -> Integers:
         raise InputRefused("sites.no_shares")

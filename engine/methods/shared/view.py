@@ -17,8 +17,9 @@ from engine.methods.protocol import Reads
 from engine.methods.shared.blocks import blocks, small
 from engine.methods.shared.cells import LEFT_OUT, Cells, Codes
 from engine.methods.shared.column_cells import ColumnCells
-from engine.methods.shared.quantity import Grid, Quantity
-from engine.table.table import Table
+from engine.methods.shared.quantity import Grid, Quantity, add_exactly
+from engine.privacy.fixed_point import tally
+from engine.table.table import Table, Tallied
 
 Part = tuple[int, ...]
 """Places of some axes, increasing."""
@@ -67,13 +68,13 @@ class View(Table):
         self._allow(Reads.COUNTS)
         steps = 1 if grid is None else grid.high - grid.low + 1
         found = np.zeros(cells.size * steps, dtype=np.int64)
-        for frame in self._pieces([*cells.names, *([grid.column.name] if grid else [])]):
+        for frame, often in self._tallied([*cells.names, *([grid.column.name] if grid else [])]):
             codes = cells.codes(frame)
             if grid is not None:
                 values, missing = grid.steps(frame)
-                inside = (codes >= 0) & ~missing
-                codes = codes[inside] * steps + (values[inside] - grid.low)
-            found += np.bincount(codes + 1, minlength=len(found) + 1)[1:]
+                codes = codes * steps + (values - grid.low)
+                codes[missing | (codes < 0)] = LEFT_OUT
+            found += tally(codes + 1, len(found) + 1, often)[1:]
         return found if grid is None else found.reshape(cells.size, steps)
 
     def margins(self, cells: Cells, parts: Sequence[Part]) -> list[Codes]:
@@ -81,39 +82,39 @@ class View(Table):
         self._allow(Reads.COUNTS)
         sizes = [[cells.shape[place] for place in part] for part in parts]
         found = [np.zeros(int(np.prod(size, dtype=np.int64)), dtype=np.int64) for size in sizes]
-        for frame in self._pieces(cells.names):
+        for frame, often in self._tallied(cells.names):
             codes = np.array([axis.codes(frame) for axis in cells.axes])
-            codes = codes[:, (codes != LEFT_OUT).all(axis=0)]
+            inside = (codes != LEFT_OUT).all(axis=0)
+            codes, often = codes[:, inside], None if often is None else often[inside]
             for counts, part, size in zip(found, parts, sizes, strict=True):
                 place = np.zeros(codes.shape[1], dtype=np.int64)
                 for axis, length in zip(part, size, strict=True):
                     place = place * length + codes[axis]
-                counts += np.bincount(place, minlength=len(counts))
+                counts += tally(place, len(counts), often)
         return found
 
     def sums(self, quantity: Quantity, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
         """Return, by cell, Σ weight · value and Σ weight in whole steps, see `Quantity.sums`."""
         self._allow(Reads.SUMS)
         names = [*cells.names, *quantity.columns]
-        parts = [quantity.sums(frame, cells) for frame in self._pieces(names)]
-        return sum(one for one, _ in parts), sum(one for _, one in parts)  # type: ignore[return-value]
+        parts = [quantity.sums(frame, cells, often) for frame, often in self._tallied(names)]
+        return add_exactly(one for one, _ in parts), add_exactly(one for _, one in parts)
 
     def combinations(self, grids: Sequence[Grid]) -> tuple[list[Codes], Codes]:
         """Return the steps of every combination of numbers that occurs, and how many rows have it."""
         self._allow(Reads.COMBINATIONS)
         lengths = [grid.high - grid.low + 1 for grid in grids]
         places, counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        for frame in self._pieces([grid.column.name for grid in grids]):
+        for frame, times in self._tallied([grid.column.name for grid in grids]):
             steps, missing = zip(*(grid.steps(frame) for grid in grids), strict=True)
             inside = ~np.logical_or.reduce(missing)
             flat = np.zeros(int(inside.sum()), dtype=np.int64)
             for grid, own, length in zip(grids, steps, lengths, strict=True):
                 flat = flat * length + own[inside] - grid.low
-            more, often = np.unique(flat, return_counts=True)
+            more, which = np.unique(flat, return_inverse=True)
+            often = tally(which, len(more), None if times is None else times[inside])
             places, where = np.unique(np.concatenate([places, more]), return_inverse=True)
-            together = np.zeros(len(places), dtype=np.int64)
-            np.add.at(together, where, np.concatenate([counts, often]))
-            counts = together
+            counts = tally(where, len(places), np.concatenate([counts, often]))
         sides: list[Codes] = []
         for length in reversed(lengths):
             places, own = np.divmod(places, length)
@@ -142,8 +143,12 @@ class View(Table):
                 yield View(Table(frame.iloc[rows]), self._allowed)
 
     def _pieces(self, names: Sequence[str]) -> Iterator[pd.DataFrame]:
-        """Give the rows of some columns piece by piece; the only way to them."""
+        """Give the rows of some columns piece by piece; the only way to them, with `_tallied`."""
         return self._table.pieces(names)
+
+    def _tallied(self, names: Sequence[str]) -> Iterator[Tallied]:
+        """Give the rows of some columns piece by piece, each with how often it stands there."""
+        return self._table.tallied(names)
 
     def _allow(self, asked: Reads) -> None:
         order = list(Reads)

@@ -10,6 +10,7 @@ from engine.privacy.mechanisms.discrete_gaussian import ConcentratedCounts, Disc
 from engine.privacy.mechanisms.discrete_laplace import DiscreteLaplace, LaplaceCounts
 from engine.privacy.mechanisms.exponential import Exponential
 from engine.privacy.mechanisms.gaussian import Gaussian
+from engine.privacy.mechanisms.gaussian_share import GaussianShare
 from engine.privacy.mechanisms.integers import Integers, root_above
 from engine.privacy.mechanisms.laplace import Laplace
 from engine.privacy.mechanisms.laplace_share import LaplaceShare
@@ -36,6 +37,7 @@ __all__ = [
     "FlipChoice",
     "Gaussian",
     "GaussianCounts",
+    "GaussianShare",
     "GeometricThreshold",
     "Integers",
     "Laplace",

@@ -11,7 +11,9 @@ import numpy as np
 
 from engine.privacy.draw import Draw
 from engine.privacy.events import Event, Sequential
+from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
 from engine.privacy.mechanisms.discrete_laplace import DiscreteLaplace
+from engine.privacy.mechanisms.gaussian_share import MOST_DEVIATION, GaussianShare, deviation_of_sum
 
 if TYPE_CHECKING:
     from engine.privacy.at_risk.loss import PrivacyLoss
@@ -61,6 +63,11 @@ def shared(event: Event, parts: int) -> Event | None:
     if isinstance(event, Sequential):
         found = [shared(part, parts) for part in event.parts]
         return None if None in found else replace(event, parts=tuple(one for one in found if one is not None))
+    if type(event) is DiscreteGaussian:
+        each = deviation_of_sum(event.scale**2 / parts, parts)
+        if 2 * each * event.squared_sensitivity > MOST_DEVIATION:
+            return None
+        return GaussianShare(event.scale, event.sensitivity, event.grid, count=event.count, parts=parts)
     if type(event) is not DiscreteLaplace:
         return None
     return LaplaceShare(event.scale, event.sensitivity, event.grid, count=event.count, parts=parts)

@@ -106,8 +106,9 @@ def _read(title: str, one: Mapping[str, Any]) -> KeyValues:
     for name in ("rows", "rows_used", "people", "rows_without_key"):
         if name in one:
             rows.append(Row(say(f"table.{name}"), int(one[name]), three(name)))
+    engine, address = (str(one.get(name, "")) for name in ("engine", "address"))
     if "held" in one:
-        rows.append(Row(say("table.held"), say("table.held_in_store")))
+        rows.append(Row(say("table.held"), say(f"table.held_{one['held']}", engine=engine, address=address)))
     rows.append(Row(say("table.sha256"), str(one["sha256"]), code=True))
     return KeyValues(title, tuple(rows))
 

@@ -48,7 +48,7 @@ class Detection:
     preview
         The first rows as text. Private: for the load screen only.
     sheets
-        Names of the sheets of an Excel file.
+        Names of the sheets of an Excel file, or of the tables of a DuckDB file.
     missing
         Codes that look like missing values, from the fixed list `MISSING_CODES`.
     """

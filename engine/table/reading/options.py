@@ -10,7 +10,7 @@ from typing import Any
 from engine.errors import InputRefused
 
 LINE_ENDS = ("\n", "\r\n", "\r")
-FORMATS = ("text", "excel", "parquet", "spss", "stata", "sas", "sas_transport")
+FORMATS = ("text", "excel", "parquet", "spss", "stata", "sas", "sas_transport", "duckdb", "postgresql")
 DATE_ORDERS = ("ymd", "dmy", "mdy")
 MOST_COLUMNS = 100_000
 _OF_NAMES = ("idna", "punycode")  # of domain names, not of texts
@@ -46,7 +46,7 @@ class ReadOptions:
         Cells that count as missing in every column, beside empty ones. Codes of one column belong to the
         schema.
     sheet
-        Name of an Excel sheet.
+        Name of an Excel sheet, or of a table of a DuckDB file.
     width
         Number of columns. Rows of a text file with more filled cells are set aside; of a sheet, what stands
         further to the right is not in the table.

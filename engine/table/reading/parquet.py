@@ -185,6 +185,11 @@ def _is_long(opened: Any, kind: pa.DataType, leaves: range) -> bool:
         ends = pc.min_max(cells.cast(plain) if pa.types.is_dictionary(cells.type) else cells).as_py()
         largest = max(largest, *(abs(end or 0) for end in ends.values()))
         has_gaps |= cells.null_count > 0
+    return is_long(largest, has_gaps=has_gaps)
+
+
+def is_long(largest: int, *, has_gaps: bool) -> bool:
+    """Say whether whole numbers up to so large a one are kept as digits."""
     return largest > (LARGEST_EXACT if has_gaps else 2**63 - 1)
 
 
@@ -249,14 +254,20 @@ def _written_out(cells: pa.DictionaryArray) -> pa.Array:
 
 def names_of_parquet(path: Path) -> tuple[str, ...]:
     """Return the names of the columns, from what the file says about itself."""
+    return tuple(kinds_of_parquet(path))
+
+
+def kinds_of_parquet(path: Path) -> dict[str, pa.DataType]:
+    """Return the names of the columns and their types, from what the file says about itself."""
     from pyarrow import parquet
 
     try:
-        names = [str(name) for name in parquet.read_schema(path).names]
+        kinds = parquet.read_schema(path)
     except pa.ArrowException as error:
         raise InputRefused("table.damaged", file=path.name, format="parquet") from error
+    names = [str(name) for name in kinds.names]
     refuse_wide(len(names), path.name)
-    return clean_names(names, len(names), path.name)[0]
+    return dict(zip(clean_names(names, len(names), path.name)[0], kinds.types, strict=True))
 
 
 def rows_of_parquet(path: Path) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
 from engine.table.reading.detect import Detection
+from engine.table.reading.duck import duckdb_pieces, look_into, read_duckdb
 from engine.table.reading.excel import OLE, detect_excel, read_excel, refuse_old_or_locked
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import ReadOptions
@@ -38,6 +39,9 @@ SUFFIXES = {
     ".dta": "stata",
     ".sas7bdat": "sas",
     ".xpt": "sas_transport",
+    ".duckdb": "duckdb",
+    ".ddb": "duckdb",
+    ".server": "postgresql",
 }
 """Endings of the files that can be read, and the format that each promises."""
 
@@ -136,6 +140,8 @@ def read_pieces(
         given = replace(given, format=given.format or format_of(place))
     if given.format == "parquet":
         pieces = parquet_pieces(place, options=given, progress=progress)
+    elif given.format == "duckdb":
+        pieces = duckdb_pieces(place, options=given, progress=progress)
     elif given.format == "text" and can_cut(given):
         pieces = text_pieces(place, options=given, as_written=_as_written(schema), progress=progress)
     else:
@@ -168,6 +174,10 @@ def _read(place: Path, given: ReadOptions, schema: Schema | None, progress: Prog
         return read_excel(place, options=given, as_written=_as_written(schema), progress=progress)
     if given.format == "parquet":
         return read_parquet(place, options=given, progress=progress)
+    if given.format == "postgresql":
+        raise InputRefused("server.only_groups", file=place.name)
+    if given.format == "duckdb":
+        return read_duckdb(place, options=given, progress=progress)
     return read_statistics_package(place, options=given, progress=progress)
 
 
@@ -209,6 +219,10 @@ def detect(path: str | os.PathLike[str], *, options: ReadOptions | None = None) 
             return detect_file(place, given=given)
         if kind == "excel":
             return detect_excel(place, given=given)
+        if kind == "duckdb":
+            found = look_into(place, given)
+            given = replace(given, sheet=found.relation)
+            return Detection(given, names=tuple(found.kinds), width=len(found.kinds), sheets=found.relations)
         table = read_table(place, options=given)
     return Detection(table.options, names=table.names, width=len(table.names))
 
@@ -225,6 +239,8 @@ def names_of(path: Path, *, options: ReadOptions) -> tuple[str, ...]:
         given = replace(options, format=options.format or format_of(path))
         if given.format == "parquet":
             return names_of_parquet(path)
+        if given.format == "duckdb":
+            return tuple(look_into(path, given).kinds)
         if given.format not in ("text", "excel"):
             return names_of_package(path, options=given)
         found = detect(path, options=given)
@@ -277,6 +293,10 @@ def format_of(path: Path) -> str:
             return kind
     if _SAS in start:
         return "sas"
+    if promised == "postgresql":
+        return promised
+    if start[8:12] == b"DUCK":
+        return "duckdb"
     if any(start.startswith(magic) for magic in _FOREIGN):
         raise InputRefused("table.unknown_format", file=path.name, known=", ".join(SUFFIXES))
     if promised == "stata" and start[0] in range(102, 120) and start[1] in (1, 2):

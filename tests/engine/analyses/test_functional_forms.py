@@ -24,6 +24,8 @@ def test_no_search_exceeds_a_sensitivity_and_one_attains_it(model):
     for rows in SIZES[model][:2]:
         own = sensitivities(model, rows, chance)
         assert own["exact"] * 0.999 < own["found"] <= own["exact"] * (1 + 1e-9)
+        assert own["exact"] <= own["corrected"] * (1 + 1e-9)
+        assert (own["printed"] < own["exact"] * (1 - 1e-9)) == (model == "regression")
 
 
 def test_values_of_a_density_anywhere_are_no_farther_apart_than_its_sensitivity():

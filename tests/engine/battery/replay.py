@@ -23,6 +23,7 @@ CALLS = (
     "discrete_laplace",
     "laplace_share",
     "discrete_gaussian",
+    "gaussian_share",
     "staircase",
     "vector",
     "bernoulli",

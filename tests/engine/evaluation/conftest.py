@@ -18,7 +18,7 @@ from engine.methods.protocol import Budget, Context, Method
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.make import make
-from engine.release.reading import read_all
+from engine.release.reading import of_somebody, read_all
 from engine.release.working import new_folder
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -108,6 +108,10 @@ def example(tmp_path: Path) -> Callable[..., Private]:
         main = design.request.private[0]
         one, away = held[main], draft.held_out.get(main)
         context = Private(design, one.table, one.schema, draft.used[main], draft.release)
-        return replace(context, work_folder=new_folder(tmp_path), held_out=away, people=one.people)
+        keyed = {name: held[name] for name in design.request.private[1:] if name in held}
+        others = {name: of_somebody(more) for name, more in keyed.items()}
+        return replace(
+            context, work_folder=new_folder(tmp_path), held_out=away, people=one.people, others=others
+        )
 
     return maker

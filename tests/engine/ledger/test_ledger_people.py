@@ -216,14 +216,37 @@ def test_people_of_another_holding_need_a_reason_however_many_more_are_its_own(
     assert ledger.journal()[-1]["kind"] == "table_attached"
 
 
-def test_rows_of_another_holding_need_a_reason_where_nobody_is_named(ledger, holding, other):
-    rows = np.sort(np.random.default_rng(3).integers(0, 2**63, 900, dtype=np.uint64))
+@pytest.mark.parametrize("keys", [[], ["anna", "ben"]])
+@pytest.mark.parametrize("more", [12, 100])
+def test_rows_of_another_holding_need_a_reason_beside_more_of_its_own(ledger, holding, other, keys, more):
+    rows = np.sort(np.random.default_rng(3).integers(0, 2**63, 9000, dtype=np.uint64))
+    named = ledger.person_digests(keys)
     ledger.attach(holding, "first", [], ["age"], rows=rows[0::3])
-    ledger.attach(other, "second", [], ["stay"], rows=rows[1::3])
-    mixed = np.sort(np.concatenate([rows[1::3], rows[0::3][:100]]))
-    refused("known_rows", lambda: ledger.attach(other, "third", [], ["stay"], rows=mixed))
+    ledger.attach(other, "second", named, ["stay"], rows=rows[1::3])
+    mixed = np.sort(np.concatenate([rows[1::3], rows[0::3][:more]]))
+    values, _ = refused("known_rows", lambda: ledger.attach(other, "third", named, ["stay"], rows=mixed))
+    assert values["rows_shared"] == more
     own = np.sort(np.concatenate([rows[1::3], rows[2::3]]))
-    ledger.attach(other, "fourth", [], ["stay"], rows=own)
+    ledger.attach(other, "fourth", named, ["stay"], rows=own)
+    assert ledger.journal()[-1]["kind"] == "table_attached"
+
+
+def test_people_of_another_holding_need_a_reason_where_a_sample_is_kept(ledger, holding, other, monkeypatch):
+    monkeypatch.setattr(people, "_FEWEST_OF_MANY", 200)
+    keys = {one: [f"{one} {n:06}" for n in range(4000)] for one in ("diabetes", "asthma")}
+
+    def sample(listed):
+        some = people.Gathered(most=800)
+        some.add(ledger.person_digests(listed))
+        return some.found()
+
+    ledger.attach(holding, "first", sample(keys["diabetes"]), ["age"])
+    ledger.attach(other, "second", sample(keys["asthma"]), ["stay"])
+    mixed = [*keys["asthma"], *keys["diabetes"][:1000]]
+    for listed in (sample(mixed), ledger.person_digests(mixed)):
+        given = ("third", listed, ["stay"])
+        refused("known_people", lambda given=given: ledger.attach(other, *given))
+    ledger.attach(other, "fourth", ledger.person_digests(keys["asthma"]), ["stay"])
     assert ledger.journal()[-1]["kind"] == "table_attached"
 
 

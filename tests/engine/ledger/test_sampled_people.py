@@ -120,4 +120,4 @@ def test_a_release_from_the_disk_keeps_a_sample_and_is_known_by_it(
     assert 16 <= seen[0] <= 64
     with pytest.raises(InputRefused, match=r"ledger\.known_people") as refused:
         run(300, "m", "Second")
-    assert 100 < int(str(refused.value.values["shared"])) < 600
+    assert 0 < int(str(refused.value.values["shared"])) <= 600

@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 
 from engine.errors import InputRefused
+from engine.privacy import contribution
 from engine.release import looking
 from engine.release.looking import Looked, look
 from engine.release.plan import FileReference
+from engine.release.reading import Sample
 from engine.table.schema import Kind
 
 PEOPLE = 3000
@@ -51,6 +53,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looking, "most_memory", lambda: 100_000)
     monkeypatch.setattr(looking, "ROWS", 600)
+    monkeypatch.setattr(Sample, "drawn", lambda share: Sample(share, b"lots of the tests"))
 
 
 def looked(folder: Path, key: str = "") -> Looked:
@@ -119,3 +122,12 @@ def test_files_that_store_a_column_otherwise_are_one_table(tmp_path: Path) -> No
         pd.read_csv(one).to_parquet(one.with_suffix(".parquet"))
         one.unlink()
     assert looked(tmp_path).table.rows()["ward"].tolist() == ["1", "2", "3", "four"]
+
+
+def test_a_column_of_few_values_may_leave_nobody_in_the_sample(
+    folder: Path, little_memory: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contribution, "keep_people", lambda names, share, secret: np.zeros(len(names), bool))
+    found = looked(folder, key="ward")
+    assert len(found.table) == 0 and found.part is not None and found.part.rows == 2 * PEOPLE
+    assert [one.column for one in found.suggestions()] == list(table().columns)

@@ -189,6 +189,7 @@ def folder_of(tmp_path: Path, kind: str, parts: int = 3) -> str:
 def run_both(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Run a plan from memory, then from a store, each with a ledger of its own and the same noise."""
     found = []
+    monkeypatch.setattr(served, "has_duckdb", lambda: False)
     for name, most in (("memory", 1 << 40), ("store", 0)):
         monkeypatch.setattr(served, "most_memory", lambda most=most: most)
         (tmp_path / name).mkdir()
@@ -219,10 +220,10 @@ def test_a_folder_is_released_alike_from_memory_and_disk(
 
     def noted(store: Store, *given: object) -> None:
         add(store, *given)  # type: ignore[arg-type]
-        stores.append(store._folder)
-        assert stat.S_IMODE(store._folder.stat().st_mode) == 0o700
-        assert {stat.S_IMODE(one.stat().st_mode) for one in store._folder.iterdir()} == {0o600}
-        names = " ".join(one.name for one in store._folder.iterdir())
+        stores.append(store.folder)
+        assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
+        assert {stat.S_IMODE(one.stat().st_mode) for one in store.folder.iterdir()} == {0o600}
+        names = " ".join(one.name for one in store.folder.iterdir())
         assert not any(cell in names for cell in ("oops", "0x1", "1+1", "9999"))
 
     monkeypatch.setattr(Store, "_add", noted)
@@ -351,6 +352,7 @@ def test_a_plan_check_is_right_about_the_disk(
     plan = reading.pin_reading(plan_for("counts", cap=2, files={MAIN: reference}), base=tmp_path)
     key = Column("person", Role.PERSON_KEY)
     plan = replace(plan, schemas={MAIN: Schema((key, *plan.schema.columns[1:]), 2)})
+    monkeypatch.setattr(served, "has_duckdb", lambda: False)
     monkeypatch.setattr(served, "most_memory", lambda: 0)
     (said,) = preview_json(plan, None, base=tmp_path)["served"]
     assert (said["tier"], said["files"]) == ("store", 3) and abs(said["rows"] - rows) < 0.01 * rows
@@ -359,7 +361,7 @@ def test_a_plan_check_is_right_about_the_disk(
     keep = Stored.keep
 
     def noted(used: Stored, kept: np.ndarray) -> Stored:
-        taken.append(sum(one.stat().st_size for one in used._store._folder.iterdir()))
+        taken.append(sum(one.stat().st_size for one in used._store.folder.iterdir()))
         return keep(used, kept)
 
     monkeypatch.setattr(Stored, "keep", noted)

@@ -815,6 +815,46 @@ def test_a_share_alone_has_the_level_that_was_worked_out_before() -> None:
         )
 
 
+def test_with_a_delta_the_shares_are_gaussian_and_say_what_one_alone_has(
+    others: list[Site], masked: Masked
+) -> None:
+    assert PLAN.budget is not None
+    gaussian = replace(
+        PLAN,
+        budget=replace(PLAN.budget, delta=Fraction(1, 10**6)),
+        parameters={**PLAN.parameters, "noise": "gaussian"},
+    )
+    for one in others:
+        name = f"{one.name} with δ"
+        one.holding = one.ledger.create_holding(
+            name, unit="person", neighbours="add_remove", epsilon=5, delta=Fraction(1, 1000)
+        )
+        one.plan = replace(PLAN, files=one.plan.files, holding=name, holding_budget=None)
+    roster = [Member(one.name, one.key.public) for one in others]
+    study = studies.make_study(gaussian, roster, "Centre", masked.key, holders=masked.found.holders)
+    share = studies.plan_of_site(study, "North", others[0].plan).design
+    assert share.cost.loss is not None and share.inner.cost.loss is not None
+    ((drawn, times),) = share.cost.drawn().items()
+    assert (drawn.sampler, drawn.shape, times) == ("gaussian_share", (2,), 1)
+    whole = float(share.inner.cost.loss.epsilon)
+    assert 1.2 * whole < share.alone < 3 * whole  # of half the variance, by concentrated privacy
+    sent = [site_files.read(one.share(study, "gaussian"), SHARE, one.name) for one in others]
+    listed = studies.write_roster(study, sent, masked.key)
+    answers = [
+        site_files.read(studies.write_mask(study, listed, "r", *one), "mask", "m") for one in masked.holders
+    ]
+    found = site_files.read_study(study)
+    (total,) = site_files.unmask(found, sent, answers)
+    rows = [pd.read_csv(one.folder / "people.csv").drop_duplicates("patient_nbr") for one in others]
+    women = sum(int((one["gender"] == "Female").sum()) for one in rows)
+    assert abs(int(total[0]) - women) < 6 * sqrt(1.5 * float(drawn.parameter))
+    coarse = replace(gaussian, budget=replace(gaussian.budget, epsilon=Fraction(5)))
+    many = [Member(f"Site {place}", key(place).public) for place in range(10, 40)]
+    assert refusal(studies.make_study, coarse, many, "Centre", masked.key, holders=masked.found.holders) == (
+        "sites.no_shares"
+    )
+
+
 def test_before_a_study_is_written_it_is_said_which_way_to_add_noise_pays() -> None:
     """Of N sites own noise has √N, or with limits of single draws a little less, one noise √(N / (N − 1))."""
     ways = {sites: studies.forecast_ways(PLAN, sites) for sites in (2, 5, 20)}
@@ -823,12 +863,14 @@ def test_before_a_study_is_written_it_is_said_which_way_to_add_noise_pays() -> N
     _, _, own, one = ways[20].rows[0]
     assert 3.2 < float(own) / float(one) < 4.4  # type: ignore[arg-type]
     assert ways[2].rows[0][-1] is None
-    gaussian = replace(
-        plans(method("models.pca"))[0],
-        budget=replace(plans(method("models.pca"))[0].budget, delta=Fraction(1, 10**6)),
-    )
-    found = studies.forecast_ways(gaussian, 5)
-    assert found.note is not None and found.note.id.endswith("no_shares")
+    delta, narrow = Fraction(1, 10**6), {**PLAN.parameters, "noise": "gaussian"}
+    fine = plans(method("models.pca"))[0]
+    assert PLAN.budget is not None and fine.budget is not None
+    fine = replace(fine, budget=replace(fine.budget, delta=delta))
+    coarse = replace(PLAN, budget=replace(PLAN.budget, epsilon=Fraction(5), delta=delta), parameters=narrow)
+    for plan, sites, verdict in ((fine, 5, "pays"), (coarse, 30, "no_shares")):
+        found = studies.forecast_ways(plan, sites)
+        assert found.note is not None and found.note.id.endswith(verdict)
     for plan, sites, code in (
         (PLAN, 1, "sites.roster"),
         (plans(method("models.k_means"))[0], 5, "sites.method"),

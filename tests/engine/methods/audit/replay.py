@@ -57,7 +57,7 @@ from tests.engine.methods.audit.tables import bench as bench_of
 from tests.engine.sparse import log_chance
 from tests.noise_source import seeded_noise
 
-SUMS = ("discrete_laplace", "laplace_share", "discrete_gaussian", "vector", "staircase")
+SUMS = ("discrete_laplace", "laplace_share", "discrete_gaussian", "gaussian_share", "vector", "staircase")
 """The samplers whose draws are added to sums."""
 CHOICES = ("exponential_choice", "permute_and_flip", "sparse_vector")
 CLEAR = "clear_counts"
@@ -305,7 +305,7 @@ def of_sum(tape: Tape, one: Sum, other: Sum) -> Told:
         return Told.purely(float(np.abs(moved).sum() / (size * float(call.asked[0]))))
     if call.name == "vector":
         return Told.purely(float((moved**2).sum() / (size**2 * float(call.asked[0]))) ** 0.5)
-    if call.name == "discrete_gaussian":
+    if call.name in ("discrete_gaussian", "gaussian_share"):
         return Told(concentrated=float((moved**2).sum() / (2 * size**2 * float(call.asked[0]))))
     step, plateau, epsilon = int(call.asked[0]), int(call.asked[1]), float(call.asked[2])
     return Told.purely(sum(epsilon * stairs(abs(int(one)), step, plateau) for one in moved) / size)
@@ -390,7 +390,7 @@ def drawn_size(name: str, asked: tuple[Any, ...]) -> float:
         asked[:1]
         if name == CLEAR
         else asked[:-1]
-        if name in ("discrete_laplace", "laplace_share", "discrete_gaussian")
+        if name in ("discrete_laplace", "laplace_share", "discrete_gaussian", "gaussian_share")
         else asked,
         getattr(Noise, name),
     )
@@ -414,8 +414,14 @@ def _measured(name: str, asked: tuple[Any, ...], sampler: Any) -> float:
         draws = sum(noise.laplace_share(asked[0], asked[1], DRAWN_AGAIN) for _ in range(asked[1]))
         q = math.exp(-1 / asked[0])
         expected = 2 * q / (1 - q * q)
-    elif name == "discrete_gaussian":
-        draws = noise.discrete_gaussian(asked[0], DRAWN_AGAIN)
+    elif name in ("discrete_gaussian", "gaussian_share"):
+        parts = int(asked[1]) if name == "gaussian_share" else 1
+        own = (
+            partial(noise.gaussian_share, asked[0], parts)
+            if parts > 1
+            else partial(noise.discrete_gaussian, asked[0])
+        )
+        draws = sum(own(DRAWN_AGAIN) for _ in range(parts))
         z = np.arange(-1000, 1001)
         weights = np.exp(-(z**2) / (2 * float(asked[0])))
         expected = (

@@ -247,27 +247,43 @@ def test_a_smaller_claim_would_be_seen_by_what_is_drawn_alone(
     assert not all(replay.within(one, modest, apart=1) for one in found)
 
 
-def masked_share() -> Plan:
+def masked_share(delta: Fraction = Fraction(0)) -> Plan:
     """Return the example of a share with one noise for all sites, and a holder of masks."""
     share = next(one for one in methods() if one.id == "exchanges.share")
     (plan,) = plans(share)
     key = SigningKey("h", bytes([8]) * 32, "")
+    if delta:
+        study = site_files.read_study(plan.parameters["study"].encode())
+        noisy = {**study.parameters, "noise": "gaussian"}
+        study = replace(study, budget=replace(study.budget, delta=delta), parameters=noisy)
+        content = site_files.written(site_files.STUDY, study.head | {"key": key.public}, key.sign)
+        assert plan.holding_budget is not None
+        plan = replace(
+            plan,
+            parameters={**plan.parameters, "study": content.decode()},
+            holding_budget=replace(plan.holding_budget, delta=delta),
+        )
     card = site_files.card("Holder", key.public, "09" + 31 * "00")
     holder = site_files.read_card(site_files.written(site_files.CARD, card, key.sign), "card")
     return agreed(plan, holders=[holder])
 
 
-def test_a_share_of_one_noise_keeps_its_promise_with_those_of_the_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sampler", "delta"), [("laplace_share", Fraction(0)), ("gaussian_share", Fraction(1, 10**6))]
+)
+def test_a_share_of_one_noise_keeps_its_promise_with_those_of_the_others(
+    sampler: str, delta: Fraction, tmp_path: Path
+) -> None:
     """Masks hide nothing that is not paid for: what leaves follows from the noisy sums and from lots."""
-    plan = masked_share()
+    plan = masked_share(delta)
     share = next(one for one in methods() if one.id == "exchanges.share")
     made = bench(share, plan, tmp_path / "people", people=PEOPLE)
-    assert {draw.sampler for draw in made.design.cost.drawn()} == {"laplace_share"}
+    assert {draw.sampler for draw in made.design.cost.drawn()} == {sampler}
     replay.audit(made, many=False)
-    whole = Noise.laplace_share
+    whole = getattr(Noise, sampler)
     halved = lambda self, scale, parts, size: whole(self, scale, parts, size) // 2  # noqa: E731
     replay._measured.cache_clear()
-    with patch.object(Noise, "laplace_share", halved), pytest.raises(CheckFailed):
+    with patch.object(Noise, sampler, halved), pytest.raises(CheckFailed):
         replay.audit(made, many=False)
     replay._measured.cache_clear()
 

@@ -161,6 +161,13 @@ def test_the_most_that_a_history_moves_is_reached() -> None:
     assert all(table.sum() == 0 for table in counts(made, nobody).values())
 
 
+def test_the_order_of_records_is_counted_without_choosing_it() -> None:
+    """It hangs on that of the record before: known, so that no choice is paid and chance cannot miss it."""
+    later = design().parts[LATER].schedule
+    assert later.firsts == ((2, 4),) and later.choices == later.pairs - 1
+    assert design(record_columns=["ward"]).parts[LATER].schedule.firsts == ()
+
+
 @pytest.mark.parametrize("delta", [0, Fraction(1, 10**6)])
 def test_all_models_together_cost_no_more_than_the_budget(delta: Fraction | int) -> None:
     made = design(delta=delta)
@@ -275,6 +282,15 @@ def test_what_cannot_be_made_is_refused_on_declarations(
     (problem,) = design(caps=caps, **changes).problems
     assert problem.code == f"datasets.linked.{code}"
     assert all(texts.sentences(problem.code, problem.values))
+
+
+def test_a_third_table_that_nothing_leaves_of_needs_a_person_key_too() -> None:
+    """Else a row would be what is protected."""
+    linked, declared = method("datasets.linked"), schemas()
+    declared[DETAILS] = declared[DETAILS].with_column(Column("who", Role.OTHER))
+    given = {name: one for name, one in GIVEN.items() if "detail" not in name and "of" not in name}
+    found = linked(linked.make_request(declared, given, budget=Budget(Fraction(1)))).problems
+    assert [one.code for one in found] == ["datasets.linked.no_person_key"]
 
 
 def test_a_table_without_a_person_key_and_columns_without_ends_are_refused() -> None:

@@ -20,7 +20,7 @@ from engine.release.examples import plans
 from engine.release.make import make
 from engine.release.plan import Plan
 from engine.release.reading import cap_rows, read_all
-from engine.table.table import Table
+from engine.table.table import Table, Tallied
 from tests.noise_source import seeded_noise
 
 EXAMPLES = Path("resources/examples")
@@ -28,13 +28,23 @@ CUTS = (0, 1, 1, 7, 500)
 
 
 class Cut(View):
-    """A view whose rows come in pieces of odd lengths, one of them empty."""
+    """A view whose rows come in pieces of odd lengths; every second one tells alike rows as one."""
 
     def _pieces(self, names: Sequence[str]) -> Iterator[pd.DataFrame]:
         (frame,) = super()._pieces(names)
         ends = [*CUTS, len(frame)]
         for start, end in zip(ends, [*ends[1:], len(frame)], strict=True):
             yield frame.iloc[start:end].reset_index(drop=True)
+
+    def _tallied(self, names: Sequence[str]) -> Iterator[Tallied]:
+        for place, frame in enumerate(self._pieces(names)):
+            if place % 2 == 0:
+                yield frame, None
+                continue
+            alike = pd.Series(list(frame.astype("str").itertuples(index=False, name=None)), dtype=object)
+            which, distinct = pd.factorize(alike)
+            often = np.bincount(which, minlength=len(distinct))
+            yield frame[~alike.duplicated()].reset_index(drop=True), often
 
 
 def asking_less() -> list[tuple[type[Method], Plan]]:
