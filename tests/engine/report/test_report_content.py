@@ -44,8 +44,8 @@ from engine.report.words import word as printed
 from engine.table.schema import Column, Domain, Kind, Origin, Schema
 from engine.views import NumberView, TableView, Text
 
-PICKED = """table.held cover.exact columns.intro annex.build roles kinds_of_column origins units neighbours bounds
-noise mechanisms composition numbers kinds explained footer words months decisions.kinds criteria
+PICKED = """cover.exact columns.intro annex.build roles kinds_of_column origins units neighbours bounds
+table.held noise mechanisms composition numbers kinds explained footer words months decisions.kinds criteria
 groups.motive groups.control done.steps rows findings front"""
 RARE = """table.sample price.lawyer
 columns.one_row_each columns.names_people verify.key verify.key_locked verify.key_open
