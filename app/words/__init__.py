@@ -72,6 +72,15 @@ def number(value: float | Fraction, *, digits: int = 6) -> str:
     return texts.number(value, digits=digits, language=_language)
 
 
+def percent(share: float, *, digits: int = 2) -> str:
+    """Write a part of something in hundredths, without the sign and without powers of ten.
+
+    >>> percent(1.0), percent(0.0249), percent(0.0)
+    ('100', '2.5', '0')
+    """
+    return number(float(f"{100 * share:.{digits}g}"))
+
+
 def signed(written: str) -> str:
     """Give a number that is written as in English the signs of the language."""
     return manners.find(_language).sign_number(written)

@@ -72,9 +72,13 @@ def prepare(plan: Plan, *, anchors_file: Path | None = None) -> Prepared:
     at_one = with_epsilon(plan, Fraction(1))
     if at_one.price.people is None or at_one.price.compensation is None:
         at_one = replace(at_one, price=replace(at_one.price, people=1, compensation=Fraction(1)))
-    # The first time pays for the imports, the second says how long it takes.
-    work_out(at_one)
-    tried = work_out(at_one)
+    try:
+        # The first time pays for the imports, the second says how long it takes.
+        work_out(at_one)
+        tried = work_out(at_one)
+    except EngineError:  # ε = 1 is too little for this way; nobody has asked for it, and more may do
+        worked = None if plan.budget is None else work_out(plan)
+        return Prepared(anchors, None, worked, QUICK if worked is None else worked.seconds)
     worked = None if plan.budget is None else work_out(plan)
     return Prepared(anchors, tried.choice.error and tried.choice.error.limit, worked, tried.seconds)
 

@@ -140,7 +140,9 @@ def mock(plan: Plan, *, base: Path = Path(), progress: Progress = SILENT) -> Moc
     except Exception:
         return None  # a picture that fails must never stand in the way
     named = design.pairs_named if is_tried else ()
-    kept = _keep(prepared[MAIN], release.artefacts, named) if is_tried and MAIN in prepared else None
+    # An invented person has one row: a method of histories, of many rows each, is not compared with that.
+    is_alike = is_tried and any(one.name == MAIN and one.shape is Shape.PEOPLE for one in read)
+    kept = _keep(prepared[MAIN], release.artefacts, named) if is_alike else None
     return Mock(release.artefacts, release.views, people, kept)
 
 
@@ -150,7 +152,7 @@ def _keep(
     """Compare invented rows with those that they were invented from, by all pairs or named ones."""
     made = next((one.frame for one in artefacts if isinstance(one, TableArtefact)), None)
     rows = tried.table.rows()
-    names = [] if made is None else [str(name) for name in made if name in rows]
+    names = [] if made is None else told_by(made, tried.schema)
     if made is None or not names or not len(made):
         return None
     scales = [Scale.of(rows[name], tried.schema.column(name)) for name in names]
@@ -160,6 +162,12 @@ def _keep(
     pairs = [pair for pair in found.two_way if frozenset(pair) in named] or list(found.two_way)
     two_way, apart = (mean([one.two_way[pair] for pair in pairs] or [0.0]) for one in (found, alone))
     return Kept(found.mean_one_way, two_way, apart, bool(named))
+
+
+def told_by(made: pd.DataFrame, schema: Schema) -> list[str]:
+    """Return the columns of invented rows that say something: a number that was invented for a person does not."""
+    found = [schema.column(name) for name in map(str, made) if name in schema]
+    return [one.name for one in found if one.role not in _NAMING]
 
 
 def _people(plan: Plan, *, leaves_rows: bool) -> int:
@@ -185,7 +193,7 @@ def _cells(column: Column, people: int, place: int, *, alike: bool = False) -> l
 
     ``alike``: but for every second person, who has the same rank in all of them.
     """
-    if column.role in (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER):
+    if column.role in _NAMING:
         return [str(100_001 + row) for row in range(people)]
     rows = np.arange(1, people + 1)
     share = np.modf(rows * math.sqrt(_PRIMES[place % len(_PRIMES)]))[0]
@@ -196,6 +204,7 @@ def _cells(column: Column, people: int, place: int, *, alike: bool = False) -> l
     return [values[at] for at in np.minimum((share * len(values)).astype(int), len(values) - 1)]
 
 
+_NAMING = (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER)
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 

@@ -27,7 +27,7 @@ from engine.progress import SILENT, Progress
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.make import make
-from engine.release.mock import invented_people
+from engine.release.mock import invented_people, told_by
 from engine.release.plan import Plan
 from engine.table import coding
 from engine.table.schema import Column, Kind, Schema
@@ -160,7 +160,7 @@ def _wrong(model: ModelArtefact, column: Column, rows: pd.DataFrame) -> float | 
 
 
 def _apart(made: pd.DataFrame, schema: Schema, rows: pd.DataFrame) -> float | None:
-    names = [str(name) for name in made if name in rows]
+    names = told_by(made, schema)
     if not names or not len(made):
         return None
     scales = [Scale.of(rows[name], schema.column(name)) for name in names]

@@ -18,13 +18,15 @@ from app.frame.window import Window
 from app.parts.cards import NumberCard
 from app.parts.views.figure import SMALL, render
 from app.parts.views.table import TableBody
+from app.work.deciding import prepare
 from app.work.releasing import Outcome
+from engine.errors import EngineError
 from engine.methods.protocol import Budget
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
 from engine.release.plan import Plan
 from engine.release.readme import fingerprint
-from tests.app.walking import SAMPLE, missing_texts, settle, write
+from tests.app.walking import SAMPLE, example_plan, missing_texts, settle, write
 from tests.ratios import slack
 
 FOLLOW = 0.050  # seconds until all four views have followed
@@ -47,6 +49,15 @@ def test_a_level_without_money_is_shown_without_a_curve(at: Any, window: Window)
     assert window.notice.isHidden()
     assert page.learnt.field.text() == "0.5" and page.accuracy.number.text() != "–"
     assert page.money.number.text() == "–" and not page.money_view.isVisible()
+
+
+def test_a_level_that_is_enough_is_worked_out_where_a_lower_one_would_be_refused(tmp_path: Path) -> None:
+    """What is tried at ε = 1, so that sliders have a scale, is nobody's wish and refuses nothing."""
+    plan = example_plan("datasets.linked", tmp_path)
+    found = prepare(plan)
+    assert found.worked is not None and found.worked.choice.epsilon == plan.budget.epsilon == 4
+    with pytest.raises(EngineError):
+        prepare(replace(plan, budget=Budget(Fraction(1, 10))))
 
 
 def test_money_decides_the_level_and_all_views_follow(at: Any, window: Window, qtbot: Any) -> None:

@@ -128,7 +128,7 @@ class ShapeCard(Card):
 
     def _kept(self, mock: Any) -> None:
         """Say how far the method was off where all is known: on the people who were invented."""
-        shares = {name: f"{100 * getattr(mock.kept, name):.2g}" for name in ("one_way", "two_way", "apart")}
+        shares = {name: words.percent(getattr(mock.kept, name)) for name in ("one_way", "two_way", "apart")}
         name = ("relates" if mock.kept.relates else "apart") + ("_named" if mock.kept.is_named else "")
         said = Prose(words.say(f"app.preview.shape.kept.{name}", people=mock.people, **shares), pixels=13)
         said.setObjectName("shape-kept")

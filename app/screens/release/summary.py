@@ -141,4 +141,4 @@ def _left_out(found: Mapping[str, Any]) -> Iterator[Measured]:
 
 
 def _in_hundred(share: float) -> str:
-    return f"{100 * share:.2g}\u00a0%" if share else "0\u00a0%"
+    return f"{words.percent(share)}\u00a0%"

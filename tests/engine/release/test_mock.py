@@ -301,6 +301,14 @@ def test_tables_that_are_named_are_tried_as_they_are_named(tables, relates):
         assert not few.relates and few.two_way > found.two_way
 
 
+def test_a_number_that_was_invented_for_a_person_is_no_wrong_value():
+    """It is another one in every row, as it should be; only columns that say something are compared."""
+    plan = example("datasets.linked")
+    found = mock(replace(plan, budget=replace(plan.budget, epsilon=Fraction(1_000)))).kept
+    assert found.one_way < 0.1 and found.two_way < 0.25
+
+
 def test_only_rows_invented_under_a_level_are_tried():
     assert mock(example("statistics.counts")).kept is None
     assert mock(example("datasets.imputation")).kept is None
+    assert mock(example("datasets.traces")).kept is None  # an invented person has one row, and no history
