@@ -165,7 +165,7 @@ def _keep(
 
 
 def told_by(made: pd.DataFrame, schema: Schema) -> list[str]:
-    """Return the columns of invented rows that say something: a number that was invented for a person does not."""
+    """Return the columns of invented rows that say something: an invented person's number does not."""
     found = [schema.column(name) for name in map(str, made) if name in schema]
     return [one.name for one in found if one.role not in _NAMING]
 

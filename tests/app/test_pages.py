@@ -207,6 +207,7 @@ def test_tables_of_a_database_file_can_be_chosen(window: Window, qtbot: Any, tmp
     open_table(qtbot, window, tmp_path / "dwh.duckdb")
     page = window.page("load")
     assert page.options.fields["header"].isHidden() and not page.options.fields["sheet"].isHidden()
+    assert "codes" in page.options.said.plain(), "the one that was found is named"
     choose(page.options.fields["sheet"], "visits")
     settle(qtbot, window)
     assert window.study.table is not None and window.study.table.names == ("person", "age")
