@@ -106,7 +106,7 @@ class TopicModel(Analysis):
         }
         lines = [
             self.word("said", **said),
-            self.word("settled", split=f"{model.split:.2f}", averaged=AVERAGED),
+            self.word(model.settling, split=f"{model.split:.2f}", averaged=AVERAGED),
             self.word("kept", percent=round(100 * kept)),
             self.word("unlike", **risk),
             self.word("blind", **risk),
