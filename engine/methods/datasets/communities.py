@@ -171,10 +171,10 @@ def _inside(alike: Likeness, kept: float, model: Communities) -> Inside:
     }
     said = {
         **figures,
-        "unlike": f"{100 * alike.unlike.share:.1f}",
-        "largest": f"{figures['largest']:.2f}",
+        "unlike": round(100 * alike.unlike.share, 1),
+        "largest": round(figures["largest"], 2),
         "percent": round(100 * kept),
-        "split": f"{model.split:.2f}",
+        "split": round(model.split, 2),
         "averaged": AVERAGED,
         "compared": len(alike.largest),
     }
