@@ -153,7 +153,7 @@ def _keep(
     made = next((one.frame for one in artefacts if isinstance(one, TableArtefact)), None)
     rows = tried.table.rows()
     names = [] if made is None else told_by(made, tried.schema)
-    if made is None or not names or not len(made):
+    if made is None or len(names) < 2 or not len(made):
         return None
     scales = [Scale.of(rows[name], tried.schema.column(name)) for name in names]
     own = classes_of(rows, scales)
