@@ -19,6 +19,7 @@ from engine.report.findings import alternative
 from engine.report.fonts import FOLDERS, settable
 from engine.report.theme import LIGHT, resource
 from engine.report.told import LONGEST_WORD, Piece, Told
+from engine.report.words import FIRM_SPACE
 from engine.views import Text
 
 if TYPE_CHECKING:
@@ -160,7 +161,8 @@ class _Parts:
         self.foldable = 0
 
     def _said(self, words: str, longest: int = LONGEST_WORD) -> str:
-        return breakable(settable(words, simple=self._simple), longest)
+        held = words.replace("± ", f"±{FIRM_SPACE}")  # no margin begins a line
+        return breakable(settable(held, simple=self._simple), longest)
 
     def document(self, document: Document) -> dict[str, Any]:
         below = document.footer or Text("report.footer.bundle", {"bundle": document.bundle_id})

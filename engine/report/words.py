@@ -34,9 +34,8 @@ def word(label: Label, language: str) -> str:
 
 
 def _together(sentence: str) -> str:
-    """Keep a number with its per cent sign or ±, and both sides of an equation, on one line."""
-    held = re.sub(r"(?<=\d) (?=%)|(?<=±) (?=\d)", FIRM_SPACE, sentence)
-    return held.replace(" = ", f"{FIRM_SPACE}={FIRM_SPACE}")
+    """Keep a number and its per cent sign, and both sides of an equation, on one line."""
+    return re.sub(r"(?<=\d) (?=%)", FIRM_SPACE, sentence).replace(" = ", f"{FIRM_SPACE}={FIRM_SPACE}")
 
 
 def cell(value: Any, language: str) -> str:

@@ -68,7 +68,9 @@ SPEAK_OF_OTHERS = (
     *("methods.exchanges.survey.", "promises.local_dp.", "analyses.", "app.start."),
     *("report.units.local", "report.neighbours.local", "app.columns.unit.words."),
     *("errors.ledger.bad_unit.", "errors.schema.protected.", "errors.price.people_and_compensation."),
-    "errors.commands.sample_of_how_many.",
+    *("errors.commands.sample_of_how_many.", "commands.options.sample"),  # an option is called so
+    *("commands.options.approval", "commands.options.person", "commands.options.name_person"),
+    *("commands.options.withdraw", "commands.options.second_person"),
     *("app.staff.", "errors.staff.", "signing.rule.", "policy.names.second_", "app.releases.help.people."),
     *("app.releases.state.prepared", "commands.prepare", "commands.heads.person"),
     *("errors.ledger.not_signed.", "errors.ledger.visit_underway.", "errors.run.ledger_older."),

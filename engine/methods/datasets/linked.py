@@ -346,12 +346,22 @@ class Linked(ManySums):
                 margin=margin,
                 share=Fraction(SHARES[name], shared),
                 given=len(given),
+                firsts=self._always if name == LATER else (),
             )
             children = drawn[-1] - 1 if len(drawn) > len(cells) else None
             above = [*self.cells[MAIN], *self.cells[RECORDS]][: len(given)]
             ordered = tuple(one.ordered for one in above)
             found[name] = Part(source, given, ordered, cells, children, step, schedule)
         return found
+
+    @property
+    def _always(self) -> tuple[Attributes, ...]:
+        """The order of a record beside that of the one before: it rises, which nobody needs to find out."""
+        names = [cells.column.name for cells in self.cells[RECORDS]]
+        if self.options.order not in names:
+            return ()
+        before = len(self.cells[MAIN]) + names.index(self.options.order)
+        return ((before, before + len(names)),)
 
     def _stated(self, part: str) -> float:
         """Return about how much all rows that a model is of weigh, in people."""

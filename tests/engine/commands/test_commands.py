@@ -294,7 +294,7 @@ def test_an_example_is_written_run_and_verified(capsys: pytest.CaptureFixture[st
 def test_stop_is_answered_while_the_words_are_still_coming_in(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted() -> None:
+    def interrupted(language: str) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("engine.__main__.make_parser", interrupted)

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.commands import values
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.protocol import MAIN, Method
@@ -32,7 +33,7 @@ from engine.release.preview import preview_json
 from engine.release.run import run_through
 from engine.table import server
 from engine.table.grouped import Grouped
-from engine.table.schema import Column, Role, Schema
+from engine.table.schema import Schema
 from engine.table.server import Address, Server
 from engine.table.stored import Store
 from engine.texts import sentences
@@ -559,4 +560,19 @@ def test_the_other_process_gets_no_more_than_it_needs(
         assert b"PGPASSWORD" not in seen and PASSWORD.encode() not in seen
     asked.close()
     assert asked._process.poll() is not None
-    assert Column("person", Role.PERSON_KEY)
+
+
+def test_a_password_is_asked_for_on_a_terminal_alone(
+    postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, asked = on_server(plan_for("counts"), address(postgres, tmp_path)), list[str]()
+    monkeypatch.setattr(values.getpass, "getpass", lambda prompt: asked.append(prompt) or "typed")
+    monkeypatch.setenv("OF_THE_TESTS", "kept")
+    assert values.password_for(plan, tmp_path, "OF_THE_TESTS") == "kept"
+    assert values.password_for(plan, tmp_path, "MISSING_OF_THE_TESTS") is None
+    monkeypatch.setattr(values.sys.stdin, "isatty", lambda: False, raising=False)
+    assert values.password_for(plan, tmp_path, None) is None and not asked
+    monkeypatch.setattr(values.sys.stdin, "isatty", lambda: True, raising=False)
+    assert values.password_for(plan, tmp_path, None) == "typed"
+    assert asked == [f"{USER}@127.0.0.1:{postgres.port}/postgres: "]
+    assert values.password_for(plan_for("counts"), tmp_path, None) is None and len(asked) == 1

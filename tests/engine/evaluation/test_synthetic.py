@@ -200,7 +200,7 @@ def test_the_original_is_told_entirely_and_a_second_sample_tells_nobody():
 
 def test_attacks_that_give_most_away_stand_first():
     rows = lines(measure(COPIED).evaluate(context([people(800, 1)])), "attacks")
-    gaps = [float(row[1][:-2]) - float(row[2][:-2]) for row in rows]
+    gaps = [row[1].values["percent"] - row[2].values["percent"] for row in rows]
     assert gaps == sorted(gaps, reverse=True) and len(rows) == 6
 
 

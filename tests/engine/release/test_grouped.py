@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -589,3 +592,21 @@ def test_a_file_that_changes_under_the_queries_ends_the_run(
         )
     (entry,) = ledger.entries()
     assert entry.state == "failed" and not (tmp_path / "out").exists()  # the lots of the cap were drawn
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not there")
+def test_a_run_by_groups_opens_no_socket(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(table(ROWS * 5))
+    plan = as_files(plan_for("counts", cap=2), tmp_path)["parquet"]
+    (tmp_path / "plan.json").write_text(plan.dumps())
+    code = (
+        "import sys; from engine.release import served; served.most_memory = lambda: 0;"
+        "from engine.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", code, "run", str(tmp_path / "plan.json"), "--without-reason"]
+    command += ["--out", str(tmp_path / "out"), "--ledger", str(tmp_path / "ledger.sqlite")]
+    traced = ["strace", "-f", "-qq", "-e", "trace=socket", "-o", str(tmp_path / "trace")]
+    subprocess.run([*traced, *command], check=True, capture_output=True)
+    read = json.loads((tmp_path / "out" / "internal" / "evidence.json").read_text())["internal"]["input"]
+    assert read["held"] == "grouped"
+    assert "AF_INET" not in (tmp_path / "trace").read_text()

@@ -25,7 +25,7 @@ def spoken(tmp_path: Path):
 
 
 def english(text: str, known: set[str]) -> set[str]:
-    text = re.sub(r"<(script|style)[^>]*>.*?</\1>", " ", text, flags=re.DOTALL)
+    text = re.sub(r"<(script|style|code)[^>]*>.*?</\1>", " ", text, flags=re.DOTALL)
     return set(WORD.findall(re.sub(r"<[^>]+>|&\w+;", "\n", text))) - known - OWN
 
 

@@ -90,8 +90,8 @@ def test_other_kinds_name_what_is_highest():
     assert said(CurveView("t", "days", "y", (line,))) == "Highest where days is 1: 0.75."
     both = said(ScatterView("t", "days", "y", (line, Series("r", (4.0,), (0.9,)))))
     assert both == "Highest: r, 0.9 where days is 4."
-    assert said(HeatmapView("t", ("a",), ("b", "c"), ((None, 2.0),))) == "Highest: a with c, 2."
-    assert said(MatrixView("t", ("a", "b"), ((1.0, 2.0), (3.0, 4.0)))) == "Highest: b with b, 4."
+    assert said(HeatmapView("t", ("a",), ("b", "c"), ((None, 2.0),))) == "Highest: a, c: 2."
+    assert said(MatrixView("t", ("a", "b"), ((1.0, 2.0), (3.0, 4.0)))) == "Highest: b, b: 4."
     assert said(GraphView("t", ("a", "b"), ((0, 1, -2.0),))) == "1 line; the strongest leads from a to b."
     assert finding(CurveView("t", "x", "y", ())) is None
     assert finding(NumberView("t", 4, Text("report.numbers.count"))) is None

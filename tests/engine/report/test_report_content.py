@@ -45,9 +45,9 @@ from engine.table.schema import Column, Domain, Kind, Origin, Schema
 from engine.views import NumberView, TableView, Text
 
 PICKED = """cover.exact columns.intro annex.build roles kinds_of_column origins units neighbours bounds
-noise mechanisms composition numbers kinds explained footer words months decisions.kinds criteria
+table.held noise mechanisms composition numbers kinds explained footer words months decisions.kinds criteria
 groups.motive groups.control done.steps rows findings front"""
-RARE = """table.held table.held_in_store
+RARE = """table.sample price.lawyer
 columns.one_row_each columns.names_people verify.key verify.key_locked verify.key_open
 cover.exact_invented cover.exact_moment results.intro_invented_moments cover.exact_tested
 cover.exact_cell cover.exact_range_cell results.intro_invented

@@ -159,11 +159,14 @@ def learn(
         return Learnt(model, tuple(measured))
     candidates = _candidates(measured, schedule, ordered)
     counts = _counts(candidates, codes, weights)
+    star = {pair: pair[1] for pair in schedule.firsts}
+    if target is not None:
+        star = {(min(one, target), max(one, target)): one for one in range(len(sizes)) if one != target}
     only_single, left = False, schedule.pairs
     while left:
         progress.step(1 - left / schedule.pairs, "synthesis.rounds")
-        if target is not None and left == schedule.pairs:
-            chosen = _star(candidates, target, schedule)
+        if star and left == schedule.pairs:
+            chosen = _star(candidates, star, schedule)
         else:
             scores = _scores(model, candidates, counts, schedule, noise, target=target)
             most = min(left, schedule.batch)
@@ -314,25 +317,27 @@ def _choose(
     return chosen, only_single
 
 
-def _star(candidates: Sequence[Candidate], target: int, schedule: Schedule) -> list[int]:
-    """Return the places of the pairs of the target, one for every other column: by declarations alone.
+def _star(candidates: Sequence[Candidate], pairs: Mapping[Attributes, int], schedule: Schedule) -> list[int]:
+    """Return the places of pairs that are measured first, by declarations alone.
+
+    Parameters
+    ----------
+    pairs
+        For each, the column of it that is measured once more alone where the model has no room for the pair.
 
     Notes
     -----
     Of each the finest of the offered resolutions whose noise adds up to less than half of the rows, else the
-    coarsest. The column alone, once more, where the model has no room for the pair.
+    coarsest.
     """
     found, enough = [], schedule.about_rows / (2 * schedule.deviation(schedule.pair))
-    for other in range(len(schedule.sizes)):
-        if other == target:
-            continue
-        pair = tuple(sorted((other, target)))
+    for pair, alone in pairs.items():
         own = {prod(one.shape): at for at, one in enumerate(candidates) if one.attributes == pair}
         if own:
             fitting = [cells for cells in own if cells < enough]
             found.append(own[max(fitting) if fitting else min(own)])
         else:
-            found += [at for at, one in enumerate(candidates) if one.attributes == (other,)]
+            found += [at for at, one in enumerate(candidates) if one.attributes == (alone,)]
     return found
 
 

@@ -81,6 +81,8 @@ class Schedule:
     given
         How many of the first columns are known when rows are drawn, and are not measured: only the others
         are, and pairs with one of these.
+    firsts
+        Pairs that are measured first, by declarations alone: no choice is paid for them.
     slot, slots
         The place of a column of whose every value a person has one row at most, and the largest squared
         distance between tables that hold it: each row is in a cell of its own there. None: there is none.
@@ -116,6 +118,7 @@ class Schedule:
     has_target: bool = False
     share: Fraction = Fraction(1)
     given: int = 0
+    firsts: tuple[Attributes, ...] = ()
     slot: int | None = None
     slots: int = 0
 
@@ -223,8 +226,9 @@ class Schedule:
 
     @property
     def star(self) -> int:
-        """Pairs that are known beforehand: a declared target beside each other column."""
-        return len(self.sizes) - 1 if self.has_target and self.pairs else 0
+        """Pairs that are known beforehand: a declared target beside each other column, or `firsts`."""
+        known = len(self.sizes) - 1 if self.has_target else len(self.firsts)
+        return known if self.pairs else 0
 
     @property
     def choices(self) -> int:
@@ -324,7 +328,7 @@ class Schedule:
         counts: dict[tuple[Fraction, int], int] = {}
         beside = [self.code] * self.codes + ([self.value] * self.frequent if self.frequent else [])
         known = [
-            *zip(self._beforehand, self._moves, strict=True),
+            *zip((*self.single, *self.together), self._moves, strict=True),
             *((scale, self.squared) for scale in beside),
         ]
         for one in known:

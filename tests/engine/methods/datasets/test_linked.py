@@ -161,6 +161,13 @@ def test_the_most_that_a_history_moves_is_reached() -> None:
     assert all(table.sum() == 0 for table in counts(made, nobody).values())
 
 
+def test_the_order_of_records_is_counted_without_choosing_it() -> None:
+    """It hangs on that of the record before: known, so that no choice is paid and chance cannot miss it."""
+    later = design().parts[LATER].schedule
+    assert later.firsts == ((2, 4),) and later.choices == later.pairs - 1
+    assert design(record_columns=["ward"]).parts[LATER].schedule.firsts == ()
+
+
 @pytest.mark.parametrize("delta", [0, Fraction(1, 10**6)])
 def test_all_models_together_cost_no_more_than_the_budget(delta: Fraction | int) -> None:
     made = design(delta=delta)
