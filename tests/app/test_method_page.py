@@ -719,3 +719,14 @@ def test_a_pair_of_columns_is_named_by_choosing_both(window: Window, qtbot: Any,
         settle(qtbot, window)
         assert [one.code for one in window.study.problems()] == ([code] if code else [])
     assert window.study.plan.parameters["pairs"] == [{"first": "gender", "second": "age"}]
+
+
+def test_a_plan_that_is_opened_explains_its_own_way(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    """Not the first of the cards, which are behind what was chosen."""
+    window.show()
+    window.study.open_plan(example_plan("datasets.communities", tmp_path))
+    for step in ("load", "risk", "method"):
+        window.go(step)
+        settle(qtbot, window)
+    assert window.step == "method", window.notice.words()
+    assert window.panel.shown().title != words.say("app.method.things.counts.title")
