@@ -721,12 +721,9 @@ def test_a_pair_of_columns_is_named_by_choosing_both(window: Window, qtbot: Any,
     assert window.study.plan.parameters["pairs"] == [{"first": "gender", "second": "age"}]
 
 
-def test_a_plan_that_is_opened_explains_its_own_way(window: Window, qtbot: Any, tmp_path: Path) -> None:
+def test_a_plan_that_is_opened_explains_its_own_way(at: Any, window: Window) -> None:
     """Not the first of the cards, which are behind what was chosen."""
-    window.show()
-    window.study.open_plan(example_plan("datasets.communities", tmp_path))
-    for step in ("load", "risk", "method"):
-        window.go(step)
-        settle(qtbot, window)
-    assert window.step == "method", window.notice.words()
-    assert window.panel.shown().title != words.say("app.method.things.counts.title")
+    page = at("method")
+    assert not page.choosing and page.offers
+    for topic in ("", "thing.counts"):
+        assert page.explain(topic).title == page.title.text(), topic
