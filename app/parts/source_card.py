@@ -101,6 +101,6 @@ class SourceCard(Card):
 
 
 def _read(file: str, rows: int | None, columns: int) -> str:
-    return words.say(
-        "app.tables.read", file=file, rows="–" if rows is None else words.number(rows), columns=columns
-    )
+    if rows is None:  # of a plan that was opened: it says which columns there are, and was not read
+        return words.say("app.tables.read_not", file=file, columns=columns)
+    return words.say("app.tables.read", file=file, rows=words.number(rows), columns=columns)

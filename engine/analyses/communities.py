@@ -97,8 +97,8 @@ class TopicModel(Analysis):
         sizes = np.bincount(model.chosen, minlength=len(model.places))
         said = {"people": len(model.people), "communities": len(sizes), "filled": int((sizes > 0).sum())}
         risk = {
-            "unlike": f"{100 * alike.unlike.share:.1f}",
-            "largest": f"{largest:.2f}",
+            "unlike": round(100 * alike.unlike.share, 1),
+            "largest": round(largest, 2),
             "copies": alike.copies.successes,
             "alone": alike.alone,
             "compared": len(alike.largest),
@@ -106,7 +106,7 @@ class TopicModel(Analysis):
         }
         lines = [
             self.word("said", **said),
-            self.word("settled", split=f"{model.split:.2f}", averaged=AVERAGED),
+            self.word(model.settling, split=round(model.split, 2), averaged=AVERAGED),
             self.word("kept", percent=round(100 * kept)),
             self.word("unlike", **risk),
             self.word("blind", **risk),
@@ -158,4 +158,4 @@ class TopicModel(Analysis):
 def _most(shares: np.ndarray, names: list[str] | tuple[str, ...]) -> str:
     """Return the names with the largest shares, in per cent."""
     order = np.argsort(-shares, kind="stable")[:SHOWN]
-    return ", ".join(f"{names[at]} ({100 * shares[at]:.0f} %)" for at in order.tolist())
+    return ", ".join(f"{names[at]} ({100 * shares[at]:.0f}\u00a0%)" for at in order.tolist())

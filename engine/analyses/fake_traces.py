@@ -71,9 +71,9 @@ class FakeTraces(Analysis):
         rows: list[tuple[Cell, ...]] = []
         for way in WAYS:
             own = found[way]
-            errors = (f"{100 * own[number].error:.0f}" for number in FAKES)
+            errors = (round(100 * own[number].error) for number in FAKES)
             last = own[most]
-            counts = (f"{last.places:.1f}", f"{last.classes:.1f}", f"{100 * last.named:.0f}")
+            counts = (round(last.places, 1), round(last.classes, 1), round(100 * last.named))
             rows.append((self.word(f"way.{way}"), *errors, *counts))
         columns = ("places", "classes", "named")
         headings = (
@@ -81,9 +81,9 @@ class FakeTraces(Analysis):
             *(self.word("table.error", fakes=number) for number in FAKES),
             *(self.word(f"table.{name}", fakes=most) for name in columns),
         )
-        hidden = {way: f"{100 * found[way][most].error:.0f}" for way in WAYS}
-        kinds = {f"{way}_classes": f"{found[way][most].classes:.1f}" for way in WAYS}
-        said = {**hidden, **kinds, "fakes": most, "named": f"{100 * found[OWN_WALK][most].named:.0f}"}
+        hidden = {way: round(100 * found[way][most].error) for way in WAYS}
+        kinds = {f"{way}_classes": round(found[way][most].classes, 1) for way in WAYS}
+        said = {**hidden, **kinds, "fakes": most, "named": round(100 * found[OWN_WALK][most].named)}
         lines = [self.word(name, **said) for name in ("said", "own", "source", "service", "nobody")]
         bars = BarsView(
             self.word("bars.title", fakes=most),

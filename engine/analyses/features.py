@@ -110,8 +110,8 @@ class FeatureCurves(Analysis):
             self.word(
                 "hides",
                 features=shown["features"],
-                linear=f"{shown['hidden_linear_area']:.2f}",
-                boosted=f"{shown['hidden_boosted_area']:.2f}",
+                linear=round(shown["hidden_linear_area"], 2),
+                boosted=round(shown["hidden_boosted_area"], 2),
                 **said,
             ),
             self.word("guess", guess=guess[HIDDEN], **said),

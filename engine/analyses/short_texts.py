@@ -98,9 +98,9 @@ class ShortTexts(Analysis):
         lines: int,
     ) -> Answer:
         models = [name for name in figures if name != OTHERS]
-        remembered = {f"{name}_exposure": f"{figures[name]['exposure']:.1f}" for name in models}
-        said = {name: f"{figures[name]['perplexity']:.1f}" for name in models} | remembered
-        said |= {"epsilon": f"{float(values['epsilon']):g}", "chance": f"{by_chance:.1f}"}
+        remembered = {f"{name}_exposure": round(figures[name]["exposure"], 1) for name in models}
+        said = {name: round(figures[name]["perplexity"], 1) for name in models} | remembered
+        said |= {"epsilon": float(values["epsilon"]), "chance": round(by_chance, 1)}
         private = "private" if PRIVATE in examples else "refused"
         open_ones = [figures[name]["exposure"] for name in models if name != PRIVATE]
         names = ("order", "remember" if min(open_ones) >= REMEMBERED else "exposed", private, "release")
@@ -134,12 +134,12 @@ class ShortTexts(Analysis):
         )
 
 
-def _cell(value: float | None, column: str) -> str | None:
+def _cell(value: float | None, column: str) -> float | None:
     if value is None:
         return None
     if column in ("perplexity", "exposure"):
-        return f"{value:.1f}"
-    return f"{value:.2f}" if column == "novelty" else f"{100 * value:.0f}"
+        return round(value, 1)
+    return round(value, 2) if column == "novelty" else round(100 * value)
 
 
 def _written(grammar: Grammar, lines: Lines, topic: int) -> str:

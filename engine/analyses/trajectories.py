@@ -143,7 +143,7 @@ class TracesFromSeeds(Analysis):
             "copies": found[PUBLISHED][2],
             "changed": round(100 * found[PUBLISHED][1]),
             "crowd": int(np.median(crowds)),
-            "epsilon": f"{float(values['epsilon']):g}",
+            "epsilon": float(values["epsilon"]),
         }
         lines = [
             self.word("said", **said),
@@ -161,7 +161,7 @@ class TracesFromSeeds(Analysis):
             self.word(f"ways.{name}") for name in ("way", "visits", "moves", "changed", "copies")
         )
         rows: list[tuple[Cell, ...]] = [
-            (self.word(f"way.{name}"), *_near(near), f"{100 * changed:.0f}", copies)
+            (self.word(f"way.{name}"), *_near(near), round(100 * changed), copies)
             for name, (near, changed, copies) in found.items()
         ]
         rows += [(self.word(f"way.{name}"), *_near(near), None, None) for name, near in compared.items()]
@@ -184,8 +184,8 @@ class TracesFromSeeds(Analysis):
         )
 
 
-def _near(found: Kept) -> tuple[str, str]:
-    return f"{found.visits:.3f}", f"{found.moves:.2f}"
+def _near(found: Kept) -> tuple[float, float]:
+    return round(found.visits, 3), round(found.moves, 2)
 
 
 def _first(events: Events, visits: int) -> tuple[Integers, Integers]:
@@ -232,7 +232,7 @@ class Passing:
         """Return what a sentence says of it."""
         return {
             "threshold": self.threshold,
-            "percent": f"{100 * self.share:.0f}",
+            "percent": round(100 * self.share),
             "places": round(100 * self.changed),
         }
 

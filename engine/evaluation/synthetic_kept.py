@@ -58,8 +58,9 @@ class SyntheticKept(InternalMeasure):
         figures = dict(kept["made"])
         if unused is not None:
             fresh = lines["unused"].classes.names
-            figures["two_way_unused"] = _round(distances(lines["made"].classes.names, fresh).mean_two_way)
-            figures["two_way_real"] = kept["unused"]["two_way"]
+            if "two_way" in figures:
+                figures["two_way_unused"] = _round(distances(lines["made"].classes.names, fresh).mean_two_way)
+                figures["two_way_real"] = kept["unused"]["two_way"]
         numbers = [
             NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"))
             for name, value in figures.items()
@@ -86,7 +87,7 @@ def _keep(line: _Line, own: _Line, found: Distances) -> dict[str, float]:
     apart_by = apart(correlations(own.amounts.amounts), correlations(line.amounts.amounts))
     figures = {
         "one_way": _round(found.mean_one_way),
-        "two_way": _round(found.mean_two_way),
+        **({"two_way": _round(found.mean_two_way)} if found.two_way else {}),  # none of a single column
         "similarity": round(min(alike.values(), default=1.0), 4),
     }
     if apart_by:

@@ -162,7 +162,8 @@ def _look_at_pieces(
                 read += piece.n_rows
                 kept.append(piece if sample is None else _of_sample(piece, key, sample))
         digests.append(digest)
-    table = _stored(Table.joined(_alike(kept)), detection.options)
+    file = paths[0].name if len(paths) == 1 else paths[0].parent.name
+    table = _stored(Table.joined(_alike(kept)), detection.options, file)
     part = None if sample is None else Part(sample.share, key, read, cells.found)
     return Looked(detection, table, digest_of(digests), part)
 
@@ -210,13 +211,16 @@ def _alike(parts: list[Table]) -> list[Table]:
     return parts
 
 
-def _stored(table: Table, options: ReadOptions) -> Table:
-    """Return a table of text with each column stored by all of its cells, as one file is when it is read."""
+def _stored(table: Table, options: ReadOptions, file: str = "") -> Table:
+    """Return a table of text with each column stored by all of its cells, as one file is when it is read.
+
+    What is noticed in them is noticed in ``file``, be it a folder.
+    """
     if options.format != "text":
         return table
     frame, noticed = table.rows(), list[Finding]()
     for name in table.names:
-        stored = store(cells_of(frame[name]), name, options=options, file=table.source)
+        stored = store(cells_of(frame[name]), name, options=options, file=file or table.source)
         frame[name] = stored.values.reset_index(drop=True)
         noticed += [replace(one, rows=()) for one in stored.findings]  # of which file would they be?
     return table.with_rows(frame).with_findings(noticed)

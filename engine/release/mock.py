@@ -153,7 +153,7 @@ def _keep(
     made = next((one.frame for one in artefacts if isinstance(one, TableArtefact)), None)
     rows = tried.table.rows()
     names = [] if made is None else told_by(made, tried.schema)
-    if made is None or not names or not len(made):
+    if made is None or len(names) < 2 or not len(made):
         return None
     scales = [Scale.of(rows[name], tried.schema.column(name)) for name in names]
     own = classes_of(rows, scales)
@@ -165,7 +165,7 @@ def _keep(
 
 
 def told_by(made: pd.DataFrame, schema: Schema) -> list[str]:
-    """Return the columns of invented rows that say something: a number that was invented for a person does not."""
+    """Return the columns of invented rows that say something: an invented person's number does not."""
     found = [schema.column(name) for name in map(str, made) if name in schema]
     return [one.name for one in found if one.role not in _NAMING]
 

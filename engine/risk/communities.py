@@ -26,6 +26,7 @@ FORMS = ("place", "time", "place_time")
 OF_PEOPLE, OF_PLACES, OF_TIMES = 0.1, 0.01, 0.1
 """What Dirichlet priors add to every count: communities of a person, places and times of a community."""
 MOST_STEPS = 200  # of the factorisation that it starts from
+SETTLED = 1.1  # split R̂: the usual limit
 AVERAGED = 50  # sweeps at the end, whose mean is the answer
 CLOSE = 0.2  # Jaccard similarity below which the source calls two traces unlike
 MEMBER = 0.4  # share of a community from which somebody is a member of it
@@ -103,6 +104,11 @@ class Communities:
         within = float(halves.var(axis=1, ddof=1).mean())
         between = float(half * halves.mean(axis=1).var(ddof=1))
         return float(np.sqrt((half - 1) / half + between / (half * within))) if within > 0 else 1.0
+
+    @property
+    def settling(self) -> str:
+        """What the split says, as the end of an id: ``settled`` up to the usual limit, else ``unsettled``."""
+        return "settled" if self.split <= SETTLED else "unsettled"
 
 
 def learn(

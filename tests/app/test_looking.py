@@ -31,6 +31,14 @@ def test_nothing_stands_out():
     assert points(FACTS) == ()
 
 
+def test_what_an_attack_read_stands_before_what_no_total_bounds():
+    read = {"id": "app.release.point.nothing", "values": {}}
+    unbounded = {"name": "Register", "bounds_all": False}
+    found = points(facts(inside={"sentence": read}, holding=unbounded))
+    assert [(one.tone, one.name) for one in found] == [("care", "attacked"), ("care", "unbounded")]
+    assert found[0].values["said"] == words.say("app.release.point.nothing")
+
+
 def shown(values):
     """Return a released table with some numbers in brackets."""
     return TableView("t", ("group", "count", "margin"), tuple(("a", value, 4) for value in values))

@@ -719,3 +719,11 @@ def test_a_pair_of_columns_is_named_by_choosing_both(window: Window, qtbot: Any,
         settle(qtbot, window)
         assert [one.code for one in window.study.problems()] == ([code] if code else [])
     assert window.study.plan.parameters["pairs"] == [{"first": "gender", "second": "age"}]
+
+
+def test_a_plan_that_is_opened_explains_its_own_way(at: Any, window: Window) -> None:
+    """Not the first of the cards, which are behind what was chosen."""
+    page = at("method")
+    assert not page.choosing and page.offers
+    for topic in ("", "thing.counts"):
+        assert page.explain(topic).title == page.title.text(), topic

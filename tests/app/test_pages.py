@@ -82,6 +82,8 @@ def test_the_table_stands_first_and_how_it_was_read_is_one_line(
     shown = [one.mapTo(page, one.rect().topLeft()).y() for one in (page.rows, page.options, page.findings)]
     assert shown == sorted(shown) and page.rows.height() > page.options.height()
     assert "semicolon" in page.options.said.plain() and "comma" in page.options.said.plain()
+    # As it is called: whatever else, nouns of some languages keep their capitals.
+    assert words.say("app.load.option.encoding.label") in page.options.said.plain()
     assert not page.options.fields["delimiter"].isVisible()
     page.options.change.click()
     assert page.options.fields["delimiter"].isVisible()
@@ -207,6 +209,7 @@ def test_tables_of_a_database_file_can_be_chosen(window: Window, qtbot: Any, tmp
     open_table(qtbot, window, tmp_path / "dwh.duckdb")
     page = window.page("load")
     assert page.options.fields["header"].isHidden() and not page.options.fields["sheet"].isHidden()
+    assert "codes" in page.options.said.plain(), "the one that was found is named"
     choose(page.options.fields["sheet"], "visits")
     settle(qtbot, window)
     assert window.study.table is not None and window.study.table.names == ("person", "age")

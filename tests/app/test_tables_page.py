@@ -11,8 +11,10 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QAbstractButton, QComboBox
 
 from app.frame.window import Window
+from app.parts.prose import Prose
 from app.parts.source_card import SourceCard
 from app.state import flow
+from engine.methods.catalogue import method
 from engine.methods.protocol import Shape, Source
 from engine.table.schema import Role
 from tests.app.test_flow import Second
@@ -185,3 +187,15 @@ def test_a_column_of_a_further_table_is_declared_where_it_is_chosen(
     declared = window.study.plan.schemas["records"].column("ward")
     assert declared.is_declared and declared.domain == ward.domain
     assert list(window.study.plan.parameters["record_columns"]) == ["ward"]
+
+
+def test_rows_that_were_not_counted_are_not_spoken_of(qtbot: Any) -> None:
+    """A plan that was opened says which columns a table has, and no more."""
+    said = []
+    for rows in (None, 0, 3093):
+        card = SourceCard(method("datasets.linked").sources[1])
+        qtbot.addWidget(card)
+        card.show_files([("records", "stays.csv", rows)], None)
+        said.append(" ".join(one.plain() for one in card.findChildren(Prose)))
+    assert "rows" not in said[0].split("·", 1)[1] and "–" not in said[0]
+    assert "rows: 0" in said[1] and "rows: 3,093" in said[2]

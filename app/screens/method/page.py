@@ -337,6 +337,7 @@ class MethodPage(Page):
         if self.choosing != (self.study.method is None):
             self.choosing = self.study.method is None
             self.enter()
+            self.refresh_explanation()
             self.frame.update_frame()
 
     def prepare(self) -> None:
@@ -815,6 +816,8 @@ class MethodPage(Page):
         if topic == "off":
             return self._about_off()
         kind, _, name = topic.partition(".")
+        if kind in ("", "thing") and not self.choosing and self.study.method is not None:
+            kind, name = "method", self.study.method.id  # the cards are behind what was chosen
         if kind == "thing" and self.offers:
             thing = self._thing(Held(name))
             if thing is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from app import words
 from engine.methods.filling import USELESS, Judged
+from engine.views import Text
 
 if TYPE_CHECKING:
     from engine.release.verdict import Came
@@ -37,6 +38,7 @@ def points(facts: Mapping[str, Any], came: Sequence[Came] = ()) -> tuple[Point, 
     """
     public, internal = facts["public"], facts["internal"]
     found = [
+        *_attacked(internal),
         *_silent(came),
         *_naming(public),
         *_off(internal),
@@ -48,6 +50,12 @@ def points(facts: Mapping[str, Any], came: Sequence[Came] = ()) -> tuple[Point, 
     if internal.get("holding", {}).get("bounds_all") is False:
         found.append(Point(CARE, "unbounded", {"holding": internal["holding"]["name"]}))
     return tuple(sorted(found, key=lambda one: _ORDER.index(one.tone)))
+
+
+def _attacked(internal: Mapping[str, Any]) -> Iterator[Point]:
+    """What an attack read off rows that left under no guarantee, where the method runs one."""
+    if said := internal.get("inside", {}).get("sentence"):
+        yield Point(CARE, "attacked", {"said": words.label(Text(said["id"], said["values"]))})
 
 
 def _silent(came: Sequence[Came]) -> Iterator[Point]:

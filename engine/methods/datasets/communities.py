@@ -37,6 +37,7 @@ from engine.risk.communities import (
     INVENTED,
     MOST_WORK,
     WALKED,
+    Communities,
     Likeness,
     Visits,
     invent,
@@ -133,7 +134,7 @@ class InventedCommunities(Method):
         artefact = self._table(invented, context.chance)
         notes = (Text(f"{WORDS}.notes.copies"),)
         kept = utility(model, invented, form=form)
-        return Release((artefact,), self.cost, notes=notes, inside=_inside(alike, kept, model.split))
+        return Release((artefact,), self.cost, notes=notes, inside=_inside(alike, kept, model))
 
     def _table(self, invented: Visits, chance: np.random.Generator) -> TableArtefact:
         """Write the traces in an order by lot, so that no number of a trace says whom it stands for."""
@@ -157,7 +158,7 @@ class InventedCommunities(Method):
         return TableArtefact("traces", (frame,), entries)
 
 
-def _inside(alike: Likeness, kept: float, split: float) -> Inside:
+def _inside(alike: Likeness, kept: float, model: Communities) -> Inside:
     """Return what the traces give away, and whether the model settled: it stays."""
     figures = {
         "unlike": alike.unlike.share,
@@ -166,17 +167,17 @@ def _inside(alike: Likeness, kept: float, split: float) -> Inside:
         "alone": alike.alone,
         "traces": alike.copies.attacks,
         "utility": kept,
-        "split": split,
+        "split": model.split,
     }
     said = {
         **figures,
-        "unlike": f"{100 * alike.unlike.share:.1f}",
-        "largest": f"{figures['largest']:.2f}",
+        "unlike": round(100 * alike.unlike.share, 1),
+        "largest": round(figures["largest"], 2),
         "percent": round(100 * kept),
-        "split": f"{split:.2f}",
+        "split": round(model.split, 2),
         "averaged": AVERAGED,
         "compared": len(alike.largest),
     }
-    names = ("unlike", "blind", "kept", "settled")
+    names = ("unlike", "blind", "kept", model.settling)
     lines = tuple(Text(f"analyses.communities.{name}", said) for name in names)
     return Inside((TextView(Text(f"{WORDS}.views.inside.title"), lines),), figures)

@@ -135,7 +135,7 @@ def compare_ways(design: Method, sites: int) -> TableView:
         "two" if sites == 2 else "no_shares" if not has_shares else "little" if times < WORTH else "pays"
     )
     headings = tuple(Text(f"{WORDS}.ways.{name}") for name in ("what", "size", "own", "one"))
-    told = {"sites": sites, "times": f"{times:.1f}"}
+    told = {"sites": sites, "times": round(times, 1)}
     return TableView(Text(f"{WORDS}.ways.title"), headings, rows, Text(f"{WORDS}.ways.{verdict}", told))
 
 

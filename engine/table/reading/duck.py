@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -311,11 +311,11 @@ def duckdb_pieces(path: Path, *, options: ReadOptions, progress: Progress = SILE
         room.take(duck.rows * len(names) * NUMBER, in_pieces=True)
         long = long_columns(duck, names)
         asked = ", ".join(f"{cell} AS c{place}" for place, cell in enumerate(duck.cells.values()))
-        found, read = tuple(duck.found), 0
+        found, read, known = tuple(duck.found), 0, replace(options, sheet=duck.relation)
         for cells, _ in duck.answers(f"SELECT {asked} FROM {duck.source}", names):
             room.take(sum(one.nbytes for one in cells), in_pieces=True)
             progress.step(read / duck.rows, "table.read")
-            yield table_of(names, cells, long, options=options, file=path.name, found=found)
+            yield table_of(names, cells, long, options=known, file=path.name, found=found)
             found, read = (), read + len(cells[0])
 
 

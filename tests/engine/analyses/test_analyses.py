@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from engine import texts
 from engine.analyses.catalogue import analyses, analysis, ask, declaration, example
 from engine.analyses.protocol import InternalAnswer
 from engine.errors import InputRefused
+from engine.languages import Written
 from engine.methods.protocol import MAIN
 from engine.report.words import word
 from engine.table.reading.readers import read_table
@@ -65,6 +67,10 @@ def test_the_example_is_answered_in_words_and_figures(name):
     assert isinstance(found.views[0], TextView) and found.views[0].paragraphs
     said = [word(text, "en") for view in found.views for text in words_of(view)]
     assert all(said)
+    given = [one for view in found.views for text in words_of(view) for one in text.values.values()]
+    cells = [one for view in found.views for row in getattr(view, "rows", ()) for one in row]
+    written = [one for one in (*given, *cells) if isinstance(one, str) and re.fullmatch(r"-?\d+\.\d+", one)]
+    assert all(isinstance(one, Written) for one in written), "a number is said as the language writes it"
     figures = json.loads(json.dumps(found.figures, allow_nan=False))
     assert figures
     for view in found.views:

@@ -18,6 +18,7 @@ from engine import texts
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method as find_method
+from engine.methods.catalogue import methods
 from engine.methods.protocol import MAIN, Budget
 from engine.pricing.price import AllowedLevels, Price
 from engine.release.check import check, state_of
@@ -404,3 +405,16 @@ def test_a_largest_error_says_nothing_of_a_release_without_a_number() -> None:
     plan = replace(plan, price=price, parameters={**plan.parameters, "model": "nobody"})
     assert allowed_levels(plan) == AllowedLevels()
     assert foresee(plan, check(plan)).forecast.errors == ()
+
+
+def test_examples_say_how_wide_their_tables_are() -> None:
+    """A width that is too large reads columns that the file does not have."""
+    folder = Path(__file__).parents[3] / "resources" / "examples"
+    told = 0
+    for one in (plan for subject in methods() for plan in plans(subject)):
+        for file in one.files.values():
+            if "width" in file.options and file.path.endswith(".csv"):
+                head = (folder / file.path).open(encoding="utf-8").readline()
+                assert head.count(file.options.get("delimiter", ",")) + 1 == file.options["width"], file.path
+                told += 1
+    assert told > 20

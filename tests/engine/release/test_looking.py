@@ -74,6 +74,16 @@ def test_a_folder_that_fits_is_read_whole(folder: Path) -> None:
     assert found.table.storage["stay"] == "integer"
 
 
+def test_what_is_noticed_in_all_files_is_noticed_in_their_folder(folder: Path) -> None:
+    for part in folder.glob("*.csv"):
+        rows = pd.read_csv(part, dtype=str)
+        rows.loc[rows.index[:9], "ward"] = "?"
+        rows.to_csv(part, index=False)
+    found = [one for one in looked(folder).table.findings if one.column == "ward"]
+    told = [(one.file, one.count) for one in found]
+    assert told == ([(folder.name, 27)] if next(folder.glob("*.csv"), None) else [])
+
+
 def test_a_sample_has_all_rows_of_those_who_are_in_it(folder: Path, little_memory: None) -> None:
     found, whole = looked(folder), table()
     part = found.part

@@ -68,6 +68,8 @@ def test_what_did_not_settle_is_told_by_the_split() -> None:
     model = learn(visits, 3, form="place", sweeps=AVERAGED, chance=np.random.default_rng(1))
     climbing = replace(model, likelihood=np.linspace(-9, -1, AVERAGED))
     assert climbing.split > 1.5 > model.split
+    calm = replace(model, likelihood=np.tile([-1.0, -2.0], AVERAGED))
+    assert (climbing.settling, calm.settling) == ("unsettled", "settled"), "what is said follows"
 
 
 def test_draws_from_rows_of_shares_have_their_chances() -> None:

@@ -137,7 +137,7 @@ def _really_stayed(matrix: Floats, true: Floats) -> Text:
     """Return how probably the values of the column stayed, by the matrix that leaves in the record."""
     held = true > 0
     stayed = np.diag(matrix)[held if held.any() else slice(None)]
-    low, high = (f"{float(one):.2f}" for one in (stayed.min(), stayed.max()))
+    low, high = (round(float(one), 2) for one in (stayed.min(), stayed.max()))
     return Text(f"{WORDS}.done.pram_invariant", {"least": low, "most": high})
 
 
