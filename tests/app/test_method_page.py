@@ -132,7 +132,9 @@ def test_invented_tables_are_taken_where_no_row_of_a_person_may_leave(at: Any) -
     page = at("method", method="", parameters={}, budget=None)
     answer(page, "rows", "none")
     page._open_ways(Held.INVENTED)
-    assert set(fitting(page)) == {"datasets.marginals", "datasets.network", "datasets.gaussians"}
+    assert set(fitting(page)) == {
+        *("datasets.marginals", "datasets.network", "datasets.gaussians", "datasets.linked")
+    }
     against = {row.way.id: row.way.against for row in page.ways.rows}
     assert "whole or in part" in against["datasets.imputation"], "its kept columns are people's"
     assert "whole or in part" in against["datasets.seedbased"], "what is kept of a seed is a person's"
