@@ -278,7 +278,7 @@ def test_what_was_made_is_shown_verified_and_opened(
     table = page.findChild(TableBody, "files-release")
     assert not table.isVisible()
     page.folds["release"].link.click()
-    assert table.isVisible() and table.model().rowCount() == 7
+    assert table.isVisible() and table.model().rowCount() == len(sums.splitlines()) > 5
     assert "Readmission by age and gender" in page.page.toPlainText()
     page.verify.button.click()
     settle(qtbot, window)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.methods.catalogue import method, methods
-from engine.methods.kinds import Held
+from engine.methods.kinds import Held, Shape
 from engine.release.sketch import PEOPLE, fill_plan, sketch
 from engine.table.schema import Column, Kind, Role, Schema
 
@@ -24,13 +24,14 @@ STAYS = Schema(
     )
 )
 ASK_FOR_MORE = 3
-"""Ways of a thing that ask for more than columns, such as steps, a level of rarity or other tables."""
+"""Ways of a thing that ask for more than columns, such as steps or a level of rarity."""
 
 
 def test_most_ways_can_be_tried_on_columns_of_which_nothing_was_declared() -> None:
     found = {one.id: sketch(one, STAYS) for one in methods()}
     for held in set(Held) - {Held.SURVEY}:
-        ways = [one for one in methods() if one.in_hands() is held]
+        of_one_table = [one for one in methods() if all(way.shape is not Shape.EVENTS for way in one.sources)]
+        ways = [one for one in of_one_table if one.in_hands() is held]  # a log of events has columns of its own
         tried = [found[one.id] for one in ways if found[one.id] is not None]
         assert len(ways) - len(tried) <= ASK_FOR_MORE, (
             held,
