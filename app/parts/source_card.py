@@ -12,7 +12,7 @@ from app.parts.cards import Card, row
 from app.parts.form.parameter_fields import PLACEHOLDER
 from app.parts.making import add, empty, hidden, make_choice, make_column
 from app.parts.prose import Heading, Prose
-from engine.methods.protocol import Shape, Source
+from engine.methods.protocol import MAIN, Shape, Source
 from engine.table.schema import Schema
 
 MOST_NAMED = 12
@@ -25,8 +25,10 @@ class SourceCard(Card):
     removed = Signal(str)
     key_chosen = Signal(str)
 
-    def __init__(self, source: Source) -> None:
-        super().__init__(source.name)
+    def __init__(self, method_id: str, source: Source) -> None:
+        called = "app.tables.main" if source.name == MAIN else f"methods.{method_id}.sources.{source.name}"
+        name = words.say(called) if words.has(called) else source.name
+        super().__init__(name)
         self.source = source
         self.setObjectName(f"source-{source.name}")
         self.told = Prose(words.say("app.tables.none" if source.required else "app.tables.optional"))
@@ -42,11 +44,11 @@ class SourceCard(Card):
             part.hide()
         self.button = QPushButton(words.say("app.tables.choose"))
         self.button.setObjectName(f"choose-{source.name}")
-        self.button.setAccessibleName(words.say("app.tables.choose_name", source=source.name))
+        self.button.setAccessibleName(words.say("app.tables.choose_name", source=name))
         self.button.clicked.connect(lambda checked=False: self._ask())
         self.folder = QPushButton(words.say("app.tables.folder"))
         self.folder.setObjectName(f"folder-{source.name}")
-        self.folder.setAccessibleName(words.say("app.tables.folder_name", source=source.name))
+        self.folder.setAccessibleName(words.say("app.tables.folder_name", source=name))
         self.folder.setProperty("look", "link")
         self.folder.clicked.connect(lambda checked=False: self._ask(folder=True))
         self.body.addLayout(row(self.button, self.folder, spacing=14))

@@ -10,11 +10,12 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QAbstractButton, QComboBox
 
+from app import words
 from app.frame.window import Window
 from app.parts.prose import Prose
 from app.parts.source_card import SourceCard
 from app.state import flow
-from engine.methods.catalogue import method
+from engine.methods.catalogue import method, methods
 from engine.methods.protocol import Shape, Source
 from engine.table.schema import Role
 from tests.app.test_flow import Second
@@ -193,9 +194,20 @@ def test_rows_that_were_not_counted_are_not_spoken_of(qtbot: Any) -> None:
     """A plan that was opened says which columns a table has, and no more."""
     said = []
     for rows in (None, 0, 3093):
-        card = SourceCard(method("datasets.linked").sources[1])
+        card = SourceCard("datasets.linked", method("datasets.linked").sources[1])
         qtbot.addWidget(card)
         card.show_files([("records", "stays.csv", rows)], None)
         said.append(" ".join(one.plain() for one in card.findChildren(Prose)))
     assert "rows" not in said[0].split("·", 1)[1] and "–" not in said[0]
     assert "rows: 0" in said[1] and "rows: 3,093" in said[2]
+
+
+def test_every_table_that_is_asked_for_is_called_in_words(qtbot: Any) -> None:
+    for one in methods():
+        for source in (*one.sources, *(each for step in one.steps for each in step.sources)):
+            card = SourceCard(one.id, source)
+            qtbot.addWidget(card)
+            assert card.button.accessibleName() not in (
+                "",
+                words.say("app.tables.choose_name", source=source.name),
+            )

@@ -111,7 +111,9 @@ class TablesPage(Page):
         return {key: file for key, file in self.study.plan.files.items() if key.split(".")[0] == source}
 
     def _card(self, source: Source) -> SourceCard:
-        card = SourceCard(source)
+        method = self.study.method
+        assert method is not None, "without a method there are no further tables"
+        card = SourceCard(method.id, source)
         card.chosen.connect(lambda path: self.open_path(source, path))
         card.removed.connect(lambda name: self._remove(source, name))
         card.key_chosen.connect(lambda column: self._set_key(source, column))

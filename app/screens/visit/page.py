@@ -342,7 +342,8 @@ class VisitPage(Page):
         return self.opened_as is not None and source.name in self.opened_as.plan.files
 
     def _source_card(self, source: Source) -> SourceCard:
-        card = SourceCard(source)
+        assert self.study.method is not None, "a visit is made to what a method opened"
+        card = SourceCard(self.study.method.id, source)
         card.chosen.connect(lambda path: self.open_path(source, path, card))
         known = self.further.get(source.name)
         if known is not None:

@@ -30,8 +30,9 @@ ASK_FOR_MORE = 3
 def test_most_ways_can_be_tried_on_columns_of_which_nothing_was_declared() -> None:
     found = {one.id: sketch(one, STAYS) for one in methods()}
     for held in set(Held) - {Held.SURVEY}:
+        # a log of events has columns of its own
         of_one_table = [one for one in methods() if all(way.shape is not Shape.EVENTS for way in one.sources)]
-        ways = [one for one in of_one_table if one.in_hands() is held]  # a log of events has columns of its own
+        ways = [one for one in of_one_table if one.in_hands() is held]
         tried = [found[one.id] for one in ways if found[one.id] is not None]
         assert len(ways) - len(tried) <= ASK_FOR_MORE, (
             held,
