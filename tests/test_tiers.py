@@ -151,7 +151,7 @@ def test_another_byte_is_another_digest(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_costs_are_written_as_they_are_read(costs: Path) -> None:
-    new = "tests/test_layout.py::test_no_network_and_no_pickle[x::y]"
+    new = "tests/test_layout.py::test_modules_import_what_is_listed_and_nothing_else[x::y]"
     tiers.write_costs([(new, 2.04), (DEAR, 0.01)])
     tiers.costs.cache_clear()
     assert tiers.costs() == {DEAR.replace("of_this", "long"): 100, new: 2.0}

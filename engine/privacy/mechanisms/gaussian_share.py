@@ -90,7 +90,7 @@ def deviation_of_sum(variance: Fraction | float, parts: int) -> float:
     Examples
     --------
     >>> deviation_of_sum(1, 5) < 0.01, deviation_of_sum(4, 5) < 1e-14, deviation_of_sum(0.2, 1)
-    (True, True, 0.0)
+    (True, True, 0)
     """
     reach = 2 * math.pi**2 * float(variance)
     if float(variance) < 0.25 and parts > 1:

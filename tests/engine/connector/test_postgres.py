@@ -93,7 +93,9 @@ def address(postgres: Postgres, folder: Path, **other: object) -> str:
 
 
 def on_server(plan: Plan, name: str) -> Plan:
-    return replace(plan, files={MAIN: FileReference(name, {})})
+    """Keep how a day is written: what else is said of a text file is not said of a server."""
+    days = {key: value for key, value in plan.files[MAIN].options.items() if key == "date_order"}
+    return replace(plan, files={MAIN: FileReference(name, days)})
 
 
 def whole(plan: Plan, folder: Path) -> pd.DataFrame:

@@ -169,6 +169,7 @@ def test_where_nothing_is_marked_as_identifying_people_are_sought_by_what_was_ke
 
 NO_ATTACK = {
     "risk.group_sizes": "counts rows of a group before the noise: it seeks nobody",
+    "risk.linked_people": "counts whole people of several tables, in its own tests beside an open one",
     "risk.after": "shows the groups of both tables, counted by hand in its own tests",
 }
 """Measures of risk that are no attacks, and why."""

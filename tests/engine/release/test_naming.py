@@ -32,7 +32,10 @@ from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Origin, Role
 
 NOISY = "datasets.classifier_noise"  # every column that leaves beside the class gets noise
-OF_ROWS = [one for one in methods() if one.rows in (Rows.REAL, Rows.COARSER) and one.id != NOISY]
+FEATURES = "datasets.features"  # reads columns with declared values alone, and so none of numbers of cases
+OF_ROWS = [
+    one for one in methods() if one.rows in (Rows.REAL, Rows.COARSER) and one.id not in (NOISY, FEATURES)
+]
 
 
 def number_of(place: int) -> str:

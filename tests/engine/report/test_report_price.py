@@ -52,7 +52,7 @@ def words(private):
 def test_a_precedent_is_named_with_its_case_and_date():
     said = words(kept(anchor="bgh_2024"))
     assert "Bundesgerichtshof VI ZR 10/24" in said and "DE, 2024" in said
-    assert "read on 2026-11-21" in said and "have a lawyer check this" in said
+    assert "read on 21 November 2026" in said and "have a lawyer check this" in said
     assert "year not reported" in words(kept(anchor="health_insurer_email"))
     assert "Anchor: my own reasoning" in words(kept(anchor="my own reasoning"))
 
