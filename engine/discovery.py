@@ -80,4 +80,4 @@ def _kinds(parent: Any, below: str) -> list[Any]:
         found += _kinds(kind, below)
         if kind.__module__.startswith(below) and not kind.__abstractmethods__:
             found.append(kind)
-    return found
+    return list(dict.fromkeys(found))  # what has two bases is below both

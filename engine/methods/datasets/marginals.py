@@ -53,11 +53,10 @@ from engine.methods.protocol import (
     Release,
     Request,
     Rows,
-    SlotOf,
     TableArtefact,
 )
 from engine.methods.shared.cell_search import CELLS, SEARCHED, each_value
-from engine.methods.shared.cells import LEVEL_KINDS, Codes, Extra, LevelAxis, level_problems
+from engine.methods.shared.cells import LEVEL_KINDS, Codes, level_problems
 from engine.methods.shared.column_cells import (
     BINS,
     CELL_KINDS,
@@ -81,6 +80,7 @@ from engine.methods.shared.plausibility import (
 )
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.rows import entry
+from engine.methods.shared.slots import Slotted
 from engine.methods.shared.view import View, view_of
 from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.noise import Noise
@@ -232,7 +232,7 @@ MOST_TIMES = 10
 """A table has at most so many times the rows that were stated, unless a number was asked for."""
 
 
-class Marginals(ManySums):
+class Marginals(Slotted, ManySums):
     """A synthetic table from noisy tables of single columns and of the pairs that matter most.
 
     Notes
@@ -310,21 +310,6 @@ class Marginals(ManySums):
         return found + budget_problems(self.request, uses_delta=takes_gaussian(self.request))
 
     @property
-    def slot(self) -> str | None:
-        """The column of which a person has one row for each value, where that is asked for."""
-        return self.request.values.get("slot")
-
-    @property
-    def slot_of(self) -> SlotOf | None:
-        return None if self.slot is None else self._slots.codes
-
-    @property
-    def _slots(self) -> LevelAxis:
-        """The slots: what was not declared, or is missing, is in one of them."""
-        assert self.slot is not None
-        return LevelAxis(self.schema.column(self.slot), Extra.TOGETHER)
-
-    @property
     def _slot_place(self) -> int | None:
         """The place of the slot among the drawn columns; None unless every value has a cell of its own."""
         names = [cells.column.name for cells in self.cells if isinstance(cells, Named)]
@@ -371,7 +356,7 @@ class Marginals(ManySums):
     def _division(self) -> Schedule:
         budget, columns = required_budget(self.paid), self.cells
         cap, factor = self.request.rows_per_person, 2 if is_replace_one(self.request) else 1
-        slots = None if self._slot_place is None else factor * min(cap, len(self._slots.labels))
+        slots = None if self._slot_place is None else factor * min(cap, len(self.slots.labels))
         return Schedule(
             most_sizes(columns),
             budget.epsilon,

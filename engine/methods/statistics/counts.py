@@ -5,20 +5,19 @@ from __future__ import annotations
 from engine.methods import option
 from engine.methods.once import once
 from engine.methods.parameters import Problem
-from engine.methods.protocol import Reference, SlotOf
+from engine.methods.protocol import Reference
 from engine.methods.shared.cells import (
     LEVEL_KINDS,
     Cells,
-    Extra,
-    LevelAxis,
     level_axes,
     level_problems,
     size_problems,
 )
 from engine.methods.shared.counted import CountsMethod
+from engine.methods.shared.slots import Slotted
 
 
-class Counts(CountsMethod):
+class Counts(Slotted, CountsMethod):
     """Counts and cross-tables over up to four columns.
 
     Notes
@@ -59,25 +58,10 @@ class Counts(CountsMethod):
         return found + self.noise_problems
 
     @property
-    def slot(self) -> str | None:
-        """The column of which a person has one row for each value, where that is asked for."""
-        return self.request.values.get("slot")
-
-    @property
-    def slot_of(self) -> SlotOf | None:
-        return None if self.slot is None else self._slots.codes
-
-    @property
-    def _slots(self) -> LevelAxis:
-        """The slots: what was not declared, or is missing, is in one of them."""
-        assert self.slot is not None
-        return LevelAxis(self.schema.column(self.slot), Extra.TOGETHER)
-
-    @property
     def squared_rows(self) -> int:
         """Each of a person's rows is in a cell of its own where there is one for each value of the slot."""
         cap = self.request.rows_per_person
-        return cap**2 if self.slot is None else min(cap, len(self._slots.labels))
+        return cap**2 if self.slot is None else min(cap, len(self.slots.labels))
 
     @once
     def cells(self) -> Cells:
