@@ -13,6 +13,7 @@ from engine.analyses.shared import EVENTS, line, read_events, thesis
 from engine.errors import InputRefused
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import MAIN, Shape, Source
+from engine.methods.shared.histories import names_of_time, part_of_time
 from engine.risk.communities import (
     AVERAGED,
     DRAWN,
@@ -34,7 +35,6 @@ from engine.views import CurveView, TableView, Text
 if TYPE_CHECKING:
     from engine.table.table import Table
 
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 SHOWN = 3
 
 
@@ -60,10 +60,9 @@ class TopicModel(Analysis):
         events = read_events(table, schema, schema.column(values["place"]), column)
         time = np.zeros_like(events.place)
         of_time: tuple[str, ...] = ("",)
-        if column is not None and column.kind is Kind.DATE:
-            time, of_time = (events.minutes // (24 * 60) + 3) % 7, DAYS
-        elif column is not None:
-            time, of_time = events.minutes // 60 % 24, tuple(f"{hour:02d}:00" for hour in range(24))
+        if column is not None:
+            weekly = column.kind is Kind.DATE
+            time, of_time = part_of_time(events.minutes, weekly=weekly), names_of_time(weekly=weekly)
         n = len(time)
         work = n * values["communities"] * values["sweeps"]
         if not 0 < work <= MOST_WORK:

@@ -30,6 +30,7 @@ from engine.table.table import Table
 from engine.views import CurveView, TableView, Text
 
 Floats = arrays.Floats
+Integers = arrays.Integers
 
 HISTOGRAM, DENSITY, REGRESSION, CLASSES = "histogram", "density", "regression", "classes"
 EPSILON, DELTA, ASKED, ROWS = "epsilon", "delta", "asked", "rows"
@@ -246,6 +247,12 @@ def density(setting: Setting, chance: np.random.Generator) -> dict[str, float]:
     )
 
 
+def _split(setting: Setting, size: int, chance: np.random.Generator) -> tuple[Integers, Integers]:
+    """Return the places of rows that are read, and of others that are asked about."""
+    order = chance.permutation(size)
+    return order[: setting.rows], order[setting.rows : setting.rows + setting.asked]
+
+
 def regression(
     setting: Setting, chance: np.random.Generator, women: tuple[Floats, Floats] | None = None
 ) -> dict[str, float]:
@@ -257,8 +264,7 @@ def regression(
         Ages and heights; invented ones where none are given.
     """
     ages, heights = women or invent_women(setting.rows + setting.asked, chance)
-    order = chance.permutation(len(ages))
-    own, other = order[: setting.rows], order[setting.rows : setting.rows + setting.asked]
+    own, other = _split(setting, len(ages), chance)
     reach, middle = HEIGHTS[1] - HEIGHTS[0], sum(HEIGHTS) / 2
     heights = np.clip(heights, *HEIGHTS)
     process = _process(ages[own])
@@ -292,8 +298,7 @@ def classes(
         Rows and −1 or 1; invented ones where none are given.
     """
     rows, signs = flowers or invent_flowers(setting.rows + setting.asked, chance)
-    order = chance.permutation(len(rows))
-    own, other = order[: setting.rows], order[setting.rows : setting.rows + setting.asked]
+    own, other = _split(setting, len(rows), chance)
     ends = np.array(FLOWERS)
     scaled = np.clip((rows - ends.mean(axis=1)) / (np.diff(ends).ravel() / 2), -1, 1)
     width = kernel_classes.WIDTHS["medium"] * sqrt(len(ends))

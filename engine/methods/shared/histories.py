@@ -39,6 +39,7 @@ GRID = 5040
 HOUR = 60
 DAY = 24 * HOUR
 EVENT_KINDS = (Kind.MOMENT, Kind.DATE)
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MOST_NAMED = 1 << 20
 """Slots that events name, which are looked at together: many long stays of one person take no more memory."""
 
@@ -399,6 +400,11 @@ def sequence_of(cell: int, places: int) -> tuple[int, ...]:
 def part_of_time(minutes: Integers, *, weekly: bool) -> Integers:
     """Return the hour of the day, or the day of the week from Monday on, of minutes since 1970."""
     return (minutes // DAY + 3) % 7 if weekly else minutes // HOUR % 24
+
+
+def names_of_time(*, weekly: bool) -> tuple[str, ...]:
+    """Return what the parts of `part_of_time` are called in tables."""
+    return DAYS if weekly else tuple(f"{hour:02d}:00" for hour in range(24))
 
 
 def invented(cells: int, scale: Fraction, threshold: int) -> float:

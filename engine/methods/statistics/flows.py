@@ -42,6 +42,7 @@ from engine.methods.shared.histories import (
     bounds_of,
     cap_that_suits,
     event_problems,
+    names_of_time,
     part_of_time,
     projected,
     read_histories,
@@ -71,7 +72,6 @@ PLACE_KINDS = (Kind.CATEGORY, Kind.ORDINAL)
 DECLARED, LENGTHS = "declared", "lengths"
 HOURS, WEEKDAYS = "hour", "weekday"
 EVERY, CLEAR = "every", "clear"
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 WEEK = 7 * 24 * HOUR
 SHARES = {
     "lengths": Fraction(1, 10),
@@ -445,7 +445,7 @@ class Flows(Method):
             inner = [f"{low} to <{high} h" for low, high in pairwise(hours)]
             return (f"<{hours[0]} h", *inner, f"{hours[-1]} h or longer", "(end not known)")
         if name == "arrivals":
-            return tuple(f"{hour:02d}:00" for hour in range(24)) if self.options.arrivals == HOURS else DAYS
+            return names_of_time(weekly=self.options.arrivals == WEEKDAYS)
         starts = self.bounds[0] + np.arange(self.slots) * self.options.slot * HOUR
         return tuple(starts.astype("datetime64[m]").astype(str).tolist())
 
