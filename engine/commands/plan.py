@@ -111,8 +111,8 @@ def _fitness(plan: Any, base: Path, language: str) -> list[dict[str, Any]]:
 
 def plan_links_command(options: argparse.Namespace) -> Answer:
     """Return how the tables of a plan hang together, counted from their rows."""
-    from engine.release.hanging import HEADINGS, hang_together
     from engine.release.plan import Plan
+    from engine.release.table_links import HEADINGS, hang_together
 
     path = Path(options.plan)
     view = hang_together(Plan.read(path), base=path.parent, progress=options.progress)

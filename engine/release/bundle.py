@@ -33,7 +33,7 @@ from engine.release.beside import Beside
 from engine.release.copies import ENDINGS
 from engine.release.documents import document_html
 from engine.release.signature import LARGEST, SIGNATURE
-from engine.release.spread import Spread
+from engine.release.synthetic_spread import Spread
 from engine.table.code_lists import code_list
 from engine.table.missing_words import missing_words
 from engine.table.reading.options import Finding

@@ -15,7 +15,7 @@ from engine.methods.protocol import Cheaper, Expected, Forecast, Method, Service
 from engine.privacy.promise import Promise
 from engine.protected import agreeing
 from engine.release import charge, seconded
-from engine.release.check import check, ready, refuse_without_contract
+from engine.release.check import check, check_and_foresee, refuse_without_contract
 from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
 from engine.release.plan import Plan
@@ -121,7 +121,7 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
         found = replace(found, problems=(*found.problems, *contradictions(plan, base)))
     if found.design is not None:
         try:
-            foreseen = ready(plan, found.design)
+            foreseen = check_and_foresee(plan, found.design)
             if base is not None:  # the plan is going to be run from its file
                 refuse_undeclared(plan, found.design)
                 held = tuple(served(plan, found.design, base=base).values())

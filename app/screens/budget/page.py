@@ -44,7 +44,7 @@ from engine.views import CurveView, as_table
 # --- The cost curve with its legend and the sentence about the window -----------------------------------
 
 
-class MoneyView(Card):
+class CostCurveCard(Card):
     """Curve, legend, window."""
 
     def __init__(self, runner: JobRunner, parent: QWidget | None = None) -> None:
@@ -179,7 +179,7 @@ class BudgetPage(Page):
         self.verdict = VerdictCard()
         self.verdict.jump.connect(lambda step: self.frame.go(step))
         self.topic(self.verdict, "verdict")
-        self.money_view = MoneyView(self.runner)
+        self.money_view = CostCurveCard(self.runner)
         self.topic(self.money_view.curve, "curve")
         add(self.body, self.verdict, self.money_view)
         yield

@@ -58,7 +58,7 @@ class Counts(Slotted, CountsMethod):
         return found + self.noise_problems
 
     @property
-    def squared_rows(self) -> int:
+    def squared_sensitivity(self) -> int:
         """Each of a person's rows is in a cell of its own where there is one for each value of the slot."""
         cap = self.request.rows_per_person
         return cap**2 if self.slot is None else min(cap, len(self.slots.labels))
