@@ -316,7 +316,10 @@ def write_artefact(folder: Path, artefact: Artefact, language: str) -> list[dict
     """Write what leaves, and return its lines for the evidence, one for each file."""
     contents: list[tuple[bytes, str, dict[str, Any]]]
     if isinstance(artefact, TableArtefact):
-        contents = [(_csv(frame), "text/csv", _shape(frame)) for frame in artefact.frames]
+        contents = [
+            (_csv(frame), "text/csv", {"rows": len(frame), "columns": list(frame.columns)})
+            for frame in artefact.frames
+        ]
     elif isinstance(artefact, ModelArtefact):
         contents = [(json_bytes(artefact.content), "application/json", {})]
     elif isinstance(artefact, DocumentArtefact):
@@ -333,10 +336,6 @@ def _csv(frame: pandas.DataFrame) -> bytes:
     written = frame.apply(lambda column: column if is_numeric_dtype(column) else column.map(harmless))
     headings = [harmless(heading) for heading in frame.columns]
     return bytes(written.to_csv(index=False, header=headings, lineterminator="\n").encode())
-
-
-def _shape(frame: pandas.DataFrame) -> dict[str, Any]:
-    return {"rows": len(frame), "columns": list(frame.columns)}
 
 
 def harmless(cell: Any) -> Any:

@@ -372,11 +372,11 @@ class _Master:
 
     def __init__(self, task: Task, open_cells: np.ndarray) -> None:
         self.task, self.open = task, open_cells
-        rows = _no_cell_alone(task, open_cells)
+        rows, levels = _bridgeless(task, open_cells)
         count = len(open_cells)
         self.solver = solver.model(
             rows,
-            rows=(_alone_levels(task, open_cells), np.full(rows.shape[0], np.inf)),
+            rows=(levels, np.full(rows.shape[0], np.inf)),
             columns=(np.zeros(count), np.ones(count)),
             costs=task.weights[open_cells],
         )
@@ -398,15 +398,6 @@ class _Master:
         found = self.task.must.astype(float)
         found[self.open] = np.clip(solver.values(self.solver), 0, 1)
         return found
-
-
-def _no_cell_alone(task: Task, open_cells: np.ndarray) -> sparse.csr_array:
-    """Rows: in every line a hidden cell needs another hidden one (bridgeless inequalities, section 4.2)."""
-    return _bridgeless(task, open_cells)[0]
-
-
-def _alone_levels(task: Task, open_cells: np.ndarray) -> Floats:
-    return _bridgeless(task, open_cells)[1]
 
 
 def _bridgeless(task: Task, open_cells: np.ndarray) -> tuple[sparse.csr_array, Floats]:
