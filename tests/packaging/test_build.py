@@ -93,7 +93,7 @@ def test_the_frozen_command_line_finds_every_method(built: Path, tmp_path: Path)
     assert ran(built, "custos", "methods", home=tmp_path).stdout == here.stdout != ""
 
 
-@pytest.mark.parametrize(("place", "method"), enumerate(one.id for one in methods()))
+@pytest.mark.parametrize(("place", "method"), [*enumerate(one.id for one in methods())])
 def test_every_method_runs_its_examples_and_writes_its_papers(
     built: Path, tmp_path: Path, place: int, method: str
 ) -> None:
@@ -198,7 +198,6 @@ def test_every_module_is_inside_but_what_connects(built: Path) -> None:
         "requests",
     )
     assert not [name for name in inside if name.startswith(connecting)]
-    assert not list(built.rglob("_ssl*")) + list(built.rglob("libssl*"))
 
 
 def test_the_frozen_window_opens_and_stays(built: Path, tmp_path: Path) -> None:
