@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QDateEdit, QLabel, QLineEdit
 
 from app import words
 from app.frame.window import Window
@@ -75,6 +75,15 @@ def test_another_language_is_spoken_at_once_at_the_same_place(spoken, qtbot, tmp
     assert not set(WORD.findall(said(window))) - OWN
     window.use_language("en")
     assert said(window) == before
+
+
+def test_days_are_written_in_a_language_that_was_chosen_later(qtbot, tmp_path):
+    window = Window(settings=Settings(tmp_path), data=tmp_path)
+    qtbot.addWidget(window)
+    for code, month in (("de", "Dezember"), ("fr", "décembre"), ("en", "December")):
+        window.use_language(code)
+        days = window.page("purpose").findChildren(QDateEdit)
+        assert {one.locale().monthName(12) for one in days} == {month}
 
 
 @pytest.mark.parametrize("step", [flow.START, *flow.BESIDE, "load", "sites"])
