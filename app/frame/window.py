@@ -539,7 +539,7 @@ class Window(QWidget):
         self.page(step).leave()
         self.settings.set(language=code)
         use_language(code)
-        self.setLocale(QLocale())  # or fields of days and numbers stay as they were when the window opened
+        self.setLocale(QLocale())  # which the fields for days inherit
         # What is put away is kept: the press that chose comes from one of its parts, and jobs report to them.
         self._former = [self.side, self._middle, self.panel]
         for part in self._former:
