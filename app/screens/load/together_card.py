@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QWidget
 
 from app import words
 from app.parts.cards import Card
@@ -33,7 +33,7 @@ SIDE_BY_SIDE = 200  # pixels of a table, at least
 
 
 class TogetherCard(Card):
-    """``part`` tells what a table is, ``person``, ``record`` by what it hangs, ``cap`` how many rows count."""
+    """``part`` tells what a table is, ``person``, ``record`` by what it hangs, ``cap`` what rows count."""
 
     part = Signal(str, str)
     person = Signal(str, str)
@@ -65,9 +65,7 @@ class TogetherCard(Card):
         for place, one in enumerate(order):
             if place:
                 edge = QFrame()
-                edge.setProperty("rule", "true")
-                edge.setFixedWidth(1)
-                edge.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+                edge.setProperty("edge", "true")
                 self._line.addWidget(edge)
             add(self._line, (self._table(together, one, plan), 1))
         self._turn()
