@@ -21,13 +21,7 @@ from pandas.api.types import is_numeric_dtype
 from engine import bounded, texts
 from engine.bounded import sha256
 from engine.errors import InputRefused
-from engine.methods.protocol import (
-    Artefact,
-    DictionaryEntry,
-    DocumentArtefact,
-    ModelArtefact,
-    TableArtefact,
-)
+from engine.methods.protocol import Artefact, DictionaryEntry, DocumentArtefact, ModelArtefact, TableArtefact
 from engine.methods.shared.rows import in_order
 from engine.notebook import Shown
 from engine.release.beside import Beside

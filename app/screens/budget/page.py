@@ -12,15 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.parts.cards import Card, NumberCard
 from app.parts.exact_field import ExactField, ScaleSlider, three_digits
-from app.parts.making import (
-    STRETCH,
-    add,
-    hidden,
-    make_button,
-    make_grid,
-    make_row,
-    name_widget,
-)
+from app.parts.making import STRETCH, add, hidden, make_button, make_grid, make_row, name_widget
 from app.parts.panel import Explanation, three
 from app.parts.prose import Prose
 from app.parts.table import DataTable

@@ -69,14 +69,7 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.derived import DERIVED, derived_problems
-from engine.methods.shared.plausibility import (
-    IN_ORDER,
-    NEVER,
-    SUMS,
-    rule_columns,
-    rule_problems,
-    rules_of,
-)
+from engine.methods.shared.plausibility import IN_ORDER, NEVER, SUMS, rule_columns, rule_problems, rules_of
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.rows import entry
 from engine.methods.shared.slots import Slotted

@@ -17,14 +17,7 @@ from engine import texts
 from engine.methods.models.held_out_told import score_view
 from engine.methods.models.limits import limit_card, limit_view
 from engine.methods.models.standard import as_operators
-from engine.methods.protocol import (
-    Artefact,
-    DocumentArtefact,
-    FileArtefact,
-    ModelArtefact,
-    Release,
-    Request,
-)
+from engine.methods.protocol import Artefact, DocumentArtefact, FileArtefact, ModelArtefact, Release, Request
 from engine.methods.shared import onnx_file, workbook_file
 from engine.methods.shared.promise import cap_notes
 from engine.methods.shared.workbook_file import write_text, write_workbook

@@ -6,13 +6,7 @@ from engine.methods import option
 from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
-from engine.methods.shared.cells import (
-    LEVEL_KINDS,
-    Cells,
-    level_axes,
-    level_problems,
-    size_problems,
-)
+from engine.methods.shared.cells import LEVEL_KINDS, Cells, level_axes, level_problems, size_problems
 from engine.methods.shared.counted import CountsMethod
 from engine.methods.shared.slots import Slotted
 
