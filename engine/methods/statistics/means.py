@@ -235,8 +235,9 @@ class Means(Method):
     def forecast(self) -> Forecast:
         form, name, sizes = self.form, self.options.statistic, self.request.sizes
         label = Text(f"methods.{self.id}.numbers.{name}.label")
+        measured = "" if self.options.value is None else self.schema.column(self.options.value).unit
         errors = [
-            Expected(label, "group", size, median, limit)
+            Expected(label, "group", size, median, limit, measured)
             for size, (median, limit) in zip(sizes, form.errors(sizes), strict=True)
         ]
         if form.count_error is not None:
