@@ -367,10 +367,9 @@ def _rest(evidence: PublicEvidence) -> Iterator[Fact]:
     counted = evidence.counted
     if "used" in counted:
         yield Fact(say("table.rows_used"), counted["used"], say("rows.used", used=counted["used"]))
-    ends = str(evidence.purpose.get("expires", ""))
-    until = day(ends) if ends else say("words.not_stated")
-    stated = filter(None, [str(evidence.purpose.get("agreement", "")).strip()])
-    yield Fact(say("cover.expires"), until, say("words.list", all=list(stated)))
+    if ends := str(evidence.purpose.get("expires", "")):
+        stated = filter(None, [str(evidence.purpose.get("agreement", "")).strip()])
+        yield Fact(say("cover.expires"), day(ends), say("words.list", all=list(stated)))
 
 
 # --- what it is for, and who ------------------------------------------------------------------------------
