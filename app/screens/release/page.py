@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
+from app.parts.asked_card import AskedCard
 from app.parts.cards import Card, NumberCard, pill
 from app.parts.figures import Figures
 from app.parts.guard import guard_words
@@ -129,7 +130,6 @@ class RowsBeside(Card):
 LOOK_EVERY = 50  # milliseconds
 FIGURES = 4  # on the first screen
 WIDE = 760  # pixels: from here on the parts stand side by side
-MOST_ACROSS = 4  # columns of a table on the first screen
 SLOT = "release"  # the window asks for it before it closes
 SEALING_REFUSED = ("policy.sealed", "sealing.secret")
 MOST_KNOWN = 1_000  # earlier releases that a new one is compared with
@@ -225,7 +225,9 @@ class ReleasePage(Page):
         self.topic(self.never.withdraw, "withdraw")
         self._sides = make_row(spacing=12)
         add(self._sides, (self.left, 3), (make_column(self.good, (self.never, 1), spacing=12), 2))
-        add(column, self.figures, self._sides, self._build_strip())
+        self.asked = AskedCard()
+        self.topic(self.asked.fold.line, "asked")
+        add(column, self.figures, self._sides, self._build_strip(), self.asked)
         self.further = QWidget()
         column.addWidget(self.further)
         yield
@@ -431,6 +433,7 @@ class ReleasePage(Page):
             ledger_path=self.study.ledger_path,
             signing=self.signing.taken(),
             known=self.frame.settings.bundles(MOST_KNOWN),
+            password=self.study.password,
             done=self._prepared,
             doing=words.say("app.staff.working"),
         )
@@ -476,6 +479,8 @@ class ReleasePage(Page):
             approval=approval,
             sealing=self.sealing.taken(),
             seen=dict(self.study.looked),
+            password=self.study.password,
+            asked=tuple(self.study.asked),
             known=self.frame.settings.bundles(MOST_KNOWN),
             done=self._ended,
             failed=self._failed,
@@ -568,6 +573,7 @@ class ReleasePage(Page):
             )
         )
         self.internal.say(self.say("internal"))
+        self.asked.show_asked(_asked(internal))
         self._show_figures(outcome)
         found = weakest(outcome.bundle.views)
         title, lines = ("", ()) if found is None else (words.label(found[0].title), found[1])
@@ -576,7 +582,7 @@ class ReleasePage(Page):
         is_rows = not lines and bool(first)
         empty(self.left.rows)
         if is_rows:
-            self.left.rows.addWidget(self._table_of(first[0], across=MOST_ACROSS))
+            self.left.rows.addWidget(self._table_of(first[0]))
         views = tuple(view for view in outcome.bundle.views if not _is_counted(view))
         if not lines and not is_rows:
             self.left.rows.addWidget(self._shown_small(views))
@@ -614,9 +620,7 @@ class ReleasePage(Page):
             outcome = self.study.result("bundle")
             names = [name for name, _, _ in outcome.facts["files"].get("release", ())]
             return Prose(words.say("app.release.files", files=", ".join(names)))
-        few = replace(found, rows=found.rows[:SHOWN], headings=found.headings[:MOST_ACROSS])
-        few = replace(few, rows=tuple(row[:MOST_ACROSS] for row in few.rows))
-        return TableBody(few)
+        return TableBody(replace(found, rows=found.rows[:SHOWN]))
 
     def _stays_here(self, outcome: Outcome) -> tuple[list[str], str]:
         """Return what must not be handed over, and what is spent for good."""
@@ -707,19 +711,12 @@ class ReleasePage(Page):
             )
             yield "learnt", heading("learnt"), f"50 % → {percent(shown)}", said, ""
 
-    def _table_of(self, first: tuple[str, list[list[str]], int], across: int | None = None) -> QWidget:
-        """Return the first lines of a table that leaves row by row, with labels of the code book.
-
-        ``across`` is how many of its columns there is room for.
-        """
+    def _table_of(self, first: tuple[str, list[list[str]], int]) -> QWidget:
+        """Return the first lines of a table that leaves row by row, with labels of the code book."""
         name, lines, rows = first
         card = name_widget(QWidget(), f"first-{name}")
-        shown = [tuple(line[:across]) for line in (lines[0], *self._labelled(lines))]
-        table = TableBody(TableView(name, shown[0], tuple(shown[1:])))
-        values = {"file": name, "count": len(lines) - 1, "rows": rows}
-        cut = across is not None and len(lines[0]) > across
-        values |= {"across": across, "columns": len(lines[0])} if cut else {}
-        said = words.say(f"app.release.first{'_columns' if cut else ''}", **values)
+        table = TableBody(TableView(name, tuple(lines[0]), tuple(map(tuple, self._labelled(lines)))))
+        said = words.say("app.release.first", file=name, count=len(lines) - 1, rows=rows)
         add(make_column(inside=card, spacing=6, margins=0), Prose(said, tone="quiet", pixels=12), table)
         self.topic(table, "first")
         return card
@@ -744,7 +741,7 @@ class ReleasePage(Page):
             base = f"promises.{outcome.facts['public']['promise']['kind']}.terms.{place}"
             what = Part(words.say("app.window.three_what"), words.say(f"{base}.what"))
             return Explanation(words.say(f"{base}.label"), (what, *three_parts("app.release.three.term")[1:]))
-        if topic in ("leaves", "good", "never", "withdraw", "further", "copy"):
+        if topic in ("leaves", "good", "never", "withdraw", "further", "copy", "asked"):
             return super().explain(topic)
         if topic == "learnt" and self._is_local:
             return three("app.release.three.learnt_local", words.say("app.release.learnt.heading"))
@@ -767,9 +764,15 @@ def _part(name: str) -> QWidget:
     """Return the head of a part: what it is, and whether it leaves or stays."""
     line = QWidget()
     row = make_row(inside=line, margins=(0, 10, 0, 0))
-    add(row, Heading(words.say(f"app.release.part.{name}"), size="side"), STRETCH)
+    add(row, (Heading(words.say(f"app.release.part.{name}"), size="side"), 1))
     row.addWidget(pill(words.say(f"app.release.pill.{name}")))
     return line
+
+
+def _asked(internal: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """Return what a server was asked, for the screens and for the release, from the evidence that stays."""
+    read = internal.get("input", {})
+    return (*read.get("asked_before", ()), read) if "asked" in read else ()
 
 
 def _is_counted(view: View) -> bool:
