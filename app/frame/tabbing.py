@@ -58,11 +58,19 @@ def _widgets_of(layout: QLayout) -> Iterator[QWidget]:
 
 
 def step_focus(window: QWidget, *, forward: bool) -> bool:
-    """Move the focus to the next stop or the one before, around the ends; False where there is none."""
+    """Move the focus to the next stop or the one before, around the ends; False where there is none.
+
+    From what has just been hidden, a button that was pressed for instance, it goes to what is beside it.
+    """
     stops = list(read_stops(window))
     now: QWidget | None = window.focusWidget()
     if not stops:
         return False
+    if now is not None and not now.isVisible():
+        while now is not None and not (beside := [one for one in read_stops(now) if one is not now]):
+            now = now.parentWidget()
+        beside[0].setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
     while now is not None and now not in stops:  # within a part that stops as a whole
         now = now.parentWidget()
     place = stops.index(now) if now is not None else -1 if forward else 0

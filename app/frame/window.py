@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QLocale, Qt, QTimer
 from PySide6.QtGui import (
     QCloseEvent,
     QCursor,
@@ -539,6 +539,7 @@ class Window(QWidget):
         self.page(step).leave()
         self.settings.set(language=code)
         use_language(code)
+        self.setLocale(QLocale())  # which the fields for days inherit
         # What is put away is kept: the press that chose comes from one of its parts, and jobs report to them.
         self._former = [self.side, self._middle, self.panel]
         for part in self._former:

@@ -97,7 +97,7 @@ def alike(values: Sequence[float]) -> list[str]:
 def _write(one: Line, digits: int, *, signed: bool) -> Line:
     """Return a line with its number and its margin in the form that all of their list have."""
     value = round(one.value, digits) + 0.0  # not −0
-    number = f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", "−")
+    number = words.signed(f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", "−"))
     return replace(one, written=number, margin=words.signed(f"± {(one.high - one.low) / 2:,.{digits}f}"))
 
 

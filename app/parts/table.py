@@ -134,7 +134,10 @@ class FrameModel(RowsModel):
         return 0 if parent.isValid() else len(self._cells)
 
     def written(self, row: int, column: int) -> str:
-        return "—" if self._missing[row, column] else str(self._cells[row, column])
+        if self._missing[row, column]:
+            return "—"
+        written = str(self._cells[row, column])
+        return words.signed(written) if column in self.numeric else written
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == MARKED:

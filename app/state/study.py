@@ -87,6 +87,8 @@ RESULTS: Mapping[str, _JSON] = {
     "raw": _file,  # the table as it was read
     "suggestions": _file,
     "part": _file,  # what the table is a sample of
+    "looked": _file,  # the same with all that is needed to ask for the values of the whole table
+    "values": _file,  # how far that has come
     "keys": _prepare,  # which columns could tell whose a row is
     "table": _prepare,  # … and as it was prepared
     "bars": lambda tree: [
@@ -157,6 +159,8 @@ class Study:
         self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins
         self.refused: set[str] = set()  # decisions without whose reason a release was refused
         self.looked: dict[str, str] = {}  # digests of the files that were read, by path
+        self.password: str | None = None  # of the server that the plan names; it is written nowhere
+        self.asked: list[Mapping[str, Any]] = []  # what that server was asked, one after the other
         self.finished: list[tuple[Plan, Any]] = []  # releases of this session, with the plans that made them
         self.history = History(self._moment(frozenset()))
         self._trials: set[str] = set()  # settings that were looked at on the rows
@@ -275,6 +279,7 @@ class Study:
         self._trials.clear()
         self.looked.clear()
         self.refused.clear()
+        self.forget_server()
         if was_empty:
             self.history = History(self._moment(frozenset()))
         else:
@@ -282,6 +287,11 @@ class Study:
             self._remember({"files"})
         self.history.end_edit()
         self._tell({part.name for part in fields(Plan)} | set(RESULTS) | {"open_questions"})
+
+    def forget_server(self) -> None:
+        """Forget the password, and what was asked: another table is opened."""
+        self.password = None
+        self.asked.clear()
 
     def resume(self, opened: Any) -> None:
         """Go on with a service that was opened some other day: nothing but its visits is asked for."""

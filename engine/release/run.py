@@ -8,9 +8,10 @@ leaves.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 from engine import policy
 from engine.errors import EngineError, InputRefused
@@ -82,6 +83,7 @@ def run(
     seals: bool = False,
     seen: Mapping[str, str] | None = None,
     password: str | None = None,
+    asked: Sequence[Mapping[str, Any]] = (),
 ) -> Bundle:
     """Make the release that a plan decides, and everything that proves it.
 
@@ -122,6 +124,8 @@ def run(
         SHA-256 of the files of the plan when a person looked at them, by path: others are refused.
     password
         Of the user whom the file of a server names; it is kept nowhere.
+    asked
+        What was asked of that server before, when a person looked at the table: it is told to the evidence.
 
     Returns
     -------
@@ -146,6 +150,7 @@ def run(
         seals,
         seen,
         password,
+        asked,
     )
     return run_through(plan, out, ledger, base, language, progress, door, *more)
 
@@ -167,6 +172,7 @@ def run_through(
     seals: bool = False,
     seen: Mapping[str, str] | None = None,
     password: str | None = None,
+    asked: Sequence[Mapping[str, Any]] = (),
 ) -> Bundle:
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
@@ -228,7 +234,17 @@ def run_through(
                 pseudonyms.keep(plan, ledger, entry, keys, passphrase, again=key is not None)
                 evaluated = _evaluate(plan, design, prepared, draft, folder, progress.part(0.7, 0.8))
                 made = Made(
-                    plan, design, foreseen, prepared, draft, ledger, holding, entry, language, evaluated
+                    plan,
+                    design,
+                    foreseen,
+                    prepared,
+                    draft,
+                    ledger,
+                    holding,
+                    entry,
+                    language,
+                    evaluated,
+                    asked,
                 )
                 sums = _write(folder, made, signs, progress)
                 with hold_interrupts():

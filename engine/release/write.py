@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -51,6 +51,7 @@ class Made:
     entry: str
     language: str
     evaluated: Evaluation = field(default_factory=Evaluation)
+    asked: Sequence[Mapping[str, Any]] = ()
 
     @property
     def release(self) -> Release:
@@ -342,7 +343,8 @@ def _input(made: Made) -> dict[str, Any]:
     found = {name: _one_input(made, name, one) for name, one in made.prepared.items()}
     main = next((name for name in made.design.request.private if name in found), None)
     first = found.pop(main) if main is not None else {}
-    return first | ({"others": found} if found else {})
+    before = {"asked_before": list(made.asked)} if made.asked else {}
+    return first | before | ({"others": found} if found else {})
 
 
 def _one_input(made: Made, name: str, prepared: PreparedTable) -> dict[str, Any]:

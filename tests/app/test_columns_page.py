@@ -465,6 +465,14 @@ def test_one_press_says_how_many_rows_of_each_count(page: Any, window: Window, q
     assert "at most 2 rows of each count" in page.card.sentence.plain()
 
 
+def test_the_keyboard_stays_beside_a_button_that_goes_away_when_it_is_pressed(
+    page: Any, window: Window, qtbot: Any
+) -> None:
+    Hands(qtbot, window).click("cap_1")
+    assert page.card.short.isHidden()
+    assert page.card.isAncestorOf(window.focusWidget()), "not the first link of the frame"
+
+
 def test_what_names_people_stands_in_red(window: Window, qtbot: Any, tmp_path: Path) -> None:
     path = tmp_path / "cases.csv"
     lines = [f"{9000 + 13 * row},{20 + row % 50},{'mf'[row % 2]}" for row in range(80)]

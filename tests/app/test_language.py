@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QDateEdit, QLabel, QLineEdit
 
 from app import words
 from app.frame.window import Window
+from app.parts.table import DataTable
+from app.parts.trial.solution import write_loss
 from app.state import flow
 from app.state.settings import Settings
 from engine import texts
@@ -19,7 +25,7 @@ from engine.methods.catalogue import methods
 from tests.app.test_nothing_is_cut import _release as put_released
 from tests.app.test_nothing_is_cut import walked
 from tests.app.walking import said as heard
-from tests.app.walking import sample_plan, settle
+from tests.app.walking import open_table, sample_plan, settle
 from tests.engine.languages import trial
 
 WORD = re.compile(r"(?<![\w./])[A-Za-z]{3,}(?![\w/]|\.\w)")
@@ -75,6 +81,55 @@ def test_another_language_is_spoken_at_once_at_the_same_place(spoken, qtbot, tmp
     assert not set(WORD.findall(said(window))) - OWN
     window.use_language("en")
     assert said(window) == before
+
+
+def test_days_and_numbers_are_written_in_the_language_that_is_chosen(make_window, qtbot, tmp_path):
+    window = make_window()
+    window.use_language("fr")
+    try:
+        (tmp_path / "people.csv").write_text("n;imc\n" + "".join(f"{row};2{row},5\n" for row in range(9)))
+        open_table(qtbot, window, tmp_path / "people.csv")
+        cells = window.page("load").findChild(DataTable).model()
+        assert [cells.index(0, place).data() for place in (0, 1)] == ["0", "20,5"]
+        day = window.page("purpose").findChild(QDateEdit, "purpose_expires")
+        assert day.text() == QLocale("fr").toString(day.date(), "d MMMM yyyy")
+        assert write_loss(SimpleNamespace(is_share=True), 0.4207) == "42,1\u00a0%"
+    finally:
+        window.use_language("en")
+
+
+UNSIGNED = {
+    "money.level",  # signed once it is whole
+    "money.money",
+    "people._write",  # a field to write in
+    "purpose_form.write_threshold",  # kept in the plan and compared with it
+}
+
+
+def unsigned(tree: ast.Module) -> Iterator[str]:
+    """Yield the functions that format a number with a point or commas and neither sign nor read it."""
+    for function in [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]:
+        signed = {
+            inner
+            for call in ast.walk(function)
+            if isinstance(call, ast.Call)
+            and getattr(call.func, "attr", getattr(call.func, "id", "")) in ("signed", "float", "exact")
+            for inner in ast.walk(call)
+        }
+        for one in ast.walk(function):
+            if isinstance(one, ast.FormattedValue) and one.format_spec is not None and one not in signed:
+                form = ast.unparse(one.format_spec)
+                if "," in form or ("." in form and ".0f" not in form):
+                    yield function.name
+
+
+def test_no_number_of_the_window_is_left_in_english_signs():
+    """Whatever is formatted with a point or commas gets the signs of the language where it is made."""
+    left = []
+    for path in sorted((Path(__file__).parents[2] / "app").rglob("*.py")):
+        for name in unsigned(ast.parse(path.read_text(encoding="utf-8"))):
+            left.append(f"{path.stem}.{name}")
+    assert sorted(set(left)) == sorted(UNSIGNED)
 
 
 @pytest.mark.parametrize("step", [flow.START, *flow.BESIDE, "load", "sites"])

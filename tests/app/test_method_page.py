@@ -24,6 +24,7 @@ from engine.methods.kinds import Held
 from engine.methods.protocol import Budget
 from engine.privacy.promise import promise_kind
 from engine.table.schema import Schema
+from tests.app.fitting import faults
 from tests.app.hands import Hands
 from tests.app.walking import example_plan, sample_plan, settle, write
 
@@ -501,8 +502,31 @@ def test_a_single_column_that_waits_to_be_declared_is_shown_as_chosen(
     before = combo.placeholderText()
     hands.pick("value", "time_in_hospital")
     assert combo.currentIndex() < 0 and combo.placeholderText() == "time_in_hospital · to declare"
+    problem = page.form.lines["value"].problem
+    assert problem.plain() == words.say("app.method.waits")
     hands.click("declare-cancel-time_in_hospital")
     assert combo.placeholderText() == before, "left out again"
+    assert problem.plain() == words.say("app.method.undecided")
+
+
+def test_what_is_written_into_narrow_fields_of_bounds_is_seen_whole(
+    at: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    schema = sample_plan(tmp_path).schema
+    names = [column.name for column in schema.columns if column.kind == "integer"][-2:]
+    for name in names:
+        schema = schema.with_column(replace(schema.column(name), domain=None, domain_origin=None))
+    parameters = {"statistic": "mean", "by": ["gender"]}
+    page = at("method", method="statistics.means", schemas={"people": schema}, parameters=parameters)
+    for name in names:
+        page.declaring.ask("value", name, name)
+    settle(qtbot, window)
+    bounds = [cell.fields.bounds for cell in page.declare.cells.values()]
+    for width, text in ((1366, "1930"), (1366, "-123456.789"), (911, "1930")):
+        window.resize(width, 600)
+        for fields in bounds:
+            fields["minimum"].setText(text)
+        qtbot.waitUntil(lambda: not [one for one in faults(window) if "domain_" in one])
 
 
 def bare(folder: Path) -> dict[str, Any]:

@@ -291,6 +291,7 @@ class DeclareHere:
         for parameter, line in self.form.lines.items():
             if isinstance(line.field, ColumnField):
                 line.field.show_waiting(self._waiting(parameter))
+        self.form.show_waiting(parameter for parameter in self.form.lines if self._waiting(parameter))
 
     def _waiting(self, parameter: str) -> list[str]:
         return [one for one in self.card.columns if self._asked[one][0] == parameter]

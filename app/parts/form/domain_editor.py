@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from zoneinfo import available_timezones
 
@@ -23,22 +23,26 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
+from app.parts.exact_field import AROUND
 from app.parts.making import (
     add,
     hidden,
     make_button,
     make_column,
     make_field,
+    make_group,
     make_label,
     make_row,
     name_widget,
 )
 from app.parts.prose import Prose
 from app.parts.reading_numbers import Reading
+from app.parts.wrapping import Wrapping
 from engine.numbers import surely, unmistakable
 from engine.table.patterns import is_moment
 from engine.table.schema import Column, Domain, Kind, read_moment
 
+NARROWEST = 52  # pixels of a field where there is little room
 _OF_CALENDAR = {
     Kind.DATE: {"minimum": "2020-01-31", "maximum": "2020-01-31"},
     Kind.MOMENT: {
@@ -88,9 +92,9 @@ class DomainFields(QWidget):
 
     def _build_bounds(self) -> None:
         names = tuple(_OF_CALENDAR.get(self._column.kind, ("minimum", "maximum", "step")))
-        line = make_row(spacing=8)
+        line = Wrapping(spacing=6) if self._few else make_row(spacing=8)
         for name in names:
-            column = make_column(spacing=2)
+            column = make_column(spacing=2, margins=0)
             label = make_label(words.say(f"app.columns.domain.{name}"), pixels=12, tone="quiet")
             field = make_field(f"domain_{name}", label.text())
             if self._column.kind in _OF_CALENDAR:
@@ -101,7 +105,13 @@ class DomainFields(QWidget):
             field.textChanged.connect(lambda text: self.edited.emit())
             label.setBuddy(field)
             add(column, label, field)
-            line.addLayout(column)
+            if isinstance(line, Wrapping):
+                line.addWidget(make_group(column))
+                field.setProperty("look", "compact")
+                field.textChanged.connect(partial(_make_room, field))
+                _make_room(field)
+            else:
+                line.addLayout(column)
             self.bounds[name] = field
         self._box.addLayout(line)
         if self._column.domain is not None:
@@ -213,6 +223,12 @@ class DomainFields(QWidget):
         if step is not None and step <= 0:
             return "app.columns.domain.not_a_bound"
         return Domain(low, high, step)
+
+
+def _make_room(field: QLineEdit, text: str = "") -> None:
+    """Make a field as wide as what is written in it, or would be."""
+    needed = field.fontMetrics().horizontalAdvance(text or field.placeholderText()) + AROUND
+    field.setFixedWidth(max(needed, NARROWEST))
 
 
 _time_zones = cache(available_timezones)  # which opens some hundred files, and a key is pressed often

@@ -54,6 +54,8 @@ class ParameterForm(QWidget):
         self._base = ""
         self.lines: dict[str, _Line] = {}
         self._further: QPushButton | None = None
+        self._problems: tuple[Problem, ...] = ()
+        self._waiting: frozenset[str] = frozenset()
 
     def show_form(
         self,
@@ -170,9 +172,15 @@ class ParameterForm(QWidget):
             word = "fewer" if self._further.isChecked() else "further"
             self._further.setText(words.say(f"app.method.{word}", count=len(folded)))
 
+    def show_waiting(self, names: Iterable[str]) -> None:
+        """Say of parameters that they are decided as soon as the values of columns are declared."""
+        self._waiting = frozenset(names)
+        self._show_problems(self._problems)
+
     def _show_problems(self, problems: Iterable[Problem]) -> None:
+        self._problems = tuple(problems)
         by_name: dict[str, Problem] = {}
-        for problem in problems:
+        for problem in self._problems:
             if problem.parameter is not None:
                 by_name.setdefault(problem.parameter, problem)
         for name, line in self.lines.items():
@@ -190,7 +198,7 @@ class ParameterForm(QWidget):
 
     def _sentence(self, problem: Problem) -> str:
         if problem.code == UNFILLED:
-            return words.say("app.method.undecided")
+            return words.say(f"app.method.{'waits' if problem.parameter in self._waiting else 'undecided'}")
         name = problem.values.get("parameter")
         if isinstance(name, str):
             problem = replace(problem, values={**problem.values, "parameter": self._label(name)})

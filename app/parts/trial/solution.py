@@ -92,7 +92,7 @@ def steps_words(shown: SolutionMap, candidate: Candidate) -> str:
 
 def write_loss(shown: SolutionMap, value: float) -> str:
     """Write a loss."""
-    return f"{100 * value:.1f}\u00a0%" if shown.is_share else size(value)
+    return words.signed(f"{100 * value:.1f}\u00a0%") if shown.is_share else size(value)
 
 
 def beside_words(shown: SolutionMap, one: Beside) -> str:

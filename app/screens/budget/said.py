@@ -289,8 +289,8 @@ def _largest(epsilon: float | None) -> str:
 
 
 def _share(confidence: float) -> str:
-    return f"{confidence:.2f}" if confidence < 0.995 or confidence == 1 else f"{confidence:.4f}"
+    return words.signed(f"{confidence:.{2 if confidence < 0.995 or confidence == 1 else 4}f}")
 
 
 def _delta(delta: float) -> str:
-    return f"{delta:.3f}" if delta >= 0.001 or delta == 0 else f"{delta:.1e}"
+    return words.signed(f"{delta:.3f}" if delta >= 0.001 or delta == 0 else f"{delta:.1e}")

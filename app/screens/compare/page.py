@@ -304,7 +304,7 @@ class ComparePage(Page):
                 words.say(
                     "app.compare.group" if error.size is not None else "app.compare.error",
                     quantity=words.label(error.quantity),
-                    size=f"{error.size or 0:,}",
+                    size=words.number(error.size or 0),
                 ),
                 size(error.limit),
             )

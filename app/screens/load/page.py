@@ -12,6 +12,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from app import words
+from app.parts.asked_card import AskedCard
 from app.parts.cards import Card, Rule
 from app.parts.exact_field import ExactField
 from app.parts.making import (
@@ -19,6 +20,7 @@ from app.parts.making import (
     add,
     align_left,
     empty,
+    hidden,
     make_button,
     make_column,
     make_label,
@@ -29,10 +31,21 @@ from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
 from app.screens.base import Page
-from app.screens.load.asks import Reading, read
+from app.screens.load.asks import (
+    Reading,
+    has_connector,
+    list_tables,
+    read,
+    read_address,
+    write_server,
+)
 from app.screens.load.preparation import PreparationSteps
 from app.screens.load.reading_options import ReadingOptions
+from app.screens.load.server_card import ServerCard
+from app.state.files import names_server
+from app.state.settings import data_folder
 from engine import texts
+from engine.errors import EngineError
 from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference
 
@@ -112,7 +125,10 @@ class LoadPage(Page):
     def build(self) -> None:
         self._shown: Any = None
         self.drop = self._build_drop()
-        self.body.addWidget(self.drop, 1)
+        self.server = self._build_server()
+        self._wants_server = False
+        self._listed: Any = None  # what was asked for the list of tables
+        add(self.body, (self.drop, 1), (self.server, 1))
         self.loaded = QWidget()
         column = make_column(inside=self.loaded, spacing=16, margins=0)
         self.rows = name_widget(DataTable(words.say("app.load.first_rows")), "first_rows")
@@ -128,7 +144,10 @@ class LoadPage(Page):
         self.preparation = PreparationSteps()
         self.preparation.changed.connect(self._prepare)
         self.topic(self.preparation, "preparation")
-        add(column, self.options, self.findings, self.preparation, self._build_sample())
+        self.asked = AskedCard()
+        self.topic(self.asked.fold.line, "asked")
+        self.release_sample = self._build_sample()
+        add(column, self.options, self.findings, self.preparation, self.release_sample, self.asked)
         self.body.addWidget(self.loaded, 1)
 
     def _build_drop(self) -> QWidget:
@@ -143,8 +162,72 @@ class LoadPage(Page):
         self.choose.clicked.connect(self._ask)
         folder = make_button(words.say("app.load.choose_folder"), "choose_folder", self._ask_folder)
         line = make_row(STRETCH, self.choose, folder, STRETCH)
-        add(card.body, line, STRETCH)
+        server = make_button(
+            words.say("app.load.server.button"), "choose_server", self._ask_server, look="link"
+        )
+        self.topic(server, "server")
+        add(card.body, line, make_row(STRETCH, server, STRETCH), STRETCH)
         return card
+
+    def _build_server(self) -> ServerCard:
+        card = hidden(ServerCard())
+        card.listed.connect(self._list_tables)
+        card.chosen.connect(self._open_server)
+        card.left.connect(self._leave_server)
+        for widget in (*card.fields.values(), card.relations):
+            self.topic(widget, "server")
+        return card
+
+    # --- a table on a server ------------------------------------------------------------------------
+
+    def _ask_server(self) -> None:
+        """Ask where the server is; where the part that connects is missing, say what has to be installed."""
+        if not has_connector():
+            self.notify(words.say("app.load.server.missing"), words.say("app.load.server.missing_do"))
+            return
+        self._wants_server = True
+        self.enter()
+        self.server.fields["host"].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _leave_server(self) -> None:
+        """Go back to where a file is chosen."""
+        self._wants_server = False
+        self.server.forget_password()
+        if self._needs_password:
+            self._give_up(self.study.plan)
+        self.enter()
+
+    def _list_tables(self, said: dict[str, Any], password: str) -> None:
+        self.clear_notice()
+        self.work(
+            list_tables,
+            said,
+            password,
+            done=self._tables_listed,
+            doing=words.say("app.load.server.connecting", address=said["host"]),
+        )
+
+    def _tables_listed(self, listed: Any) -> None:
+        self._listed = listed.about
+        self.server.show_relations(listed.relations)
+        if not listed.relations:
+            self.notify(words.say("app.load.server.none"), words.say("app.load.server.none_do"))
+
+    def _open_server(self, said: dict[str, Any], password: str) -> None:
+        """Open a table on a server: the file that names it is the program's, the password nobody's."""
+        try:
+            path = write_server(said, (self.frame.data or data_folder()) / "servers")
+        except (EngineError, OSError) as error:
+            self.refuse(error)
+            return
+        self._wants_server = False
+        self.open_path(str(path), password=password)
+
+    @property
+    def _needs_password(self) -> bool:
+        """Whether the table is on a server whose password nobody has typed since the plan was opened."""
+        main = self.study.plan.files.get(MAIN)
+        return main is not None and self.study.password is None and names_server(main.path)
 
     def _build_sample(self) -> QWidget:
         card = name_widget(Card(), "release_sample")
@@ -172,7 +255,10 @@ class LoadPage(Page):
     def enter(self) -> None:
         raw = self.study.result("raw")
         table = self.study.table or raw  # a step that was refused leaves the table as it was read
-        self.drop.setVisible(MAIN not in self.study.plan.files)
+        self.server.setVisible(raw is None and (self._wants_server or self._needs_password))
+        self.drop.setVisible(MAIN not in self.study.plan.files and not self._wants_server)
+        self.asked.show_asked(self.study.asked)
+        self.release_sample.setVisible(self.study.password is None)  # a server is asked for all of them
         if raw is None:
             self.loaded.hide()
             self.subtitle.say(words.say("app.load.subtitle"))
@@ -190,7 +276,16 @@ class LoadPage(Page):
 
     def opened(self) -> None:
         if MAIN in self.study.plan.files and self.study.table is None:
-            self._read()
+            self._ask_password() if self._needs_password else self._read()
+
+    def _ask_password(self) -> None:
+        """Ask for the password of the server that a plan names, where its file can be read."""
+        try:
+            self.server.show_address(read_address(self.study.plan.files[MAIN].path))
+        except EngineError as error:
+            self.refuse(error)
+            self._give_up(self.study.plan)
+        self.enter()
 
     def read_again(self) -> None:
         """Draw the sample anew, by the column that is now said to tell people apart."""
@@ -215,14 +310,16 @@ class LoadPage(Page):
         """A plan is opened as on the first screen; anything else is another table for this one."""
         (self.frame.open_file if path.lower().endswith(".json") else self.open_path)(path)
 
-    def open_path(self, path: str) -> None:
+    def open_path(self, path: str, password: str | None = None) -> None:
         """Take another file; its columns keep what was said about columns of the same name."""
         self.clear_notice()
+        self.study.forget_server()
+        self.study.password = password
         before = self.study.plan.files.get(MAIN)
         self.study.decide(files={**self.study.plan.files, MAIN: FileReference(path)}, preparation=())
         if before is not None and before.path == path:  # chosen again: it may hold something else now
             self.study.forget_file()
-        self._read()
+        self._ask_password() if self._needs_password else self._read()
 
     def _read(self) -> None:
         plan = self.study.plan
@@ -234,10 +331,11 @@ class LoadPage(Page):
             plan,
             self.study.open_questions,
             known=known if raw is not None and not self.study.is_other_part else None,
+            password=self.study.password,
             doing=words.say("app.load.reading", file=name),
             done=lambda reading: self._read_done(reading, plan),
             failed=lambda error: self._read_failed(error, plan),
-            cancelled=lambda: self._give_up(plan),
+            cancelled=lambda: self._not_read(plan),
         )
 
     def _read_done(self, reading: Reading, plan: Any) -> None:
@@ -250,16 +348,28 @@ class LoadPage(Page):
                 self.study.decide(schemas=plan.with_schema(reading.schema).schemas)
             self.study.replace_questions(reading.questions)
             now = self.study.plan
-            if reading.digest:
+            if reading.looked is not None:
                 self.study.forget_file()
-                self.study.looked[now.files[MAIN].path] = reading.digest
+                self.study.looked[now.files[MAIN].path] = reading.looked.digest
+                if reading.looked.asked:
+                    self.study.asked += [*filter(None, (self._listed,)), reading.looked.asked]
+                    self._listed = None
+                    self.server.forget_password()
             for part in ("part", "detection", "raw", "suggestions", "table", "keys"):
                 self.study.store(part, getattr(reading, part), now)
         self.refresh_explanation()
 
     def _read_failed(self, error: Exception, plan: Any) -> None:
         self.refuse(error)
-        if not plan.files[MAIN].options:
+        if names_server(plan.files[MAIN].path) or not plan.files[MAIN].options:
+            self._not_read(plan)
+
+    def _not_read(self, plan: Any) -> None:
+        """Ask for the password of a server anew; else go back to no file, so that another can be chosen."""
+        if self.study.result("raw") is None and names_server(plan.files[MAIN].path):
+            self.study.password = None
+            self._ask_password()
+        else:
             self._give_up(plan)
 
     def _give_up(self, plan: Any) -> None:

@@ -108,7 +108,7 @@ class ThresholdQuestions(QWidget):
             self.proposal.say(words.say("app.purpose.proposal_none"))
             return
         self.take.setText(words.say("app.purpose.take_threshold", size=found))
-        values = {"size": found, "risk": f"{float(highest_risk(found)):.2f}"}
+        values = {"size": found, "risk": words.signed(f"{float(highest_risk(found)):.2f}")}
         source = words.say(f"app.purpose.source.{found}")
         self.proposal.say(words.say("app.purpose.proposal", source=source, **values))
 

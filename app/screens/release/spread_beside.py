@@ -43,8 +43,8 @@ def percent(share: float) -> str:
     ('12.3\xa0%', '<0.1\xa0%', '0\xa0%')
     """
     if 0 < share < 0.0005:
-        return "<0.1\u00a0%"
-    return f"{100 * share:.1f}\u00a0%" if share else "0\u00a0%"
+        return words.signed("<0.1\u00a0%")
+    return words.signed(f"{100 * share:.1f}\u00a0%") if share else "0\u00a0%"
 
 
 class SpreadPicture(Painted):
@@ -365,7 +365,7 @@ def _rows(labels: tuple[tuple[str, ...], ...], shares: Any, *, in_order: bool) -
             *(own[at] for own, at in zip(labels, place, strict=True)),
             percent(float(original[place])),
             percent(float(synthetic[place])),
-            f"{100 * float(synthetic[place] - original[place]):+.2f}".replace("-", "−"),
+            words.signed(f"{100 * float(synthetic[place] - original[place]):+.2f}".replace("-", "−")),
         ]
         for place in places
     ]

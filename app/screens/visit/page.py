@@ -184,9 +184,9 @@ class AnswerCard(Card):
         self.margin.setText(line.margin)
         self.spent.say(spent)
         self.line.show_number(line.value, line.low, line.high, line.written)
-        digits = len(line.written.partition(".")[2])
+        digits = len(line.written.partition(words.signed("."))[2])
         ends = {
-            name: f"{end + 0.0:,.{digits}f}".replace("-", "−")
+            name: words.signed(f"{end + 0.0:,.{digits}f}".replace("-", "−"))
             for name, end in (("low", line.low), ("high", line.high))
         }
         said = words.say(f"app.visit.last.{'nothing' if is_little else 'between'}", name=line.name, **ends)

@@ -29,8 +29,13 @@ FEW, SHORT = 3, 14  # values that are told all, and the letters that they may ha
 def _tell(read: Sequence[str]) -> str:
     """Return how a column reads: its values where they are few and short, else the one in the middle.
 
-    It is told by its place, so that the steps of a column show what becomes of one and the same value.
+    It is told by its place, so that the steps of a column show what becomes of one and the same value. A
+    missing one, which reads as nothing, is passed over.
+
+    >>> _tell(["", "", "2026-H1", "2026-H2"])
+    '2026-H1 · 2026-H2'
     """
+    read = [one for one in read if one]
     values = list(dict.fromkeys(read))
     if len(values) <= FEW and sum(map(len, values)) <= SHORT:
         return " · ".join(values)

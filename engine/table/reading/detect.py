@@ -163,6 +163,13 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
     )
 
 
+_LATIN = re.compile(
+    r"ascii|utf_8|latin_1|cp125[028]|iso8859_(1|3|4|10|14|15|16)|hp_roman8|mac_(roman|iceland|latin2|turkish)"
+)
+"""Guesses that say no more than that the letters are Latin: few files are in the rarer ones."""
+_JOINS = "\u2018\u2019\u00b4\u00b7\u2010\u2011\u2013\u2014\u00ad"  # apostrophes, points and hyphens
+
+
 def _encoding(sample: bytes, whole: bool, file: str) -> tuple[str, str]:
     for mark, name in _BOMS:
         if sample.startswith(mark):
@@ -190,13 +197,24 @@ def _legacy(sample: bytes) -> str:
     lines = [line for line in re.split(rb"[\r\n]+", sample) if not line.isascii()][:500]
     best = from_bytes(b"\n".join(lines)).best()
     name = best.encoding if best is not None else "cp1252"
-    western = {"cp1252", "latin_1", "iso8859_15", "iso8859_1", "utf_8", "ascii", "cp1250", "mac_roman"}
     doubtful = best is None or best.encoding.startswith(
         ("cp037", "cp500", "cp11", "cp10", "cp4", "cp7", "cp8")
     )
-    if name in western or doubtful or len(b"".join(lines)) < 400:
-        return "cp1252"
+    text = b"\n".join(lines)
+    if name == "cp1257" and not set("ŠŽšž".encode(name)) & set(text):  # no Baltic words, but Danish ones
+        doubtful = True
+    if _LATIN.fullmatch(name) or doubtful or len(text) < 400:
+        return min(("cp1252", "cp1250"), key=lambda page: _signs_in_words(text.decode(page, "replace")))
     return codecs.lookup(name).name
+
+
+def _signs_in_words(text: str) -> int:
+    """Count signs between two letters: a Polish word read as Western is full of them (``p³eæ``)."""
+    inside = zip(text, text[1:], text[2:], strict=False)
+    return sum(
+        not (sign.isascii() or sign.isalpha() or sign in _JOINS) and before.isalpha() and after.isalpha()
+        for before, sign, after in inside
+    )
 
 
 def _decode(sample: bytes, encoding: str, whole: bool, file: str) -> str:

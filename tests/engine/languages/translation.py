@@ -244,6 +244,9 @@ def _begins(path: str) -> str:
 
 def main(language: str, *paths: str) -> int:
     """Print what is wrong, with both sentences."""
+    if language not in texts.languages():
+        print(f"translation.py LANGUAGE [--note | FILE …]: one of {', '.join(texts.languages())}")
+        return 2
     if paths == ("--note",):
         note(language)
         return 0

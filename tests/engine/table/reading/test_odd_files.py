@@ -1,6 +1,7 @@
 """Odd files: each is read with what was odd said in words, or refused in words. No cell in any message."""
 
 import os
+import random
 import threading
 import time
 import zipfile
@@ -176,6 +177,24 @@ def test_encodings(tmp_path, encoding):
     assert table.names == ("Straße", "Größe")
     assert table.rows()["Größe"].tolist() == [1.75, 2.5] * 30
     assert table.rows()["Straße"].iloc[1] == "Äußere" and findings(table) == {}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        ("cp1252", "Celik Döring Groß Içöz Jäger Kühn Lüders"),
+        ("cp1252", "Mäkinen Hämäläinen sydän päivä ikä Jyväskylä"),
+        ("cp1252", "søren Ørsted Århus læge hjerte kø m³"),
+        ("cp1250", "Wiśniewski mężczyzna płeć Żółć kobieta oddział"),
+    ],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_short_names_in_latin_letters_are_read_as_programs_write_them(tmp_path, encoding, words, seed):
+    chance = random.Random(seed)
+    cells = [chance.choice(words.split()) for _ in range(200)]
+    lines = "".join(f"{row};{cell};A\r\n" for row, cell in enumerate(cells))
+    table = read_table(written(tmp_path, ("n;name;x\r\n" + lines).encode(encoding)))
+    assert table.rows()["name"].tolist() == cells
 
 
 def test_greek_is_recognised(tmp_path):
