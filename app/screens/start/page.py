@@ -196,6 +196,9 @@ class StartPage(Page):
     def take_file(self) -> Callable[[str], None]:
         return self.frame.open_file
 
+    def take_files(self) -> Callable[[list[str]], None]:
+        return self.frame.open_files
+
     def first_focus(self) -> QWidget | None:
         if not self.first.ends.isHidden():
             return self.first.take
