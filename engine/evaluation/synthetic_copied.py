@@ -218,7 +218,7 @@ def _table(rates: Mapping[str, tuple[Rate | None, ...]], tried: int) -> TableVie
         Text(f"{WORDS}.views.attacks.title"),
         headings,
         tuple(rows),
-        Text(f"{WORDS}.views.attacks.note", {"tried": tried}),
+        Text(f"{WORDS}.views.attacks.{'note' if tried else 'note_no_guess'}", {"tried": tried}),
     )
 
 

@@ -190,8 +190,8 @@ class Ledger(Recognition):
             number = journal.head(db).sequence + 1
             row |= {"holding": payer.id, "number": number, "parent": parent}
             kind, details = row["state"], {}
-            is_ruled = db.staff.persons(payer.id) or db.staff.rule(payer.id) != persons.Rule()
-            if money is not None and is_ruled:
+            rule = db.staff.rule(payer.id).tightened(persons.rule_of_computer())
+            if money is not None and (db.staff.persons(payer.id) or rule != persons.Rule()):
                 details = {"money": write_fraction(money)}
             if not is_prepared:
                 _refuse_alone(db, payer, asked, money, parent)

@@ -340,11 +340,15 @@ def _read(
         password=password,
         sample=None if plan.sample is None else reading.Sample(plan.sample, ledger.sample_key()),
     )
-    reading.refuse_unseen(plan, prepared, seen or {})
-    promised.refuse_other(plan, design, prepared)
-    each_row.refuse_counted(plan, design, prepared)
-    naming.refuse_named(plan, design, prepared)
-    progress.step(0.3, "run.reserving")
+    try:
+        reading.refuse_unseen(plan, prepared, seen or {})
+        promised.refuse_other(plan, design, prepared)
+        each_row.refuse_counted(plan, design, prepared)
+        naming.refuse_named(plan, design, prepared)
+        progress.step(0.3, "run.reserving")
+    except BaseException:
+        reading.let_go(prepared)  # a server would keep the connection, and its rows as they are
+        raise
     return prepared
 
 

@@ -71,6 +71,8 @@ class Verification(Shown):
         Of SHA256SUMS of the release, to be compared with the custodian's over another way.
     signature
         The genuine signature of the release, None where there is none.
+    unsigned
+        Name of the folder beside the release, which no signature is about; empty where there is none.
     known_as, known_by
         As what somebody knows the key that signed, or an earlier one that named it, and the fingerprint of
         the key that is known. Both empty for a key that nobody knows: it proves nothing.
@@ -86,6 +88,7 @@ class Verification(Shown):
     signature: Signature | None = None
     known_as: str = ""
     known_by: str = ""
+    unsigned: str = ""
 
     @property
     def problems(self) -> tuple[EngineError, ...]:
@@ -191,7 +194,8 @@ def verify(
         tuple(unchecked),
         tuple(signed),
         signature,
-        *(known.name_of(signature) if signature is not None else ()),
+        *(known.name_of(signature) if signature is not None else ("", "")),
+        next((name for name in parts if name in (INTERNAL, AUDITOR)), ""),
     )
 
 

@@ -162,6 +162,7 @@ class Linked(LinkedTables, ManySums):
 
     id = ID
     promises = ("approximate_dp", "pure_dp")
+    invented = True
     of_details = ("record", "record_of", "about_details")
     published = Reference(
         "McKenna, Mullins, Sheldon, Miklau: AIM: an adaptive and iterative mechanism for differentially "

@@ -53,7 +53,7 @@ class LinkedImputation(LinkedTables):
 
     id = "datasets.linked_imputation"
     promises = ("none",)
-    spends = Spends.NOTHING
+    spends = Spends.NOTHING  # and not `invented`: where a leaf is small, rows repeat real ones
     libraries = ("scikit-learn", "threadpoolctl")
     published = Reference(
         "Reiter: Using CART to generate partially synthetic public use microdata (2005)",
@@ -82,9 +82,10 @@ class LinkedImputation(LinkedTables):
         for columns in own.values():
             check_variety(columns, self.options.least_people)
         learn = learning(Synthesiser.TREE, smallest=self.options.smallest_leaf, chance=chance)
+        there = [part for part in self.model_sizes if part != LATER or (rows.before >= 0).any()]
         chains = {
             part: self._fitted(part, rows, own, learn, context.progress.part(start, start + 0.2))
-            for part, start in zip(self.model_sizes, (0.1, 0.3, 0.5, 0.7), strict=False)
+            for part, start in zip(there, (0.1, 0.3, 0.5, 0.7), strict=False)
         }
         context.progress.step(0.9, "run.writing")
         values, count = _split(chains[MAIN].draw(len(frames[MAIN]), chance))

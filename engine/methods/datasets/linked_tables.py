@@ -55,7 +55,6 @@ class LinkedTables(Method):
     family = Family.DATASET
     sources = (Source(), Source(RECORDS, Shape.EVENTS), Source(DETAILS, Shape.EVENTS, required=False))
     rows = Rows.SYNTHETIC
-    invented = True
     counts_people = True
     of_details: ClassVar[tuple[str, ...]] = ("record", "record_of")
     """What has to be said where details leave."""

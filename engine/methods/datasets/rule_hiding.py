@@ -439,8 +439,10 @@ def _lists(found: Hidden, named: _Named) -> Iterator[TableView]:
         rows = tuple(
             (named.rule(rule), one.both, round(one.confidence, 3)) for rule, one in ordered[:MOST_SHOWN]
         )
+        most = Text(f"{words}.most", {"shown": len(rows), "rows": len(ordered)})
         if rows:
-            yield TableView(Text(f"{words}.{name}"), headings, rows)
+            cut = most if len(ordered) > len(rows) else None
+            yield TableView(Text(f"{words}.{name}"), headings, rows, cut)
 
 
 # --- which cells are left out ----------------------------------------------------------------------------

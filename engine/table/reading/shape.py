@@ -89,7 +89,9 @@ def _sample(path: Path) -> tuple[bytes, bool]:
 def _of_encoding(path: Path, options: ReadOptions) -> Iterator[_Pair]:
     sample, whole = _sample(path)
     if options.encoding is not None and not _decodes(sample, options.encoding, whole):
-        yield "encoding", options.encoding, detect_text(sample, whole=whole, file=path.name).options.encoding
+        found = detect_text(sample, whole=whole, file=path.name).options.encoding
+        if found is not None and codecs.lookup(found).name != codecs.lookup(options.encoding).name:
+            yield "encoding", options.encoding, found  # else some signs are broken whatever is said
 
 
 def _of_text(path: Path, options: ReadOptions, found: Detection) -> Iterator[_Pair]:
