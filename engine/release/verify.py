@@ -397,7 +397,8 @@ def _check_evidence(name: str, of: _Part) -> list[EngineError]:
                 continue
             problems.append(VerificationFailed("bundle.missing", file=f"{name}/{file[:100]}"))
         elif file not in known:
-            if is_beside_sums(part / file) or (audience == "public" and file in readers_of(tree)):
+            is_signature = is_beside_sums(part / file) and (audience == "public" or file != SIGNATURE)
+            if is_signature or (audience == "public" and file in readers_of(tree)):
                 continue
             problems.append(VerificationFailed("bundle.not_in_evidence", file=f"{name}/{file}"))
         elif file in listed and _sha256(part / file) != listed[file]:

@@ -98,6 +98,15 @@ def test_a_file_added_or_taken_away_is_named(made: Bundle) -> None:
     assert named() == [("bundle.missing", "release/README.txt")]
 
 
+def test_what_stays_has_no_signature_of_the_register(made: Bundle, ledger: Ledger) -> None:
+    """Nothing looks at one there: under its name anything could be laid beside what was recorded."""
+    (made.folder / "internal" / "signature.json").write_text('{"risk": "none"}\n')
+    problems = verify(made.folder, ledger=ledger).problems
+    assert [(one.code, one.values["file"]) for one in problems] == [
+        ("bundle.not_in_evidence", "internal/signature.json")
+    ]
+
+
 def forged(bundle: Bundle, file: str, old: str, new: str) -> None:
     """Change a file on purpose, and the sums with it."""
     path = bundle.folder / "release" / file
