@@ -250,9 +250,10 @@ def test_a_release_alone_is_checked_alike_under_any_name(made: Bundle, tmp_path:
 
 
 @pytest.mark.guarantee
-@pytest.mark.parametrize("name", ["patients.csv", ".hidden", "release2"])
-def test_what_stands_beside_the_two_folders_is_named(made: Bundle, name: str) -> None:
-    (made.folder / name).mkdir() if name == "release2" else (made.folder / name).write_text("a,b\n")
+@pytest.mark.parametrize("name", ["patients.csv", ".hidden", "release2", "internal.sealed", "key"])
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_stands_beside_the_two_folders_is_named(made: Bundle, name: str, kind: str) -> None:
+    (made.folder / name).mkdir() if kind == "folder" else (made.folder / name).write_text("a,b\n")
     assert [problem.values["file"] for problem in verify(made.folder).problems] == [name]
 
 
