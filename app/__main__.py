@@ -6,8 +6,8 @@ import multiprocessing
 import os
 import sys
 
-COMMAND = "python -m app" if __package__ == "app" else "custos-desktop"
-"""How it is started: from a checkout, or installed."""
+COMMAND = "python -m app" if __package__ == "app" and not hasattr(sys, "frozen") else "custos-desktop"
+"""How it is started: from a checkout, or installed or built."""
 
 
 def main(arguments: list[str] | None = None) -> int:

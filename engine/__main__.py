@@ -26,7 +26,7 @@ for library in ("numpy", "numpy.typing", "pandas", "pyarrow", "pyarrow.compute")
 
 from engine import texts  # noqa: E402
 from engine.commands.command import REFUSED  # noqa: E402
-from engine.commands.parser import PROGRAM, make_parser  # noqa: E402
+from engine.commands.parser import make_parser  # noqa: E402
 from engine.commands.telling import Telling, meant  # noqa: E402
 from engine.commands.values import open_people  # noqa: E402
 from engine.errors import EngineError, InputRefused, VerificationFailed  # noqa: E402
@@ -105,7 +105,7 @@ def _place(error: BaseException) -> dict[str, str]:
 def _say(error: EngineError, language: str) -> None:
     sentence = texts.explain_in_one(error, language=language)
     question = meant(error.values, language=language)
-    words = f"{sentence} {question}".strip().replace("python -m engine", PROGRAM)
+    words = f"{sentence} {question}".strip()
     sys.stderr.write(_plainly(words.replace("\n", " ") + "\n"))
 
 

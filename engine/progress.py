@@ -29,10 +29,14 @@ class Progress:
 
     def step(self, share: float, stage: str) -> None:
         """Say that ``share`` of the work is done; raise `Cancelled` when Stop was pressed."""
-        if self._stopped is not None and self._stopped():
-            raise Cancelled
+        self.refuse_stopped()
         if self._report is not None:
             self._report(min(max(share, 0.0), 1.0), stage)
+
+    def refuse_stopped(self) -> None:
+        """Raise `Cancelled` when Stop was pressed; nothing is said."""
+        if self._stopped is not None and self._stopped():
+            raise Cancelled
 
     def part(self, start: float, end: float) -> Progress:
         """Return a progress for a piece of the work that runs from ``start`` to ``end`` of this one."""

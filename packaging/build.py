@@ -8,9 +8,12 @@ byte.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
+import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import environment
@@ -22,12 +25,25 @@ WHEN = "1767225600"  # what stands where a time would stand: the first second of
 def main() -> int:
     """Set up, build and return the exit status."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else environment.ROOT / "dist").absolute()
-    python = environment.prepare(
+    python = prepare()
+    return 1 if python is None else build(python, folder)
+
+
+def prepare() -> Path | None:
+    """Set up what building needs and return the Python that has it, see `environment.prepare`."""
+    return environment.prepare(
         libraries=environment.DRAWING | environment.WINDOW | environment.python_library(),
         tools=environment.BUILDING,
         extras=("build",),
     )
-    return 1 if python is None else build(python, folder)
+
+
+def run_prepared(main: Callable[[], int]) -> int:
+    """Run a script's ``main`` in a Python with everything: licences are told by what is installed there."""
+    if importlib.util.find_spec("PyInstaller") is not None:
+        return main()
+    python = prepare()
+    return 1 if python is None else subprocess.run([str(python), *sys.argv], check=False).returncode
 
 
 def build(python: Path, folder: Path) -> int:

@@ -38,6 +38,10 @@ PLACE = "opt/custos"
 ARCHITECTURE = "amd64"
 LEVEL = "19"
 LOCK = "requirements.lock"
+COMPLETIONS = {
+    "bash": "usr/share/bash-completion/completions/custos",
+    "fish": "usr/share/fish/vendor_completions.d/custos.fish",
+}
 
 
 def main() -> int:
@@ -58,8 +62,7 @@ def main() -> int:
     if options.built:
         built = Path(options.built).absolute()
     else:
-        sys.argv = sys.argv[:1]
-        if build.main() != 0:
+        if build.build(Path(sys.executable), ROOT / "dist") != 0:
             return 1
         built = ROOT / "dist" / "custos"
     private = signing_key(Path(options.sign)) if options.sign else None
@@ -191,7 +194,7 @@ def archive(program: Path, target: Path) -> Path:
 
 
 def lay_out(program: Path, root: Path, listed: tuple[licences.Component, ...]) -> None:
-    """Lay out what packages install: program, commands, menu entry, icon, kind of file, manual, licences."""
+    """Lay out what packages install: program, commands and what helps with them, menu entry, kind of file."""
     shutil.copytree(program, root / PLACE, symlinks=True)
     for path, source in {
         "usr/share/applications/custos.desktop": ASSETS / "custos.desktop",
@@ -205,10 +208,13 @@ def lay_out(program: Path, root: Path, listed: tuple[licences.Component, ...]) -
     manual.mkdir(parents=True)
     for name in ("custos", "custos-desktop"):
         (root / "usr" / "bin" / name).symlink_to(f"/{PLACE}/{name}")
-        _gzip(ASSETS / f"{name}.1", manual / f"{name}.1.gz")
+        _gzip(man_page(name).encode(), manual / f"{name}.1.gz")
+    for shell, path in COMPLETIONS.items():
+        (root / path).parent.mkdir(parents=True)
+        (root / path).write_text(completion(shell), encoding="utf-8")
     documents = root / "usr" / "share" / "doc" / "custos"
     documents.mkdir(parents=True)
-    _gzip(ROOT / "CHANGELOG.md", documents / "changelog.gz")
+    _gzip((ROOT / "CHANGELOG.md").read_bytes(), documents / "changelog.gz")
     (documents / "copyright").write_text(copyright_text(listed), encoding="utf-8")
     set_times(root)
 
@@ -265,8 +271,34 @@ def copyright_text(listed: tuple[licences.Component, ...]) -> str:
     return "\n".join([told, *lines, "", own])
 
 
-def _gzip(source: Path, target: Path) -> None:
-    target.write_bytes(gzip.compress(source.read_bytes(), 9, mtime=0))
+def man_page(name: str) -> str:
+    """Return a manual page, in which every command stands that there is, as its help tells it."""
+    sys.path.insert(0, str(ROOT))
+    from engine import texts
+    from engine.commands.completion import words_of
+    from engine.commands.parser import make_parser
+
+    told = [
+        f".TP\n.B {command}\n{texts.text('commands.' + command.replace('-', '_'))}".replace("-", r"\-")
+        for command, *further in filter(None, words_of(make_parser()))
+        if not further
+    ]
+    page = (ASSETS / f"{name}.1").read_text(encoding="utf-8")
+    return page.replace("@COMMANDS@", "\n".join(told))
+
+
+def completion(shell: str) -> str:
+    """Return what lets a shell complete words, as ``custos completion`` writes it."""
+    sys.path.insert(0, str(ROOT))
+    from engine.commands.completion import completion_command
+    from engine.commands.parser import make_parser
+
+    answer, _ = completion_command(make_parser().parse_args(["completion", shell]))
+    return str(answer["script"])
+
+
+def _gzip(content: bytes, target: Path) -> None:
+    target.write_bytes(gzip.compress(content, 9, mtime=0))
 
 
 def sums(folder: Path, of: list[Path]) -> Path:
@@ -305,4 +337,4 @@ def lock(folder: Path) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(build.run_prepared(main))

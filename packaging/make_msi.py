@@ -286,4 +286,4 @@ def digest(program: Path) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(build.run_prepared(main))

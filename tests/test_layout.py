@@ -167,8 +167,8 @@ def test_methods_import_what_they_share_and_never_each_other(family: str) -> Non
     assert declaring
     for path in sources(f"engine/methods/{family}"):
         names = imported(path)
-        assert not {name for name in names if name.startswith(others)}, path
-        assert not names & declaring, path
+        wrong = sorted({name for name in names if name.startswith(others)} | names & declaring)
+        assert not wrong, f"{path} imports other methods; what both need goes to shared/: {wrong}"
 
 
 def needs(path: Path, files: Collection[str]) -> set[str]:

@@ -160,6 +160,13 @@ class Window(QWidget):
         self.study.open_plan(plan)
         self.returning.begin(flow.furthest(self.study.state))
 
+    def open_files(self, paths: list[str]) -> None:
+        """Open several tables of one register together."""
+        self.study.open_plan(Plan())
+        self.go("load")
+        load: Any = self.page("load")
+        load.open_paths(paths)
+
     def open_where_it_stopped(self, step: str) -> None:
         """Open the step on which the plan stopped, once what lies before it is read and counted again."""
         self.returning.begin(step or flow.furthest(self.study.state))
@@ -664,14 +671,22 @@ class Window(QWidget):
         return step_focus(self, forward=forward)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if files.dropped_file(event.mimeData()) and self.page(self.step).take_file() is not None:
+        if self._taken(event) is not None:
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        path, take = files.dropped_file(event.mimeData()), self.page(self.step).take_file()
-        if path and take is not None:
+        act = self._taken(event)
+        if act is not None:
             event.acceptProposedAction()
-            take(path)
+            act()
+
+    def _taken(self, event: QDropEvent) -> Callable[[], None] | None:
+        """Return what the screen in view does with what is dropped, or None where it wants none of it."""
+        found, page = files.dropped_files(event.mimeData()), self.page(self.step)
+        one, several = page.take_file(), page.take_files()
+        if len(found) == 1 and one is not None:
+            return lambda: one(found[0])
+        return (lambda: several(found)) if len(found) > 1 and several is not None else None
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -12,6 +12,8 @@ from app.state.settings import write_aside
 from engine.errors import InputRefused
 from engine.release.plan import Plan
 
+SERVER = ".server"
+
 
 def open_plan(path: Path) -> Plan:
     """Read a plan; its files are found relative to it.
@@ -58,8 +60,14 @@ def save_plan(plan: Plan, path: Path) -> None:
 
 def dropped_file(data: QMimeData) -> str:
     """Return the path of the one file of this computer that is dropped, or nothing."""
+    found = dropped_files(data)
+    return found[0] if len(found) == 1 else ""
+
+
+def dropped_files(data: QMimeData) -> list[str]:
+    """Return the paths of all files that are dropped; none where one of them is not of this computer."""
     found = [url.toLocalFile() for url in data.urls()]
-    return found[0] if len(found) == 1 and found[0] else ""
+    return found if all(found) else []
 
 
 def is_table(folder: Path) -> bool:
@@ -69,6 +77,11 @@ def is_table(folder: Path) -> bool:
     names = [one.name for one in folder.iterdir()]
     release = {"release", "internal", "evidence.json"}
     return release.isdisjoint(names) and any(Path(name).suffix.lower() in SUFFIXES for name in names)
+
+
+def names_server(path: str) -> bool:
+    """Say whether a file names a table on a server."""
+    return path.lower().endswith(SERVER)
 
 
 def _relative(file: str, folder: Path) -> str:

@@ -1,11 +1,11 @@
-"""Engine calls off the interface thread: progress, stop, error. Two threads, each one call at a time.
+"""Engine calls off the interface thread: progress, stop, error. Three threads, each one call at a time.
 
     runner.start(read_table, path, options=options, done=self._read, failed=self.show_error, slot="load")
 
 - Handlers are given to `start`, before the work begins, and always run in the interface thread.
 - A function with a parameter called ``progress`` gets an `engine.progress.Progress`.
 - What takes a moment (a drawing, a forecast) has the lane ``SHORT`` and never waits behind a release, a
-  search or a table that is read; those have the lane ``LONG``.
+  search or a table that is read; those have the lane ``LONG``. What nobody waits for has ``BEHIND``.
 - A new job of the same ``slot`` takes the place of the old one, whose news is ignored from then on.
 - `cancel` forgets a job at once; `stop` asks it to stop and waits for its news (``cancelled`` follows when it
   really ended: what a release needs, which has to say whether noise was drawn).
@@ -31,7 +31,7 @@ from engine.progress import Progress
 Handler = Callable[..., object]  # what it returns is of no interest
 SWITCH = 0.0005  # seconds until a busy thread lets the interface go on
 DRAWING = 60  # milliseconds without a new order after which a job begins that waits for the window to draw
-LONG, SHORT = "engine", "engine-short"
+LONG, SHORT, BEHIND = "engine", "engine-short", "engine-behind"
 """The lanes: names of their threads."""
 _DONE, _FAILED, _CANCELLED, _PROGRESS, _OVER = "done", "failed", "cancelled", "progress", "over"
 
@@ -58,7 +58,7 @@ class JobRunner(QObject):
         self._numbers = itertools.count(1)
         self._current: dict[str, _Job] = {}
         self._waiting: dict[str, queue.SimpleQueue[_Job | None]] = {
-            lane: queue.SimpleQueue() for lane in (LONG, SHORT)
+            lane: queue.SimpleQueue() for lane in (LONG, SHORT, BEHIND)
         }
         # A job holds widgets, which must not go in the thread: the interface lets go of it last.
         self._over: queue.SimpleQueue[_Job] = queue.SimpleQueue()

@@ -81,6 +81,7 @@ def prepare_release(
     ledger_path: Path | None = None,
     signing: str = "",
     known: tuple[Path, ...] = (),
+    password: str | None = None,
     progress: Progress = SILENT,
 ) -> Path:
     """Reserve a release for a second person, write the request and return its place."""
@@ -90,7 +91,13 @@ def prepare_release(
     opens = signing or None
     ledger = Ledger(ledger_path)
     content = prepare(
-        moved, ledger=ledger, base=base, known=known, progress=progress, signing_passphrase=opens
+        moved,
+        ledger=ledger,
+        base=base,
+        known=known,
+        progress=progress,
+        signing_passphrase=opens,
+        password=password,
     )
     return _write(file, content)
 

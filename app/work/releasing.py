@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from app.state.files import names_server
 from engine import strict_json
 from engine.bounded import EVIDENCE, SUMS, read_bytes, read_text
 from engine.errors import Cancelled, EngineError, InputRefused
@@ -86,6 +87,8 @@ def release(
     approval: Path | None = None,
     sealing: str = "",
     seen: Mapping[str, str] | None = None,
+    password: str | None = None,
+    asked: Sequence[Mapping[str, Any]] = (),
     progress: Progress = SILENT,
 ) -> Outcome:
     """Make a release; whatever happens, say what the ledger has kept of it.
@@ -94,7 +97,7 @@ def release(
     folders of earlier releases, for a method whose releases could be subtracted from each other. ``signing``
     opens a locked signing key, ``approval`` is the file by which a second person approved the release, and
     ``sealing`` opens the key that encrypts what stays, once it has been looked at here. ``seen`` are digests
-    of files when they were looked at, by path.
+    of files when they were looked at, by path. ``password`` and ``asked``: of a server, as for `run`.
     """
     from engine.release import sealing as seals
     from engine.release.run import run
@@ -116,6 +119,7 @@ def release(
             more["earlier_key"] = key_file(earlier_key)
         sealer = seals.opened(ledger, sealing) if sealing else None
         more |= {"seals": True} if sealer is not None else {}
+        more |= {"password": password, "asked": asked} if password is not None else {}
         made = run(moved, out=out, ledger=ledger, base=base, language=language, progress=progress, **more)
     except Cancelled:
         return Outcome(state=_state(ledger, watch), stopped=True)
@@ -172,14 +176,16 @@ def proposed_folder(plan: Plan, today: date) -> Path:
     """Return a folder for the bundle that does not exist yet: beside the table, named by title and day.
 
     A table that lies inside a release is left with it: the folder goes beside that release. The sample lies
-    inside the program, and no folder of a person belongs there: it goes to their home folder.
+    inside the program, and the file that names a server in the program's own folder; no folder of a person
+    belongs there: it goes to their home folder.
     """
     from engine.release.bundle import bundle_around
 
     base = _home(plan)
     if (around := bundle_around(base / "release")) is not None:
         base = around.parent
-    if not os.access(base, os.W_OK) or base.is_relative_to(PROGRAM):
+    on_server = any(names_server(one.path) for one in plan.files.values())
+    if not os.access(base, os.W_OK) or base.is_relative_to(PROGRAM) or on_server:
         base = Path.home()
     name = re.sub(r"[^\w]+", "-", plan.purpose.title.strip().lower()).strip("-")[:60] or "release"
     for number in range(1, 1000):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,23 +19,29 @@ from engine.risk.communities import (
     DRAWN,
     FORMS,
     INVENTED,
+    JOINED,
     MOST_WORK,
     Communities,
     Likeness,
     Transport,
     Visits,
+    agreement,
+    find_groups,
     invent,
     learn,
     likeness,
+    share_places,
     utility,
 )
 from engine.table.schema import Kind
-from engine.views import CurveView, TableView, Text
+from engine.views import CurveView, GraphView, TableView, Text, View
 
 if TYPE_CHECKING:
     from engine.table.table import Table
 
 SHOWN = 3
+MOST_EDGES = 20
+"""Moves that a drawing shows of each of the largest communities."""
 
 
 class TopicModel(Analysis):
@@ -80,7 +86,15 @@ class TopicModel(Analysis):
         alike = likeness(invented, visits, chance=context.chance)
         kept_share = utility(model, invented, form=form)
         moves = Transport.of(model, visits)
-        return self._answer(model, moves, alike, kept_share, list(events.names), of_time, form)
+        drawn = np.sort(context.chance.permutation(len(model.people))[:JOINED])
+        groups = find_groups(share_places(visits, drawn), context.chance)
+        beside = {
+            "joined": len(drawn),
+            "groups": int(groups.max()) + 1,
+            "single": int((np.bincount(groups) == 1).sum()),
+            "alike": round(agreement(groups, model.chosen[drawn]), 2),
+        }
+        return self._answer(model, moves, alike, kept_share, beside, list(events.names), of_time, form)
 
     def _answer(
         self,
@@ -88,6 +102,7 @@ class TopicModel(Analysis):
         moves: Transport,
         alike: Likeness,
         kept: float,
+        beside: Mapping[str, float],
         names: list[str],
         of_time: tuple[str, ...],
         form: str,
@@ -106,6 +121,7 @@ class TopicModel(Analysis):
         lines = [
             self.word("said", **said),
             self.word(model.settling, split=round(model.split, 2), averaged=AVERAGED),
+            self.word("louvain", **beside),
             self.word("kept", percent=round(100 * kept)),
             self.word("unlike", **risk),
             self.word("blind", **risk),
@@ -145,13 +161,27 @@ class TopicModel(Analysis):
             "copies": alike.copies.successes,
             "alone": alike.alone,
             "traces": alike.copies.attacks,
+            "louvain": dict(beside),
         }
-        views = (
+        views: tuple[View, ...] = (
             self.sentences(lines),
             TableView(self.word("table.title"), headings, rows, self.word("table.note", shown=SHOWN)),
+            *self._graphs(moves, order[:SHOWN].tolist(), names),
             curve,
         )
         return InternalAnswer(views, figures)
+
+    def _graphs(self, moves: Transport, communities: list[int], names: list[str]) -> Iterator[GraphView]:
+        """Yield for each of some communities which places its members join by their moves."""
+        for number, community in enumerate(communities, 1):
+            usual, every = moves.usual(community, MOST_EDGES), len(moves.own(community))
+            nodes = sorted({place for one, to, _ in usual for place in (one, to)})
+            at = {place: where for where, place in enumerate(nodes)}
+            edges = tuple((at[one], at[to], float(n)) for one, to, n in usual)
+            if edges:
+                title = self.word("graph.title", number=number)
+                note = self.word("graph.note", shown=len(edges), all=every)
+                yield GraphView(title, tuple(names[place] for place in nodes), edges, note)
 
 
 def _most(shares: np.ndarray, names: list[str] | tuple[str, ...]) -> str:

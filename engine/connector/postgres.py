@@ -12,6 +12,7 @@ import pg8000.native
 import pyarrow as pa
 
 _FETCHED = 50_000
+_LISTED = 10_000
 _OLDEST = 140_000  # of server_version_num: since then the seconds of a moment are exact
 _PATIENCE = 10  # seconds to connect
 _KINDS = {
@@ -51,13 +52,14 @@ def is_loopback(host: str) -> bool:
 
 
 class Session:
-    """A connection to one relation.
+    """A connection to one relation, or to a database whose relations are asked for.
 
     Parameters
     ----------
     said
-        ``host``, ``port``, ``database``, ``user``, ``password``, ``relation``, ``seconds`` (that one query
-        may take), ``tls`` (also with this computer) and ``ca`` (a file of certificates to trust).
+        ``host``, ``port``, ``database``, ``user``, ``password``, ``relation`` (empty to have all listed),
+        ``seconds`` (that one query may take), ``tls`` (also with this computer) and ``ca`` (a file of
+        certificates to trust).
 
     Raises
     ------
@@ -70,24 +72,21 @@ class Session:
         self._connection, certificate = _connect(said)
         self._counted = _Counted(self._connection._sock)
         self._connection._sock = self._counted
+        self._said = list[str]()  # every query, but for what `answer` is asked
         for name, value in {**_SETTINGS, "statement_timeout": f"{int(said['seconds'])}s"}.items():
             self._run(f"SET {name} = '{value}'")
         self._run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         self._refuse_other_settings()
-        relation, cells, kinds = self._describe(str(said["relation"]))
-        ((rows,),) = self._run(f"SELECT count(*) FROM {relation}")
+        self.about: dict[str, Any] = {"certificate": certificate}
+        if relation := str(said["relation"]):
+            self.about |= self._look_at(relation)
+        else:
+            self.about["relations"] = self._list()
         ((snapshot, version),) = self._run(
             "SELECT CAST(pg_current_snapshot() AS text), current_setting('server_version')"
         )
-        self.about = {
-            "source": relation,
-            "cells": cells,
-            "kinds": kinds,
-            "rows": int(rows),
-            "snapshot": snapshot,
-            "engine": f"PostgreSQL {version}",
-            "certificate": certificate,
-        }
+        self.about |= {"snapshot": snapshot, "engine": f"PostgreSQL {version}", "opened": self._said}
+        self.about |= {"sent": self.sent, "received": self.received}
 
     @property
     def sent(self) -> int:
@@ -101,6 +100,7 @@ class Session:
 
     def answer(self, sql: str, kinds: list[str]) -> Iterator[bytes]:
         """Give the answer of a query piece by piece, each as a stream of Arrow."""
+        self._said.clear()  # whoever asks keeps what was asked
         self._run(f"DECLARE answer NO SCROLL CURSOR FOR {sql}")
         schema = pa.schema([(f"c{place}", _KINDS[kind]) for place, kind in enumerate(kinds)])
         while rows := self._run(f"FETCH FORWARD {_FETCHED} FROM answer"):
@@ -114,6 +114,7 @@ class Session:
         self._run("CLOSE answer")
 
     def _run(self, sql: str) -> list[list[Any]]:
+        self._said.append(sql)
         try:
             return list(self._connection.run(sql) or ())
         except pg8000.native.DatabaseError as error:
@@ -142,6 +143,28 @@ class Session:
             raise Refused("server.old")
         if encoding == "SQL_ASCII":  # bytes of any encoding: one cell could stop a query
             raise Refused("server.encoding")
+
+    def _look_at(self, relation: str) -> dict[str, Any]:
+        """Return what a relation is, and how many rows it has."""
+        source, cells, kinds = self._describe(relation)
+        ((rows,),) = self._run(f"SELECT count(*) FROM {source}")
+        return {"source": source, "cells": cells, "kinds": kinds, "rows": int(rows)}
+
+    def _list(self) -> list[list[Any]]:
+        """Return the relations that this user may read: the name of each, and how many rows it has, about.
+
+        A name with a point in it could not be told from a schema.
+        """
+        found = self._run(
+            "SELECT n.nspname, c.relname, CAST(c.reltuples AS bigint)"
+            " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+            f" WHERE c.relkind IN {_WHERE_TABLES_ARE} AND NOT c.relispartition"
+            " AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'"
+            " AND position('.' in c.relname) = 0"
+            " AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')"
+            f" ORDER BY n.nspname, c.relname LIMIT {_LISTED}"
+        )
+        return [[f"{schema}.{name}", int(rows)] for schema, name, rows in found]
 
     def _describe(self, relation: str) -> tuple[str, dict[str, str], dict[str, str]]:
         """Return the relation as it stands behind FROM, and how each of its columns is asked for."""

@@ -1,15 +1,18 @@
 """The table that a custodian looks at: all rows where memory holds them, else a sample of whole people.
 
-A file, or a folder of files with the same columns. A sample is for the screens alone: no release is made from
-it, and nothing that is counted in it is scaled up to the table. What values a column has is said of all rows.
+A file, a folder of files with the same columns, or a table on a server. A sample is for the screens alone: no
+release is made from it, and nothing that is counted in it is scaled up to the table. What values a column has
+is said of all rows: of a server once it was asked for them, see `read_values`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -18,11 +21,13 @@ from engine.errors import InputRefused
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference
-from engine.release.reading import Sample, digest_of, paths_of, unchanged
+from engine.release.reading import Sample, digest_of, digest_of_server, paths_of, unchanged
 from engine.release.served import SHARE, bytes_of_row, most_memory, rows_of
 from engine.table.cells import cells_of, series_of
 from engine.table.coding import texts_of
+from engine.table.grouped import Asking, learn_forms
 from engine.table.reading.detect import Detection
+from engine.table.reading.duck import long_columns, table_of
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import Finding, ReadOptions
 from engine.table.reading.readers import (
@@ -36,6 +41,7 @@ from engine.table.reading.readers import (
 from engine.table.reading.storage import store
 from engine.table.reading.text import has_quote
 from engine.table.schema import Column, Kind, Role, Schema
+from engine.table.server import KIND, SUFFIX, Server
 from engine.table.suggest.keys import key_candidates
 from engine.table.suggest.suggest import Suggestion, suggest
 from engine.table.table import INTEGER, NUMBER, Table
@@ -72,12 +78,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Looked:
-    """A table to look at, how it was read and what it is a part of; ``part`` is None for all of it."""
+    """A table to look at, how it was read and what it is a part of; ``part`` is None for all of it.
+
+    ``asked`` is what a server was asked for it, see `Server.about`.
+    """
 
     detection: Detection
     table: Table
     digest: str
     part: Part | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     def suggestions(self, progress: Progress = SILENT) -> tuple[Suggestion, ...]:
         """Return how columns should be marked; what values they have is said of the whole table or not."""
@@ -90,7 +100,12 @@ class Looked:
 
 
 def look(
-    reference: FileReference, *, key: str = "", base: Path = Path(), progress: Progress = SILENT
+    reference: FileReference,
+    *,
+    key: str = "",
+    base: Path = Path(),
+    progress: Progress = SILENT,
+    password: str | None = None,
 ) -> Looked:
     """Read a table to look at it.
 
@@ -102,14 +117,19 @@ def look(
         Column that says whose a row is, where that is known; else the likeliest one tells people apart.
     base
         Folder that the path is relative to.
+    password
+        Of the user whom the file of a server names.
 
     Raises
     ------
     InputRefused
-        Whatever the reader refuses; ``reading.other_columns``: files of a folder have other columns.
+        Whatever the reader or `Server` refuses; ``reading.other_columns``: files of a folder have other
+        columns.
     """
     paths = paths_of(reference, base)
     options = ReadOptions.from_json(reference.options, file=paths[0].name)
+    if is_server(paths[0]):
+        return _look_at_server(paths[0], options, key, password, progress)
     detection = _detect(paths, options)
     sizes = [rows_of(path, detection.options) for path in paths]
     rows = sum(filter(None, sizes))
@@ -166,6 +186,101 @@ def _look_at_pieces(
     table = _stored(Table.joined(_alike(kept)), detection.options, file)
     part = None if sample is None else Part(sample.share, key, read, cells.found)
     return Looked(detection, table, digest_of(digests), part)
+
+
+def is_server(path: Path) -> bool:
+    """Say whether a file names a table on a server."""
+    return path.suffix.lower() == SUFFIX
+
+
+def _look_at_server(
+    path: Path, options: ReadOptions, key: str, password: str | None, progress: Progress
+) -> Looked:
+    """Fetch the rows of a table on a server; of more than a sample has, those of some whole people."""
+    options = replace(options, format=KIND)
+    with _connected(path, password, progress) as (server, file):
+        progress.step(0.1, "server.sample")
+        names, long = tuple(server.cells), long_columns(server, tuple(server.cells))
+        asking = Asking(server, Schema(), Schema(), Schema(), (), (), Path(), options, names, long)
+        told, share = asking.told(), None
+        if server.rows > ROWS:
+            share = most_that_fits(server.rows, ROWS)
+            if key not in names:
+                key = _likeliest_key(_fetch(asking, f"{told} LIMIT {_FIRST}"), options)
+            told = _told_of_sample(asking, key, share)
+        table = _fetch(asking, told)
+        progress.step(0.7, "server.content")
+        digest = digest_of_server(file, server.content)
+    part = None if share is None else Part(share, key, server.rows)
+    table = table.with_findings(server.found)
+    detection = Detection(options, names=names, width=len(names))
+    return Looked(detection, table, digest, part, server.about)
+
+
+@contextmanager
+def _connected(path: Path, password: str | None, progress: Progress) -> Iterator[tuple[Server, str]]:
+    """Give a server to a block that Stop ends, and the digest of the file that names it."""
+    progress.step(0.0, "server.connecting")
+    with (
+        unchanged(path) as digest,
+        closing(Server(path, password, progress)) as server,
+        server.stopped_by(progress),
+    ):
+        yield server, digest
+
+
+def _told_of_sample(asking: Asking, key: str, share: Fraction) -> str:
+    """Return the query for the rows of a share of the people, or of a share of the rows without a key."""
+    cells = ", ".join(f"c{place}" for place in range(len(asking.used)))
+    if not key:
+        return f"SELECT {cells} FROM ({asking.told()}) AS told WHERE random() < {float(share)}"
+    keyed = learn_forms(replace(asking, declared=Schema((Column(key, Role.PERSON_KEY, Kind.TEXT),))))
+    lot = asking.grouper.lot(Noise().random_keys(2).tolist(), ["p"])
+    most = int(share * (1 << 64)) - (1 << 63)  # lots are whole numbers of 64 bits
+    return f"SELECT {cells} FROM ({keyed.told()}) AS told WHERE p IS NOT NULL AND {lot} < {most}"
+
+
+def _fetch(asking: Asking, sql: str) -> Table:
+    """Return the rows that a query tells."""
+    batches = [cells for cells, _ in asking.grouper.answers(sql, asking.used, 0)]
+    columns = [
+        pa.concat_arrays([pa.array([], asking.grouper.kinds[name]), *(one[place] for one in batches)])
+        for place, name in enumerate(asking.used)
+    ]
+    return table_of(asking.used, columns, asking.long, options=asking.options, file=asking.grouper.file)
+
+
+def read_values(
+    reference: FileReference,
+    looked: Looked,
+    *,
+    base: Path = Path(),
+    password: str | None = None,
+    progress: Progress = SILENT,
+) -> Looked:
+    """Return a sample of a table on a server with the different cells of each column of all its rows.
+
+    Raises
+    ------
+    InputRefused
+        Whatever `Server` refuses; ``reading.not_as_seen``: rows have changed since the sample was drawn.
+    """
+    (path,) = paths_of(reference, base)
+    assert looked.part is not None, "of a table that is all here, all values are"
+    found = dict[str, pd.Series]()
+    with _connected(path, password, progress) as (server, file):
+        if digest_of_server(file, server.content) != looked.digest:
+            raise InputRefused("reading.not_as_seen", file=path.name)
+        options, names = looked.detection.options, tuple(server.cells)
+        long = long_columns(server, names)
+        for place, name in enumerate(names):
+            progress.step(place / len(names), "server.values")
+            asking = Asking(server, Schema(), Schema(), Schema(), (), (), Path(), options, (name,), long)
+            different = f"SELECT DISTINCT {server.cells[name]} AS c0 FROM {server.source}"
+            values = _fetch(asking, f"{different} LIMIT {MOST_CELLS + 1}").rows()[name].dropna()
+            if len(values) <= MOST_CELLS:
+                found[name] = values
+    return replace(looked, part=replace(looked.part, cells=found), asked=server.about)
 
 
 def _likeliest_key(piece: Table, options: ReadOptions) -> str:

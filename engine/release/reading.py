@@ -349,13 +349,19 @@ def digest_of(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else hashlib.sha256("".join(sorted(parts)).encode()).hexdigest()
 
 
+def digest_of_server(file: str, content: str) -> str:
+    """Return the digest of a table on a server: of the file that names it, and of what its rows are now."""
+    return hashlib.sha256(f"{file}/{content}".encode()).hexdigest()
+
+
 def refuse_unseen(plan: Plan, prepared: Mapping[str, PreparedTable], seen: Mapping[str, str]) -> None:
     """Refuse files with another content than a person has looked at.
 
     Parameters
     ----------
     seen
-        SHA-256 of files when they were looked at, by their paths as the plan names them.
+        SHA-256 of files when they were looked at, by their paths as the plan names them. That of a table on
+        a server is of its file and of its rows, see `digest_of_server`.
 
     Raises
     ------
@@ -364,7 +370,10 @@ def refuse_unseen(plan: Plan, prepared: Mapping[str, PreparedTable], seen: Mappi
     """
     for source, one in prepared.items():
         looked = [seen[file.path] for file in plan.files_of(source) if file.path in seen]
-        if looked and len(looked) == len(plan.files_of(source)) and digest_of(looked) != one.sha256:
+        if not looked or len(looked) != len(plan.files_of(source)):
+            continue
+        content = one.table.content if isinstance(one.table, Grouped) else ""
+        if digest_of(looked) != (digest_of_server(one.sha256, content) if content else one.sha256):
             raise InputRefused("reading.not_as_seen", file=one.file)
 
 

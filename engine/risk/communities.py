@@ -6,6 +6,7 @@ here is private: the model is learnt from the rows as they are, and what it inve
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ DRAWN, WALKED = "drawn", "walked"
 INVENTED = (DRAWN, WALKED)
 """Each visit from the communities of a person, or a walk along the moves of one community: the source's."""
 SEEN, COMPARED = 64, 500
+JOINED = 1000
+"""So many people at most, drawn by lot, are joined into a graph by the places that they share."""
 MOST_WORK = 5 * 10**8
 """Visits × communities × sweeps."""
 
@@ -268,9 +271,13 @@ class Transport:
         moves = self.moves[np.minimum(found, len(self.moves) - 1)]
         return np.where(last > first, moves % self.places, -1)
 
+    def own(self, community: int) -> Integers:
+        """Return where the moves of a community stand."""
+        return np.flatnonzero(self.moves // self.places**2 == community)
+
     def usual(self, community: int, most: int) -> list[tuple[int, int, int]]:
         """Return the most frequent moves of a community: from, to, how often."""
-        own = np.flatnonzero(self.moves // self.places**2 == community)
+        own = self.own(community)
         counts = np.diff(self.ends, prepend=0)[own]
         first = np.argsort(-counts, kind="stable")[:most]
         moves = self.moves[own[first]] % self.places**2
@@ -282,6 +289,88 @@ class Transport:
                 strict=True,
             )
         )
+
+
+def share_places(visits: Visits, people: Integers) -> csr_matrix:
+    """Return how many places each two of some people share: the weights of a graph without loops."""
+    where = visits.of_places(people)
+    shared = (where @ where.T).tocsr()
+    shared.setdiag(0)
+    shared.eliminate_zeros()
+    return shared
+
+
+def find_groups(weights: csr_matrix, chance: np.random.Generator) -> Integers:
+    """Return the group of every node of a graph by Louvain's method, which finds out how many there are.
+
+    Parameters
+    ----------
+    weights
+        Of the edges, symmetric; without loops.
+    chance
+        In which order nodes are looked at.
+
+    Notes
+    -----
+    V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in large networks"
+    (2008): nodes move to the neighbouring group that raises modularity the most, then groups are the nodes.
+    """
+    from scipy.sparse import csr_matrix
+
+    found = np.arange(weights.shape[0], dtype=np.int64)
+    while weights.nnz:
+        _, group = np.unique(_moved(weights, chance), return_inverse=True)
+        found = group[found]
+        if group.max() + 1 == len(group):
+            break
+        of = csr_matrix((np.ones(len(group)), (np.arange(len(group)), group)))
+        weights = (of.T @ weights @ of).tocsr()  # the diagonal holds each edge inside a group twice
+    return found
+
+
+def modularity(weights: csr_matrix, group: Integers) -> float:
+    """Return the share of weight inside groups beyond what nodes of these weights would have by chance."""
+    edges, of_node = weights.tocoo(), np.asarray(weights.sum(axis=1)).ravel()
+    inside = float(edges.data[group[edges.row] == group[edges.col]].sum())
+    of_group, total = np.bincount(group, of_node), float(of_node.sum())
+    return inside / total - float((of_group**2).sum()) / total**2
+
+
+def _moved(weights: csr_matrix, chance: np.random.Generator) -> Integers:
+    """Return groups of nodes of which none would gain by moving alone."""
+    of_node = np.asarray(weights.sum(axis=1)).ravel()
+    group, of_group, total = np.arange(len(of_node)), of_node.copy(), float(of_node.sum())
+    still = False
+    while not still:
+        still = True
+        for node in chance.permutation(len(group)).tolist():
+            near = slice(weights.indptr[node], weights.indptr[node + 1])
+            others = weights.indices[near]
+            edges = np.where(others == node, 0.0, weights.data[near])
+            kinds, place = np.unique(np.append(group[others], group[node]), return_inverse=True)
+            joined = np.bincount(place, np.append(edges, 0.0))
+            of_group[group[node]] -= of_node[node]
+            gain = joined - of_node[node] * of_group[kinds] / total
+            best = int(gain.argmax())
+            if gain[best] > gain[place[-1]] + 1e-9 * total:  # the last of them is where it is now
+                group[node], still = kinds[best], False
+            of_group[group[node]] += of_node[node]
+    return group
+
+
+def agreement(one: Integers, other: Integers) -> float:
+    """Return how alike two divisions of people are: the adjusted Rand index, 0 by chance and 1 at best.
+
+    Notes
+    -----
+    L. Hubert, P. Arabie, "Comparing partitions" (1985).
+    """
+    table = np.zeros((one.max() + 1, other.max() + 1))
+    np.add.at(table, (one, other), 1)
+    pairs = lambda counts: float((counts * (counts - 1)).sum()) / 2  # noqa: E731
+    both, first, second = pairs(table), pairs(table.sum(axis=1)), pairs(table.sum(axis=0))
+    expected, most = first * second / max(1, math.comb(len(one), 2)), (first + second) / 2
+    return (both - expected) / (most - expected) if most > expected else 1.0
 
 
 def _walked(

@@ -65,6 +65,10 @@ class Grouper(Protocol):
         """Return what stands behind FROM for the answer of a query that others ask again and again."""
 
     @property
+    def content(self) -> str:
+        """What is another one as soon as any row is; nothing where the file tells."""
+
+    @property
     def about(self) -> dict[str, Any]:
         """What more the internal evidence says of the engine."""
 
@@ -274,6 +278,11 @@ class Grouped(Held):
         self._grouper.close()
 
     @property
+    def content(self) -> str:
+        """What is another one as soon as any row is; nothing where the file tells."""
+        return self._grouper.content
+
+    @property
     def about(self) -> dict[str, Any]:
         """What the internal evidence says of how the rows were held."""
         asked = {
@@ -310,7 +319,7 @@ def look(asking: Asking) -> tuple[Asking, Fingerprints, tuple[Finding, ...]]:
         raise NotGrouped
     asking = replace(asking, long=long_columns(grouper, tuple(grouper.cells)))
     traced, found = TracingColumns(grouper.rows), {_place(one): one for one in grouper.found}
-    unlike, forms = list[pa.Array](), list[pa.Array]()
+    forms = _Forms(asking)
     for name, cell in grouper.cells.items():
         sql = f"SELECT {cell} AS c0, count(*) AS n FROM {grouper.source} GROUP BY 1"
         for cells, (often,) in grouper.answers(sql, (name,)):
@@ -322,19 +331,46 @@ def look(asking: Asking) -> tuple[Asking, Fingerprints, tuple[Finding, ...]]:
                 count = said.count + _count(one, cells[0], values, times)
                 found[_place(one)] = replace(said, count=count)
             if key is not None and name == key.name:
-                form = _people(asking, cells).cells().cast(pa.large_string())
-                other = pc.is_null(form)
-                if pa.types.is_large_string(cells[0].type):
-                    other = pc.fill_null(pc.not_equal(form, cells[0]), True)
-                else:
-                    form = pa.nulls(len(form), cells[0].type)
-                other = pc.and_(other, pc.is_valid(cells[0]))
-                unlike.append(cells[0].filter(other))
-                forms.append(form.filter(other))
-    if key is not None and any(map(len, unlike)):
-        joined = pa.concat_arrays(unlike), pa.concat_arrays(forms)
-        asking = replace(asking, unlike=grouper.learn(key.name, *joined))
-    return asking, traced.found(), tuple(found.values())
+                forms.add(cells)
+    return forms.learnt(), traced.found(), tuple(found.values())
+
+
+def learn_forms(asking: Asking) -> Asking:
+    """Return what is asked from now on, once every person key is known in its one form."""
+    key, forms = asking.key, _Forms(asking)
+    if key is not None:
+        sql = f"SELECT DISTINCT {asking.grouper.cells[key.name]} AS c0 FROM {asking.grouper.source}"
+        for cells, _ in asking.grouper.answers(sql, (key.name,), 0):
+            forms.add(cells)
+    return forms.learnt()
+
+
+class _Forms:
+    """The person keys that are written otherwise than in their one form."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+        self._unlike, self._forms = list[pa.Array](), list[pa.Array]()
+
+    def add(self, cells: Cells) -> None:
+        """Add some different cells of the column."""
+        form = _people(self._asking, cells).cells().cast(pa.large_string())
+        other = pc.is_null(form)
+        if pa.types.is_large_string(cells[0].type):
+            other = pc.fill_null(pc.not_equal(form, cells[0]), True)
+        else:
+            form = pa.nulls(len(form), cells[0].type)
+        other = pc.and_(other, pc.is_valid(cells[0]))
+        self._unlike.append(cells[0].filter(other))
+        self._forms.append(form.filter(other))
+
+    def learnt(self) -> Asking:
+        """Return what is asked from now on."""
+        key = self._asking.key
+        if key is None or not any(map(len, self._unlike)):
+            return self._asking
+        joined = pa.concat_arrays(self._unlike), pa.concat_arrays(self._forms)
+        return replace(self._asking, unlike=self._asking.grouper.learn(key.name, *joined))
 
 
 def _place(found: Finding) -> tuple[object, ...]:

@@ -13,6 +13,7 @@ from engine import texts
 LONGEST, MEDIAN = 30, 15
 LISTS = ("bundle.other_files", "bundle.verify", "app.method.search_small")  # set line by line; words
 BANNED = {
+    r"\bpython -m (engine|app)\b": "custos: installed, nothing has another name",
     r"\bholdings?\b": "register",
     r"\bjournal(s|led)?\b(?!,)": "ledger",
     r"\bways? of releasing\b": "method",

@@ -206,6 +206,7 @@ def test_a_debian_package_is_installed_used_replaced_and_removed(
     start_window(system, pictures)
     shown = inside(system, "dpkg-query --show --showformat='${Installed-Size}' custos")
     print(f"{system.parent.name}: {int(shown) * 1024 / 1e6:.0f} MB installed")
+    assert int(shown) * 1024 < 560e6
     own = digests(system)
     assert REGISTER in own and "bundle/release/evidence.json" in own
 

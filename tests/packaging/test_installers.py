@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,10 +14,13 @@ import zipfile
 from dataclasses import replace
 from importlib.metadata import Distribution, PathDistribution
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
-from engine import ed25519
+from engine import ed25519, texts
+from engine.commands.completion import words_of
+from engine.commands.parser import make_parser
 from engine.computer import update
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +44,13 @@ def test_nothing_is_inside_without_a_licence_and_its_text(listed: tuple[licences
     assert "pytest" not in names
     for one in listed:
         assert one.licence and sum(len(text) for _, text in one.texts) > 200, one.name
+
+
+def test_what_begins_the_programs_is_listed(built: Path) -> None:
+    pytest.importorskip("PyInstaller")
+    (found,) = (one for one in licences.components(built) if one.name == "pyinstaller")
+    assert found.licence == "GPL-2.0-or-later WITH Bootloader-exception"
+    assert "bootloader" in found.texts[0][1].decode().lower()
 
 
 def test_a_package_without_a_licence_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,6 +87,74 @@ def built(tmp_path: Path) -> Path:
     (folder / "_internal" / "a.txt").write_text("a")
     (folder / "_internal" / "link").symlink_to("a.txt")
     return folder
+
+
+def test_what_tells_licences_runs_in_a_python_with_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And so every script that does: the Python of the system has nothing of what is packed."""
+    started: list[list[str]] = []
+
+    def stub(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        started.append(command)
+        return subprocess.CompletedProcess(command, 3)
+
+    def main() -> int:
+        return 0
+
+    build = make_installers.build
+    monkeypatch.setattr(build.importlib.util, "find_spec", lambda name: name != "PyInstaller" or None)
+    monkeypatch.setattr(build, "prepare", lambda: Path("python"))
+    monkeypatch.setattr(build.subprocess, "run", stub)
+    monkeypatch.setattr(sys, "argv", ["make.py", "folder", "--wheelhouse"])
+    assert build.run_prepared(main) == 3 and started == [["python", "make.py", "folder", "--wheelhouse"]]
+    monkeypatch.setattr(build, "prepare", lambda: None)
+    assert build.run_prepared(main) == 1
+    monkeypatch.setattr(build.importlib.util, "find_spec", lambda name: name)
+    assert build.run_prepared(main) == 0
+    for path in sorted((ROOT / "packaging").glob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        if "\nimport licences\n" in source:
+            assert "run_prepared(main)" in source, path.name
+
+
+def test_manual_and_completion_name_every_command() -> None:
+    names = [path[0] for path in words_of(make_parser()) if len(path) == 1]
+    assert {"run", "study", "at-risk"} <= set(names)
+    page = make_installers.man_page("custos")
+    for name in names:
+        escaped = name.replace("-", "\\-")
+        assert f"\n.TP\n.B {escaped}\n" in page, name
+        for shell in make_installers.COMPLETIONS:
+            assert f" {name} " in make_installers.completion(shell).replace('"', " "), (shell, name)
+    assert "@" not in page
+    window = make_installers.man_page("custos-desktop").replace("\\-", "-")
+    options = subprocess.run(
+        [sys.executable, "-m", "app", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert all(option in window for option in re.findall(r"^  (--\w+)", options, re.MULTILINE))
+
+
+def test_menu_entry_and_kind_of_file_speak_every_language_and_agree() -> None:
+    entry = (make_installers.ASSETS / "custos.desktop").read_text(encoding="utf-8")
+    kind = ElementTree.parse(make_installers.ASSETS / "custos.xml").getroot()
+    space = "{http://www.freedesktop.org/standards/shared-mime-info}"
+    spoken = {
+        one.get("{http://www.w3.org/XML/1998/namespace}lang", "en") for one in kind.iter(f"{space}comment")
+    }
+    assert spoken == set(texts.languages())
+    for language in texts.languages():
+        for line in ("GenericName", "Comment", "Keywords"):
+            assert f"\n{line if language == 'en' else f'{line}[{language}]'}=" in entry
+    assert f"\nMimeType={kind[0].get('type')};\n" in entry
+
+
+def test_a_program_that_was_built_calls_itself_by_its_commands() -> None:
+    code = (
+        "import sys; sys.frozen = True\n"
+        "import app.__main__ as window, engine.commands.parser as line\n"
+        "print(window.COMMAND, line.PROGRAM)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "custos-desktop custos\n"
 
 
 def test_one_bill_is_over_all_packages(listed: tuple[licences.Component, ...]) -> None:
@@ -155,6 +234,9 @@ def test_installers_are_whole_and_the_same_twice(
     entry = (root / "usr/share/applications/custos.desktop").read_text()
     assert "Exec=custos-desktop %f" in entry and "MimeType=application/x-custos-plan" in entry
     assert (root / "usr/share/icons/hicolor/scalable/apps/custos.svg").is_file()
+    assert (
+        "complete -o filenames -F _custos custos" in (root / make_installers.COMPLETIONS["bash"]).read_text()
+    )
     for name in ("custos", "custos-desktop"):
         assert b".SH NAME" in gzip.decompress((root / f"usr/share/man/man1/{name}.1.gz").read_bytes())
     said = (root / "usr/share/doc/custos/copyright").read_text()

@@ -9,15 +9,10 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLineEdit,
-    QProgressBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
 from app import words
+from app.parts.asked_card import AskedCard
 from app.parts.cards import Card, NumberCard, pill
 from app.parts.figures import Figures
 from app.parts.guard import guard_words
@@ -224,7 +219,9 @@ class ReleasePage(Page):
         self.topic(self.never.withdraw, "withdraw")
         self._sides = make_row(spacing=12)
         add(self._sides, (self.left, 3), (make_column(self.good, (self.never, 1), spacing=12), 2))
-        add(column, self.figures, self._sides, self._build_strip())
+        self.asked = AskedCard()
+        self.topic(self.asked.fold.line, "asked")
+        add(column, self.figures, self._sides, self._build_strip(), self.asked)
         self.further = QWidget()
         column.addWidget(self.further)
         yield
@@ -430,6 +427,7 @@ class ReleasePage(Page):
             ledger_path=self.study.ledger_path,
             signing=self.signing.taken(),
             known=self.frame.settings.bundles(MOST_KNOWN),
+            password=self.study.password,
             done=self._prepared,
             doing=words.say("app.staff.working"),
         )
@@ -475,6 +473,8 @@ class ReleasePage(Page):
             approval=approval,
             sealing=self.sealing.taken(),
             seen=dict(self.study.looked),
+            password=self.study.password,
+            asked=tuple(self.study.asked),
             known=self.frame.settings.bundles(MOST_KNOWN),
             done=self._ended,
             failed=self._failed,
@@ -567,6 +567,7 @@ class ReleasePage(Page):
             )
         )
         self.internal.say(self.say("internal"))
+        self.asked.show_asked(_asked(internal))
         self._show_figures(outcome)
         found = weakest(outcome.bundle.views)
         title, lines = ("", ()) if found is None else (words.label(found[0].title), found[1])
@@ -734,7 +735,7 @@ class ReleasePage(Page):
             base = f"promises.{outcome.facts['public']['promise']['kind']}.terms.{place}"
             what = Part(words.say("app.window.three_what"), words.say(f"{base}.what"))
             return Explanation(words.say(f"{base}.label"), (what, *three_parts("app.release.three.term")[1:]))
-        if topic in ("leaves", "good", "never", "withdraw", "further", "copy"):
+        if topic in ("leaves", "good", "never", "withdraw", "further", "copy", "asked"):
             return super().explain(topic)
         if topic == "learnt" and self._is_local:
             return three("app.release.three.learnt_local", words.say("app.release.learnt.heading"))
@@ -760,6 +761,12 @@ def _part(name: str) -> QWidget:
     add(row, (Heading(words.say(f"app.release.part.{name}"), size="side"), 1))
     row.addWidget(pill(words.say(f"app.release.pill.{name}")))
     return line
+
+
+def _asked(internal: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """Return what a server was asked, for the screens and for the release, from the evidence that stays."""
+    read = internal.get("input", {})
+    return (*read.get("asked_before", ()), read) if "asked" in read else ()
 
 
 def _is_counted(view: View) -> bool:

@@ -99,6 +99,8 @@ class Share(Method):
         found = study_problems(self.options.study)
         if found:
             return found
+        if any(self.study.are_both) and not masks.has_ml_kem():
+            return [Problem("sites.no_ml_kem", {}, "study")]
         if self.study.member(self.options.site) is None:
             known = ", ".join(one.name for one in self.study.roster)
             return [
@@ -208,15 +210,15 @@ class Share(Method):
         return Release((TableArtefact(SUMS, (frame,), entries), *told), self.cost, tuple(views), tuple(notes))
 
     def _masked(self, sums: tuple[Integers, ...], private: bytes) -> tuple[tuple[Integers, ...], str]:
-        """Return the sums with the masks of all holders, and the public key by which these find theirs."""
-        study, ephemeral = self.study, masks.exchange_public(private)
-        bound = {"study": study.id, "ephemeral": ephemeral}
+        """Return the sums with the masks of all holders, and what is said so that these find theirs."""
+        study, holders = self.study, [one.exchange for one in self.study.holders]
+        said, secrets = masks.agree(private, holders)
         hiding = [
-            masks.mask(private, one.exchange, holder=one.exchange, size=sum(study.cells), **bound)
-            for one in study.holders
+            masks.mask(secret, study=study.id, said=said, holder=holder, size=sum(study.cells))
+            for secret, holder in zip(secrets, holders, strict=True)
         ]
         hidden = masks.masked(np.concatenate(sums), hiding)
-        return tuple(np.split(hidden, np.cumsum(study.cells)[:-1])), ephemeral
+        return tuple(np.split(hidden, np.cumsum(study.cells)[:-1])), said
 
 
 def _declared(column: object) -> tuple[object, ...]:

@@ -161,6 +161,5 @@ def trust_view(study: Study) -> TableView:
     )
     headings = tuple(Text(f"{WORDS}.trust.{name}") for name in ("who", "learns", "level"))
     values = {"least": study.least, "holders": len(study.holders)}
-    return TableView(
-        Text(f"{WORDS}.trust.title"), headings, rows, Text(f"{WORDS}.trust.{study.way}.note", values)
-    )
+    note = f"{WORDS}.trust.{study.way}.{'note_both' if study.are_both and all(study.are_both) else 'note'}"
+    return TableView(Text(f"{WORDS}.trust.title"), headings, rows, Text(note, values))

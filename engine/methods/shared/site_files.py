@@ -42,7 +42,6 @@ MOST_LETTERS = 100
 LEAST_SITES = 2
 
 _FIRST = re.compile(r"custos-([a-z]{1,20})-([1-9]\d{0,3})")
-_ID = re.compile(r"[0-9a-f]{64}")
 _SERIES, _SIGNATURE = re.compile(r"[0-9a-f]{16}"), re.compile(r"ed25519:[0-9a-f]{128}")
 
 
@@ -80,8 +79,8 @@ class SiteFile:
 class Member:
     """Somebody who takes part: a name, and the public key of the register that signs.
 
-    ``exchange`` is the public key by which a site agrees with a key holder on masks, and ``card`` the
-    signature of the card that names both keys.
+    ``exchange`` is the public key by which a site agrees with a key holder on masks, of X25519 alone or of
+    ML-KEM besides, and ``card`` the signature of the card that names both keys.
     """
 
     name: str
@@ -202,6 +201,11 @@ class Study:
     def id(self) -> str:
         """What every share of it names: it changes with everything that was decided."""
         return SiteFile(STUDY, self.head).id
+
+    @property
+    def are_both(self) -> list[bool]:
+        """Of each holder, whether masks are agreed on by ML-KEM besides X25519, as its card says."""
+        return [masks.is_both(one.exchange) for one in self.holders]
 
     @property
     def roster_digest(self) -> str:
@@ -538,14 +542,14 @@ def add_masks(study: Study, roster: SiteFile, holder: Member, private: bytes) ->
         )
         if not genuine or member is None:
             raise InputRefused("sites.forged", file=roster.file)
-        ephemeral = str(head.get("ephemeral", ""))
-        if ephemeral in keys:
+        said = str(head.get("ephemeral", ""))
+        if said in keys:
             raise InputRefused("sites.forged", file=roster.file)
         names.add(member.name)
-        keys.add(ephemeral)
-        bound = {"study": study.id, "ephemeral": ephemeral, "holder": holder.exchange}
+        keys.add(said)
         try:
-            total += masks.mask(private, ephemeral, size=total.size, **bound)
+            secret = masks.agreed(private, said, holder.exchange, study.holders.index(holder))
+            total += masks.mask(secret, study=study.id, said=said, holder=holder.exchange, size=total.size)
         except ValueError as error:
             raise InputRefused("sites.forged", file=roster.file) from error
     if len(names) <= study.least:
@@ -622,7 +626,7 @@ def _member(tree: Any, place: str) -> Member:
 def _holder(tree: Any, place: str) -> Member:
     tree = strict_json.members(tree, place, must=("name", "key", "exchange"))
     exchange = strict_json.text(tree.pop("exchange"), "exchange")
-    if not _ID.fullmatch(exchange):
+    if not masks.is_public(exchange):
         raise strict_json.Wrong("text", "exchange")
     found = _member(tree, place)
     return Member(found.name, found.key, exchange)

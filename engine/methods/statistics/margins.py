@@ -422,8 +422,7 @@ def _evenly(wanted: Sequence[int], size: int) -> Floats:
 
 def _descend(shares: Floats, error: Callable[[Floats], Floats]) -> Floats:
     for step in _STEPS:
-        while True:
-            givers = np.flatnonzero(shares >= step)
+        while (givers := np.flatnonzero(shares >= step)).size:  # none where many tables have little each
             moves = np.repeat(shares[None], givers.size * shares.size, axis=0)
             rows = np.arange(len(moves))
             moves[rows, np.repeat(givers, shares.size)] -= step

@@ -35,6 +35,10 @@ class GaussianShare(DiscreteGaussian):
     one in every number; see `deviation_of_sum`. A person who moves S coordinates at most adds 2 τ S to ε. Of
     the noise of any further share nothing is counted. Source: P. Kairouz, Z. Liu and T. Steinke, The
     distributed discrete Gaussian mechanism, 2021, theorem 1, for the coordinates that move.
+
+    Sums keep the grid of their method. On one 256 times finer every noise would have shares; but where a
+    person moves so little that this grid has none, Laplace noise, whose shares are exact, is about as narrow:
+    among 20 sites at most 1.1 times wider up to ε = 2, and 1.6 times at ε = 3 (δ = 1e-6).
     """
 
     word = "gaussian_share"

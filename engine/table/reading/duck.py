@@ -211,6 +211,9 @@ class Duck:
         words = [f"{int(word)}::UBIGINT" for word in salt]
         return f"hash(hash({', '.join([*words, *columns])}))"
 
+    content = ""
+    """Of what the files hold, their digests tell."""
+
     @property
     def about(self) -> dict[str, Any]:
         """What more the internal evidence says: nothing."""

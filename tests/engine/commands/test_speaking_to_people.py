@@ -6,6 +6,7 @@ import argparse
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -156,6 +157,23 @@ def test_completion_knows_every_command_option_and_method() -> None:
     assert {"new", "check"} <= set(words["plan",])
     assert {"--set", "--schema", *ids} <= set(words["plan", "new"])
     assert set(ids) <= set(words["methods",]) and not set(ids) & set(words["run",])
+
+
+def test_what_readme_and_texts_tell_to_type_is_there() -> None:
+    words = words_of(make_parser())
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    told = [" ".join(one.split()) for one in re.findall(r"(?<!`)`([^`]+)`(?!`)", readme)]
+    told += [line.split("  #")[0] for line in readme.splitlines() if line.startswith("    ")]
+    told += [one for language in texts.languages() for one in texts.catalogue(language).values()]
+    asked = [
+        re.split(r"[\s.:,;=`“”„»«]+", line)
+        for one in told
+        for line in re.split(r"\b(?:custos|python -m engine) (?=[a-z])", one)[1:]
+    ]
+    assert len(asked) > 100
+    for line in asked:
+        path = next((tuple(line[:size]) for size in (2, 1) if tuple(line[:size]) in words), ())
+        assert path and {word for word in line if word[:2] == "--"} <= set(words[path]), line
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")

@@ -20,12 +20,12 @@ import pandas as pd
 import pytest
 
 from engine.commands import values
-from engine.errors import InputRefused
+from engine.errors import Cancelled, InputRefused
 from engine.ledger import Ledger
 from engine.methods.protocol import MAIN, Method
 from engine.privacy.noise import Noise
-from engine.progress import SILENT
-from engine.release import reading, served
+from engine.progress import SILENT, Progress
+from engine.release import looking, reading, served
 from engine.release.check import check
 from engine.release.make import make
 from engine.release.plan import FileReference, Plan
@@ -175,7 +175,7 @@ def test_every_query_keeps_the_same_rows_without_a_word_written(
     assert used.n_rows == int(np.minimum(np.bincount(numbers), cap).sum()) and used.most_rows() == cap
     assert rows_of(used) == rows_of(used)
     assert rows_of(reading.cap_rows(prepared, seeded_noise(cap + 10))) != rows_of(used)
-    said = json.dumps(used.about)
+    said = json.dumps(used.about["asked"])  # what opens the connection was sent before any key was read
     assert "{pairs 1}" in said and not any(f"'{key}'" in said for key in keys)  # no key in the evidence
     reading.let_go({MAIN: prepared})
 
@@ -600,3 +600,108 @@ def test_a_password_is_asked_for_on_a_terminal_alone(
     assert values.password_for(plan, tmp_path, None) == "typed"
     assert asked == [f"{USER}@127.0.0.1:{postgres.port}/postgres: "]
     assert values.password_for(plan_for("counts"), tmp_path, None) is None and len(asked) == 1
+
+
+# --- looking at a table ---------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["person", ""])
+def test_a_sample_has_whole_people_however_their_keys_are_written(
+    key: str, postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looking, "ROWS", 300)
+    made = np.random.default_rng(3)
+    forms = ("{}", " {}", "+{}.0", "{} ")
+    numbers = made.integers(0, 250, 1000)
+    keys = [forms[place % 4].format(number) for place, number in enumerate(numbers)]
+    frame = pd.DataFrame({"person": [*keys, None], "x": [*made.choice(["a", "b"], 1000), "only once"]})
+    filled(postgres, frame.astype("object").where(frame.notna(), None))
+    if not key:  # nothing looks like whose a row is: every row has a lot of its own
+        monkeypatch.setattr(looking, "key_candidates", lambda *given: [])
+    found = looking.look(
+        FileReference(str(tmp_path / address(postgres, tmp_path))), key=key, password=PASSWORD
+    )
+    assert found.part is not None and found.part.rows == 1001 and found.part.column == key
+    chosen = found.table.rows()
+    assert 150 < len(chosen) < 450
+    if key:
+        people = {int(float(one)) for one in chosen["person"]}
+        assert len(chosen) == int(np.isin(numbers, list(people)).sum()) and 0 < len(people) < 250
+    assert len(found.asked["asked"]) > 1 and found.asked["received"] > found.asked["sent"] > 0
+    # what the sample did not see is found in all rows
+    reference = FileReference(str(tmp_path / "dwh.server"))
+    known = looking.read_values(reference, found, password=PASSWORD)
+    assert known.part is not None and set(known.part.cells["x"]) == {"a", "b", "only once"}
+    with postgres.asked() as owner:
+        owner.run("UPDATE visits SET x = 'c' WHERE x = 'only once'")
+    with pytest.raises(InputRefused, match=r"reading\.not_as_seen"):
+        looking.read_values(reference, found, password=PASSWORD)
+
+
+def test_any_row_that_is_another_one_is_another_content(postgres: Postgres, tmp_path: Path) -> None:
+    filled(postgres, pd.DataFrame({"x": ["a", "b", "b"], "y": ["1", "2", None]}))
+    path, seen = tmp_path / address(postgres, tmp_path), list[str]()
+    changes = (
+        "SELECT 1",
+        "INSERT INTO visits VALUES ('b', NULL)",
+        "UPDATE visits SET y = '' WHERE y IS NULL",
+    )
+    changes += ("DELETE FROM visits WHERE x = 'a'", "DELETE FROM visits", "UPDATE visits SET x = 'a'")
+    for change in changes:
+        with postgres.asked() as owner:
+            owner.run(change)
+        asked = Server(path, PASSWORD)
+        seen.append(asked.content)
+        asked.close()
+    assert len(set(seen)) == len(seen) - 1 and seen[-1] == seen[-2]  # nothing is left to change
+
+
+def test_the_tables_that_may_be_read_are_listed(postgres: Postgres, tmp_path: Path) -> None:
+    filled(postgres, pd.DataFrame({"x": ["a"]}))
+    with postgres.asked() as owner:
+        owner.run("DROP ROLE IF EXISTS few; DROP SCHEMA IF EXISTS mine CASCADE; CREATE SCHEMA mine")
+        owner.run(
+            'CREATE TABLE mine.seen (x int); CREATE TABLE mine.no (x int); CREATE TABLE mine."p.q" (x int)'
+        )
+        owner.run(
+            "CREATE VIEW mine.view AS SELECT 1 AS x; CREATE MATERIALIZED VIEW mine.kept AS SELECT 1 AS x"
+        )
+        owner.run(f"CREATE ROLE few LOGIN PASSWORD '{PASSWORD.replace(chr(39), chr(39) * 2)}'")
+        owner.run(
+            'GRANT USAGE ON SCHEMA mine TO few; GRANT SELECT ON mine.seen, mine.kept, mine."p.q" TO few'
+        )
+    where = replace(Address.read(tmp_path / address(postgres, tmp_path)), user="few")
+    listed = server.list_relations(where, PASSWORD)
+    assert [name for name, _ in listed.relations] == ["mine.kept", "mine.seen"]
+    assert listed.about["opened"] and PASSWORD not in json.dumps(listed.about)
+    with postgres.asked() as owner:
+        owner.run("DROP OWNED BY few; DROP ROLE few; DROP SCHEMA mine CASCADE")
+
+
+def test_stop_ends_what_the_server_is_busy_with(postgres: Postgres, tmp_path: Path) -> None:
+    filled(postgres, pd.DataFrame({"x": ["a"]}))
+    began, progress = time.monotonic(), Progress(None, lambda: time.monotonic() - began > 0.5)
+    asked = Server(tmp_path / address(postgres, tmp_path), PASSWORD)
+    with pytest.raises(Cancelled), asked.stopped_by(progress):
+        list(asked.answers(SLOW, ()))
+    assert time.monotonic() - began < 5
+    asked.close()
+
+
+def test_a_release_that_is_refused_leaves_no_connection(postgres: Postgres, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(table(ROWS * 3))
+    plan = plan_for("counts")
+    filled(postgres, whole(plan, tmp_path))
+    plan = on_server(plan, address(postgres, tmp_path))
+    door: Callable[[Callable[[], None]], Noise] = lambda spend: seeded_noise(4, on_first_draw=spend)  # noqa: E731
+    ledger, seen = Ledger(tmp_path / "ledger.sqlite"), {"dwh.server": "of other rows"}
+    given = (plan, tmp_path / "bundle", ledger, tmp_path, "en", SILENT, door)
+    with pytest.raises(InputRefused, match=r"reading\.not_as_seen") as refused:
+        run_through(*given, seen=seen, password=PASSWORD)
+    with postgres.asked() as owner:  # while the error is still there, and all that it holds
+        asked = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'custos'"
+        until = time.monotonic() + 5
+        while owner.run(asked) != [[0]] and time.monotonic() < until:
+            time.sleep(0.05)  # the server notices it a moment later
+        assert owner.run(asked) == [[0]] and refused.value.code
+    assert not ledger.entries()

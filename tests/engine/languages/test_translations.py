@@ -18,7 +18,14 @@ OTHERS = [one for one in texts.languages() if one != texts.FALLBACK]
 @pytest.mark.parametrize("language", OTHERS)
 def test_a_language_says_all_of_it_and_nothing_else(language: str) -> None:
     wrong = [f"{what}: {text_id}" for text_id, what in translation.differences(language)]
-    assert not wrong, f"{len(wrong)}\n" + "\n".join(wrong[:200])
+    said = "python tests/engine/languages/translation.py"
+    assert not wrong, "\n".join(
+        [
+            f"{len(wrong)} texts of resources/texts/{language} are not those of the same file of en;",
+            f"`{said} {language}` shows both sentences, `{said} {language} --note` when they are right:",
+            *wrong[:200],
+        ]
+    )
 
 
 @pytest.mark.parametrize("language", OTHERS)
@@ -65,8 +72,9 @@ def test_every_term_of_the_glossary_is_used() -> None:
 
 
 def test_plurals_and_numbers_are_those_of_the_language() -> None:
-    assert [languages.find("fr").form(one) for one in ("0", "1", "1,5", "2", "1\u202f000")] == [0, 0, 0, 1, 1]
-    assert [languages.find("de").form(one) for one in ("0", "1", "0,5", "1,5", "1.000")] == [1, 0, 1, 1, 1]
+    french, german = languages.find("fr"), languages.find("de")
+    assert [french.plural_form(one) for one in ("0", "1", "1,5", "2", "1\u202f000")] == [0, 0, 0, 1, 1]
+    assert [german.plural_form(one) for one in ("0", "1", "0,5", "1,5", "1.000")] == [1, 0, 1, 1, 1]
     assert texts.number(-1234.5, language="de") == "-1.234,5"
     assert texts.percent_up(0.9731, language="fr") == "97,4\u00a0%"
 

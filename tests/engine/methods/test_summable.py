@@ -139,7 +139,10 @@ def test_what_is_said_to_be_summable_is(method: type[Method], plan: Plan, tmp_pa
     louder = {times: louder_by(plan, times) for times in (1, CLEAR)}
     declared = [one for one in louder if method.summable and method(louder[one].request).asks_once]
     alike = [one for one in louder if adds and alike_in(method, louder[one], tmp_path / str(one))]
-    assert alike == declared if declared else len(alike) < len(louder)
+    if declared:
+        assert alike == declared, f"{method.id}: `summable`, but the sums of sites give another release"
+    else:
+        assert len(alike) < len(louder), f"{method.id}: sums of sites give the same release; set `summable`"
     assert 1 not in declared or is_told(design)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.errors import InputRefused
-from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
+from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian, GaussianCounts
 from engine.privacy.mechanisms.gaussian_share import GaussianShare, deviation_of_sum
 from engine.privacy.mechanisms.laplace_share import shared
 from tests.noise_source import seeded_noise
@@ -69,3 +69,18 @@ def test_what_a_share_loses_is_no_less_than_one_noise_and_hardly_more() -> None:
     assert one.concentrated() <= share.concentrated() <= one.concentrated() * Fraction(1_000_001, 1_000_000)
     known = share.stand_in()
     assert known is not None and known[0] == one and known[1] == share.deviation
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sites", "squared", "times"), [(1, 50, 9, 1.0), (2, 20, 12, 1.1), (3, 20, 27, 1.6)]
+)
+def test_where_the_grid_of_a_method_has_no_shares_laplace_noise_is_about_as_narrow(
+    epsilon: int, sites: int, squared: int, times: float
+) -> None:
+    """That is why sums are on no finer grid: the widest shift without shares is worst for Laplace noise."""
+    last, next_ = (
+        GaussianCounts(one, Fraction(epsilon), Fraction(1, 10**6)) for one in (squared, squared + 1)
+    )
+    assert shared(last.event, sites - 1) is None and shared(next_.event, sites - 1) is not None
+    q = math.exp(-epsilon / squared)  # a person in so many cells, once in each: the L1 distance too
+    assert math.sqrt(2 * q) / (1 - q) / float(last.scale) == pytest.approx(times, abs=0.05)

@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
+from engine.errors import InputRefused
 from engine.privacy import masks
 from tests.noise_source import seeded_bytes
 
 SIZE, SITES, STUDY = 4_000, 5, "ab" * 32
 HOLDERS = [masks.exchange_private(bytes([place]) * 32) for place in (1, 2)]
 PUBLIC = [masks.exchange_public(one) for one in HOLDERS]
+OLDER = [one.removeprefix("x25519-ml-kem-768:")[:64] for one in PUBLIC]
+"""As cards have it that were written before there was ML-KEM."""
 
 
-def both(draws: bytes, study: str = STUDY) -> tuple[list[np.ndarray], str]:
-    """Return the masks of a site for all holders, and its public key for this share."""
-    ephemeral = masks.exchange_public(draws)
-    bound = {"study": study, "ephemeral": ephemeral, "size": SIZE}
-    return [masks.mask(draws, one, holder=one, **bound) for one in PUBLIC], ephemeral  # type: ignore[arg-type]
+def both(draws: bytes, study: str = STUDY, holders: Sequence[str] = PUBLIC) -> tuple[list[np.ndarray], str]:
+    """Return the masks of a site for all holders, and what it says so that these find them."""
+    said, secrets = masks.agree(draws, holders)
+    bound = {"study": study, "said": said, "size": SIZE}
+    return [masks.mask(a, holder=b, **bound) for a, b in zip(secrets, holders, strict=True)], said  # type: ignore[arg-type]
 
 
-def test_the_total_is_exact_and_a_holder_needs_no_share() -> None:
+def found(place: int, said: str, holders: Sequence[str] = PUBLIC) -> np.ndarray:
+    """Return the mask that a holder finds from what a site said."""
+    secret = masks.agreed(HOLDERS[place], said, holders[place], place)
+    return masks.mask(secret, study=STUDY, said=said, holder=holders[place], size=SIZE)
+
+
+@pytest.mark.parametrize("holders", [PUBLIC, OLDER, [PUBLIC[0], OLDER[1]]], ids=["both", "older", "mixed"])
+def test_the_total_is_exact_and_a_holder_needs_no_share(holders: list[str]) -> None:
     draw = seeded_bytes(3)
     exact = [np.random.default_rng(place).integers(-(2**50), 2**50, SIZE) for place in range(SITES)]
     sent, keys = [], []
     for numbers in exact:
-        own, ephemeral = both(draw(32))
+        own, said = both(draw(32), holders=holders)
         sent.append(masks.masked(numbers, own))
-        keys.append(ephemeral)
-    sums = []
-    for private, public in zip(HOLDERS, PUBLIC, strict=True):
-        told = [
-            masks.mask(private, one, study=STUDY, ephemeral=one, holder=public, size=SIZE) for one in keys
-        ]
-        sums.append(np.sum(told, axis=0, dtype=np.uint64))
+        keys.append(said)
+    sums = [np.sum([found(place, one, holders) for one in keys], axis=0, dtype=np.uint64) for place in (0, 1)]
     assert (masks.unmasked(sent, sums) == sum(exact)).all()
     assert not (masks.unmasked(sent, sums[:1]) == sum(exact)).any()  # one holder is not enough
     assert not (masks.unmasked(sent[:-1], sums) == sum(exact[:-1])).any()  # nor is another roster
@@ -58,6 +66,77 @@ def test_another_study_or_another_share_has_another_mask() -> None:
     assert not (first[0] == both(seeded_bytes(6)(32))[0][0]).any()
 
 
-def test_a_key_of_small_order_shares_no_secret() -> None:
+def test_a_mask_hangs_on_either_secret_and_on_all_that_was_said() -> None:
+    """One of both is enough: a mask is another one as soon as either half, or a ciphertext, is."""
+    own, said = both(seeded_bytes(7)(32))
+    assert all((found(place, said) == own[place]).all() for place in (0, 1))
+    first, *sealed = said.split(":")
+    other = both(seeded_bytes(8)(32))[1].split(":")
+    flipped = f"{int(sealed[0][0], 16) ^ 1:x}{sealed[0][1:]}"
+    changed = {
+        "X25519 of another share": [other[0], *sealed],
+        "ML-KEM of another share": [first, other[1], sealed[1]],
+        "one bit": [first, flipped, sealed[1]],
+        "swapped": [first, sealed[1], sealed[0]],
+        "of the other holder alone": [first, sealed[0], other[2]],
+    }
+    for case, pieces in changed.items():
+        assert not (found(0, ":".join(pieces)) == own[0]).any(), case
+    secret = masks.agreed(HOLDERS[0], said, PUBLIC[0], 0)
+    for half in (slice(None, 32), slice(32, None)):  # X25519 comes first
+        known = bytearray(secret)
+        known[half] = bytes(32)
+        assert not (
+            masks.mask(bytes(known), study=STUDY, said=said, holder=PUBLIC[0], size=SIZE) == own[0]
+        ).any()
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["00" * 32, "09" + 31 * "00", "09" + 31 * "00" + ":", "09" + 31 * "00" + ":ab", "zz", ""],
+    ids=["small order", "no half", "empty half", "short half", "no key", "nothing"],
+)
+def test_half_an_agreement_is_none(said: str) -> None:
+    """A holder whose card has both keys takes no share that agreed on one of them alone."""
     with pytest.raises(ValueError):
-        masks.mask(HOLDERS[0], "00" * 32, study=STUDY, ephemeral="", holder="", size=1)
+        found(0, said)
+
+
+def test_a_public_key_is_whole_and_shares_a_secret() -> None:
+    assert all(masks.is_public(one) for one in (*PUBLIC, *OLDER))
+    none = "x25519-ml-kem-768:"
+    wrong = {
+        "small order": "00" * 32,
+        "small order beside ML-KEM": f"{none}{'00' * 32}{PUBLIC[0][-2368:]}",
+        "half": PUBLIC[0][:-2],
+        "one half": f"{none}{OLDER[0]}",
+        "no name": PUBLIC[0].removeprefix(none),
+        "beyond the modulus": f"{none}{OLDER[0]}{'ff' * 1184}",
+        "more": f"{OLDER[0]}00",
+    }
+    assert not any(masks.is_public(one) for one in wrong.values())
+    for one in ("00" * 32, f"{none}{OLDER[0]}"):
+        with pytest.raises(ValueError):
+            masks.agree(bytes(range(32)), [one])
+
+
+def test_keys_of_earlier_cards_are_the_same_and_masks_too() -> None:
+    """Figures of the version before ML-KEM: its cards, its studies and its shares stay readable."""
+    assert OLDER[0] == "e3f4365469c96135fcc5be9aad0c1cdeabf4007731f892966e9d63e9f555f91c"
+    assert masks.exchange_public(HOLDERS[0][:32]) == OLDER[0]
+    said, secrets = masks.agree(bytes(range(32)), OLDER[:1])
+    assert ":" not in said
+    told = masks.mask(secrets[0], study=STUDY, said=said, holder=OLDER[0], size=2)
+    assert told.tolist() == [11549483373437181055, 10060885743412997748]
+    assert masks.agreed(HOLDERS[0], said, OLDER[0], 0) == secrets[0]
+
+
+def test_without_ml_kem_in_the_library_cards_are_older_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric.mlkem", None)
+    monkeypatch.delattr("cryptography.hazmat.primitives.asymmetric.mlkem", raising=False)
+    assert not masks.has_ml_kem() and masks.exchange_public(HOLDERS[0]) == OLDER[0]
+    assert masks.is_public(PUBLIC[0])  # files that others wrote are still read
+    for asked in (lambda: masks.agree(bytes(range(32)), PUBLIC), lambda: found(0, f"{OLDER[0]}:ab:ab")):
+        with pytest.raises(InputRefused) as refused:
+            asked()
+        assert refused.value.code == "sites.no_ml_kem"

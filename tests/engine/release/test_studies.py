@@ -34,7 +34,7 @@ from engine.release.examples import plans
 from engine.release.plan import Plan
 from engine.release.run import run, run_through
 from engine.release.signing import SigningKey
-from engine.texts import explain
+from engine.texts import explain, text
 
 SITES = ("North", "South", "Town")
 PLAN = replace(plans(method("statistics.counts"))[0], parameters={"columns": ["gender"]})
@@ -793,6 +793,74 @@ def test_of_two_rosters_that_come_at_once_one_is_answered(masked: Masked) -> Non
         assert told.count("sites.opened") == 1, (number, len(told))
     for one in signing.place(ledger, holding).parent.glob(f"{holding.id}-opened*"):
         one.unlink()
+
+
+def test_a_study_says_how_masks_are_agreed_on_and_a_half_of_it_is_refused(
+    masked: Masked, sites: list[Site]
+) -> None:
+    """Ciphertexts that are missing, swapped or of another share: only what the site itself signed counts."""
+    assert masked.found.are_both == [True, True]
+    note = studies.who_learns(masked.found).note
+    assert note is not None and note.id.endswith("one.note_both") and "ML-KEM" in text(note.id, **note.values)
+    tree = site_files.roster_of(masked.found, masked.shares)
+    said = [one["head"]["ephemeral"] for one in tree["heads"]]
+    first, *sealed = said[0].split(":")
+    cases = {
+        "X25519 alone": first,
+        "one half missing": f"{first}:{sealed[0]}",
+        "swapped": ":".join([first, *reversed(sealed)]),
+        "of another share": ":".join([first, *said[1].split(":")[1:]]),
+    }
+    for case, changed in cases.items():
+        with pytest.raises(InputRefused) as refused:
+            masked.answer(_forged(masked, ephemeral=changed), 1)
+        assert refused.value.code == "sites.forged", case
+    for case in (
+        "X25519 alone",
+        "one half missing",
+    ):  # signed by the site, too: the second holder has no mask
+        head = {**tree["heads"][0]["head"], "ephemeral": cases[case]}
+        signed = {"head": head, "signature": sites[0].key.sign(site_files._signed(SHARE, head))}
+        roster = site_files.written(
+            site_files.ROSTER, {**tree, "heads": [signed, *tree["heads"][1:]]}, masked.key.sign
+        )
+        with pytest.raises(InputRefused) as refused:
+            masked.answer(roster, 1)
+        assert refused.value.code == "sites.forged", case
+
+
+def test_a_study_with_earlier_cards_goes_on_as_it_was(masked: Masked, sites: list[Site]) -> None:
+    """Its holders agree by X25519 alone, with the very keys of their registers."""
+    cards = []
+    for one in masked.holders:
+        own = signing.open_key(*one)
+        exchange = masks.exchange_public(masks.exchange_private(own.private)[:32])
+        told = site_files.card(one[1].name, own.public, exchange)
+        cards.append(site_files.read_card(site_files.written(site_files.CARD, told, own.sign), "card"))
+    study = studies.make_study(PLAN, masked.found.roster, "Centre", masked.key, holders=cards)
+    found = site_files.read_study(study)
+    assert found.are_both == [False, False]
+    note = studies.who_learns(found).note
+    assert note is not None and "ML-KEM" not in text(note.id, **note.values)
+    shares = [site_files.read(one.share(study, "earlier"), SHARE, one.name) for one in sites]
+    assert all(len(one.head["ephemeral"]) == 64 for one in shares)
+    roster = studies.write_roster(study, shares, masked.key)
+    answers = [
+        site_files.read(studies.write_mask(study, roster, "r", *one), "mask", "m") for one in masked.holders
+    ]
+    totals = site_files.unmask(found, shares, answers)
+    assert all((abs(one) < 2**20).all() for one in totals)
+
+
+def test_a_site_whose_library_has_no_ml_kem_pays_nothing(
+    masked: Masked, sites: list[Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(masks, "has_ml_kem", lambda: False)
+    before = len(sites[0].ledger.entries())
+    with pytest.raises(InputRefused) as refused:
+        sites[0].share(masked.study, "without")
+    assert refused.value.code == "sites.no_ml_kem"
+    assert len(sites[0].ledger.entries()) == before
 
 
 @pytest.mark.parametrize("ephemeral", ["00" * 32, "zz", 5])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_matrix
 
 from engine.analyses.catalogue import analysis, ask
 from engine.errors import InputRefused
@@ -19,13 +20,18 @@ from engine.risk.communities import (
     Transport,
     Visits,
     _choose,
+    agreement,
+    find_groups,
     invent,
     learn,
     likeness,
+    modularity,
+    share_places,
     utility,
 )
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
+from engine.views import GraphView
 
 
 def town(each: int = 60, communities: int = 3, places: int = 60) -> tuple[Visits, np.ndarray]:
@@ -128,6 +134,60 @@ def test_walks_make_moves_that_members_made() -> None:
     assert (np.bincount(invented.person) == 12).all() and utility(model, invented, form="place") > 0.9
 
 
+def test_people_are_joined_by_the_places_that_they_share() -> None:
+    """By hand; how often somebody was at a place does not count."""
+    visits = Visits(np.array([0, 0, 0, 1, 1, 2, 3]), np.array([0, 0, 1, 0, 1, 1, 2]), np.zeros(7, np.int64))
+    found = share_places(visits, np.arange(4)).toarray()
+    assert found.tolist() == [[0, 2, 1, 0], [2, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]]
+    assert share_places(visits, np.array([0, 2])).toarray().tolist() == [[0, 1], [1, 0]]
+    groups = find_groups(share_places(visits, np.arange(4)), np.random.default_rng(1))
+    assert agreement(groups, np.array([0, 0, 0, 1])) == 1.0, "who shares no place is alone"
+    assert find_groups(share_places(visits, np.array([3])), np.random.default_rng(1)).tolist() == [0]
+
+
+def test_modularity_by_its_definition_and_louvain_near_the_best_of_all_divisions() -> None:
+    """By enumeration of all divisions of seven nodes: Σ (A_ij − k_i k_j / 2m) / 2m over pairs of a group."""
+    chance, divisions = np.random.default_rng(6), [[0]]
+    for _ in range(6):
+        divisions = [[*one, group] for one in divisions for group in range(max(one) + 2)]
+    assert len(divisions) == 877  # Bell's number
+    for _ in range(12):
+        weights = np.triu(chance.integers(0, 4, size=(7, 7)) * (chance.random((7, 7)) < 0.6), 1)
+        weights = weights + weights.T
+        degree, total = weights.sum(axis=1), weights.sum()
+        left = (weights - np.outer(degree, degree) / total) / total
+        graph = csr_matrix(weights.astype(float))
+        every = [float(left[np.equal.outer(one, one)].sum()) for one in map(np.array, divisions)]
+        found = find_groups(graph, chance)
+        own = modularity(graph, found)
+        assert own == pytest.approx(left[np.equal.outer(found, found)].sum(), abs=1e-12)
+        assert 0.8 * max(every) - 1e-9 <= own <= max(every) + 1e-12
+
+
+def test_louvain_finds_communities_and_how_many_there_are() -> None:
+    visits, truth = town()
+    graph = share_places(visits, np.arange(len(truth)))
+    found = find_groups(graph, np.random.default_rng(2))
+    assert right(found, truth) > 0.95 and 3 <= found.max() + 1 <= 5
+    assert modularity(graph, found) >= modularity(graph, truth) - 1e-3
+    for node in range(0, len(truth), 9):  # no node gains by moving alone
+        for group in range(found.max() + 1):
+            moved = found.copy()
+            moved[node] = group
+            assert modularity(graph, moved) <= modularity(graph, found) + 1e-9
+
+
+def test_agreement_by_pairs() -> None:
+    one, other = np.array([0, 0, 0, 1, 1, 2]), np.array([1, 1, 0, 0, 0, 2])
+    both = sum((one[i] == one[j]) & (other[i] == other[j]) for i in range(6) for j in range(i))
+    first, second = (sum(a[i] == a[j] for i in range(6) for j in range(i)) for a in (one, other))
+    expected = first * second / 15
+    assert agreement(one, other) == pytest.approx((both - expected) / ((first + second) / 2 - expected))
+    assert agreement(one, 2 - one) == 1.0
+    chance = np.random.default_rng(3)
+    assert abs(agreement(chance.integers(4, size=4000), chance.integers(6, size=4000))) < 0.01
+
+
 def test_jaccard_by_hand() -> None:
     real = Visits(np.array([0, 0, 1, 1, 1]), np.array([0, 1, 1, 2, 2]), np.zeros(5, dtype=np.int64))
     invented = Visits(np.array([0, 0, 1, 1, 1]), np.array([0, 1, 0, 0, 0]), np.zeros(5, dtype=np.int64))
@@ -179,6 +239,15 @@ def test_the_analysis_answers_for_moments_and_days(form: str, moment: str) -> No
         assert sorted(answer.figures["sizes"])[0] >= 19
     said = [one.id.rpartition(".")[2] for one in answer.views[0].paragraphs]
     assert said.index("blind") == said.index("unlike") + 1, "the published measure is never said alone"
+    assert answer.figures["louvain"]["groups"] >= 2 and "louvain" in said
+    if form == "place":
+        assert answer.figures["louvain"]["alike"] > 0.9
+        graphs = [one for one in answer.views if isinstance(one, GraphView)]
+        # by hand: everybody goes from step 0 to 1 to 2 and back to 0, within the wards of their half
+        assert len(graphs) == 2 and sorted(graphs[0].nodes)[0][0] == sorted(graphs[0].nodes)[-1][0]
+        for one in graphs:
+            named = {(one.nodes[a][1], one.nodes[b][1]): n for a, b, n in one.edges}
+            assert named == {("0", "1"): 20.0, ("1", "2"): 20.0, ("2", "0"): 20.0}
 
 
 def test_what_is_too_much_is_refused_before_it_begins() -> None:

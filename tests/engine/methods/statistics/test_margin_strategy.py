@@ -11,6 +11,12 @@ from engine.methods.statistics.margins import Strategy, best_strategy, parts_of
 
 TWO = ((0, 1), (0,), (1,), ())
 PAIRS = tuple(combinations(range(4), 2))
+MOST_PAIRS = tuple(combinations(range(6), 2))
+
+
+def totals(columns):
+    """The table of so many columns with its totals."""
+    return (tuple(range(columns)), *((place,) for place in range(columns)), ())
 
 
 def matrix(shape, table):
@@ -95,7 +101,17 @@ def variance(strategy, asked):
 
 @pytest.mark.parametrize(
     ("shape", "asked"),
-    [((10, 10), TWO), ((40, 50), TWO), ((10,) * 4, PAIRS), ((3, 4, 5, 2), PAIRS), ((2, 2), TWO)],
+    [
+        ((10, 10), TWO),
+        ((40, 50), TWO),
+        ((10,) * 4, PAIRS),
+        ((3, 4, 5, 2), PAIRS),
+        ((2, 2), TWO),
+        # as many tables as there can be: each starts with less than the search moves at first
+        *(((2,) * columns, totals(columns)) for columns in (3, 4, 5, 6)),
+        ((2,) * 6, MOST_PAIRS),
+        ((2,) * 6, totals(6)[1:]),
+    ],
 )
 def test_the_choice_beats_the_whole_table_and_equal_shares(shape, asked):
     """In the mean logarithm of the variances, which is what it is chosen for."""
