@@ -19,15 +19,7 @@ from engine.methods.catalogue import method
 from engine.methods.datasets.linked_tables import DETAILS, RECORDS
 from engine.methods.protocol import MAIN, Context, Release
 from engine.table.table import Table
-from tests.engine.methods.datasets.test_linked import (
-    CODES,
-    GIVEN,
-    WARDS,
-    apart,
-    register,
-    relations,
-    schemas,
-)
+from tests.engine.methods.datasets.test_linked import CODES, GIVEN, WARDS, apart, register, relations, schemas
 from tests.noise_source import seeded_noise
 
 WITHOUT_DETAILS = {"detail_columns": None, "record": None, "record_of": None}
