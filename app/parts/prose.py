@@ -131,7 +131,19 @@ class Heading(Wrapped):
         mono: bool = False,
         parent: QWidget | None = None,
     ) -> None:
+        self._face = text_font(*self.SIZES[size])
         super().__init__(sentence, parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setFont(text_font(*self.SIZES[size], tabular=size not in ("title", "key")))
+        self.set_size(size)
         self.setProperty("tone", tone)
+
+    def set_size(self, size: str) -> None:
+        """Take another of the sizes."""
+        self._face = text_font(*self.SIZES[size], tabular=size not in ("title", "key"))
+        self.setFont(self._face)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        # Styled anew, a label gets back the face that it was styled in first.
+        if event.type() == QEvent.Type.FontChange and self.font().pixelSize() != self._face.pixelSize():
+            self.setFont(self._face)
