@@ -97,7 +97,7 @@ def fold_word(word: str) -> str:
 
     Examples
     --------
-    >>> fold_word("Lefèvre"), folded("WEIẞ")
+    >>> fold_word("Lefèvre"), fold_word("WEIẞ")
     ('lefevre', 'weiss')
     """
     parts = unicodedata.normalize("NFKD", word.casefold())

@@ -40,7 +40,7 @@ def smallest_type(cells: int) -> type[np.unsignedinteger[Any]]:
 
     Examples
     --------
-    >>> smallest_type(256).__name__, small(257).__name__
+    >>> smallest_type(256).__name__, smallest_type(257).__name__
     ('uint8', 'uint16')
     """
     return next(kind for kind in (np.uint8, np.uint16, np.uint32) if cells <= np.iinfo(kind).max + 1)
