@@ -399,7 +399,7 @@ class _Filler(string.Formatter):
             written = self.format_field(value, "")
             first, *forms = format_spec.split(CHOICE)
             alone = first == ""
-            said = (forms if alone else [first, *forms])[self.language.form(written)]
+            said = (forms if alone else [first, *forms])[self.language.plural_form(written)]
             return said if alone else f"{written} {said}"
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
         if is_number and format_spec in ("", "plain", QUOTED):

@@ -30,6 +30,7 @@ from app.parts.making import (
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
+from app.parts.values_line import ValuesLine
 from app.screens.base import Page
 from app.screens.load.asks import (
     Reading,
@@ -61,6 +62,8 @@ from app.work.together import (
     with_person,
     with_record,
 )
+from app.work.values import SLOT as VALUES
+from app.work.values import of_part, start_values
 from engine import texts
 from engine.errors import EngineError
 from engine.methods.protocol import MAIN
@@ -146,10 +149,14 @@ class LoadPage(Page):
         self.server = self._build_server()
         self._wants_server = False
         self._shown_together: Any = None
+        self._addressed = ""  # the file of a server that is shown
         self._listed: Any = None  # what was asked for the list of tables
         add(self.body, (self.drop, 1), (self.server, 1))
         self.loaded = QWidget()
         column = make_column(inside=self.loaded, spacing=16, margins=0)
+        self.values = ValuesLine(self.study, self.runner)
+        self.topic(self.values.button, "values")
+        column.addWidget(self.values)
         self.together = TogetherCard()
         self.together.part.connect(lambda name, part: self._hang(with_part, name, part))
         self.together.person.connect(lambda name, column: self._hang(with_person, name, column))
@@ -284,6 +291,8 @@ class LoadPage(Page):
     def enter(self) -> None:
         raw = self.study.result("raw")
         table = self.study.table or raw  # a step that was refused leaves the table as it was read
+        if raw is None and self._needs_password:
+            self._show_address()
         self.server.setVisible(raw is None and (self._wants_server or self._needs_password))
         self.drop.setVisible(MAIN not in self.study.plan.files and not self._wants_server)
         self.asked.show_asked(self.study.asked)
@@ -293,6 +302,7 @@ class LoadPage(Page):
             self.subtitle.say(words.say("app.load.subtitle"))
             self._shown = None
             return
+        self.values.show_values()
         self._show_together()
         if self._shown is not table:
             self._shown = table
@@ -310,17 +320,28 @@ class LoadPage(Page):
 
     def _ask_password(self) -> None:
         """Ask for the password of the server that a plan names, where its file can be read."""
+        self._addressed = ""
+        self.enter()
+
+    def _show_address(self) -> None:
+        """Show where the table of the plan is, once: what is typed afterwards stays."""
+        path = self.study.plan.files[MAIN].path
+        if path == self._addressed:
+            return
+        self._addressed = path
         try:
-            self.server.show_address(read_address(self.study.plan.files[MAIN].path))
+            self.server.show_address(read_address(path))
         except EngineError as error:
             self.refuse(error)
             self._give_up(self.study.plan)
-        self.enter()
 
     def read_again(self) -> None:
         """Draw the sample anew, by the column that is now said to tell people apart."""
         if not self.runner.busy(self.id):
             self._read()
+
+    def leave(self) -> None:
+        self.server.forget_password()
 
     def first_focus(self) -> QWidget | None:
         return self.choose if self.study.table is None else None
@@ -453,6 +474,7 @@ class LoadPage(Page):
         self.enter()
 
     def _read(self) -> None:
+        self.runner.cancel(VALUES)  # of the sample before
         plan = self.study.plan
         name = Path(plan.files[MAIN].path).name
         raw = self.study.result("raw")
@@ -488,8 +510,14 @@ class LoadPage(Page):
                     self.study.asked += [*filter(None, (self._listed,)), reading.looked.asked]
                     self._listed = None
                     self.server.forget_password()
+                self.study.store("looked", reading.looked, now)
             for part in ("part", "detection", "raw", "suggestions", "table", "keys"):
                 self.study.store(part, getattr(reading, part), now)
+            known = of_part(reading.part, len(reading.raw.names))
+            if reading.looked is not None and known is not None:
+                self.study.store(VALUES, known, now)
+        if reading.looked is not None and reading.part is not None and reading.looked.asked:
+            start_values(self.study, self.runner)
         self.refresh_explanation()
 
     def _with_person(self, schema: Any) -> Any:

@@ -181,14 +181,13 @@ def totals_view(method: str, frame: pd.DataFrame, cells: Cells) -> TableView:
         label = f"{column}: {value}"
         shown = aside(label) if label in asides else label
         rows.append((shown if column else Text("statistics.labels.everyone"), total, limit))
-    headings = (Text("statistics.headings.group"), *(_heading(method, name) for name in ("total", LIMIT)))
+    headings = (
+        Text("statistics.headings.group"),
+        *(Text(f"methods.{method}.numbers.{name}.label") for name in ("total", LIMIT)),
+    )
     first = (rows[-1], *rows[:-1])
     note = with_weak(Text("statistics.notes.totals"), first)
     return TableView(Text("statistics.headings.totals"), headings, first, note)
-
-
-def _heading(method: str, name: str) -> Text:
-    return Text(f"methods.{method}.numbers.{name}.label")
 
 
 def marked_weak(

@@ -24,9 +24,8 @@ from engine.pricing.statement import privacy_statement
 from engine.privacy.promise import Promise, Unit, promise_kind, promise_kinds
 from engine.release.check import check
 from engine.release.plan import Plan
-from engine.release.preview import error_sentence
+from engine.release.preview import error_sentence, whose_rows
 from engine.release.readme import readme
-from engine.release.whose import whose_rows
 from engine.report import content
 from engine.report.content.facts import Facts, facts_of, own_words
 from engine.report.content.front import front

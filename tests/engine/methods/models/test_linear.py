@@ -24,7 +24,7 @@ from engine.methods.models.quadratic import solve
 from engine.methods.models.written_cells import cell_labels
 from engine.methods.protocol import Budget, Context
 from engine.privacy.promise import Neighbours
-from engine.release.documents import document_html
+from engine.release.bundle import document_html
 from engine.report.content.cover import accuracy
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
