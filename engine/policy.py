@@ -196,16 +196,16 @@ def _value(name: str, value: Any) -> Any:
             raise ValueError("no level")
         return level
     if name in ("registers", "contact"):
-        if not isinstance(value, str) or not value.strip() or (name == "registers" and not _is_whole(value)):
+        if (
+            not isinstance(value, str)
+            or not value.strip()
+            or (name == "registers" and not Path(value).is_absolute())
+        ):
             raise ValueError("no text")
         return Path(value) if name == "registers" else " ".join(value.split())
     if not isinstance(value, bool):
         raise ValueError("neither true nor false")
     return value
-
-
-def _is_whole(path: str) -> bool:
-    return Path(path).is_absolute()
 
 
 def refuse_level(epsilon: Fraction | None, delta: Fraction | None = None) -> None:

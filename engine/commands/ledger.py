@@ -278,7 +278,7 @@ def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 
 def certify_command(options: argparse.Namespace) -> Answer:
     """Sign the sums of a release with a certificate: a detached CMS beside them."""
-    from engine.release.signed import certify
+    from engine.release.foreign_signatures import certify
     from engine.release.verify import verify
 
     if problems := verify(Path(options.folder)).problems:  # a good signature over what is not genuine

@@ -134,7 +134,7 @@ def told_of(folder: Path) -> bytes | None:
         listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
 
         def content(name: str) -> bytes:
-            data = _plain(folder / RELEASE / name)
+            data = read_bytes(folder / RELEASE / name, LARGEST)
             if hashlib.sha256(data).hexdigest() != listed[name]:
                 raise ValueError(name)
             return data
@@ -308,10 +308,6 @@ def titles_of(absent: list[Entry]) -> list[Label]:
         Text("bundle.dated", {"title": one.title, "day": day(one.reserved_at[:10])}) for one in absent
     ]
     return named if len(named) <= NAMED else [*named[:NAMED], "…"]
-
-
-def _plain(path: Path) -> bytes:
-    return read_bytes(path, LARGEST)
 
 
 def _is_table(name: str) -> bool:

@@ -32,11 +32,11 @@ from engine.release.bundle import (
     own_files,
     readers_of,
 )
+from engine.release.foreign_signatures import BESIDE, is_beside_sums, only_signed, strip_signature
 from engine.release.program import words_digest
 from engine.release.readme import describe_files, fingerprint
 from engine.release.sealing import begins_sealed
 from engine.release.signature import SIGNATURE, Known, Signature, in_groups, read_file
-from engine.release.signed import BESIDE, is_beside_sums, only_signed, strip_signature
 from engine.release.signing import look_up_keys as known_keys
 
 AUDIENCES = {RELEASE: "public", INTERNAL: "internal", AUDITOR: "internal"}

@@ -30,6 +30,7 @@ from app.parts.making import (
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
+from app.parts.values_line import ValuesLine
 from app.screens.base import Page
 from app.screens.load.asks import (
     Reading,
@@ -61,6 +62,8 @@ from app.work.together import (
     with_person,
     with_record,
 )
+from app.work.values import SLOT as VALUES
+from app.work.values import of_part, start_values
 from engine import texts
 from engine.errors import EngineError
 from engine.methods.protocol import MAIN
@@ -150,6 +153,9 @@ class LoadPage(Page):
         add(self.body, (self.drop, 1), (self.server, 1))
         self.loaded = QWidget()
         column = make_column(inside=self.loaded, spacing=16, margins=0)
+        self.values = ValuesLine(self.study, self.runner)
+        self.topic(self.values.button, "values")
+        column.addWidget(self.values)
         self.together = TogetherCard()
         self.together.part.connect(lambda name, part: self._hang(with_part, name, part))
         self.together.person.connect(lambda name, column: self._hang(with_person, name, column))
@@ -293,6 +299,7 @@ class LoadPage(Page):
             self.subtitle.say(words.say("app.load.subtitle"))
             self._shown = None
             return
+        self.values.show_values()
         self._show_together()
         if self._shown is not table:
             self._shown = table
@@ -453,6 +460,7 @@ class LoadPage(Page):
         self.enter()
 
     def _read(self) -> None:
+        self.runner.cancel(VALUES)  # of the sample before
         plan = self.study.plan
         name = Path(plan.files[MAIN].path).name
         raw = self.study.result("raw")
@@ -488,8 +496,14 @@ class LoadPage(Page):
                     self.study.asked += [*filter(None, (self._listed,)), reading.looked.asked]
                     self._listed = None
                     self.server.forget_password()
+                self.study.store("looked", reading.looked, now)
             for part in ("part", "detection", "raw", "suggestions", "table", "keys"):
                 self.study.store(part, getattr(reading, part), now)
+            known = of_part(reading.part, len(reading.raw.names))
+            if reading.looked is not None and known is not None:
+                self.study.store(VALUES, known, now)
+        if reading.looked is not None and reading.part is not None and reading.looked.asked:
+            start_values(self.study, self.runner)
         self.refresh_explanation()
 
     def _with_person(self, schema: Any) -> Any:

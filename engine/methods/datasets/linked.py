@@ -46,14 +46,7 @@ from engine.methods.datasets.synthesis.misplaced import forecast_misplaced, shar
 from engine.methods.filling import USELESS, Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
-from engine.methods.protocol import (
-    MAIN,
-    Context,
-    Expected,
-    Forecast,
-    Reference,
-    Release,
-)
+from engine.methods.protocol import MAIN, Context, Expected, Forecast, Reference, Release
 from engine.methods.shared.column_cells import BINS, ColumnCells
 from engine.methods.shared.histories import GRID, Weighing
 from engine.methods.shared.linked_rows import LinkedRows
@@ -170,6 +163,7 @@ class Linked(LinkedTables, ManySums):
 
     id = ID
     promises = ("approximate_dp", "pure_dp")
+    invented = True
     of_details = ("record", "record_of", "about_details")
     published = Reference(
         "McKenna, Mullins, Sheldon, Miklau: AIM: an adaptive and iterative mechanism for differentially "

@@ -69,15 +69,7 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.derived import DERIVED, derived_problems
-from engine.methods.shared.plausibility import (
-    IN_ORDER,
-    NEVER,
-    SUMS,
-    Rules,
-    rule_columns,
-    rule_problems,
-    rules_of,
-)
+from engine.methods.shared.plausibility import IN_ORDER, NEVER, SUMS, rule_columns, rule_problems, rules_of
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.rows import entry
 from engine.methods.shared.slots import Slotted
@@ -512,17 +504,17 @@ def _not_released(design: Marginals) -> list[Problem]:
     drawn = [("target", target), (NAMED_TABLES.name, named), ("slot", slot)]
     found = [
         Problem(f"{ID}.not_released", {"column": name}, parameter)
-        for parameter, names in [*rule_columns(design.request), *_derived_columns(rules), *drawn]
+        for parameter, names in [
+            *rule_columns(design.request),
+            *[(DERIVED.name, (one.column.name, one.source.name)) for one in rules.derived],
+            *drawn,
+        ]
         for name in dict.fromkeys(names)
         if name not in released or (parameter in dict(drawn) and name in rules.computed)
     ]
     if not found and released <= set(rules.totals):
         found.append(Problem(f"{ID}.rules_leave_nothing", {}, "sums"))
     return found
-
-
-def _derived_columns(rules: Rules) -> list[tuple[str, tuple[str, str]]]:
-    return [(DERIVED.name, (one.column.name, one.source.name)) for one in rules.derived]
 
 
 def _impossible(design: Marginals, columns: tuple[ColumnCells, ...]) -> dict[Attributes, Mask]:

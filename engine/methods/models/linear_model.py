@@ -146,7 +146,7 @@ def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:
         name = str(predictor["name"])
         if predictor["kind"] == NUMBER:
             reach = predictor["maximum"] - predictor["middle"]
-            at = Text(f"{words}.to_maximum", {"maximum": predictor["maximum"]})
+            at = Text(f"{words}.to_maximum", {"maximum": coding.text_of(predictor["maximum"])})
             yield Effect(name, at, predictor["coefficient"] * reach, predictor["within_95"] * reach)
             continue
         labels = (*predictor["levels"], Text(f"{words}.other"), Text(f"{words}.missing"))

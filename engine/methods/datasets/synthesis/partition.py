@@ -10,14 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine import arrays
-from engine.methods.datasets.synthesis.variables import (
-    Amounts,
-    Codes,
-    Floats,
-    Levels,
-    Variable,
-    values_of,
-)
+from engine.methods.datasets.synthesis.variables import Amounts, Codes, Floats, Levels, Variable, values_of
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor

@@ -11,13 +11,7 @@ from engine.methods.datasets.synthesis import chain
 from engine.methods.datasets.synthesis.chain import few_levels_first
 from engine.methods.datasets.synthesis.models import Synthesiser, learning
 from engine.methods.datasets.synthesis.partition import Tree, leaves
-from engine.methods.datasets.synthesis.variables import (
-    POOLED,
-    Amounts,
-    Levels,
-    variable,
-    write_drawn,
-)
+from engine.methods.datasets.synthesis.variables import POOLED, Amounts, Levels, variable, write_drawn
 from engine.table.declared import numbered_people
 from engine.table.schema import Column, Domain, Kind, Origin
 from engine.table.table import Table

@@ -33,7 +33,7 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.release.bundle import Bundle
-from engine.release.signed import certify, only_signed
+from engine.release.foreign_signatures import certify, only_signed
 from engine.release.verify import verify
 from tests.engine.release.conftest import forge_sums
 
