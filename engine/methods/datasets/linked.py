@@ -52,7 +52,6 @@ from engine.methods.shared.histories import GRID, Weighing
 from engine.methods.shared.linked_rows import LinkedRows
 from engine.methods.shared.margins import MARGINS, smallest_margin
 from engine.methods.shared.promise import promise
-from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.events import Sequential
 from engine.privacy.promise import WEIGHED, Promise
 from engine.views import TableView, Text
@@ -292,7 +291,7 @@ class Linked(LinkedTables, ManySums):
         errors = []
         for name, part in self.parts.items():
             schedule, step = part.schedule, part.step
-            one = _accuracy(schedule, max(schedule.single))
+            one = schedule.accuracy(max(schedule.single))
             unit = self.schema.words.several
             label = Text(f"methods.{ID}.numbers.{name}.label")
             errors.append(Expected(label, "invented", None, one.median / step, one.limit / step, unit))
@@ -472,9 +471,3 @@ def _off(schedule: Schedule) -> tuple[float, float]:
     """Return the share of rows that the noise puts into a wrong cell of a column."""
     deviations = [schedule.deviation(scale) for scale in schedule.single]
     return share_misplaced(schedule.cells, deviations, schedule.about_rows)
-
-
-def _accuracy(schedule: Schedule, scale: Fraction) -> Accuracy:
-    if schedule.is_gaussian:
-        return gaussian_accuracy(scale**2, count=1)
-    return laplace_accuracy(scale, count=1)

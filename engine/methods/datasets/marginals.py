@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import combinations
 from math import ceil, prod
 from typing import Any
@@ -74,7 +73,6 @@ from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.rows import entry
 from engine.methods.shared.slots import Slotted
 from engine.methods.shared.view import View, view_of
-from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Promise
 from engine.table.table import Table
@@ -376,20 +374,20 @@ class Marginals(Slotted, ManySums):
     @once
     def forecast(self) -> Forecast:
         schedule, unit = self._division.expected(), counted_unit(self.request)
-        accuracy = _accuracy(schedule, max(schedule.single))
+        accuracy = schedule.accuracy(max(schedule.single))
         single = Text(f"{WORDS}.numbers.count.label")
         errors = [Expected(single, "invented", None, accuracy.median, accuracy.limit, unit)]
         if schedule.pairs:
-            pair = _accuracy(schedule, schedule.pair)
+            pair = schedule.accuracy(schedule.pair)
             label = Text(f"{WORDS}.numbers.count.pair")
             errors.append(Expected(label, "invented", None, pair.median, pair.limit, unit))
         if schedule.together:
-            worst = _accuracy(schedule, max(schedule.together))
+            worst = schedule.accuracy(max(schedule.together))
             label = Text(f"{WORDS}.numbers.count.named")
             errors.append(Expected(label, "invented", None, worst.median, worst.limit, unit))
         coded = [cells for cells in self.cells if isinstance(cells, Coded)]
         if coded:
-            code = _accuracy(schedule, schedule.code)
+            code = schedule.accuracy(schedule.code)
             label = Text(f"{WORDS}.numbers.count.code")
             errors.append(Expected(label, "invented", None, code.median, code.limit, unit))
         errors.append(forecast_misplaced(Text(f"{WORDS}.numbers.share.label"), _off_alone(schedule)))
@@ -600,9 +598,3 @@ def _off_in_pairs(schedule: Schedule) -> tuple[float, float] | None:
     if not schedule.pairs or not cells:
         return None
     return share_misplaced(cells, [schedule.deviation(schedule.pair)] * len(cells), schedule.about_rows)
-
-
-def _accuracy(schedule: Schedule, scale: Fraction) -> Accuracy:
-    if schedule.is_gaussian:
-        return gaussian_accuracy(scale**2, count=1)
-    return laplace_accuracy(scale, count=1)
