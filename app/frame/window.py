@@ -74,7 +74,12 @@ class Window(QWidget):
     """The one window of the program."""
 
     def __init__(
-        self, study: Study | None = None, settings: Settings | None = None, data: Path | None = None
+        self,
+        study: Study | None = None,
+        settings: Settings | None = None,
+        data: Path | None = None,
+        *,
+        reopen: Callable[[], object] | None = None,
     ) -> None:
         super().__init__()
         self.setObjectName("window")
@@ -84,6 +89,7 @@ class Window(QWidget):
         self.study = study if study is not None else Study()
         self.settings = settings if settings is not None else Settings()
         self.data = data
+        self._reopen = reopen  # have it opened again with what it shows; None where nobody would
         words.speak(self.study.plan.schema.words)
         self.runner = JobRunner(self)
         self.step = ""
@@ -414,9 +420,10 @@ class Window(QWidget):
             key.activated.connect(act)
 
     def _zoom(self, turn: int) -> None:
-        """Choose the size in which everything is drawn when the window is opened again; 0 is the usual one.
+        """Draw everything in another size; 0 is the usual one.
 
-        The toolkit takes it once, before its first window.
+        The toolkit takes it once, before its first window: so the window is opened again, at the same place.
+        While something is under way that would begin anew, it waits until somebody opens it.
         """
         now = ZOOMS.index(self.settings.get("zoom", 100))
         wanted = ZOOMS[min(max(now + turn, 0), len(ZOOMS) - 1) if turn else 0]
@@ -426,9 +433,20 @@ class Window(QWidget):
             self.notify(words.say("app.window.zoom_most", percent=ZOOMS[now]), tone="care")
             return
         self.settings.set(zoom=wanted)
-        said = "zoom" if wanted != round(100 * drawn) else "zoom_now"
-        more = words.say("app.window.zoom_do") if said == "zoom" else ""
-        self.notify(words.say(f"app.window.{said}", percent=wanted), more, tone="accent")
+        if wanted == round(100 * drawn):
+            self.say_zoom()
+        elif self._reopen is None or self.runner.busy(beside="warm"):
+            said = words.say("app.window.zoom", percent=wanted), words.say("app.window.zoom_do")
+            self.notify(*said, tone="accent")
+        else:
+            self._commit()
+            self.save_draft()
+            self._reopen()
+
+    def say_zoom(self) -> None:
+        """Say in which size everything is drawn."""
+        percent = self.settings.get("zoom", 100)
+        self.notify(words.say("app.window.zoom_now", percent=percent), tone="accent")
 
     # --- what happens ------------------------------------------------------------------------------
 

@@ -250,6 +250,10 @@ class Study:
         """Have a function called after every change, with the names of what changed."""
         self._listeners.append(callback)
 
+    def tell_nobody(self) -> None:
+        """Forget who listens: their window is gone, and another one is about to be opened."""
+        self._listeners.clear()
+
     def decide(self, **changes: Any) -> None:
         """Replace fields of the plan; drop exactly the results whose inputs changed."""
         before = self._plan

@@ -11,11 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QLineEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from app import words
 from app.parts.cards import Card, NumberCard, pill

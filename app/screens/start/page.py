@@ -25,14 +25,7 @@ from app.state.files import open_plan
 from app.theme import polish
 from app.words.money import written_day
 from app.work.checking import check_computer, save_page
-from app.work.sealing import (
-    change_seals,
-    people_known,
-    seals_known,
-    seals_wanted,
-    set_up_seals,
-    use_people,
-)
+from app.work.sealing import change_seals, people_known, seals_known, seals_wanted, set_up_seals, use_people
 from engine.errors import EngineError
 from engine.release.plan import Plan
 

@@ -46,20 +46,12 @@ from engine.methods.datasets.synthesis.misplaced import forecast_misplaced, shar
 from engine.methods.filling import USELESS, Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
-from engine.methods.protocol import (
-    MAIN,
-    Context,
-    Expected,
-    Forecast,
-    Reference,
-    Release,
-)
+from engine.methods.protocol import MAIN, Context, Expected, Forecast, Reference, Release
 from engine.methods.shared.column_cells import BINS, ColumnCells
 from engine.methods.shared.histories import GRID, Weighing
 from engine.methods.shared.linked_rows import LinkedRows
 from engine.methods.shared.margins import MARGINS, smallest_margin
 from engine.methods.shared.promise import promise
-from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.events import Sequential
 from engine.privacy.promise import WEIGHED, Promise
 from engine.views import TableView, Text
@@ -170,6 +162,7 @@ class Linked(LinkedTables, ManySums):
 
     id = ID
     promises = ("approximate_dp", "pure_dp")
+    invented = True
     of_details = ("record", "record_of", "about_details")
     published = Reference(
         "McKenna, Mullins, Sheldon, Miklau: AIM: an adaptive and iterative mechanism for differentially "
@@ -298,7 +291,7 @@ class Linked(LinkedTables, ManySums):
         errors = []
         for name, part in self.parts.items():
             schedule, step = part.schedule, part.step
-            one = _accuracy(schedule, max(schedule.single))
+            one = schedule.accuracy(max(schedule.single))
             unit = self.schema.words.several
             label = Text(f"methods.{ID}.numbers.{name}.label")
             errors.append(Expected(label, "invented", None, one.median / step, one.limit / step, unit))
@@ -478,9 +471,3 @@ def _off(schedule: Schedule) -> tuple[float, float]:
     """Return the share of rows that the noise puts into a wrong cell of a column."""
     deviations = [schedule.deviation(scale) for scale in schedule.single]
     return share_misplaced(schedule.cells, deviations, schedule.about_rows)
-
-
-def _accuracy(schedule: Schedule, scale: Fraction) -> Accuracy:
-    if schedule.is_gaussian:
-        return gaussian_accuracy(scale**2, count=1)
-    return laplace_accuracy(scale, count=1)

@@ -17,13 +17,7 @@ from engine.methods.datasets.imputation import check_variety
 from engine.methods.datasets.linked_tables import DETAILS, ID, LATER, RECORDS, LinkedTables, rising
 from engine.methods.datasets.synthesis.chain import Chain, Values, few_levels_first, fit
 from engine.methods.datasets.synthesis.models import Learn, Synthesiser, learning
-from engine.methods.datasets.synthesis.variables import (
-    Amounts,
-    Levels,
-    Variable,
-    variable,
-    write_drawn,
-)
+from engine.methods.datasets.synthesis.variables import Amounts, Levels, Variable, variable, write_drawn
 from engine.methods.once import once
 from engine.methods.protocol import MAIN, Context, Reference, Release, Spends
 from engine.methods.shared.promise import promise_without_bound
@@ -59,7 +53,7 @@ class LinkedImputation(LinkedTables):
 
     id = "datasets.linked_imputation"
     promises = ("none",)
-    spends = Spends.NOTHING
+    spends = Spends.NOTHING  # and not `invented`: where a leaf is small, rows repeat real ones
     libraries = ("scikit-learn", "threadpoolctl")
     published = Reference(
         "Reiter: Using CART to generate partially synthetic public use microdata (2005)",
@@ -88,9 +82,10 @@ class LinkedImputation(LinkedTables):
         for columns in own.values():
             check_variety(columns, self.options.least_people)
         learn = learning(Synthesiser.TREE, smallest=self.options.smallest_leaf, chance=chance)
+        there = [part for part in self.model_sizes if part != LATER or (rows.before >= 0).any()]
         chains = {
             part: self._fitted(part, rows, own, learn, context.progress.part(start, start + 0.2))
-            for part, start in zip(self.model_sizes, (0.1, 0.3, 0.5, 0.7), strict=False)
+            for part, start in zip(there, (0.1, 0.3, 0.5, 0.7), strict=False)
         }
         context.progress.step(0.9, "run.writing")
         values, count = _split(chains[MAIN].draw(len(frames[MAIN]), chance))

@@ -13,16 +13,7 @@ from engine.methods import option
 from engine.methods.datasets.marginal_model.rounds import count_cells
 from engine.methods.once import once
 from engine.methods.parameters import Problem
-from engine.methods.protocol import (
-    MAIN,
-    DictionaryEntry,
-    Family,
-    Method,
-    Rows,
-    Shape,
-    Source,
-    TableArtefact,
-)
+from engine.methods.protocol import MAIN, DictionaryEntry, Family, Method, Rows, Shape, Source, TableArtefact
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import BINS, CELL_KINDS, ColumnCells, cells_of, is_listed
 from engine.methods.shared.linked_rows import LinkedRows, read_linked
@@ -64,7 +55,6 @@ class LinkedTables(Method):
     family = Family.DATASET
     sources = (Source(), Source(RECORDS, Shape.EVENTS), Source(DETAILS, Shape.EVENTS, required=False))
     rows = Rows.SYNTHETIC
-    invented = True
     counts_people = True
     of_details: ClassVar[tuple[str, ...]] = ("record", "record_of")
     """What has to be said where details leave."""

@@ -219,14 +219,22 @@ def _part(encoded: EncodedColumn, weight: float) -> _Part:
     if not encoded.ordered:
         own = encoded.codes.astype(np.float64)
         stands = "mode"
-    elif column.kind is Kind.ORDINAL:
+    elif column.kind is Kind.ORDINAL or (numbers := _numbers(encoded)) is None:
         own, stands = encoded.ranks[encoded.codes].astype(np.float64), "median"
     else:
-        listed = [np.nan if value is None else _number(value, column) for value in encoded.values]
-        own, stands = np.array(listed, dtype=np.float64)[encoded.codes], "mean"
+        own, stands = numbers[encoded.codes], "mean"
     if missing is not None and stands != "mode":  # as a category it is a value of its own
         own[encoded.codes == missing] = np.nan
     return _Part(encoded, stands, own, weight)
+
+
+def _numbers(encoded: EncodedColumn) -> Floats | None:
+    """Return the number or day that every value is; None where they have an order and no mean, as moments."""
+    try:
+        listed = [np.nan if value is None else _number(value, encoded.column) for value in encoded.values]
+    except ValueError:
+        return None
+    return np.array(listed, dtype=np.float64)
 
 
 def _number(value: object, column: Column) -> float:

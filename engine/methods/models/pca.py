@@ -29,6 +29,7 @@ from engine.methods.models.components import (
     spread_along,
 )
 from engine.methods.models.design import bounds_of
+from engine.methods.models.invented import SPREAD
 from engine.methods.models.noisy_power import MEANS, ROUNDS, SQUARES, TURNS, PowerPlan, power
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.once import once
@@ -48,6 +49,8 @@ from engine.methods.shared.division import Division
 from engine.methods.shared.less_noise import less_noisy
 from engine.methods.shared.promise import cap_notes
 from engine.methods.shared.view import view_of
+from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
+from engine.table import coding
 from engine.table.schema import Kind
 from engine.views import BarsView, Cell, TableView, Text, View
 
@@ -173,19 +176,26 @@ class PrincipalComponents(FromProducts):
 
     @once
     def forecast(self) -> Forecast:
-        largest = len(self.columns)
+        off = 100 * self.spread / 2 / self.differences  # of a share of one half; of others it is less
         errors = tuple(
             Expected(
                 Text(f"{self.words}.numbers.variance.label"),
                 "group",
                 size,
-                min(100.0, 50 * self.spread / max(size, 1) / largest),
-                min(100.0, 100 * self.spread / max(size, 1) / largest),
+                min(100.0, NORMAL_MEDIAN * off / max(size, 1)),
+                min(100.0, NORMAL_WITHIN * off / max(size, 1)),
                 POINTS,
             )
             for size in self.request.sizes
         )
         return Forecast(errors, notes=(*cap_notes(self.request), *noise_notes(self.request, self.sums)))
+
+    @property
+    def differences(self) -> float:
+        """Return about the variance of all coordinates: numbers as invented ones, levels equally frequent."""
+        levels = [len(coding.levels(one)) for one in self.columns if bounds_of(one) is None]
+        numbers = len(self.columns) - len(levels)
+        return max(SPREAD**2, numbers * SPREAD**2 + sum(1 - 1 / max(one, 1) for one in levels))
 
     # --- release -----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ def contradictions(path: Path, options: ReadOptions, schema: Schema | None = Non
 def _contradictions(path: Path, options: ReadOptions, schema: Schema) -> list[InputRefused]:
     real = format_of(path)
     if options.format not in (None, real):
-        return [_contradiction(path, "format", options.format, real)]
+        return [_say(path, [("format", options.format, real)])[0]]
     if real not in ("text", "excel"):
         return []
     if real == "text":
@@ -80,10 +80,6 @@ def _say(path: Path, pairs: Iterable[_Pair]) -> list[InputRefused]:
     ]
 
 
-def _contradiction(path: Path, option: str, said: object, found: object) -> InputRefused:
-    return _say(path, [(option, said, found)])[0]
-
-
 def _sample(path: Path) -> tuple[bytes, bool]:
     with path.open("rb") as source:
         sample = source.read(SAMPLE_BYTES)
@@ -93,7 +89,9 @@ def _sample(path: Path) -> tuple[bytes, bool]:
 def _of_encoding(path: Path, options: ReadOptions) -> Iterator[_Pair]:
     sample, whole = _sample(path)
     if options.encoding is not None and not _decodes(sample, options.encoding, whole):
-        yield "encoding", options.encoding, detect_text(sample, whole=whole, file=path.name).options.encoding
+        found = detect_text(sample, whole=whole, file=path.name).options.encoding
+        if found is not None and codecs.lookup(found).name != codecs.lookup(options.encoding).name:
+            yield "encoding", options.encoding, found  # else some signs are broken whatever is said
 
 
 def _of_text(path: Path, options: ReadOptions, found: Detection) -> Iterator[_Pair]:

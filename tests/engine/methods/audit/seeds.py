@@ -187,7 +187,8 @@ def chances(seen: Seen) -> Chances:
         one = np.repeat(seed[None], len(rows), axis=0)
         crowd = seen.model.crowds(seed[None])(rows, one)
         level = np.argmax(crowd.counts, axis=1)[:, None]  # where the only seed stands
-        p[at] = np.exp(np.take_along_axis(crowd.logs, level, axis=1)[:, 0])
+        stands = crowd.counts.any(axis=1)  # nowhere, where no row like it can come from this seed
+        p[at] = np.where(stands, np.exp(np.take_along_axis(crowd.logs, level, axis=1)[:, 0]), 0.0)
     return Chances(seeds, rows, p, own)
 
 

@@ -19,15 +19,7 @@ from engine.methods.catalogue import method
 from engine.methods.datasets.linked_tables import DETAILS, RECORDS
 from engine.methods.protocol import MAIN, Context, Release
 from engine.table.table import Table
-from tests.engine.methods.datasets.test_linked import (
-    CODES,
-    GIVEN,
-    WARDS,
-    apart,
-    register,
-    relations,
-    schemas,
-)
+from tests.engine.methods.datasets.test_linked import CODES, GIVEN, WARDS, apart, register, relations, schemas
 from tests.noise_source import seeded_noise
 
 WITHOUT_DETAILS = {"detail_columns": None, "record": None, "record_of": None}
@@ -115,17 +107,19 @@ def test_a_rare_value_and_a_rare_number_of_records_do_not_leave(tmp_path: Path) 
 
 def test_too_few_rows_are_refused_in_words(tmp_path: Path) -> None:
     rows = register(600, 5)
-    firsts = rows[RECORDS].drop_duplicates("who")
-    few = {"all": register(30, 5), "later": {**rows, RECORDS: firsts}}
+    is_later = rows[RECORDS].duplicated("who")
+    firsts = {**rows, RECORDS: rows[RECORDS][~is_later]}
+    some = pd.concat([firsts[RECORDS], rows[RECORDS][is_later].head(20)])
+    few = {"all": register(30, 5), "later": {**rows, RECORDS: some}}
     codes = {"all": "datasets.linked_imputation.too_few", "later": "datasets.linked_imputation.too_few_later"}
     for case, own in few.items():
         with pytest.raises(InputRefused) as refused:
             run(design(), own, tmp_path)
         assert refused.value.code == codes[case]
         assert all(texts.sentences(refused.value.code, refused.value.values))
-    assert len(frames(run(design(order=None), few["later"], tmp_path))) == 3, (
-        "without an order they are enough"
-    )
+    for made in (run(design(order=None), few["later"], tmp_path), run(design(), firsts, tmp_path)):
+        assert len(frames(made)) == 3, "without an order they are enough, and none are needed where none are"
+    assert frames(made)[RECORDS]["who"].is_unique
 
 
 def test_what_has_to_be_said_of_details_is_asked_for() -> None:

@@ -9,6 +9,7 @@ from engine.methods.catalogue import method
 from engine.methods.datasets.microaggregation import Categories, Space, block_loss, mdav, squared_errors
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise, ordinary_generator
+from engine.table.coding import text_of
 from engine.table.hierarchies import Hierarchy
 from engine.table.schema import Column, Domain, Kind, Role, Schema
 from engine.table.table import Table
@@ -182,6 +183,31 @@ def test_a_group_reads_its_mean_median_and_most_frequent_value(tmp_path):
         assert stages.index(stage) == ranks[(len(ranks) - 1) // 2]
         counts = own["town_true"].replace("?", "").value_counts()
         assert counts[town] == counts.max()
+
+
+MOMENTS = pd.to_datetime(["2021-01-01 08:15", "2021-01-02 09:00", "2021-03-01 23:45"]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells"),
+    [
+        (Kind.MOMENT, MOMENTS),
+        (Kind.TEXT, MOMENTS),
+        (Kind.INTEGER, MOMENTS),
+        (Kind.NUMBER, [False, False, True]),
+        (Kind.NUMBER, [-np.inf, 1.5, np.inf]),
+        (Kind.DATE, [1.5, 2.5, 40.5]),
+    ],
+)
+def test_what_has_an_order_and_no_mean_reads_as_the_median(kind, cells, tmp_path):
+    """Whatever a typed file holds: moments, and what a column of that kind should not hold."""
+    rows = pd.DataFrame({"seen": cells, "ill": ["a", "b", "c"]})
+    schema = Schema((Column("seen", Role.IDENTIFYING, kind), Column("ill", Role.SENSITIVE, Kind.CATEGORY)))
+    request = method(ID).make_request({"people": schema}, {"columns": ["seen", "ill"], "k": 3})
+    release = method(ID)(request).run(
+        {"people": Table(rows)}, Context(Noise(), ordinary_generator(), tmp_path)
+    )
+    assert set(release.artefacts[0].frame["seen"]) == {text_of(cells[1])}
 
 
 def test_ranking_promises_nothing_and_every_value_stands_for_k(tmp_path):

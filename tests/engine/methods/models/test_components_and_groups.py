@@ -1,6 +1,7 @@
 """Principal components and k-means: sensitivity, transcript, limits, odd tables."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,8 +11,7 @@ import pytest
 
 from engine.methods.catalogue import method
 from engine.methods.models.components import project
-from engine.methods.models.k_means import nearest
-from engine.methods.models.nearest_centres import PER_SIDE, RADIUS, SUMS, CentresPlan, _steps, fit
+from engine.methods.models.k_means import PER_SIDE, RADIUS, SUMS, CentresPlan, _steps, fit, nearest
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared import division
 from engine.methods.shared.division import Division
@@ -160,8 +160,8 @@ def request_for(name, given=None, budget=None):
     )
 
 
-def made(name, frame, given=None, budget=None):
-    request, noise = request_for(name, given, budget), seeded_noise(7)
+def made(name, frame, given=None, budget=None, seed=7):
+    request, noise = request_for(name, given, budget), seeded_noise(seed)
     assert not method(name)(request).problems, method(name)(request).problems
     release = method(name)(request).run({"people": Table(frame)}, Context(noise, None, Path()))
     assert noise.counted == method(name)(request).cost.drawn()
@@ -189,6 +189,26 @@ def test_components_keep_nearly_all_of_the_variance(given, budget):
     best = made(COMPONENTS, frame, {"components": 1}, Budget(Fraction(10**6)))
     found = made(COMPONENTS, frame, {"components": 1, **given}, budget)
     assert project(found, frame).var() > 0.95 * project(best, frame).var()
+
+
+@pytest.mark.parametrize("columns", [["x", "y"], ["ward", "x"], ["x", "y", "z", "ward"]])
+def test_the_foreseen_error_of_a_share_is_that_of_releases(columns):
+    """Half of 40 releases are within the median or twice as much, and nearly all within the limit."""
+    chance = np.random.default_rng(2)
+    frame = pd.DataFrame({name: np.clip(chance.normal(size=4000) * 0.6, -2, 2) for name in "xyz"})
+    frame["y"] = (frame["x"] + frame["y"]) / np.sqrt(2)
+    frame["ward"] = np.where(chance.random(4000) < 0.5, "a", "b")
+    given = {"columns": columns, "components": 2}
+
+    def shares(budget, seed):
+        model = made(COMPONENTS, frame, given, budget, seed)
+        return 100 * np.array(model["variances"]) / model["total_variance"]
+
+    exact = shares(Budget(Fraction(10**6)), 1)
+    off = np.concatenate([np.abs(shares(None, seed) - exact) for seed in range(40)])
+    foreseen = method(COMPONENTS)(replace(request_for(COMPONENTS, given), sizes=(4000,))).forecast.errors[0]
+    assert foreseen.median / 2 < np.median(off) < 2 * foreseen.median
+    assert (off <= foreseen.limit).mean() > 0.85
 
 
 def test_new_rows_are_sorted_to_the_nearest_centre():

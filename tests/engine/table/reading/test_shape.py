@@ -1,6 +1,7 @@
 """Reading options against how a file begins: every option that contradicts it is named, a found one never."""
 
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,14 @@ def test_thousands_and_quotes(tmp_path):
 @pytest.mark.parametrize("path", sorted(DATA.glob("*.csv")), ids=lambda path: path.name)
 def test_what_was_found_in_a_file_never_contradicts_it(path):
     assert found(path, None) == []
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_was_found_in_broken_signs_does_not_contradict_them(tmp_path, seed):
+    """No encoding reads every byte: the one that was found is not asked for once more."""
+    byte = random.Random(seed).randrange
+    rows = b"".join(b"%d;%s\n" % (n, bytes(byte(128, 256) for _ in range(6))) for n in range(200))
+    assert found(written(tmp_path, b"number;name\n" + rows), None) == []
 
 
 def test_rows_shorter_than_their_header_are_no_contradiction(tmp_path):
