@@ -25,29 +25,15 @@ def main(arguments: list[str] | None = None) -> int:
     )
     given = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
 
-    from app.application import make_application
-    from app.frame.window import Window
+    from app.application import make_application, open_window
     from app.log import DEBUG
     from app.state.settings import Settings
-    from app.work.tidying import Tidying
 
     if given.debug:
         os.environ[DEBUG] = "1"
     settings = Settings()
     application = make_application(sys.argv[:1], settings, language=given.lang, look=given.theme)
-    tidying = Tidying()
-    window = Window(settings=settings)
-    window.resize(settings.get("width", 1366), settings.get("height", 768))
-    if settings.get("maximised", False):
-        window.showMaximized()
-    else:
-        window.show()
-    if given.file:
-        window.open_file(given.file)
-    try:
-        return application.exec()
-    finally:
-        tidying.stop()
+    return open_window(application, settings, given.file)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,11 @@ import re
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.resources import as_file, files
+from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
-from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
 
 from engine.report import theme as drawn
 
@@ -58,15 +59,29 @@ DARK = Tokens(
 )
 
 
-class Theme(QObject):
-    """The tokens in use; follows the system unless the person chose."""
+class _Told(QObject):
+    """What others hear of; ends with its application, as every object of the toolkit does."""
 
     changed = Signal()
 
+
+class Theme:
+    """The tokens in use; follows the system unless the person chose."""
+
     def __init__(self) -> None:
-        super().__init__()
         self._mode = "system"
         self._tokens = LIGHT
+        self._told = _Told()
+
+    def begin(self) -> None:
+        """Begin for an application that has just been made: nobody listens yet."""
+        self._told = _Told()
+        QApplication.styleHints().colorSchemeChanged.connect(lambda scheme: self.refresh())
+
+    @property
+    def changed(self) -> Any:
+        """The signal that other tokens are right now."""
+        return self._told.changed
 
     @property
     def mode(self) -> str:
@@ -81,10 +96,6 @@ class Theme(QObject):
         """Follow the system, or stay light or dark."""
         self._mode = mode if mode in MODES else "system"
         self.refresh()
-
-    def follow_system(self) -> None:
-        """Listen to the desktop's own choice."""
-        QApplication.styleHints().colorSchemeChanged.connect(lambda scheme: self.refresh())
 
     def refresh(self) -> None:
         """Take the tokens that are right now and style the application with them."""
@@ -131,6 +142,8 @@ def restyle(application: QApplication, sheet: str) -> None:
 
 def _has_ground(widget: QWidget) -> bool:
     """Say whether a widget is the ground of a screen, which stays as it is where it is not taken off."""
+    if type(widget) is not QWidget and not isinstance(widget, QScrollArea):
+        return False  # nine of ten, and to ask for names takes longest
     above = widget.parent()
     names = (widget.objectName(), "" if above is None else above.objectName())
     return names[0] == "pageBody" or any(name.startswith("page-") for name in names)

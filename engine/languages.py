@@ -41,7 +41,7 @@ class Language:
     quotes
         The signs before and after what is quoted.
     plural
-        Which form a whole number takes, as gettext writes it: an expression of C in ``n``; see `form`.
+        Which form a whole number takes, as gettext writes it: an expression of C in ``n``; see `plural_form`.
     parts_count_down
         Whether 1.5 takes the form of 1, as in French; otherwise that of several.
     one, many
@@ -87,13 +87,15 @@ class Language:
         before, after = self.quotes
         return f"{before}{words}{after}"
 
-    def form(self, written: str) -> int:
+    def plural_form(self, written: str) -> int:
         """Return the place of the form that goes with a number as it is written.
 
         Examples
         --------
-        >>> find("en").form("1"), find("en").form("1.5"), find("fr").form("1,5"), find("fr").form("0")
-        (0, 1, 0, 0)
+        >>> [find("en").plural_form(one) for one in ("1", "1.5")]
+        [0, 1]
+        >>> [find("fr").plural_form(one) for one in ("1,5", "0")]
+        [0, 0]
         """
         whole, _, rest = written.replace(self.thousands, "").partition(self.decimal)
         if not whole or not DIGITS.issuperset(whole):

@@ -102,14 +102,27 @@ def place() -> Path:
 
 
 def _program_data() -> str:
-    """Return the folder of all users from the registry: the variable of that name is the user's to change."""
+    """Return the folder of all users from the registry, where an administrator alone writes.
+
+    It stands there as ``%SystemDrive%\\ProgramData``, and a variable of that name is the user's to change: so
+    what it means is looked up there, too.
+    """
     if sys.platform != "win32":
         return ""
     import winreg
 
-    path = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion\ProfileList"
-    with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, path) as key:
-        return os.path.expandvars(str(winreg.QueryValueEx(key, "ProgramData")[0]))
+    windows = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion"
+    found = []
+    for key, name in ((windows, "SystemRoot"), (rf"{windows}\ProfileList", "ProgramData")):
+        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, key) as opened:
+            found.append(str(winreg.QueryValueEx(opened, name)[0]))
+    root, folder = found
+    for variable, meaning in (("%SystemDrive%", root[:2]), ("%SystemRoot%", root)):
+        if folder.casefold().startswith(variable.casefold()):
+            folder = meaning + folder[len(variable) :]
+    if "%" in folder:
+        raise InputRefused("policy.not_readable", file=folder)
+    return folder
 
 
 @contextmanager
@@ -141,7 +154,7 @@ def policy() -> Policy:
         raise InputRefused("policy.not_readable", file=str(path)) from error
     try:
         tree = tomllib.loads(written, parse_float=str)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputRefused("policy.not_readable", file=str(path)) from error
     return _read(tree, str(path))
 
@@ -183,16 +196,16 @@ def _value(name: str, value: Any) -> Any:
             raise ValueError("no level")
         return level
     if name in ("registers", "contact"):
-        if not isinstance(value, str) or not value.strip() or (name == "registers" and not _is_whole(value)):
+        if (
+            not isinstance(value, str)
+            or not value.strip()
+            or (name == "registers" and not Path(value).is_absolute())
+        ):
             raise ValueError("no text")
         return Path(value) if name == "registers" else " ".join(value.split())
     if not isinstance(value, bool):
         raise ValueError("neither true nor false")
     return value
-
-
-def _is_whole(path: str) -> bool:
-    return Path(path).is_absolute()
 
 
 def refuse_level(epsilon: Fraction | None, delta: Fraction | None = None) -> None:

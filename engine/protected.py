@@ -67,10 +67,6 @@ def with_article(word: str) -> str:
     return f"an {word}" if vowel or low.startswith(SILENT_H) else f"a {word}"
 
 
-def _capital(word: str) -> str:
-    return word[:1].upper() + word[1:]
-
-
 @dataclass(frozen=True)
 class Protected:
     """What one of those who are protected is called, and several of them.
@@ -116,7 +112,7 @@ class Protected:
             word = with_article(words["person"])
         else:
             word = spoken.inflect(wanted, words)
-        return word if place[:1].islower() else _capital(word)
+        return word if place[:1].islower() else word[:1].upper() + word[1:]
 
 
 def agreeing(unit: str, written: str, words: Protected) -> str:

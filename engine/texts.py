@@ -296,12 +296,15 @@ def _number(value: float | int | Fraction, digits: int) -> str:
 def percent_up(share: float, *, language: str = FALLBACK) -> str:
     """Return a share as a percentage with one decimal, rounded up: an upper bound stays one.
 
+    What is less than all is not said to be all: it gets as many decimals as that takes, up to six.
+
     Examples
     --------
-    >>> percent_up(0.6224593312018546), percent_up(0.5)
-    ('62.3\u00a0%', '50.0\u00a0%')
+    >>> percent_up(0.6224593312018546), percent_up(0.5), percent_up(0.99966), percent_up(1.0)
+    ('62.3\u00a0%', '50.0\u00a0%', '99.97\u00a0%', '100.0\u00a0%')
     """
-    written = f"{math.ceil(share * 1000 - 1e-9) / 10:.1f}"
+    digits = next((n for n in range(1, 6) if math.ceil(share * 10 ** (n + 2) - 1e-9) < 10 ** (n + 2)), 1)
+    written = f"{math.ceil(share * 10 ** (digits + 2) - 1e-9) / 10**digits:.{digits}f}"
     return manners.find(language).sign_number(f"{written}\u00a0%")
 
 
@@ -396,7 +399,7 @@ class _Filler(string.Formatter):
             written = self.format_field(value, "")
             first, *forms = format_spec.split(CHOICE)
             alone = first == ""
-            said = (forms if alone else [first, *forms])[self.language.form(written)]
+            said = (forms if alone else [first, *forms])[self.language.plural_form(written)]
             return said if alone else f"{written} {said}"
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
         if is_number and format_spec in ("", "plain", QUOTED):

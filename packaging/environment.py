@@ -36,7 +36,7 @@ WINDOW = {
     "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
 }
 TOOLS = {"strace": "strace"}
-BUILDING = {"objdump": "binutils"}
+BUILDING = {"objdump": "binutils", "zstd": "zstd"}
 LOCK = ("-o", "DPkg::Lock::Timeout=300")  # seconds: upgrades that run by themselves hold it for minutes
 
 

@@ -32,6 +32,7 @@ _SAID = {
     "cycler": "BSD-3-Clause",
     "kiwisolver": "BSD-3-Clause",
     "matplotlib": "LicenseRef-Matplotlib",
+    "pyinstaller": "GPL-2.0-or-later WITH Bootloader-exception",
     "scipy": "BSD-3-Clause",
 }
 _COMMON = {"Apache-2.0": ("Apache-2.0",), "LGPL-3.0-only": ("LGPL-3", "GPL-3")}  # the one refers to the other
@@ -72,7 +73,7 @@ def components(built: Path | None = None) -> tuple[Component, ...]:
     """
     found = [*map(_of_wheel, required()), _python(), _own(), *_fonts()]
     if built is not None:
-        found += _of_system(built)
+        found += [*_loader(), *_of_system(built)]
     return _all_told(found)
 
 
@@ -165,6 +166,11 @@ def _python() -> Component:
     return Component("python", sys.version.split()[0], "PSF-2.0", texts, "generic")
 
 
+def _loader() -> list[Component]:
+    """Return what begins both programs of a folder that was built: it is the builder's own."""
+    return [_of_wheel(one) for one in distributions(name="pyinstaller")]
+
+
 def _own() -> Component:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     text = (ROOT / "LICENSE").read_bytes()
@@ -184,7 +190,9 @@ def _fonts() -> list[Component]:
 
 def _of_system(built: Path) -> list[Component]:
     """Return the Debian packages that libraries were taken from: those beside the wheels' own."""
-    names = sorted(path.name for path in (built / "_internal").glob("*.so*") if not path.is_symlink())
+    found = (path.name for path in (built / "_internal").glob("*.so*") if not path.is_symlink())
+    # Python's own library is a part of Python, which need not be the system's.
+    names = sorted(name for name in found if not name.startswith("libpython"))
     known = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
     where = {line.split()[0]: line.split("=> ")[-1] for line in known.splitlines() if "=> " in line}
     packages: dict[str, str] = {}
@@ -192,7 +200,7 @@ def _of_system(built: Path) -> list[Component]:
         package = _package(where.get(name, ""))
         if package:
             packages[package] = _version(package)
-        elif not name.startswith(("libpython", "_")) and not _in_a_wheel(name):
+        elif not name.startswith("_") and not _in_a_wheel(name):
             packages[name] = ""
     return [
         Component(name, version or "0", "see its text", _debian_text(name), "deb/debian")

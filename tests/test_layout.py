@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -247,3 +248,41 @@ def test_the_version_is_the_same_everywhere() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["version"] == __version__
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+READMES = ["engine/README.md", "engine/methods/README.md", "app/README.md", "tests/README.md"]
+_FILE = re.compile(r"`([\w./]+\.(?:py|toml|json))`")
+_SAID_WHERE = re.compile(r"`(?:\w+\.)?(\w+)`\s+\(`([\w./]+\.py)`")
+
+
+def told_wrong(text: str, folder: Path) -> list[str]:
+    """Return the files that a README names and nobody finds, and functions that are not where it says."""
+    wrong = []
+    for name in _FILE.findall(text):
+        if not (name.endswith("_ID.py") or found_files(name, folder)):
+            wrong.append(f"{name} is not there")
+    for function, name in _SAID_WHERE.findall(text):
+        defined = re.compile(rf"^\s*(?:def|class) {function}\b", re.MULTILINE)
+        files = [file.read_text(encoding="utf-8") for file in found_files(name, folder)]
+        if not any(map(defined.search, files)):
+            wrong.append(f"{name} has no {function}")
+    return wrong
+
+
+def found_files(name: str, folder: Path) -> list[Path]:
+    """Return the files that a name of a README may mean: from its folder, or from the top."""
+    return [*(ROOT / folder).glob(f"**/{name}"), *ROOT.glob(name), *(ROOT / "engine").glob(name)]
+
+
+@pytest.mark.parametrize("readme", READMES)
+def test_a_readme_names_what_is_there(readme: str) -> None:
+    path = ROOT / readme
+    assert not told_wrong(path.read_text(encoding="utf-8"), Path(readme).parent)
+
+
+def test_a_readme_that_names_what_is_gone_is_found() -> None:
+    said = "`check` (`release/check.py`), `plural` (`languages.py`), `release/signed.py`"
+    assert told_wrong(said, Path("engine")) == [
+        "release/signed.py is not there",
+        "languages.py has no plural",
+    ]

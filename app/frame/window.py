@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
 from datetime import datetime
@@ -73,7 +74,12 @@ class Window(QWidget):
     """The one window of the program."""
 
     def __init__(
-        self, study: Study | None = None, settings: Settings | None = None, data: Path | None = None
+        self,
+        study: Study | None = None,
+        settings: Settings | None = None,
+        data: Path | None = None,
+        *,
+        reopen: Callable[[], object] | None = None,
     ) -> None:
         super().__init__()
         self.setObjectName("window")
@@ -83,6 +89,7 @@ class Window(QWidget):
         self.study = study if study is not None else Study()
         self.settings = settings if settings is not None else Settings()
         self.data = data
+        self._reopen = reopen  # have it opened again with what it shows; None where nobody would
         words.speak(self.study.plan.schema.words)
         self.runner = JobRunner(self)
         self.step = ""
@@ -152,6 +159,13 @@ class Window(QWidget):
         self.settings.remember(str(place))
         self.study.open_plan(plan)
         self.returning.begin(flow.furthest(self.study.state))
+
+    def open_files(self, paths: list[str]) -> None:
+        """Open several tables of one register together."""
+        self.study.open_plan(Plan())
+        self.go("load")
+        load: Any = self.page("load")
+        load.open_paths(paths)
 
     def open_where_it_stopped(self, step: str) -> None:
         """Open the step on which the plan stopped, once what lies before it is read and counted again."""
@@ -406,9 +420,10 @@ class Window(QWidget):
             key.activated.connect(act)
 
     def _zoom(self, turn: int) -> None:
-        """Choose the size in which everything is drawn when the window is opened again; 0 is the usual one.
+        """Draw everything in another size; 0 is the usual one.
 
-        The toolkit takes it once, before its first window.
+        The toolkit takes it once, before its first window: so the window is opened again, at the same place.
+        While something is under way that would begin anew, it waits until somebody opens it.
         """
         now = ZOOMS.index(self.settings.get("zoom", 100))
         wanted = ZOOMS[min(max(now + turn, 0), len(ZOOMS) - 1) if turn else 0]
@@ -418,9 +433,20 @@ class Window(QWidget):
             self.notify(words.say("app.window.zoom_most", percent=ZOOMS[now]), tone="care")
             return
         self.settings.set(zoom=wanted)
-        said = "zoom" if wanted != round(100 * drawn) else "zoom_now"
-        more = words.say("app.window.zoom_do") if said == "zoom" else ""
-        self.notify(words.say(f"app.window.{said}", percent=wanted), more, tone="accent")
+        if wanted == round(100 * drawn):
+            self.say_zoom()
+        elif self._reopen is None or self.runner.busy(beside="warm"):
+            said = words.say("app.window.zoom", percent=wanted), words.say("app.window.zoom_do")
+            self.notify(*said, tone="accent")
+        else:
+            self._commit()
+            self.save_draft()
+            self._reopen()
+
+    def say_zoom(self) -> None:
+        """Say in which size everything is drawn."""
+        percent = self.settings.get("zoom", 100)
+        self.notify(words.say("app.window.zoom_now", percent=percent), tone="accent")
 
     # --- what happens ------------------------------------------------------------------------------
 
@@ -645,14 +671,24 @@ class Window(QWidget):
         return step_focus(self, forward=forward)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if files.dropped_file(event.mimeData()) and self.page(self.step).take_file() is not None:
+        if self._taken(event) is not None:
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        path, take = files.dropped_file(event.mimeData()), self.page(self.step).take_file()
-        if path and take is not None:
+        act = self._taken(event)
+        if act is not None:
             event.acceptProposedAction()
-            take(path)
+            act()
+
+    def _taken(self, event: QDropEvent) -> Callable[[], None] | None:
+        """Return what the screen in view does with what is dropped, or None where it wants none of it."""
+        found, page = files.dropped_files(event.mimeData()), self.page(self.step)
+        one, several = page.take_file(), page.take_files()
+        if len(found) > 1 and any(path.lower().endswith(".json") for path in found):
+            return None  # one plan at a time
+        if len(found) == 1 and one is not None:
+            return lambda: one(found[0])
+        return (lambda: several(found)) if len(found) > 1 and several is not None else None
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -12,7 +12,7 @@ from app import words
 from app.parts.making import STRETCH, add, align_left, hidden, make_button, make_column, make_label, make_row
 from app.parts.prose import Heading, Prose
 from app.parts.roles import Role
-from app.theme import polish, text_font
+from app.theme import polish
 
 SHORT, LONG = 12, 20  # letters of a word, and of a figure with its unit, that are set large
 _FIGURE = re.compile(r"(?:\D{1,4})?\d[\d,.]*(?!\w)")
@@ -47,11 +47,11 @@ class NumberCard(Card):
         """Show a number and its sentence; ``tone`` is "", accent, care or wrong."""
         self.number.setText(number)
         self.number.setProperty("tone", tone)
-        polish(self.number)  # which takes back any font that was set before
+        polish(self.number)
         # What is no figure, as the name of a column, is set as words: smaller, on as many lines as it needs.
         is_figure = len(number) <= LONG and _FIGURE.match(number)
         size = "key" if is_figure or len(number) <= SHORT else "side"
-        self.number.setFont(text_font(*Heading.SIZES[size], tabular=size != "key"))
+        self.number.set_size(size)
         self.number.setWordWrap(size != "key")
         self.sentence.say(sentence)
         self.setAccessibleName(f"{self.heading.text()}: {number}. {self.sentence.plain()}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from app import words
@@ -131,7 +132,26 @@ class Heading(Wrapped):
         mono: bool = False,
         parent: QWidget | None = None,
     ) -> None:
+        self._face = text_font(*self.SIZES[size])
         super().__init__(sentence, parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setFont(text_font(*self.SIZES[size], tabular=size not in ("title", "key")))
+        self.set_size(size)
         self.setProperty("tone", tone)
+
+    def set_size(self, size: str) -> None:
+        """Take another of the sizes."""
+        self.setFont(text_font(*self.SIZES[size], tabular=size not in ("title", "key")))
+
+    def setFont(self, font: QFont) -> None:
+        self._face = font
+        super().setFont(font)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        # Styled anew, a label gets back the face that it was styled in first.
+        if event.type() == QEvent.Type.FontChange and _looks(self.font()) != _looks(self._face):
+            super().setFont(self._face)
+
+
+def _looks(font: QFont) -> tuple[str, int, int]:
+    return font.family(), font.pixelSize(), font.weight()

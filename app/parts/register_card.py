@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -10,9 +10,10 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
 from app import words
-from app.parts.cards import Card
+from app.parts.cards import Card, Fold
 from app.parts.making import (
     add,
+    align_left,
     hidden,
     make_button,
     make_choice,
@@ -25,9 +26,57 @@ from app.parts.making import (
 from app.parts.people import RegisterPeople
 from app.parts.prose import Prose
 from app.parts.reading_numbers import Reading
-from app.parts.register_answers import RegisterAnswers
 from app.parts.signing_key import SigningKey
 from app.words.money import as_float, level, money, percent, written_day
+from engine.ledger.register import QUESTIONS
+
+# --- What officers' papers ask once for a register ------------------------------------------------------
+
+LONGEST = 2000
+
+
+class RegisterAnswers(Fold):
+    """Folded until somebody opens it. ``wanted`` tells the answers that were changed, by their names."""
+
+    wanted = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(words.say("app.papers.questions"), "register-answers", parent)
+        self._known: Mapping[str, str] = {}
+        inside = make_column(inside=self.form, spacing=4, margins=0)
+        add(inside, Prose(words.say("app.papers.questions_body"), tone="quiet"))
+        self.fields: dict[str, QLineEdit] = {}
+        for name in QUESTIONS:
+            label = make_label(words.say(f"papers.questions.{name}.label"), pixels=12, tone="quiet")
+            help_ = words.say(f"papers.questions.{name}.help")
+            field = make_field(f"answer-{name}", label.text(), most=LONGEST, width=640)
+            field.setAccessibleDescription(help_)
+            field.textChanged.connect(lambda text: self._enable())
+            label.setBuddy(field)
+            self.fields[name] = field
+            add(inside, label, field, Prose(help_, tone="quiet", pixels=12))
+        self.button = make_button(words.say("app.papers.keep"), "keep-answers", self._ask)
+        add(inside, align_left(self.button))
+        self._enable()
+
+    def show_answers(self, known: Mapping[str, str]) -> None:
+        """Show what was answered for a register."""
+        self._known = known
+        for name, field in self.fields.items():
+            field.setText(known.get(name, ""))
+            field.setCursorPosition(0)
+        self._enable()
+
+    def _changed(self) -> dict[str, str]:
+        said = {name: field.text().strip() for name, field in self.fields.items()}
+        return {name: one for name, one in said.items() if one != self._known.get(name, "")}
+
+    def _enable(self) -> None:
+        self.button.setEnabled(bool(self._changed()))
+
+    def _ask(self) -> None:
+        self.wanted.emit(self._changed())
+
 
 CERTAIN = 1000  # beyond this level nobody is less sure than certain
 AMOUNTS = ("epsilon", "delta", "money")

@@ -51,7 +51,8 @@ class VerifyCard(Card):
         """Show an `engine.release.verify.Verification`."""
         empty(self.lines)
         self.answer.show()
-        self.answer.setText(words.say(f"app.verify.{_answer(found)}", folder=found.folder))
+        said = words.say(f"app.verify.{_answer(found)}", folder=found.folder, part=found.unsigned)
+        self.answer.setText(said)
         self.answer.setProperty("tone", "accent" if found.passed else "wrong")
         polish(self.answer)
         merged: dict[str, list[Any]] = {}
@@ -96,5 +97,6 @@ def _answer(found: Any) -> str:
     """Return the id of what can be said: without a ledger, only that the files agree."""
     if not found.passed:
         return "failed"
-    agrees = "agrees_signed" if found.known_as else "agrees"
+    signed = "release_signed" if found.unsigned else "agrees_signed"
+    agrees = signed if found.known_as else "agrees"
     return "passed" if found.chain_checked else agrees

@@ -106,6 +106,7 @@ class Frame(Protocol):
     data: Path | None  # where the draft lies; None: the user's data folder
 
     def open_file(self, path: str) -> None: ...
+    def open_files(self, paths: list[str]) -> None: ...
     def save_plan(self, path: str) -> None: ...
     def notify(self, what: str, do: str = "", *, tone: str = "wrong") -> None: ...
     def unexpected(self, error: BaseException) -> None: ...
@@ -289,6 +290,10 @@ class Page(QScrollArea):
 
     def take_file(self) -> Callable[[str], None] | None:
         """Return what is done with a file that is dropped on the window, or None where none is wanted."""
+        return None
+
+    def take_files(self) -> Callable[[list[str]], None] | None:
+        """Return what is done with several files that are dropped at once, or None where none are wanted."""
         return None
 
     def work(

@@ -60,8 +60,14 @@ def save_plan(plan: Plan, path: Path) -> None:
 
 def dropped_file(data: QMimeData) -> str:
     """Return the path of the one file of this computer that is dropped, or nothing."""
-    found = [url.toLocalFile() for url in data.urls()]
-    return found[0] if len(found) == 1 and found[0] else ""
+    found = dropped_files(data)
+    return found[0] if len(found) == 1 else ""
+
+
+def dropped_files(data: QMimeData) -> list[str]:
+    """Return the paths of all files that are dropped, each once; none where one is not of this computer."""
+    found = list(dict.fromkeys(url.toLocalFile() for url in data.urls()))
+    return found if all(found) else []
 
 
 def is_table(folder: Path) -> bool:

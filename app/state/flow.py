@@ -103,6 +103,8 @@ class State:
         What the ledger asks about the people of the table and nobody has answered yet: an end of an id.
     keys
         Columns that could tell whose a row is, counted.
+    together
+        All tables that the method must read were opened at once: it asks about them itself.
     """
 
     plan: Plan = field(default_factory=Plan)
@@ -118,6 +120,7 @@ class State:
     new_holding: bool = False
     question: str = ""
     keys: tuple[KeyCandidate, ...] = ()
+    together: bool = False
 
 
 # --- what follows from a declaration ----------------------------------------------------------------
@@ -133,8 +136,13 @@ def further_sources(method: type[Method] | None) -> tuple[Source, ...]:
     return () if method is None else tuple(source for source in method.sources if source.name != MAIN)
 
 
-def of_tables(method: type[Method]) -> tuple[Parameter, ...]:
-    """Return the parameters that name columns of further tables: asked for once these are there."""
+def of_tables(method: type[Method], *, together: bool = False) -> tuple[Parameter, ...]:
+    """Return the parameters that name columns of further tables: asked for once these are there.
+
+    There are none where all tables were opened ``together``: the method asks for them itself.
+    """
+    if together:
+        return ()
     names = {source.name for source in further_sources(method)}
     return tuple(one for one in method.parameters if one.source in names)
 
@@ -174,9 +182,9 @@ def thresholds(method: type[Method]) -> tuple[Parameter, ...]:
     )
 
 
-def asked_parameters(method: type[Method]) -> tuple[Parameter, ...]:
-    """Return the parameters that are asked for with the method itself."""
-    later = (*(thresholds(method) if has_terms(method) else ()), *of_tables(method))
+def asked_parameters(method: type[Method], *, together: bool = False) -> tuple[Parameter, ...]:
+    """Return the parameters that are asked for with the method itself, see `of_tables`."""
+    later = (*(thresholds(method) if has_terms(method) else ()), *of_tables(method, together=together))
     return tuple(one for one in method.parameters if one not in later)
 
 
@@ -241,9 +249,10 @@ def path(state: State) -> tuple[str, ...]:
 
 
 def following(step: str, state: State) -> str | None:
-    """Return the step after this one, or None after the last."""
+    """Return the step after this one, or None after the last; tables that were opened together are past."""
     steps = path(state)
     place = steps.index(step) + 1 if step in steps else len(steps)
+    place += _are_past(steps, place, state)
     return steps[place] if place < len(steps) else None
 
 
@@ -253,7 +262,13 @@ def preceding(step: str, state: State) -> str | None:
     if step not in steps:
         return START
     place = steps.index(step)
+    place -= _are_past(steps, place - 1, state)
     return steps[place - 1] if place else None
+
+
+def _are_past(steps: tuple[str, ...], place: int, state: State) -> bool:
+    """Say whether a step asks for tables that are all there."""
+    return state.together and steps[place : place + 1] == ("tables",) and complete("tables", state)
 
 
 def complete(step: str, state: State) -> bool:
@@ -361,7 +376,7 @@ def _method(state: State) -> Iterator[Missing]:
         yield _missing("no_method", "search")
         return
     elsewhere = {BUDGET, *(one.name for one in thresholds(method) if has_terms(method))}
-    elsewhere |= {one.name for one in of_tables(method)}
+    elsewhere |= {one.name for one in of_tables(method, together=state.together)}
     yield from _of_parameters(method, [one for one in state.problems if one.parameter not in elsewhere])
 
 
@@ -388,7 +403,7 @@ def _tables(state: State) -> Iterator[Missing]:
     for name in absent:
         yield _missing("no_further_table", f"choose-{name}", source=name)
     if state.method is not None and not absent:
-        names = {one.name for one in of_tables(state.method)}
+        names = {one.name for one in of_tables(state.method, together=state.together)}
         yield from _of_parameters(state.method, [one for one in state.problems if one.parameter in names])
 
 

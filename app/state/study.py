@@ -159,6 +159,7 @@ class Study:
         self.release_asked = ""  # fingerprint of the plan whose release was asked for, until it begins
         self.refused: set[str] = set()  # decisions without whose reason a release was refused
         self.looked: dict[str, str] = {}  # digests of the files that were read, by path
+        self.linked: Any = None  # tables that were opened together, see `app.work.together`
         self.password: str | None = None  # of the server that the plan names; it is written nowhere
         self.asked: list[Mapping[str, Any]] = []  # what that server was asked, one after the other
         self.finished: list[tuple[Plan, Any]] = []  # releases of this session, with the plans that made them
@@ -210,6 +211,20 @@ class Study:
         return not any(source.shape.is_private for source in read)
 
     @property
+    def has_all_tables(self) -> bool:
+        """Whether all that the method must read was opened together, so that it asks about it itself."""
+        sources = () if self.method is None else self.method.sources
+        needed = [source.name for source in sources if source.required]
+        return self.linked is not None and all(name in self._plan.files for name in needed)
+
+    def suggestions_of(self, source: str) -> tuple[Any, ...]:
+        """Return how the columns of a table were understood; nothing where it was not opened on Load."""
+        if source == MAIN:
+            return self.result("suggestions") or ()
+        found = None if self.linked is None else self.linked.at(source)
+        return () if found is None else found.suggestions
+
+    @property
     def state(self) -> State:
         """What the flow may know."""
         preview = self.result("ledger")
@@ -228,11 +243,16 @@ class Study:
             and self._plan.holding.casefold() not in {name.casefold() for name in self.registers.names},
             question=self.registers.question(self._plan),
             keys=self.result("keys") or (),
+            together=self.has_all_tables,
         )
 
     def listen(self, callback: Callable[[frozenset[str]], None]) -> None:
         """Have a function called after every change, with the names of what changed."""
         self._listeners.append(callback)
+
+    def tell_nobody(self) -> None:
+        """Forget who listens: their window is gone, and another one is about to be opened."""
+        self._listeners.clear()
 
     def decide(self, **changes: Any) -> None:
         """Replace fields of the plan; drop exactly the results whose inputs changed."""
@@ -279,7 +299,7 @@ class Study:
         self._trials.clear()
         self.looked.clear()
         self.refused.clear()
-        self.forget_server()
+        self.forget_opened()
         if was_empty:
             self.history = History(self._moment(frozenset()))
         else:
@@ -288,8 +308,9 @@ class Study:
         self.history.end_edit()
         self._tell({part.name for part in fields(Plan)} | set(RESULTS) | {"open_questions"})
 
-    def forget_server(self) -> None:
-        """Forget the password, and what was asked: another table is opened."""
+    def forget_opened(self) -> None:
+        """Forget the password, what was asked, and what was opened together: another table is opened."""
+        self.linked = None
         self.password = None
         self.asked.clear()
 

@@ -30,13 +30,13 @@ class Worked:
 
 def work_out(plan: Plan, *, uncertain: bool = False, readings: bool = True) -> Worked:
     """Return every view of the plan's level; without readings, quickly."""
-    from engine.pricing.views import curve
+    from engine.pricing.views import cost_curve
     from engine.release.choice import choice
     from engine.release.verdict import verdict
 
     began = time.perf_counter()
     found = choice(plan, readings=readings)
-    drawn = curve(
+    drawn = cost_curve(
         plan.price,
         epsilon=found.epsilon,
         loss=found.promise.loss if readings else None,

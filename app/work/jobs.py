@@ -106,9 +106,9 @@ class JobRunner(QObject):
             self.busy_changed.emit(True)
         return job.number
 
-    def busy(self, slot: str | None = None) -> bool:
-        """Say whether a job (of one slot) is under way."""
-        return bool(self._current) if slot is None else slot in self._current
+    def busy(self, slot: str | None = None, *, beside: str | None = None) -> bool:
+        """Say whether a job (of one slot, or of any ``beside`` one) is under way."""
+        return bool(self._current.keys() - {beside}) if slot is None else slot in self._current
 
     def stop(self, slot: str = "") -> None:
         """Ask a job to stop at its next step; one of its handlers still follows."""

@@ -285,6 +285,7 @@ def make_share(
             base=base,
             language=language,
             progress=progress,
+            wants_reasons=True,  # the page asks for none: they stand in the plan
             signing_passphrase=opens,
         )
     share = studies.sign_share(content, standing.own_name, out, key)

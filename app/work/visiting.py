@@ -71,9 +71,9 @@ def read_further(
 
 def hang_together(plan: Plan, *, progress: Progress = SILENT) -> Any:
     """Return a view of how the tables of a plan hang together; it stays here."""
-    from engine.release import hanging
+    from engine.release import table_links
 
-    return hanging.hang_together(plan, progress=progress)
+    return table_links.hang_together(plan, progress=progress)
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ SIZES = {
     REGRESSION: (50, 100, 187, 400),
     CLASSES: (30, 75, 200, 600),
 }
+ATTACKS = 200  # of each form
 USUAL = {HISTOGRAM: 5000, DENSITY: 5000, REGRESSION: 187, CLASSES: 75}
 BOX = (-3.0, 7.0)
 """Declared for draws from N(2, 1.3)."""
@@ -137,7 +138,7 @@ class FunctionalPerturbation(Analysis):
             for way in WAYS:
                 found[way].append(float(np.mean([one[way] for one in drawn])))
             context.progress.step((step + 1) / len(places) * 0.8, "sampled_sensitivity.pairs")
-        attacked = attack_forms(Setting(**at), 200, context.chance)
+        attacked = attack_forms(Setting(**at), ATTACKS, context.chance)
         breaks = forms.queries_until_it_breaks(0.3, context.chance)
         sensitivity = sensitivities(model, at[ROWS], context.chance)
         figures = {
@@ -201,7 +202,7 @@ class FunctionalPerturbation(Analysis):
                 self.word("attack.title"),
                 (self.word("attack.what"), self.word("attack.right")),
                 guesses,
-                self.word("attack.note"),
+                self.word("attack.note", tries=ATTACKS, off=round(1.96 * sqrt(0.25 / ATTACKS), 2)),
             ),
         )
 

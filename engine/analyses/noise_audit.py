@@ -508,7 +508,7 @@ def worst_rows(request: Request, *, replaced: bool) -> tuple[pd.DataFrame, pd.Da
     ends = {column.name: _ends(column) for column in columns}
     others: dict[str, Any] = {name: high for name, (_, high) in ends.items()}
     last = dict(others)
-    apart = target or (names[0] if _is_apart(request) else None)
+    apart = target or (names[0] if "groups" in request.values else None)
     if apart is not None:
         low, high = ends[apart]
         last[apart] = high
@@ -523,11 +523,6 @@ def worst_rows(request: Request, *, replaced: bool) -> tuple[pd.DataFrame, pd.Da
     if not replaced:
         return table, alike
     return table, pd.concat([alike, pd.DataFrame([opposite] * request.rows_per_person)], ignore_index=True)
-
-
-def _is_apart(request: Request) -> bool:
-    """Say whether somebody far from the others moves more than somebody among them: where groups are made."""
-    return "groups" in request.values
 
 
 def _contrary(column: Column, low: Any, high: Any, *, is_target: bool, both: bool) -> Any:

@@ -16,7 +16,13 @@ from engine.commands.values import ledger_path, write_bytes
 
 def add_commands(add: Commands) -> None:
     """Add ``check``, ``policy``, ``support``, ``update`` and ``manual``."""
-    manual = add("manual", manual_command, lambda answer, language: [_said(answer, language)])
+    manual = add(
+        "manual",
+        manual_command,
+        lambda answer, language: [
+            texts.text("commands.manual_written", language=language, file=answer["file"])
+        ],
+    )
     manual.add_argument("--out", required=True, metavar="FILE.pdf")
     add("policy", policy_command, _policy_lines)
     support = add("support", support_command, _support_lines)
@@ -39,10 +45,6 @@ def manual_command(options: argparse.Namespace) -> Answer:
     content = write_manual(made_at=now, language=options.language)
     write_bytes(Path(options.out), content)
     return {"file": options.out, "bytes": len(content)}, 0
-
-
-def _said(answer: dict[str, Any], language: str) -> str:
-    return texts.text("commands.manual_written", language=language, file=answer["file"])
 
 
 def policy_command(options: argparse.Namespace) -> Answer:

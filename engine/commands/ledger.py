@@ -103,6 +103,7 @@ def verify_command(options: argparse.Namespace) -> Answer:
         "unchecked": list(found.unchecked),
         "signed": list(found.signed),
         "signature": _signature_json(found),
+        "unsigned": found.unsigned,
         "fingerprint": found.fingerprint,
         "problems": problems,
     }
@@ -277,7 +278,7 @@ def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 
 def certify_command(options: argparse.Namespace) -> Answer:
     """Sign the sums of a release with a certificate: a detached CMS beside them."""
-    from engine.release.signed import certify
+    from engine.release.foreign_signatures import certify
     from engine.release.verify import verify
 
     if problems := verify(Path(options.folder)).problems:  # a good signature over what is not genuine
@@ -313,9 +314,10 @@ def _verify_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     for problem in answer["problems"]:
         yield f"{problem['what']} {problem['do']}"
     if answer["passed"]:
-        agrees = "verify_agrees_signed" if _is_known(answer) else "verify_agrees"
+        signed = "verify_release_signed" if answer["unsigned"] else "verify_agrees_signed"
+        agrees = signed if _is_known(answer) else "verify_agrees"
         name = "verify_passed" if answer["chain_checked"] else agrees
-        yield texts.text(f"commands.{name}", language=language)
+        yield texts.text(f"commands.{name}", language=language, part=answer["unsigned"])
     if answer["unchecked"]:
         files = ", ".join(answer["unchecked"])
         yield texts.text("commands.verify_not_compared", language=language, files=files)

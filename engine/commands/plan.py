@@ -111,8 +111,8 @@ def _fitness(plan: Any, base: Path, language: str) -> list[dict[str, Any]]:
 
 def plan_links_command(options: argparse.Namespace) -> Answer:
     """Return how the tables of a plan hang together, counted from their rows."""
-    from engine.release.hanging import HEADINGS, hang_together
     from engine.release.plan import Plan
+    from engine.release.table_links import HEADINGS, hang_together
 
     path = Path(options.plan)
     view = hang_together(Plan.read(path), base=path.parent, progress=options.progress)
@@ -247,7 +247,12 @@ _SEVERAL = {
 def add_command(actions: Any, common: argparse.ArgumentParser) -> None:
     """Add ``plan new``."""
     new = actions.add_parser("new", parents=[common], help="commands.plan_new")
-    new.set_defaults(command=plan_new_command, lines=lambda answer, language: [_line(answer, language)])
+    new.set_defaults(
+        command=plan_new_command,
+        lines=lambda answer, language: [
+            texts.text("commands.plan_written", language=language, file=answer["plan"])
+        ],
+    )
     new.add_argument("file", nargs="?", help="table_of_method")
     new.add_argument("--schema", metavar="SCHEMA.json", help="declared")
     new.add_argument("--method", required=True, metavar="ID")
@@ -373,10 +378,6 @@ def _parameters(options: argparse.Namespace, method: Any, schemas: dict[str, Any
     return values
 
 
-def _columns(schemas: dict[str, Any]) -> str:
-    return ", ".join(dict.fromkeys(one.name for schema in schemas.values() for one in schema.columns))
-
-
 def _set(given: str, declared: Sequence[Any]) -> tuple[str, Any]:
     """Return the name of a parameter and its value: JSON, or the records of a file."""
     from engine.methods.parameters import ParameterKind
@@ -416,7 +417,13 @@ def _schemas(options: argparse.Namespace, names: Sequence[str]) -> dict[str, Any
     for column, file in (pair(one) for one in options.hierarchy):
         owners = [name for name, schema in found.items() if column in schema]
         if not owners:
-            raise InputRefused("commands.no_such_column", column=column, known=_columns(found))
+            raise InputRefused(
+                "commands.no_such_column",
+                column=column,
+                known=", ".join(
+                    dict.fromkeys(one.name for schema in found.values() for one in schema.columns)
+                ),
+            )
         hierarchy = _hierarchy(Path(file), column)
         for owner in owners:
             known = found[owner].column(column)
@@ -442,7 +449,3 @@ def _main(names: Sequence[str]) -> str:
 def _refuse_unread(name: str, names: Sequence[str]) -> None:
     if name not in names:
         raise InputRefused("commands.not_read", name=name, known=", ".join(names) or "–")
-
-
-def _line(answer: dict[str, Any], language: str) -> str:
-    return texts.text("commands.plan_written", language=language, file=answer["plan"])

@@ -18,6 +18,7 @@ from engine.commands.values import (
     first_line,
     ledger_path,
     number_option,
+    pair,
     register_named,
     write_bytes,
 )
@@ -75,6 +76,8 @@ def add_commands(add: Commands) -> None:
     tried.add_argument("--ledger", metavar="FILE")
     share.add_argument("--out", required=True, metavar="FOLDER", help="share_out")
     share.add_argument("--send", required=True, metavar="FILE", help="share_send")
+    share.add_argument("--reason", metavar="NAME=TEXT", action="append", default=[], help="reason_stays")
+    share.add_argument("--without-reason", action="store_true", help="without_reason")
     later = action("next", next_command, _next_lines)
     later.add_argument("study", metavar="STUDY")
     later.add_argument("shares", metavar="SHARE", nargs="+")
@@ -222,11 +225,13 @@ def share_command(options: argparse.Namespace) -> Answer:
     from engine.ledger import Ledger
     from engine.release import signing, studies
     from engine.release.plan import Plan
+    from engine.release.reasons import with_reasons
     from engine.release.run import run
 
     path, out = Path(options.plan), Path(options.out)
     study = studies.content_of(Path(options.study))
-    plan = studies.plan_of_site(study, options.site, Plan.read(path))
+    own = with_reasons(Plan.read(path), dict(map(pair, options.reason)))
+    plan = studies.plan_of_site(study, options.site, own)
     ledger, passphrase = Ledger(ledger_path(options)), _passphrase(options)
     sign_in(options, ledger)
     is_new = not (out / "release").exists()
@@ -240,6 +245,7 @@ def share_command(options: argparse.Namespace) -> Answer:
             base=path.parent,
             language=options.language,
             progress=options.progress,
+            wants_reasons=not options.without_reason,
             signing_passphrase=passphrase,
         )
     write_bytes(Path(options.send), studies.sign_share(study, options.site, out, key))

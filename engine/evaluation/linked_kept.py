@@ -30,7 +30,7 @@ class Linking(Protocol):
     def read(self, rows: Mapping[str, pd.DataFrame]) -> LinkedRows:
         """Return the rows of tables as they hang together."""
 
-    def relations(self, rows: LinkedRows) -> list[tuple[str, Text, Text, arrays.Integers]]:
+    def relations(self, rows: LinkedRows) -> list[tuple[Text, Text, Text, arrays.Integers]]:
         """Return the counts of pairs of columns of different rows: the model, both columns, the table."""
 
 
@@ -77,15 +77,7 @@ class LinkedKept(InternalMeasure):
         both = zip(design.relations(own), design.relations(invented), *halves, strict=True)
         for (model, one, other, mine), theirs, first, second in both:
             chance = variation(first[3], second[3]) / sqrt(2)
-            lines.append(
-                (
-                    Text(f"methods.{context.subject.id}.tables.{model}"),
-                    one,
-                    other,
-                    variation(mine, theirs[3]),
-                    chance,
-                )
-            )
+            lines.append((model, one, other, variation(mine, theirs[3]), chance))
         lines.sort(key=lambda line: -line[3])
         off = [line[3] for line in lines]
         orphans = {

@@ -12,6 +12,7 @@ import pandas as pd
 
 from engine.evaluation.protocol import PublicMeasure, PublicMeasured, Released
 from engine.methods.protocol import Family, Method, Rows, TableArtefact
+from engine.table.hierarchies import ALL
 from engine.views import BarsView, NumberView, Text
 
 ID = "utility.released_rows"
@@ -109,4 +110,4 @@ def _frequent(cells: pd.Series, fewest: float) -> Mapping[str, int]:
     counts = cells.dropna().astype(str).value_counts()
     if len(counts) > MOST_VALUES:
         return {}
-    return {str(value): int(n) for value, n in counts.items() if value and n >= fewest}
+    return {str(value): int(n) for value, n in counts.items() if value not in ("", ALL) and n >= fewest}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +55,9 @@ class RowsKept(InternalMeasure):
         cells = {one.name: written_cells(rows[one.name], one) for one in columns}
         before = pd.DataFrame(cells, dtype="str")
         after = frame[list(before)].astype("str")
-        changed = (after.to_numpy() != before.iloc[origin].to_numpy()).mean(axis=1)
+        gone = _gone_columns(context.subject.request.values, frame, rows)
+        differs = (after.to_numpy() != before.iloc[origin].to_numpy()).sum(axis=1)
+        changed = (differs + gone) / (len(columns) + gone)
         kept = np.bincount(origin, minlength=len(before)) > 0
         figures = {
             "left_out": round(float((~kept).mean()), 6),
@@ -79,6 +83,12 @@ class RowsKept(InternalMeasure):
 def _shared_columns(frame: pd.DataFrame, rows: pd.DataFrame, schema: Schema) -> list[Column]:
     names = [name for name in map(str, frame) if name in schema and name in rows]
     return [schema.column(name) for name in names]
+
+
+def _gone_columns(values: Mapping[str, Any], frame: pd.DataFrame, rows: pd.DataFrame) -> int:
+    """Count the columns that were to leave and left as something else: features of them, for instance."""
+    wanted = values.get("columns") or ()
+    return sum(isinstance(name, str) and name in rows and name not in frame for name in wanted)
 
 
 def _amounts(texts: pd.Series, column: Column) -> Floats | None:

@@ -73,7 +73,7 @@ class SyntheticCopied(InternalMeasure):
             )
             areas = [near[name][0].area for name in ("plain", "kept") if name in near]
             numbers |= {"membership": max(areas), "nearness": near["plain"][1]}
-            views.append(_membership_table(near))
+            views.append(membership_view({name: found for name, (found, _) in near.items()}, WORDS))
             figures["nearest"] = {
                 name: {"area": round(found.area, 4), "found": round(found.found.share, 4)}
                 for name, (found, _) in near.items()
@@ -218,12 +218,8 @@ def _table(rates: Mapping[str, tuple[Rate | None, ...]], tried: int) -> TableVie
         Text(f"{WORDS}.views.attacks.title"),
         headings,
         tuple(rows),
-        Text(f"{WORDS}.views.attacks.note", {"tried": tried}),
+        Text(f"{WORDS}.views.attacks.{'note' if tried else 'note_no_guess'}", {"tried": tried}),
     )
-
-
-def _membership_table(near: Mapping[str, tuple[Telling, float]]) -> TableView:
-    return membership_view({name: found for name, (found, _) in near.items()}, WORDS)
 
 
 def membership_view(found: Mapping[str, Telling], base: str) -> TableView:

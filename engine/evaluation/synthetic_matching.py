@@ -70,8 +70,9 @@ class SyntheticMatching(InternalMeasure):
         figures = {
             "expected": round(100 * made.known.expected, 3),
             "true": round(100 * made.known.true_rate.share, 2),
-            "false": round(100 * made.known.false_rate.share, 2),
         }
+        if made.known.false_rate.attacks:  # of nobody who is named there is no share
+            figures["false"] = round(100 * made.known.false_rate.share, 2)
         numbers = [
             NumberView(Text(f"{WORDS}.numbers.{name}.label"), value, Text(f"{WORDS}.numbers.{name}"), "%")
             for name, value in figures.items()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,6 @@ from engine.ledger import entries, holdings, journal, locks, services, store
 from engine.ledger import staff as persons
 from engine.ledger import told as told_kept
 from engine.ledger.fields import canonical, day, hexadecimal, words, write_fraction
-from engine.ledger.listing import budget_changes, holding_to_json
 from engine.ledger.process import this_process
 from engine.ledger.recognition import Recognition
 from engine.ledger.values import Compose, Entry, Holding, Preview, Service, Status
@@ -191,8 +190,8 @@ class Ledger(Recognition):
             number = journal.head(db).sequence + 1
             row |= {"holding": payer.id, "number": number, "parent": parent}
             kind, details = row["state"], {}
-            is_ruled = db.staff.persons(payer.id) or db.staff.rule(payer.id) != persons.Rule()
-            if money is not None and is_ruled:
+            rule = db.staff.rule(payer.id).tightened(persons.rule_of_computer())
+            if money is not None and (db.staff.persons(payer.id) or rule != persons.Rule()):
                 details = {"money": write_fraction(money)}
             if not is_prepared:
                 _refuse_alone(db, payer, asked, money, parent)
@@ -504,3 +503,88 @@ def _weigh(
         return Preview(before, before.epsilon_spent, before.delta_spent, refusal), visited
     preview = entries.weigh(db, payer, asked, compose)
     return replace(preview, refusal=refusal or preview.refusal), visited
+
+
+# --- the ledger as plain JSON values --------------------------------------------------------------------
+
+
+def holding_to_json(
+    status: Status,
+    entries: list[Entry],
+    tables: list[dict[str, Any]],
+    changes: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """Return a holding with what was spent, what is left, and every release. Neither keys nor digests.
+
+    ``changes`` are those of its budget, see `budget_changes`.
+    """
+    holding = status.holding
+    return {
+        "id": holding.id,
+        "name": holding.name,
+        "unit": holding.unit,
+        "neighbours": holding.neighbours,
+        "created": holding.created,
+        "money": write_fraction(holding.money),
+        "currency": holding.currency,
+        "budget": {"epsilon": write_fraction(holding.epsilon), "delta": write_fraction(holding.delta)},
+        "spent": {
+            "epsilon": write_fraction(status.epsilon_spent),
+            "delta": write_fraction(status.delta_spent),
+        },
+        "left": {"epsilon": write_fraction(status.epsilon_left), "delta": write_fraction(status.delta_left)},
+        "totals": "composed" if status.composed else "added",
+        "bounds_all": status.bounds_all,
+        "budget_changes": changes,
+        "tables": tables,
+        "releases": [entry_to_json(entry) for entry in entries],
+    }
+
+
+def budget_changes(events: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return what was changed in the budget of each holding, by its id: when, what before and after, why."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for event in events:
+        if event["kind"] == "budget_changed":
+            details = event.get("details", {})
+            entry = {
+                "time": event["time"],
+                "before": details.get("before", {}),
+                "after": event["changes"],
+                "reason": details.get("reason", ""),
+            }
+            found.setdefault(event["row"], []).append(entry)
+    return found
+
+
+def entry_to_json(entry: Entry) -> dict[str, Any]:
+    """Return one release: what was given, to whom, under which agreement, until when, what it spent."""
+    return {
+        "id": entry.id,
+        "parent": entry.parent,
+        "title": entry.title,
+        "state": entry.state,
+        "counts": entry.counts,
+        "abandoned": entry.abandoned,
+        "recipient": entry.recipient,
+        "request": entry.request,
+        "agreement": entry.agreement,
+        "expires": entry.expires,
+        "expired": entry.expired(date.today()),
+        "approver": entry.approver,
+        "plan": entry.plan,
+        "loss": entry.loss,
+        "unbounded": entry.loss == "unbounded",
+        "spent": {"epsilon": write_fraction(entry.epsilon), "delta": write_fraction(entry.delta)},
+        "unit": entry.unit,
+        "neighbours": entry.neighbours,
+        "guarantee": entry.guarantee,
+        "reserved_at": entry.reserved_at,
+        "spent_at": entry.spent_at,
+        "closed_at": entry.closed_at,
+        "withdrawn_at": entry.withdrawn_at,
+        "reason": entry.reason,
+        "release_sums": entry.release_sums,
+        "internal_sums": entry.internal_sums,
+        "state_hash": entry.state_hash,
+    }

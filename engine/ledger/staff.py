@@ -225,7 +225,11 @@ APPROVAL = ("chain", "holding", "entry", "plan", "sequence", "hash", "preparer",
 
 @dataclass(frozen=True)
 class Prepared:
-    """An entry as far as persons are concerned. ``sequence`` and ``hash`` are of the row that entered it."""
+    """An entry as far as persons are concerned. ``sequence`` and ``hash`` are of the row that entered it.
+
+    One person made it (``alone``), before anybody was named for its register (``early``): the rule of a
+    register is about what came since, that of the computer about everything.
+    """
 
     holding: str
     state: str
@@ -238,6 +242,7 @@ class Prepared:
     sequence: int
     hash: str
     alone: bool
+    early: bool = False
     leaves_state: bool = False
 
     @property
@@ -317,21 +322,14 @@ class Staff:
         A visit that draws from what its opening reserved needs none: the opening had it. A release of which
         nothing was said in money could cost anything.
         """
-        rule = self.rule(holding).tightened(policy or Rule())
+        own, computer = self.rule(holding), policy or Rule()
         if loss == "unbounded":
-            return "unbounded" if rule.unbounded else ""
-        if loss != "bounded" or (rule.epsilon is None and rule.money is None):
-            return ""
-        if self._is_drawn(holding, parent, epsilon):
+            return "unbounded" if own.unbounded or computer.unbounded else ""
+        if loss != "bounded" or self._is_drawn(holding, parent, epsilon):
             return ""
         alone = [one for one in self._entries.values() if one.holding == holding and one.counts]
-        if rule.epsilon is not None and sum(one.epsilon for one in alone) + (epsilon or 0) > rule.epsilon:
-            return "epsilon"
-        if rule.money is None:
-            return ""
-        is_said = money is not None and money > 0
-        paid = sum(one.money for one in alone if one.money is not None)
-        return "" if is_said and paid + (money or 0) <= rule.money else "money"
+        later = [one for one in alone if not one.early]
+        return _beyond(own, later, epsilon, money) or _beyond(computer, alone, epsilon, money)
 
     def _is_drawn(self, holding: str | None, parent: str | None, epsilon: Fraction | None) -> bool:
         """Say whether a visit takes no more than what is left of what its opening reserved."""
@@ -379,7 +377,7 @@ class Staff:
                 self._later.add(str(event["row"]))
             if event.get("table") == "entry" and str(event["row"]) not in self._entries:
                 self._refuse_beyond(event, holding)
-            self._enter(event, hash_, alone=holding in self._later)
+            self._enter(event, hash_, alone=True, early=holding not in self._later)
             return
         if kind == "swept" and event.get("table") == "entry" and event.get("changes") == {"folder": ""}:
             return  # a working folder that a killed process left; nobody has to be there
@@ -527,7 +525,7 @@ class Staff:
         ):
             raise InputRefused("staff.needs_second")
 
-    def _enter(self, event: Mapping[str, Any], hash_: str, *, alone: bool) -> None:
+    def _enter(self, event: Mapping[str, Any], hash_: str, *, alone: bool, early: bool = False) -> None:
         changes = event.get("changes") or {}
         if event.get("table") == "attached" and "holding" in changes:
             self._attached[str(event["row"])] = str(changes["holding"])
@@ -542,7 +540,18 @@ class Staff:
         elif "holding" in changes:
             new = _entered(event, str(changes["holding"]), hash_, alone=alone)
             is_drawn = new.loss == "bounded" and self._is_drawn(new.holding, new.parent, new.epsilon)
-            self._entries[entry] = replace(new, alone=alone and not is_drawn)
+            self._entries[entry] = replace(new, alone=alone and not is_drawn, early=early)
+
+
+def _beyond(rule: Rule, alone: list[Prepared], epsilon: Fraction | None, money: Fraction | None) -> str:
+    """Say which amount of a rule a release passes beside those that one person made; empty for none."""
+    if rule.epsilon is not None and sum(one.epsilon for one in alone) + (epsilon or 0) > rule.epsilon:
+        return "epsilon"
+    if rule.money is None:
+        return ""
+    is_said = money is not None and money > 0
+    paid = sum(one.money for one in alone if one.money is not None)
+    return "" if is_said and paid + (money or 0) <= rule.money else "money"
 
 
 def _entered(event: Mapping[str, Any], holding: str, hash_: str, *, alone: bool) -> Prepared:

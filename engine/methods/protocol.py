@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from engine import strict_json
 from engine.methods import option
-from engine.methods.cheaper import Cheaper as Cheaper
 from engine.methods.earlier import NOTHING, Earlier
 from engine.methods.filling import Counted, Judged
 from engine.methods.kinds import Family as Family
@@ -700,6 +699,25 @@ class Method(Triable, Leaving, ABC):
     def scores(self) -> bool:
         """Say whether something about the people who were held out leaves, and is paid for."""
         return False
+
+
+@dataclass(frozen=True)
+class Cheaper:
+    """Another way to what a step asks, found from its questions and the state alone.
+
+    Parameters
+    ----------
+    said
+        What it is.
+    epsilon
+        What the step then takes.
+    given
+        The parameters of that step, as JSON values; None where nothing is left to be asked.
+    """
+
+    said: Text
+    epsilon: Fraction
+    given: Mapping[str, Any] | None = None
 
 
 class Service(Method):

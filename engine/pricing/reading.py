@@ -205,7 +205,7 @@ def cheapest(cost: Cost, curve: Curve) -> Reading:
     )
     if found.fun < least:
         at, least = float(found.x), float(found.fun)
-    just_above_zero = _price_at_zero(cost, curve)
+    just_above_zero = float(price(cost, curve, np.array([1e-12]))[0])
     if just_above_zero < least or (just_above_zero == least and at > 0):
         at, least = 0.0, just_above_zero
     if least >= full:
@@ -252,7 +252,3 @@ def _candidates(cost: Cost, curve: Curve) -> Array:
     start = max(start, 1e-11)
     grid = np.concatenate((np.geomspace(start, end, 600), np.linspace(end / 600, end, 600)))
     return np.unique(grid[grid < end])
-
-
-def _price_at_zero(cost: Cost, curve: Curve) -> float:
-    return float(price(cost, curve, np.array([1e-12]))[0])

@@ -26,7 +26,7 @@ MOST_PRECEDENTS = 3
 STYLES = {"published": "dashed", "exact": "accent"}
 
 
-def curve(
+def cost_curve(
     price: Price,
     *,
     epsilon: Fraction,
@@ -69,7 +69,7 @@ def curve(
     Examples
     --------
     >>> said = Price(people=4259, compensation=Fraction(500))
-    >>> round(curve(said, epsilon=Fraction("0.598")).marks[0].y)  # thousands
+    >>> round(cost_curve(said, epsilon=Fraction("0.598")).marks[0].y)  # thousands
     400
     """
     cost = cost_of(price)

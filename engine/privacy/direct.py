@@ -287,14 +287,8 @@ def direct_losses(
         progress=progress,
         stage=STAGE,
     ):
-        losses.append(_losses(mechanism, first, second, generator))
+        losses.append(mechanism.loss(mechanism.sample(first, generator=generator), first, second))
     return _measure(losses, population.origin)
-
-
-def _losses(
-    mechanism: SimulatedMechanism, first: Answer, second: Answer, generator: np.random.Generator
-) -> Answer:
-    return mechanism.loss(mechanism.sample(first, generator=generator), first, second)
 
 
 def _measure(losses: list[Answer], origin: RecordOrigin | None) -> MeasuredLosses:

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,28 +21,24 @@ from pandas.api.types import is_numeric_dtype
 from engine import bounded, texts
 from engine.bounded import sha256
 from engine.errors import InputRefused
-from engine.methods.protocol import (
-    Artefact,
-    DictionaryEntry,
-    DocumentArtefact,
-    ModelArtefact,
-    TableArtefact,
-)
+from engine.methods.protocol import Artefact, DictionaryEntry, DocumentArtefact, ModelArtefact, TableArtefact
 from engine.methods.shared.rows import in_order
 from engine.notebook import Shown
 from engine.release.beside import Beside
 from engine.release.copies import ENDINGS
-from engine.release.documents import document_html
 from engine.release.signature import LARGEST, SIGNATURE
-from engine.release.spread import Spread
+from engine.release.synthetic_spread import Spread
+from engine.report.html import page
+from engine.report.words import is_number, word
 from engine.table.code_lists import code_list
 from engine.table.missing_words import missing_words
 from engine.table.reading.options import Finding
 from engine.table.schema import Kind
-from engine.views import Text, View, to_json
+from engine.views import Cell, Label, Text, TextView, View, as_table, to_json
 
 if TYPE_CHECKING:
     import pandas
+
 
 SUMS = "SHA256SUMS"
 _NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -313,7 +310,10 @@ def write_artefact(folder: Path, artefact: Artefact, language: str) -> list[dict
     """Write what leaves, and return its lines for the evidence, one for each file."""
     contents: list[tuple[bytes, str, dict[str, Any]]]
     if isinstance(artefact, TableArtefact):
-        contents = [(_csv(frame), "text/csv", _shape(frame)) for frame in artefact.frames]
+        contents = [
+            (_csv(frame), "text/csv", {"rows": len(frame), "columns": list(frame.columns)})
+            for frame in artefact.frames
+        ]
     elif isinstance(artefact, ModelArtefact):
         contents = [(json_bytes(artefact.content), "application/json", {})]
     elif isinstance(artefact, DocumentArtefact):
@@ -330,10 +330,6 @@ def _csv(frame: pandas.DataFrame) -> bytes:
     written = frame.apply(lambda column: column if is_numeric_dtype(column) else column.map(harmless))
     headings = [harmless(heading) for heading in frame.columns]
     return bytes(written.to_csv(index=False, header=headings, lineterminator="\n").encode())
-
-
-def _shape(frame: pandas.DataFrame) -> dict[str, Any]:
-    return {"rows": len(frame), "columns": list(frame.columns)}
 
 
 def harmless(cell: Any) -> Any:
@@ -506,3 +502,50 @@ def write_sums(folder: Path) -> str:
 def json_bytes(tree: Any) -> bytes:
     """Return JSON as the bytes of a file."""
     return (json.dumps(to_json(tree), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+# --- a document that leaves beside the data, as one plain HTML file ---------------------------------------
+
+
+def document_html(document: DocumentArtefact, *, language: str = "en") -> bytes:
+    """Return a document as the bytes of an HTML file: no script, nothing fetched, UTF-8.
+
+    Views stand as the table of their numbers.
+    """
+    first, *others = document.parts
+    title = _say(first if isinstance(first, Text) else first.title, language)
+    body = [f"<h1>{title}</h1>"]
+    body += [_part(part, language) for part in (others if isinstance(first, Text) else document.parts)]
+    return page(title, body, language=language).encode()
+
+
+def _part(part: Text | View, language: str) -> str:
+    if isinstance(part, Text):
+        return f"<p>{_say(part, language)}</p>"
+    heading = f"<h2>{_say(part.title, language)}</h2>"
+    if isinstance(part, TextView):
+        return heading + "".join(f"<p>{_say(text, language)}</p>" for text in part.paragraphs)
+    table = as_table(part)
+    columns = "".join(f"<th scope=col>{_say(label, language)}</th>" for label in table.headings)
+    rows = "".join(f"<tr>{''.join(_cells(row, language))}</tr>" for row in table.rows)
+    note = f"<p>{_say(table.note, language)}</p>" if table.note is not None else ""
+    inside = f"<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'{heading}<div class="scroll">{inside}</div>{note}'
+
+
+def _cells(row: Sequence[Cell], language: str) -> Iterator[str]:
+    """Give the cells of a row; one that begins with words is headed by them."""
+    for place, cell in enumerate(row):
+        said, number = _say(cell, language), is_number(cell)
+        if place == 0 and not number:
+            yield f'<th scope="row">{said}</th>'
+        else:
+            yield f'<td class="number">{said}</td>' if number else f"<td>{said}</td>"
+
+
+def _say(label: Label | Cell, language: str) -> str:
+    if label is None:
+        return "–"
+    if isinstance(label, Text):
+        return escape(word(label, language))  # a text may name other texts
+    return escape(label if isinstance(label, str) else texts.number(label))

@@ -72,7 +72,7 @@ def check(plan: Plan, *, base: Path = Path()) -> Method:
     return design
 
 
-def ready(plan: Plan, design: Method) -> Foreseen:
+def check_and_foresee(plan: Plan, design: Method) -> Foreseen:
     """Check what a plan needs further to be run from its file, and work out all that is said of it.
 
     Still without reading a row: what passes here is refused later only for what is in the files, in the

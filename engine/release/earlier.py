@@ -25,7 +25,7 @@ from engine.ledger import Entry, Holding, Ledger
 from engine.ledger.staff import APPROVED
 from engine.methods.catalogue import method as find_method
 from engine.methods.earlier import NOTHING, Earlier, EarlierRelease, Shared
-from engine.methods.protocol import MAIN, Method, Rows
+from engine.methods.protocol import MAIN, Method, Rows, Spends
 from engine.methods.values import columns_named
 from engine.release import charge
 from engine.release.bundle import INTERNAL, RELEASE, SUMS
@@ -119,8 +119,8 @@ def missing(plan: Plan, ledger: Ledger | None, *, places: Iterable[Path]) -> dic
 
 
 def shows_rows(method: type[Method]) -> bool:
-    """Say whether rows leave that are those of people, at least in part."""
-    return method.rows is not Rows.NONE and not method.invented
+    """Say whether rows leave that are people's, at least in part, or of a model of them without noise."""
+    return method.rows is not Rows.NONE and not (method.invented and method.spends is not Spends.NOTHING)
 
 
 def told_of(folder: Path) -> bytes | None:
@@ -134,7 +134,7 @@ def told_of(folder: Path) -> bytes | None:
         listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
 
         def content(name: str) -> bytes:
-            data = _plain(folder / RELEASE / name)
+            data = read_bytes(folder / RELEASE / name, LARGEST)
             if hashlib.sha256(data).hexdigest() != listed[name]:
                 raise ValueError(name)
             return data
@@ -308,10 +308,6 @@ def titles_of(absent: list[Entry]) -> list[Label]:
         Text("bundle.dated", {"title": one.title, "day": day(one.reserved_at[:10])}) for one in absent
     ]
     return named if len(named) <= NAMED else [*named[:NAMED], "…"]
-
-
-def _plain(path: Path) -> bytes:
-    return read_bytes(path, LARGEST)
 
 
 def _is_table(name: str) -> bool:

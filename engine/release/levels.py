@@ -101,7 +101,7 @@ def epsilon_for_limit(plan: Plan, limit: float) -> Fraction | None:
     method = find_method(plan.method)
     request = with_epsilon(plan, plan.budget.epsilon if plan.budget else Fraction(1)).request
     found = epsilon_for_error(method(request), size=reference_size(plan), limit=limit)
-    return None if found is None or found > LARGEST else _rounded_up(float(found))
+    return None if found is None or found > LARGEST else _round(float(found), math.ceil)
 
 
 def _is_foreseen(plan: Plan) -> bool:
@@ -135,10 +135,6 @@ def allowed_levels(plan: Plan) -> AllowedLevels:
 def _rounded_down(value: float) -> Fraction:
     """Three significant digits, never above the value: a level that costs no more than was allowed."""
     return _round(value, math.floor)
-
-
-def _rounded_up(value: float) -> Fraction:
-    return _round(value, math.ceil)
 
 
 def _round(value: float, towards: Any) -> Fraction:

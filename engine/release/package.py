@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from engine.evidence import PublicEvidence
-from engine.release import linked
+from engine.release import catalogue_descriptions
 from engine.release.bundle import CRATE, CROISSANT, HEALTH, PACKAGE, READ_PYTHON, READ_R, files_of, harmless
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
@@ -29,11 +29,11 @@ def written(evidence: PublicEvidence) -> dict[str, bytes]:
     package = data_package(evidence)
     tables = [one for one in package.get("resources", ()) if "schema" in one]
     wished = evidence.decided.get("also", ())
-    trees = {PACKAGE: package, CRATE: linked.ro_crate(evidence)}
+    trees = {PACKAGE: package, CRATE: catalogue_descriptions.ro_crate(evidence)}
     if "healthdcat" in wished:
-        trees[HEALTH] = linked.health_dcat(evidence)
+        trees[HEALTH] = catalogue_descriptions.health_dcat(evidence)
     if "croissant" in wished:
-        trees[CROISSANT] = linked.croissant(evidence, tables)
+        trees[CROISSANT] = catalogue_descriptions.croissant(evidence, tables)
     found = {
         name: (json.dumps(tree, indent=2, ensure_ascii=False) + "\n").encode() for name, tree in trees.items()
     }

@@ -11,18 +11,20 @@ from engine import texts
 from engine.errors import EngineError, InputRefused
 from engine.ledger import Ledger
 from engine.ledger import Preview as LedgerPreview
+from engine.methods.kinds import Shape, Spends
 from engine.methods.protocol import Cheaper, Expected, Forecast, Method, Service, unit_parts
-from engine.privacy.promise import Promise
+from engine.privacy.promise import Promise, Unit
 from engine.protected import agreeing
 from engine.release import charge, seconded
-from engine.release.check import check, ready, refuse_without_contract
+from engine.release.check import check, check_and_foresee, refuse_without_contract
 from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
+from engine.release.make import HELD_OUT
 from engine.release.plan import Plan
 from engine.release.reading import contradictions, pin_lists
 from engine.release.served import Served, served
 from engine.release.verdict import verdict
-from engine.release.whose import whose_rows
+from engine.utility.sampled import say_sample
 from engine.views import Text, to_json
 
 
@@ -121,7 +123,7 @@ def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language
         found = replace(found, problems=(*found.problems, *contradictions(plan, base)))
     if found.design is not None:
         try:
-            foreseen = ready(plan, found.design)
+            foreseen = check_and_foresee(plan, found.design)
             if base is not None:  # the plan is going to be run from its file
                 refuse_undeclared(plan, found.design)
                 held = tuple(served(plan, found.design, base=base).values())
@@ -189,3 +191,43 @@ def error_sentence(error: Expected, *, language: str = "en") -> str:
     return (
         f"{sentence} {texts.text('preview.unit', language=language, unit=counted)}" if counted else sentence
     )
+
+
+# --- whose rows a release will be made from, from declarations alone --------------------------------------
+
+
+def whose_rows(design: Method, people: int | None, sample: Fraction | None = None) -> tuple[Text, ...]:
+    """Say of whom how many rows will be used, who will be kept apart, and how many rows that is at most.
+
+    Parameters
+    ----------
+    design
+        What is to be made.
+    people
+        How many there are, as declared; None where nobody said it.
+    sample
+        Share of them who are in the release; None for all.
+
+    Returns
+    -------
+    tuple of texts
+        Empty where no row of people is read.
+    """
+    request = design.request
+    if not request.private:
+        return ()
+    said, cap = list[Text](), request.rows_per_person
+    if sample is not None:
+        said += [*say_sample(sample), *([Text("sampled.charged")] if design.cost.loss is not None else [])]
+    if any(source.shape is Shape.EVENTS for source in design.reads()):
+        kept = "whole" if design.spends is Spends.NOTHING else "weighed"
+        return (*said, Text(f"preview.rows.cap_{kept}"))
+    if request.unit is Unit.PERSON:
+        said.append(Text(f"preview.rows.cap{'_one' if cap == 1 else ''}", {"cap": cap}))
+    if design.held_out:
+        said.append(Text("preview.rows.held_out"))
+    if people is not None and request.unit is Unit.PERSON and said:
+        share = (1 - HELD_OUT if design.held_out else 1) * (sample or 1)
+        values = {"people": people, "rows": round(people * cap * share)}
+        said.append(Text(f"preview.rows.{'at_most' if share == 1 else 'about'}", values))
+    return tuple(said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from importlib.resources import files
@@ -51,7 +51,7 @@ def readme(evidence: PublicEvidence, *, language: str = "en") -> str:
         "",
         sentence("bundle.files"),
         *(f"  {artefact['file']}" for artefact in evidence.artefacts),
-        sentence("bundle.other_files"),
+        *_other_files(evidence, sentence),
         "",
         *_columns(evidence, sentence),
         *_mistaken(evidence, sentence),
@@ -60,6 +60,20 @@ def readme(evidence: PublicEvidence, *, language: str = "en") -> str:
         *(word(one, language) for one in _reviewed(language)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _other_files(evidence: PublicEvidence, sentence: Callable[..., str]) -> Iterator[str]:
+    """Give one line a file that is not an artefact, of those that are in the folder."""
+    from engine.release.bundle import MODEL_CARD, READ_PYTHON  # on first use: it brings pandas along
+
+    resources = package.data_package(evidence).get("resources", ())
+    there = {
+        MODEL_CARD: evidence.method["family"] == Family.MODEL,
+        READ_PYTHON: any("schema" in one for one in resources),
+    }
+    for line in sentence("bundle.other_files").splitlines():
+        if there.get(line.split()[0].rstrip(","), True):
+            yield line
 
 
 def _own(evidence: PublicEvidence, language: str) -> list[str]:

@@ -6,7 +6,7 @@ coarser. So whoever releases the second of them says why both may be known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from engine.methods.catalogue import method as find_method
 from engine.methods.catalogue import methods
 from engine.methods.earlier import EarlierRelease
 from engine.methods.protocol import MAIN, Method
+from engine.methods.values import columns_named
 from engine.release import charge
 from engine.release.earlier import looked_for, shows_rows, titles_of
 from engine.release.plan import Plan
@@ -101,13 +102,14 @@ def _beside(
         return shows_rows(other) if method.compares else other.compares
 
     made = {made_name(step): str(step["column"]) for step in plan.preparation if "to" in step}
-    own = design.request.values["columns"] if method.compares else design.uses.get(MAIN, ())
+    own = design.uses.get(MAIN, ())
+    cells = design.request.values["columns"] if method.compares else None
     kept = [
         one
         for one in unbounded
         if one.id in found
         and is_other(find_method(found[one.id].method))
-        and _share_columns(own, made, found[one.id], is_table=method.compares)
+        and _share_columns(own, made, found[one.id], cells)
     ]
     if absent:
         kinds = {kind for other in methods() if is_other(other) for kind in other.promises}
@@ -116,12 +118,18 @@ def _beside(
 
 
 def _share_columns(
-    own: Iterable[str], made: Mapping[str, str], other: EarlierRelease, *, is_table: bool
+    own: Iterable[str], made: Mapping[str, str], other: EarlierRelease, cells: Collection[str] | None
 ) -> bool:
-    """Say whether rows have two columns of a table, or all of them; what was made counts as its source."""
+    """Say whether rows have two columns of a table, or all of its cells; what was made counts as its source.
+
+    What a table sums is a column of it, too. ``cells`` are the columns of the cells of the table, None where
+    it is the other one.
+    """
+    method = find_method(other.method)
+    named = columns_named(method.parameters, other.parameters) if method.compares else {}
     mine = {_first(name, made) for name in own}
-    theirs = {_first(str(name), other.made) for name in other.parameters["columns"]}
-    return len(mine & theirs) >= min(2, len(mine if is_table else theirs))
+    theirs = {_first(str(name), other.made) for name in named.get(MAIN, other.parameters["columns"])}
+    return len(mine & theirs) >= min(2, len(other.parameters["columns"] if cells is None else cells))
 
 
 def _first(name: str, made: Mapping[str, str]) -> str:

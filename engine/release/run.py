@@ -39,7 +39,7 @@ from engine.release import (
 )
 from engine.release.beside import pair_with_originals
 from engine.release.bundle import INTERNAL, KEY, RELEASE, Bundle
-from engine.release.check import check, ready, refuse_language
+from engine.release.check import check, check_and_foresee, refuse_language
 from engine.release.earlier import earlier, told_of
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
@@ -49,7 +49,7 @@ from engine.release.rows_beside import refuse_rows_beside
 from engine.release.served import Tier, served
 from engine.release.signature import SIGNATURE
 from engine.release.signing import SigningKey
-from engine.release.spread import spread
+from engine.release.synthetic_spread import spread
 from engine.release.working import (
     give_room,
     hold_interrupts,
@@ -181,7 +181,7 @@ def run_through(
     sweep(ledger)
     sealing.sweep(out.absolute().parent)
     design = check(plan, base=base)
-    foreseen = ready(plan, design)
+    foreseen = check_and_foresee(plan, design)
     policy.refuse_open_key(is_locked=bool(passphrase) or not design.keeps_key)
     policy.refuse_unsealed(seals=seals)
     if wants_reasons or policy.policy().reasons:
@@ -294,7 +294,7 @@ def prepare(
     progress.step(0.0, "run.checking")
     plan = reading.pin_lists(plan, base=base)
     design = check(plan, base=base)
-    foreseen = ready(plan, design)
+    foreseen = check_and_foresee(plan, design)
     person = seconded.who_prepares(plan, ledger)
     with rows_on_disk(ledger) as make_folder, ExitStack() as at_end:
         prepared = _read(plan, ledger, design, base, known, progress, None, make_folder, password)
@@ -340,11 +340,15 @@ def _read(
         password=password,
         sample=None if plan.sample is None else reading.Sample(plan.sample, ledger.sample_key()),
     )
-    reading.refuse_unseen(plan, prepared, seen or {})
-    promised.refuse_other(plan, design, prepared)
-    each_row.refuse_counted(plan, design, prepared)
-    naming.refuse_named(plan, design, prepared)
-    progress.step(0.3, "run.reserving")
+    try:
+        reading.refuse_unseen(plan, prepared, seen or {})
+        promised.refuse_other(plan, design, prepared)
+        each_row.refuse_counted(plan, design, prepared)
+        naming.refuse_named(plan, design, prepared)
+        progress.step(0.3, "run.reserving")
+    except BaseException:
+        reading.let_go(prepared)  # a server would keep the connection, and its rows as they are
+        raise
     return prepared
 
 

@@ -41,7 +41,7 @@ from engine.pricing.statement import privacy_statement
 from engine.privacy.keys import LEAST_PASSPHRASE, lock_key, new_key, unlock_key
 from engine.privacy.promise import Promise
 from engine.release import charge, signing
-from engine.release.check import check, ready
+from engine.release.check import check, check_and_foresee
 from engine.release.foreseen import price_plan
 from engine.release.plan import Plan
 from engine.release.signature import dumps, fingerprint_of, in_groups
@@ -321,7 +321,7 @@ class Request:
             money = None
         else:
             design = check(plan)
-            foreseen = ready(plan, design)
+            foreseen = check_and_foresee(plan, design)
             stated, cost, money = foreseen.promise, design.cost, money_of(foreseen.price)
             if entry is not None and ledger is not None:
                 charge.refuse_changed(plan, ledger, design, entry)

@@ -32,10 +32,11 @@ from engine.release.bundle import (
     own_files,
     readers_of,
 )
+from engine.release.foreign_signatures import BESIDE, is_beside_sums, only_signed, strip_signature
 from engine.release.program import words_digest
 from engine.release.readme import describe_files, fingerprint
+from engine.release.sealing import begins_sealed
 from engine.release.signature import SIGNATURE, Known, Signature, in_groups, read_file
-from engine.release.signed import BESIDE, is_beside_sums, only_signed, strip_signature
 from engine.release.signing import look_up_keys as known_keys
 
 AUDIENCES = {RELEASE: "public", INTERNAL: "internal", AUDITOR: "internal"}
@@ -71,6 +72,8 @@ class Verification(Shown):
         Of SHA256SUMS of the release, to be compared with the custodian's over another way.
     signature
         The genuine signature of the release, None where there is none.
+    unsigned
+        Name of the folder beside the release, which no signature is about; empty where there is none.
     known_as, known_by
         As what somebody knows the key that signed, or an earlier one that named it, and the fingerprint of
         the key that is known. Both empty for a key that nobody knows: it proves nothing.
@@ -86,6 +89,7 @@ class Verification(Shown):
     signature: Signature | None = None
     known_as: str = ""
     known_by: str = ""
+    unsigned: str = ""
 
     @property
     def problems(self) -> tuple[EngineError, ...]:
@@ -191,7 +195,8 @@ def verify(
         tuple(unchecked),
         tuple(signed),
         signature,
-        *(known.name_of(signature) if signature is not None else ()),
+        *(known.name_of(signature) if signature is not None else ("", "")),
+        next((name for name in parts if name in (INTERNAL, AUDITOR)), ""),
     )
 
 
@@ -245,7 +250,7 @@ def _check_beside(folder: Path, parts: Mapping[str, _Part]) -> list[EngineError]
     for entry in sorted(folder.iterdir()):
         if entry.name not in {*parts, *beside}:
             problems.append(VerificationFailed("bundle.not_recorded", file=entry.name))
-        elif entry.is_symlink():
+        elif entry.is_symlink() or (entry.name == SEALED and not begins_sealed(entry)):
             problems.append(VerificationFailed("bundle.not_a_file", file=entry.name))
     return problems
 
@@ -393,7 +398,8 @@ def _check_evidence(name: str, of: _Part) -> list[EngineError]:
                 continue
             problems.append(VerificationFailed("bundle.missing", file=f"{name}/{file[:100]}"))
         elif file not in known:
-            if is_beside_sums(part / file) or (audience == "public" and file in readers_of(tree)):
+            is_signature = is_beside_sums(part / file) and (audience == "public" or file != SIGNATURE)
+            if is_signature or (audience == "public" and file in readers_of(tree)):
                 continue
             problems.append(VerificationFailed("bundle.not_in_evidence", file=f"{name}/{file}"))
         elif file in listed and _sha256(part / file) != listed[file]:

@@ -10,8 +10,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from engine import bounded, texts
 from engine.evaluation import group_sizes
 from engine.evaluation.evaluate import Evaluation, figures, views
@@ -189,19 +187,20 @@ def _count(made: Made) -> dict[str, int]:
     leaves = made.design.rows is not Rows.NONE
     if made.design.cost.loss is not None or not leaves or not tables or main is None:
         return {}
-    used = len(made.draft.used[main])
-    found = {"used": used, "above_cap": _above_cap(made.prepared[main])}
+    prepared, used = made.prepared[main], _count_used(made, main)
+    held_out = len(made.draft.held_out.get(main, ()))
+    above = 0 if prepared.people is None else len(of_somebody(prepared)) - used - held_out
+    found = {"used": used, "above_cap": above}
     if main in made.draft.held_out:
-        found["held_out"] = len(made.draft.held_out[main])
+        found["held_out"] = held_out
     return found | {"left_out": max(used - len(tables[0].frame), 0)}
 
 
-def _above_cap(prepared: PreparedTable) -> int:
-    """Return how many rows lie above the cap."""
-    if prepared.people is None:
-        return 0
-    rows = np.bincount(prepared.people[prepared.people >= 0])
-    return int(np.maximum(rows - prepared.schema.rows_per_person, 0).sum())
+def _count_used(made: Made, name: str) -> int:
+    """Return how many rows were used: all that are somebody's where each weighs, else those below the cap."""
+    prepared = made.prepared[name]
+    is_weighed = made.design.cost.weighs and prepared.people is not None  # shares of sites are nobody's rows
+    return len(of_somebody(prepared) if is_weighed else made.draft.used[name])
 
 
 def _input_name(made: Made) -> str:
@@ -348,13 +347,11 @@ def _input(made: Made) -> dict[str, Any]:
 
 
 def _one_input(made: Made, name: str, prepared: PreparedTable) -> dict[str, Any]:
-    is_weighed = made.design.cost.weighs and prepared.people is not None  # shares of sites are nobody's rows
-    used = of_somebody(prepared) if is_weighed else made.draft.used[name]
     rows: dict[str, Any] = {
         "file": prepared.file,
         "sha256": prepared.sha256,
         "rows": prepared.rows_read,
-        "rows_used": len(used),
+        "rows_used": _count_used(made, name),
     }
     if name in made.draft.held_out:
         rows["rows_held_out"] = len(made.draft.held_out[name])

@@ -464,7 +464,12 @@ def _rows(view: BarsView | IntervalsView, values: Sequence[float], on: Painter) 
 
 @_paint.register
 def _(view: BarsView, on: Painter) -> None:
-    on.axes.barh(range(len(view.values)), _finite(view.values), color=on.theme.accent, height=0.6)
+    on.axes.barh(
+        range(len(view.values)),
+        [value if math.isfinite(value) else 0.0 for value in view.values],
+        color=on.theme.accent,
+        height=0.6,
+    )
     for y, (low, high) in enumerate(zip(view.low, view.high, strict=True)):
         if math.isfinite(high - low):
             on.axes.plot((low, high), (y, y), color=on.theme.surface, linewidth=4)
@@ -479,10 +484,6 @@ def _(view: IntervalsView, on: Painter) -> None:
             on.axes.plot((low, high), (y, y), color=on.theme.accent, linewidth=2)
     on.axes.plot(view.centres, range(len(view.centres)), "o", color=on.theme.accent)
     _rows(view, view.centres, on)
-
-
-def _finite(values: Sequence[float]) -> list[float]:
-    return [value if math.isfinite(value) else 0.0 for value in values]
 
 
 @_paint.register

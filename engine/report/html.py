@@ -143,7 +143,7 @@ class _Writer:
     # Values
 
     def _pairs(self, piece: Piece) -> str:
-        looks = "pairs across" if piece["across"] else "pairs"
+        looks = "pairs across" if piece["across"] and piece["title"] else "pairs"  # as in the PDF
         return _title(piece) + f'<dl class="{looks}">{"".join(self._row(row) for row in piece["rows"])}</dl>'
 
     def _row(self, row: Piece) -> str:

@@ -6,10 +6,8 @@ out exactly about a piece follows from linear algebra over the pieces, however m
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -21,7 +19,6 @@ Masks = arrays.Bools
 Floats = arrays.Floats
 
 FEWEST = 10
-MOST_TABLES = 2_000_000
 _EXACT = 1e-7
 
 
@@ -229,83 +226,3 @@ def reconstruct(masks: Masks, secret: Masks, published: Sequence[float]) -> Reco
     often = float(secret.mean()) if rows else 0.0
     accuracy = float((guesses == secret).mean()) if rows else 0.0
     return Reconstruction(accuracy, max(often, 1.0 - often), guesses)
-
-
-@dataclass(frozen=True)
-class Consistent:
-    """Lists of values that fit everything published about a small group.
-
-    Parameters
-    ----------
-    solutions
-        How many lists fit.
-    certain
-        Values in increasing order, None where the lists differ.
-    """
-
-    solutions: int
-    certain: tuple[float | None, ...]
-
-    @property
-    def share(self) -> float:
-        """Share of the group's values that are the same in every list."""
-        return sum(value is not None for value in self.certain) / len(self.certain) if self.certain else 0.0
-
-
-def consistent_values(
-    count: int,
-    grid: Sequence[float],
-    *,
-    mean: float | None = None,
-    median: float | None = None,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    rounding: float = 0.0,
-) -> Consistent:
-    """List every group of values that fits what was published about it.
-
-    Parameters
-    ----------
-    count
-        People in the group.
-    grid
-        Every value that one of them may have.
-    mean, median, minimum, maximum
-        As published; None if not.
-    rounding
-        The unit to which the mean and the median are rounded.
-
-    Returns
-    -------
-    Consistent
-        With one solution the group is known to the last value.
-
-    Raises
-    ------
-    InputRefused
-        ``risk.too_many_tables``: there are too many groups to try.
-
-    Examples
-    --------
-    >>> consistent_values(3, range(20, 70), mean=30, median=30, minimum=24).certain
-    (24, 30, 36)
-    """
-    low = -math.inf if minimum is None else minimum
-    high = math.inf if maximum is None else maximum
-    values = sorted(value for value in grid if low <= value <= high)
-    ends = [end for end in (minimum, maximum) if end is not None][:count]
-    free = count - len(ends)
-    if math.comb(len(values) + free - 1, free) > MOST_TABLES:
-        raise InputRefused("risk.too_many_tables", people=count, values=len(values), most=MOST_TABLES)
-    half, found, certain = rounding / 2 + 1e-9, 0, None
-    for chosen in combinations_with_replacement(values, free):
-        group = tuple(sorted((*chosen, *ends)))
-        middle = (group[(count - 1) // 2] + group[count // 2]) / 2
-        if mean is not None and abs(sum(group) / count - mean) > half:
-            continue
-        if median is not None and abs(middle - median) > half:
-            continue
-        found += 1
-        same = group if certain is None else certain
-        certain = tuple(a if a == b else None for a, b in zip(same, group, strict=True))
-    return Consistent(found, certain or ())

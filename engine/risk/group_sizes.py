@@ -9,15 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.progress import SILENT, Progress
-from engine.risk.combinations import (
-    Codes,
-    Numbers,
-    begins,
-    count_repeats,
-    dense,
-    narrow,
-    number_combinations,
-)
+from engine.risk.combinations import Codes, Numbers, begins, count_repeats, dense, narrow, number_combinations
 from engine.risk.encoding import IDENTIFYING, encode
 from engine.table.schema import Schema
 from engine.table.table import Table

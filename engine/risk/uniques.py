@@ -145,21 +145,6 @@ class MinimalUniques:
             if rows[row >> 3] << (row & 7) & 128
         )
 
-    def value_contribution(self, table: EncodedTable, name: str) -> npt.NDArray[np.float64]:
-        """Return by code of a column which part of the score of all rows its rows have through that column.
-
-        The sum over the codes is the contribution of the column.
-        """
-        place, codes = self.columns.index(name), table.columns[name].codes
-        found = np.zeros(table.columns[name].size)
-        for chosen, rows in self._rows.items():
-            if place in chosen:
-                weight = set_score(len(chosen), len(self.columns), max(self.by_size))
-                alone = np.unpackbits(rows, count=len(codes)).view(bool)
-                found += weight * np.bincount(codes[alone], minlength=len(found))
-        total = self.score.sum()
-        return found / total if total else found
-
 
 def minimal_uniques(
     table: EncodedTable,

@@ -108,12 +108,12 @@ def numbers_of(cells: Cells, signs: NumberSigns = POINT) -> Numbers:
     start = 0
     for piece in _pieces(cells):
         read = _plain_numbers(piece, signs)
-        found[start : start + len(piece)] = careful_numbers(piece, signs) if read is None else read
+        found[start : start + len(piece)] = numbers_by_pattern(piece, signs) if read is None else read
         start += len(piece)
     return found
 
 
-def careful_numbers(piece: pa.Array, signs: NumberSigns = POINT) -> Numbers:
+def numbers_by_pattern(piece: pa.Array, signs: NumberSigns = POINT) -> Numbers:
     """Read numbers where some cells may be none; `numbers_of` says what it returns."""
     text = pc.utf8_trim_whitespace(piece)
     fits = pc.and_(
@@ -174,7 +174,7 @@ def dates_of(cells: Cells, order: str | None = None) -> Dates:
     return found
 
 
-def careful_dates(distinct: pa.Array, order: str | None = None) -> Dates:
+def dates_by_pattern(distinct: pa.Array, order: str | None = None) -> Dates:
     """Read dates where some cells may be none; `dates_of` says what it returns."""
     text = pc.utf8_trim_whitespace(distinct)
     parts = _Parts(text)
@@ -268,7 +268,7 @@ def _plain_dates(piece: pa.Array) -> Dates | None:
 def _of_distinct(cells: Cells, order: str | None) -> Dates:
     """Read every distinct cell once."""
     pieces = _pieces(cells.dictionary_encode())  # they share one dictionary
-    values = np.append(careful_dates(pieces[-1].dictionary, order), np.datetime64("NaT", "us"))
+    values = np.append(dates_by_pattern(pieces[-1].dictionary, order), np.datetime64("NaT", "us"))
     found = np.empty(len(cells), dtype="datetime64[us]")
     start = 0
     for piece in pieces:

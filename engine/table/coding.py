@@ -95,6 +95,20 @@ def cells(column: Column) -> tuple[str, ...]:
     return (*levels(column), OTHER, MISSING)
 
 
+def written_other(column: Column) -> str:
+    """Return how a value that was not declared is written in invented rows: as no declared one.
+
+    Examples
+    --------
+    >>> written_other(Column("pain", domain=Domain(values=("back", "other"))))
+    '(other)'
+    """
+    written, declared = OTHER, set(levels(column))
+    while written in declared:
+        written = f"({written})"
+    return written
+
+
 def codes(values: pd.Series, column: Column) -> npt.NDArray[np.int64]:
     """Return for every row the place of its cell in `cells`.
 

@@ -311,7 +311,11 @@ def _column_from_json(entry: Any, file: str) -> Column:
         ) from error
     domain = _domain_from_json(entry["domain"], kind, name, file) if entry.get("domain", {}) != {} else None
     origins = {
-        part: _origin(entry.get(part, "copied"), f"{name}.{part}") for part in ORIGINS if part in entry
+        part: Origin(
+            strict_json.word(entry.get(part, "copied"), f"{name}.{part}", [one.value for one in Origin])
+        )
+        for part in ORIGINS
+        if part in entry
     }
     origin = origins.get("domain_origin", Origin.COPIED) if domain is not None else None
     missing = strict_json.items(entry.get("missing", []), f"{name}.missing", strict_json.text)
@@ -322,10 +326,6 @@ def _column_from_json(entry: Any, file: str) -> Column:
     hierarchy = Hierarchy.from_json(steps, column=name, file=file) if "hierarchy" in entry else None
     lines = {part: _one_line(entry.get(part, ""), name, file) for part in ("meaning", "unit")}
     return Column(name, role, kind, domain, origin, missing, labels, copied, hierarchy, **lines)
-
-
-def _origin(value: Any, field: str) -> Origin:
-    return Origin(strict_json.word(value, field, [one.value for one in Origin]))
 
 
 def _one_line(text: Any, column: str, file: str) -> str:

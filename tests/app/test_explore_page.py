@@ -18,6 +18,7 @@ from app.work.exploring import read_beside
 from engine.analyses.catalogue import analyses, example
 from engine.report.embedded import embedded_evidence
 from engine.table.schema import Column, Kind, Role, Schema
+from tests.app.fitting import faults
 from tests.app.walking import decide_columns, open_table, settle, write_people
 
 ALL = [one.id for one in analyses()]
@@ -206,8 +207,24 @@ def test_what_can_be_asked_is_offered_as_questions(window: Window, qtbot: Any) -
         button.click()
         settle(qtbot, window)
         name = button.property("analysis")
-        assert page.name.text() == button.text()
+        assert page.name.text() == button.accessibleName() == button.text().replace("\n", " ")
         assert page.summary.plain().startswith(words.say(f"analyses.{name}.title"))
+
+
+def test_one_long_question_does_not_take_the_room_of_two_columns(window: Window, qtbot: Any) -> None:
+    window.use_language("de")
+    try:
+        window.go("explore")
+        settle(qtbot, window)
+        page = window.page("explore")
+        page.further.line.click()
+        settle(qtbot, window)
+        left = {one.x() for one in page.group.buttons()}
+        assert len(left) == 2 and any("\n" in one.text() for one in page.group.buttons())
+        assert not [one for one in faults(window) if "QRadioButton" in one]
+        assert page.horizontalScrollBar().maximum() == 0
+    finally:
+        window.use_language("en")
 
 
 def test_questions_of_the_craft_are_folded(page: Any, window: Window) -> None:

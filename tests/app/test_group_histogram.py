@@ -8,8 +8,7 @@ import pytest
 from PySide6.QtGui import QImage
 
 from app.screens.risk.cards import BOTTOM, TOP, GroupHistogram
-from app.screens.risk.page import picked_words
-from app.screens.risk.try_table import TryTable
+from app.screens.risk.page import TryTable, picked_words
 from app.theme import theme
 from engine.risk.trying import Cause, Tried
 

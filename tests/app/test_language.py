@@ -24,8 +24,8 @@ from engine.analyses.catalogue import analyses
 from engine.methods.catalogue import methods
 from tests.app.test_nothing_is_cut import _release as put_released
 from tests.app.test_nothing_is_cut import walked
-from tests.app.walking import said as heard
 from tests.app.walking import open_table, sample_plan, settle
+from tests.app.walking import said as heard
 from tests.engine.languages import trial
 
 WORD = re.compile(r"(?<![\w./])[A-Za-z]{3,}(?![\w/]|\.\w)")

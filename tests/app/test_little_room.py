@@ -10,9 +10,12 @@ import pytest
 from PySide6.QtCore import QPoint
 
 from app.frame.window import Window
-from app.parts.cards import Card
+from app.parts.cards import Card, NumberCard
+from app.parts.figures import Figures
+from app.parts.prose import Heading
 from app.screens.method.things import ThingCard
 from app.screens.method.ways import WayRow
+from app.theme import mono_font, theme
 from engine.methods.kinds import Held
 from engine.pricing.price import Price
 from engine.release.plan import FileReference, Plan
@@ -97,3 +100,21 @@ def test_steps_are_one_line_whose_menu_opens_what_the_column_does(
     window.resize(1366, 768)
     qtbot.wait(30)
     assert window.side.tall.isVisible() and not line.isVisible()
+
+
+def test_a_figure_of_words_is_set_as_words_however_it_is_put_in_place(qtbot: Any) -> None:
+    """Styled again when it is put into its row, it had the size of a number again."""
+    figures, card = Figures(), NumberCard("Identifying")
+    qtbot.addWidget(figures)
+    card.show_number("ward, year of birth, admission, discharge", "The columns.")
+    figures.add(card)
+    figures.show()
+    theme.choose("dark")
+    theme.choose("light")
+    assert card.number.font().pixelSize() == Heading.SIZES["side"][0]
+    card.heading.setFont(mono_font(16))
+    card.setProperty("card", "true")
+    for look in ("dark", "light"):
+        theme.choose(look)
+        face = card.heading.font()
+        assert (face.family(), face.pixelSize()) == (mono_font().family(), 16), "what others set stays"

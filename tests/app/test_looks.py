@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,8 +21,10 @@ from app.frame.window import Window
 from app.state.settings import Settings
 from app.theme import DARK, theme
 from tests.app.hands import Hands
-from tests.app.walking import settle
+from tests.app.walking import settle, write_people
 from tests.ratios import slack
+
+ROOT = Path(__file__).parents[2]
 
 
 class Styled(QObject):
@@ -113,6 +117,62 @@ def test_everything_is_drawn_larger_when_the_window_is_opened_again(
     assert Settings(window.settings.path.parent).get("zoom", 100) == 100, (
         "what nobody can choose is not taken"
     )
+
+
+DRIVEN = """
+import json, sys, threading
+from PySide6.QtCore import QTimer, Qt
+from PySide6.QtTest import QTest
+from app import __main__ as program
+from app.frame import window as frame
+
+seen, made = [], frame.Window.__init__
+
+def press(window, key):
+    QTest.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
+
+def follow(window, at):
+    if window.runner.busy() or not window.warm:
+        QTimer.singleShot(50, lambda: follow(window, at))
+    elif at == 0 and window.step != "columns":
+        window.go("columns")
+        follow(window, at)
+    else:
+        rows = window.study.table.n_rows
+        seen.append([window.devicePixelRatio(), window.step, rows, window.width(), window.notice.words()])
+        if at < 2:
+            press(window, (Qt.Key.Key_Plus, Qt.Key.Key_0)[at])
+        else:
+            window.close()
+
+def begin(window, *given, **named):
+    made(window, *given, **named)
+    follow(window, len(windows))
+    windows.append(1)
+
+windows = []
+frame.Window.__init__ = begin
+status = program.main([sys.argv[1]])
+print(json.dumps([status, seen]))
+"""
+
+
+def test_everything_is_drawn_larger_at_once_over_the_same_study(tmp_path: Path) -> None:
+    table = write_people(tmp_path / "people.csv")
+    homes = {name: str(tmp_path / name) for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")}
+    environment = {**os.environ, **homes, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)}
+    environment.pop("QT_SCALE_FACTOR", None)
+    command = [sys.executable, "-c", DRIVEN, str(table)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+    status, seen = json.loads(done.stdout.splitlines()[-1])
+    assert status == 0 and [one[:3] for one in seen] == [
+        [1.0, "columns", 60],
+        [1.1, "columns", 60],
+        [1.0, "columns", 60],
+    ]
+    assert seen[0][3] == seen[2][3] > seen[1][3], "the window keeps its size on the screen"
+    assert "110" in seen[1][4] and "100" in seen[2][4]
 
 
 def test_a_field_that_was_out_of_sight_is_told_about_in_the_look_it_is_shown_in(qtbot: Any) -> None:

@@ -28,15 +28,7 @@ from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.app.conftest import STALL, Watchdog
 from tests.app.hands import Hands
 from tests.app.test_four_journeys import german_export
-from tests.app.walking import (
-    decide_columns,
-    fill_purpose,
-    open_table,
-    settle,
-    walk_to,
-    write,
-    write_people,
-)
+from tests.app.walking import decide_columns, fill_purpose, open_table, settle, walk_to, write, write_people
 from tests.ratios import slack
 
 

@@ -102,6 +102,19 @@ def test_the_figure_of_how_far_it_is_off_is_that_of_the_numbers_below_it(
     assert page.numbers["off"].number.text() == f"±\u00a0{size(max(margins))}"
 
 
+def test_names_take_the_room_that_the_bands_can_spare(qtbot: Any) -> None:
+    bands = Bands()
+    qtbot.addWidget(bands)
+    name = "number of medicines before the stay, none of them on the list"
+    bands.show_lines([Line(name, 1.0, 0.5, 1.5, False, "1.0", "± 0.5")], "effects")
+    bands.resize(720, 40)
+    assert bands.name_width() >= bands.fontMetrics().horizontalAdvance(name)
+    bands.resize(360, 40)
+    assert 0 < bands.name_width() < 200, "there is a band too"
+    bands.show_lines([Line("sex", 1.0, 0.5, 1.5, False, "1.0", "± 0.5")], "effects")
+    assert bands.name_width() < 60
+
+
 def test_who_stands_alone_is_counted_in_one_way(window: Window, qtbot: Any, tmp_path: Path) -> None:
     page = made(window, qtbot, "datasets.k_anonymity", tmp_path)
     groups = alone(window.study.result("bundle").facts["internal"])

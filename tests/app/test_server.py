@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -105,9 +106,7 @@ def choose(hands: Hands, name: str) -> None:
     listed = hands.window.page("load").server.relations
     row = next(at for at in range(listed.count()) if listed.item(at).text().startswith(name))
     listed.setCurrentRow(row)
-    hands.qtbot.keyClick(listed, Qt.Key.Key_Return)
-    hands.keys += 2
-    settle(hands.qtbot, hands.window)
+    hands.key(Qt.Key.Key_Return, listed)
 
 
 @pytest.fixture
@@ -166,10 +165,17 @@ def test_from_an_address_to_a_verified_bundle(
     assert "From a sample of" in page.part.plain() and not page.release_sample.isVisible()
     assert not page.server.isVisible() and page.server.fields["password"].text() == ""
     asked = page.asked.said.plain()
-    assert f"127.0.0.1:{stays.port}/postgres" in asked and "2 connections" in asked
+    assert f"127.0.0.1:{stays.port}/postgres" in asked and "3 connections" in asked
     hands.click("asked-fold")
     assert '"public"."stays"' in page.asked.queries.toPlainText()
+    # meanwhile the values of all rows were read: those that the sample lacks can be declared
+    values = study.result("values")
+    assert (values.state, values.known, values.columns) == ("known", 6, 6)
+    assert {one.split(",")[0] for one in whole} == set(study.part.cells["patient_nbr"].astype(str))
+    (ward,) = [one for one in study.result("suggestions") if one.column == "ward"]
+    assert set(ward.domain.values) == {one.split(",")[3] for one in whole}
     decided(hands)
+    assert window.page("columns").all_values.said.plain() == "The values of all rows are known."
     outcome = release(hands)
     assert outcome is not None and outcome.state == "complete", said(window)
     made = Path(outcome.bundle.folder)
@@ -264,3 +270,43 @@ def test_where_the_connector_is_missing_one_sentence_says_what_to_install(
     page = hands.window.page("load")
     assert "custos-connector" in said(hands.window)
     assert page.drop.isVisible() and not page.server.isVisible()
+
+
+@needs_server
+def test_the_values_of_all_rows_are_read_while_one_goes_on(
+    hands: Hands, stays: Postgres, small_sample: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading them holds nobody up, Stop stops it, once more reads them, and a changed row is said."""
+    window, study = hands.window, hands.window.study
+    held, real = threading.Event(), looking.read_values
+
+    def slowly(*given: Any, progress: Any, **more: Any) -> Any:
+        progress.step(0.5, "server.values")
+        while not held.wait(0.02):
+            progress.refuse_stopped()
+        return real(*given, progress=progress, **more)
+
+    monkeypatch.setattr(looking, "read_values", slowly)
+    hands.qtbot.waitUntil(lambda: not window.runner.busy())
+    monkeypatch.setattr("tests.app.hands.settle", lambda qtbot, window: until_idle_but_values(qtbot, window))
+    connect(hands, stays.port)
+    choose(hands, "public.stays")
+    assert study.table is not None and study.result("values").state == "reading"
+    assert next(one for one in study.result("suggestions") if one.column == "ward").domain is None
+    window.go("columns")
+    line = window.page("columns").all_values
+    hands.qtbot.waitUntil(lambda: "47 %" in line.said.plain(), timeout=5_000)
+    assert window.step == "columns" and line.isVisible()
+    line.button.click()
+    hands.qtbot.waitUntil(lambda: study.result("values").state == "stopped", timeout=5_000)
+    ask(stays, "INSERT INTO stays VALUES (1, 'x', 'Other', 'ward 99', '1', 'E1')")
+    held.set()
+    line.button.click()
+    hands.qtbot.waitUntil(lambda: study.result("values").state == "refused", timeout=20_000)
+    assert "has changed since it was loaded" in line.said.plain()
+    assert next(one for one in study.result("suggestions") if one.column == "ward").domain is None
+
+
+def until_idle_but_values(qtbot: Any, window: Window) -> None:
+    qtbot.waitUntil(lambda: not [one for one in window.runner._current if one != "values"], timeout=20_000)
+    qtbot.wait(10)

@@ -46,6 +46,13 @@ def test_nothing_is_inside_without_a_licence_and_its_text(listed: tuple[licences
         assert one.licence and sum(len(text) for _, text in one.texts) > 200, one.name
 
 
+def test_what_begins_the_programs_is_listed(built: Path) -> None:
+    pytest.importorskip("PyInstaller")
+    (found,) = (one for one in licences.components(built) if one.name == "pyinstaller")
+    assert found.licence == "GPL-2.0-or-later WITH Bootloader-exception"
+    assert "bootloader" in found.texts[0][1].decode().lower()
+
+
 def test_a_package_without_a_licence_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bare = tmp_path / "bare-1.0.dist-info"
     bare.mkdir()
@@ -221,6 +228,7 @@ def test_installers_are_whole_and_the_same_twice(
     program = root / "opt" / "custos"
     assert (root / "usr" / "bin" / "custos").readlink() == Path("/opt/custos/custos")
     assert (program / "licences" / "numpy.txt").is_file()
+    assert "custos.toml" in (program / "README.md").read_text(encoding="utf-8")
     for line in (program / "SHA256SUMS").read_text().splitlines():
         digest, name = line.split("  ")
         assert hashlib.sha256((program / name).read_bytes()).hexdigest() == digest, name

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from engine.methods.datasets.seeds.filtering import crowd_where_bounded, distance_at_most, smallest_gap
+from engine.methods.datasets.seeds.filtering import distance_at_most
 from engine.methods.datasets.seeds.plan import plan_test
 from engine.privacy.many_runs import level_together
 from engine.privacy.mechanisms import SeededRows
@@ -26,15 +26,10 @@ def geometric_pass(size, *, k, rate):
 def test_example_5_1():
     epsilon, delta = one_row(40, 5, "0.8", 1)
     assert epsilon == pytest.approx(0.982, abs=5e-4) and delta < 2**-40
-    size = crowd_where_bounded(influence=1.02, people=10_000)
+    size = 1 / ((1 + 1 / 10_000) * 1.02 - 1)  # lemma 5.1: one person moves no probability by more than 1.02
     passing = geometric_pass(size, k=40, rate=0.8)
     assert size == pytest.approx(49.75, abs=0.01)
     assert (1 - passing) / (1 + passing) == pytest.approx(1e-4, abs=3e-5)
-
-
-def test_example_3_7():
-    assert smallest_gap(influence=3, epsilon=math.log(2)) == pytest.approx(math.sqrt(1.5))
-    assert smallest_gap(influence=1.01, epsilon=1) == 1
 
 
 def test_example_5_3():

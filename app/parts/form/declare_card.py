@@ -31,7 +31,6 @@ from app.parts.prose import Heading, Prose, name_label
 from app.state.study import Study
 from app.theme import mono_font, polish
 from app.work import marking
-from engine.methods.protocol import MAIN
 from engine.table.schema import Column, Domain, Kind
 
 CELL = 186  # pixels that a column needs at least
@@ -258,8 +257,7 @@ class DeclareHere:
         return next((one.source for one in self.form.parameters() if one.name == parameter), "")
 
     def _suggestion(self, source: str, name: str) -> Any:
-        suggestions = self.study.result("suggestions") or ()
-        return next((one for one in suggestions if source == MAIN and one.column == name), None)
+        return next((one for one in self.study.suggestions_of(source) if one.column == name), None)
 
     def ask(self, parameter: str, name: str, value: Any) -> None:
         """Ask for the values of a column; ``value`` is what the parameter becomes with it."""
@@ -284,9 +282,9 @@ class DeclareHere:
             schema = self.study.plan.schemas.get(self._source(self._asked[name][0]))
             if schema is None or name not in schema or schema.column(name).is_declared:
                 self.card.close_cell(name)
-        known = {one.column: one for one in self.study.result("suggestions") or ()}
         for parameter, picker in self.form.pickers().items():
-            picker.show_seen(known if picker.parameter.source == MAIN else {})
+            known = self.study.suggestions_of(picker.parameter.source)
+            picker.show_seen({one.column: one for one in known})
             picker.show_waiting(self._waiting(parameter))
         for parameter, line in self.form.lines.items():
             if isinstance(line.field, ColumnField):

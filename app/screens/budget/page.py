@@ -12,15 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.parts.cards import Card, NumberCard
 from app.parts.exact_field import ExactField, ScaleSlider, three_digits
-from app.parts.making import (
-    STRETCH,
-    add,
-    hidden,
-    make_button,
-    make_grid,
-    make_row,
-    name_widget,
-)
+from app.parts.making import STRETCH, add, hidden, make_button, make_grid, make_row, name_widget
 from app.parts.panel import Explanation, three
 from app.parts.prose import Prose
 from app.parts.table import DataTable
@@ -44,7 +36,7 @@ from engine.views import CurveView, as_table
 # --- The cost curve with its legend and the sentence about the window -----------------------------------
 
 
-class MoneyView(Card):
+class CostCurveCard(Card):
     """Curve, legend, window."""
 
     def __init__(self, runner: JobRunner, parent: QWidget | None = None) -> None:
@@ -179,7 +171,7 @@ class BudgetPage(Page):
         self.verdict = VerdictCard()
         self.verdict.jump.connect(lambda step: self.frame.go(step))
         self.topic(self.verdict, "verdict")
-        self.money_view = MoneyView(self.runner)
+        self.money_view = CostCurveCard(self.runner)
         self.topic(self.money_view.curve, "curve")
         add(self.body, self.verdict, self.money_view)
         yield

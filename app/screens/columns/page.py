@@ -27,6 +27,7 @@ from app.parts.making import (
 )
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Prose
+from app.parts.values_line import ValuesLine
 from app.screens.base import Page, Pieces
 from app.screens.columns import figures as column_figures
 from app.screens.columns.asking_unit import UnitQuestion
@@ -115,7 +116,9 @@ class ColumnsPage(Page):
         self.values = Values(self, self._editor)
         self.card = UnitCard()
         self.unit = UnitQuestion(self.card, self.study, self.runner)
-        self.body.addWidget(self.card)
+        self.all_values = ValuesLine(self.study, self.runner)
+        self.topic(self.all_values.button, "")
+        add(self.body, self.all_values, self.card)
         yield
         self._selecting = False
         self._tried: tuple[Any, ...] = ()
@@ -275,6 +278,7 @@ class ColumnsPage(Page):
         return self.table
 
     def enter(self) -> None:
+        self.all_values.show_values()
         self._fill()
         columns = self._columns()
         waiting = sum(self._undecided(column) for column in columns)

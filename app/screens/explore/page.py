@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -42,7 +42,7 @@ from engine.methods.values import resolve
 from engine.table.schema import Schema
 
 ACROSS, WIDE = 2, 880  # questions side by side, and the pixels that take them
-GAP = 40  # pixels beside a question: the space between two, and its part of the margins
+GAP = 70  # pixels beside a question: its circle, the space between two, and its part of the margins
 ABOVE = 120  # pixels of the question that stay in view above its answer
 
 
@@ -77,8 +77,8 @@ class ExplorePage(Page):
         self.list = QWidget()
         self.further = Fold("", "further-questions")
         self._lists = (
-            make_grid(self.list, across=2, down=2, margins=0),
-            make_grid(self.further.form, across=2, down=2, margins=0),
+            make_grid(self.list, across=2, down=6, margins=0),
+            make_grid(self.further.form, across=2, down=6, margins=0),
         )
         self.group = QButtonGroup(self)
         self.group.buttonClicked.connect(lambda button: self._choose(button.property("analysis")))
@@ -127,7 +127,8 @@ class ExplorePage(Page):
         self.choices = {choice.analysis.id: choice for choice in found}
         others = sorted(set(self.choices) - set(EVERYDAY))
         for name in (*EVERYDAY, *others):
-            button = name_widget(QRadioButton(words.say(f"analyses.{name}.question")), f"analysis-{name}")
+            question = words.say(f"analyses.{name}.question")
+            button = name_widget(QRadioButton(), f"analysis-{name}", question)
             button.setProperty("analysis", name)
             self.group.addButton(button)
             self.topic(button, f"analysis.{name}")
@@ -138,16 +139,16 @@ class ExplorePage(Page):
         self._choose(first.property("analysis"))
 
     def _lay_questions(self) -> None:
-        """Put the questions side by side where there is room for two."""
+        """Put the questions side by side where there is room for two; long ones go on in a second line."""
         buttons = self.group.buttons()
+        across = ACROSS if self.viewport().width() >= WIDE else 1
+        room = self.viewport().width() // across - GAP
         everyday, others = buttons[: len(EVERYDAY)], buttons[len(EVERYDAY) :]
         for grid, shown in zip(self._lists, (everyday, others), strict=True):
-            needed = sum(
-                max((one.sizeHint().width() for one in shown[start::ACROSS]), default=0) + GAP
-                for start in range(ACROSS)
-            )
-            across = ACROSS if self.viewport().width() >= max(WIDE, needed) else 1
+            for column in range(ACROSS):
+                grid.setColumnStretch(column, 1 if column < across else 0)
             for place, button in enumerate(shown):
+                button.setText(_on_two_lines(button.accessibleName(), button.fontMetrics(), room))
                 grid.addWidget(button, place // across, place % across)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -360,6 +361,15 @@ class ExplorePage(Page):
                 ),
             )
         return super().explain(topic)
+
+
+def _on_two_lines(text: str, metrics: QFontMetrics, room: int) -> str:
+    """Return a text that is wider than so many pixels on two lines that are about as long."""
+    if metrics.horizontalAdvance(text) <= room:
+        return text
+    parts = text.split(" ")
+    halves = [(" ".join(parts[:at]), " ".join(parts[at:])) for at in range(1, len(parts))]
+    return "\n".join(min(halves, key=lambda half: max(map(metrics.horizontalAdvance, half)), default=(text,)))
 
 
 PAGE = ExplorePage

@@ -30,6 +30,7 @@ from app.parts.making import (
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
+from app.parts.values_line import ValuesLine
 from app.screens.base import Page
 from app.screens.load.asks import (
     Reading,
@@ -42,12 +43,32 @@ from app.screens.load.asks import (
 from app.screens.load.preparation import PreparationSteps
 from app.screens.load.reading_options import ReadingOptions
 from app.screens.load.server_card import ServerCard
+from app.screens.load.together_card import TogetherCard
 from app.state.files import names_server
+from app.state.flow import ROWS_PER_PERSON, UNIT
 from app.state.settings import data_folder
+from app.work import marking
+from app.work.jobs import SHORT
+from app.work.together import (
+    PARTS,
+    Together,
+    count,
+    of_plan,
+    plan_of,
+    read_together,
+    sheets_of,
+    with_cap,
+    with_part,
+    with_person,
+    with_record,
+)
+from app.work.values import SLOT as VALUES
+from app.work.values import of_part, start_values
 from engine import texts
 from engine.errors import EngineError
 from engine.methods.protocol import MAIN
 from engine.release.plan import FileReference
+from engine.table.schema import Role
 
 # --- What was noticed in the rows -----------------------------------------------------------------------
 
@@ -127,10 +148,25 @@ class LoadPage(Page):
         self.drop = self._build_drop()
         self.server = self._build_server()
         self._wants_server = False
+        self._shown_together: Any = None
+        self._addressed = ""  # the file of a server that is shown
         self._listed: Any = None  # what was asked for the list of tables
         add(self.body, (self.drop, 1), (self.server, 1))
         self.loaded = QWidget()
         column = make_column(inside=self.loaded, spacing=16, margins=0)
+        self.values = ValuesLine(self.study, self.runner)
+        self.topic(self.values.button, "values")
+        column.addWidget(self.values)
+        self.together = TogetherCard()
+        self.together.part.connect(lambda name, part: self._hang(with_part, name, part))
+        self.together.person.connect(lambda name, column: self._hang(with_person, name, column))
+        self.together.record.connect(lambda part, column: self._hang(with_record, part, column))
+        self.together.cap.connect(self._take_cap)
+        self.together.alone.connect(self._go_alone)
+        column.addWidget(self.together)
+        self.sheets = hidden(make_button("", "all_sheets", self._take_sheets, look="chip"))
+        self.topic(self.sheets, "together")
+        add(column, align_left(self.sheets))
         self.rows = name_widget(DataTable(words.say("app.load.first_rows")), "first_rows")
         self.rows.setMinimumHeight(TABLE[0])
         self.topic(self.rows, "rows")
@@ -255,6 +291,8 @@ class LoadPage(Page):
     def enter(self) -> None:
         raw = self.study.result("raw")
         table = self.study.table or raw  # a step that was refused leaves the table as it was read
+        if raw is None and self._needs_password:
+            self._show_address()
         self.server.setVisible(raw is None and (self._wants_server or self._needs_password))
         self.drop.setVisible(MAIN not in self.study.plan.files and not self._wants_server)
         self.asked.show_asked(self.study.asked)
@@ -264,6 +302,8 @@ class LoadPage(Page):
             self.subtitle.say(words.say("app.load.subtitle"))
             self._shown = None
             return
+        self.values.show_values()
+        self._show_together()
         if self._shown is not table:
             self._shown = table
             self._show(raw, table)
@@ -280,17 +320,28 @@ class LoadPage(Page):
 
     def _ask_password(self) -> None:
         """Ask for the password of the server that a plan names, where its file can be read."""
+        self._addressed = ""
+        self.enter()
+
+    def _show_address(self) -> None:
+        """Show where the table of the plan is, once: what is typed afterwards stays."""
+        path = self.study.plan.files[MAIN].path
+        if path == self._addressed:
+            return
+        self._addressed = path
         try:
-            self.server.show_address(read_address(self.study.plan.files[MAIN].path))
+            self.server.show_address(read_address(path))
         except EngineError as error:
             self.refuse(error)
             self._give_up(self.study.plan)
-        self.enter()
 
     def read_again(self) -> None:
         """Draw the sample anew, by the column that is now said to tell people apart."""
         if not self.runner.busy(self.id):
             self._read()
+
+    def leave(self) -> None:
+        self.server.forget_password()
 
     def first_focus(self) -> QWidget | None:
         return self.choose if self.study.table is None else None
@@ -306,6 +357,9 @@ class LoadPage(Page):
     def take_file(self) -> Callable[[str], None]:
         return self._dropped
 
+    def take_files(self) -> Callable[[list[str]], None]:
+        return self.open_paths
+
     def _dropped(self, path: str) -> None:
         """A plan is opened as on the first screen; anything else is another table for this one."""
         (self.frame.open_file if path.lower().endswith(".json") else self.open_path)(path)
@@ -313,7 +367,7 @@ class LoadPage(Page):
     def open_path(self, path: str, password: str | None = None) -> None:
         """Take another file; its columns keep what was said about columns of the same name."""
         self.clear_notice()
-        self.study.forget_server()
+        self.study.forget_opened()
         self.study.password = password
         before = self.study.plan.files.get(MAIN)
         self.study.decide(files={**self.study.plan.files, MAIN: FileReference(path)}, preparation=())
@@ -321,7 +375,106 @@ class LoadPage(Page):
             self.study.forget_file()
         self._ask_password() if self._needs_password else self._read()
 
+    # --- several tables at once -----------------------------------------------------------------------
+
+    def open_paths(self, paths: Sequence[str]) -> None:
+        """Take several files as tables of one register; one alone as ever."""
+        if len(paths) == 1:
+            self.open_path(paths[0])
+        elif paths:
+            self._open_together([FileReference(path) for path in sorted(paths)])
+
+    def _take_sheets(self) -> None:
+        sheets = getattr(self.study.result("detection"), "sheets", ())
+        self._open_together(sheets_of(self.study.plan.files[MAIN].path, sheets))
+
+    def _open_together(self, references: Sequence[FileReference]) -> None:
+        self.clear_notice()
+        self.work(
+            read_together,
+            references,
+            done=self._opened_together,
+            doing=words.say("app.load.together.reading", count=len(references)),
+        )
+
+    def _opened_together(self, together: Together) -> None:
+        self.study.forget_opened()
+        for one in together.tables.values():
+            self.study.looked[one.file.path] = one.digest
+        self._take_together(together)
+
+    def _hang(self, change: Callable[..., Together], *said: str) -> None:
+        """Take another way in which the tables hang together, and count what hangs on what."""
+        self._take_together(change(self.study.linked, *said))
+
+    def _take_together(self, together: Together) -> None:
+        plan = plan_of(self.study.plan, together)
+        is_other = plan.files.get(MAIN) != self.study.plan.files.get(MAIN)
+        self.study.linked = together
+        steps = () if is_other else self.study.plan.preparation
+        linked = self._linked(together)
+        self.study.decide(files=plan.files, schemas=plan.schemas, parameters=linked, preparation=steps)
+        self._recount()
+        if is_other and MAIN in plan.files:
+            self._read()
+        self.enter()
+
+    def _linked(self, together: Together) -> dict[str, Any]:
+        """Return the parameters, with the columns by which tables hang where the method asks for them."""
+        plan, method = self.study.plan, self.study.method
+        names = set() if method is None else {one.name for one in method.parameters}
+        return {
+            **plan.parameters,
+            **{name: one for name, one in together.parameters.items() if name in names},
+        }
+
+    def _recount(self) -> None:
+        self.runner.start(
+            count,
+            self.study.linked,
+            done=self._counted,
+            failed=self.refuse,
+            slot="load.together",
+            lane=SHORT,
+        )
+
+    def _counted(self, together: Together) -> None:
+        if self.study.linked is not None and self.study.linked.hanging == together.hanging:
+            self.study.linked = together
+            self.enter()
+
+    def _show_together(self) -> None:
+        """Show the tables as the plan says; what was undone there is counted again."""
+        together, plan = self.study.linked, self.study.plan
+        if together is not None:
+            now = of_plan(together, plan)
+            if now.hanging != together.hanging:
+                self.study.linked = together = now
+                self._recount()
+        shown = (together, plan.schemas)
+        if shown != self._shown_together:
+            self._shown_together = shown
+            self.together.show_together(together, plan)
+            for field in self.together.fields:
+                self.topic(field, "together")
+        sheets = getattr(self.study.result("detection"), "sheets", ())
+        self.sheets.setVisible(together is None and len(sheets) > 1)
+        self.sheets.setText(words.say("app.load.together.sheets", count=len(sheets)))
+
+    def _take_cap(self, part: str, rows: int) -> None:
+        self.study.decide(schemas=with_cap(self.study.plan, part, rows).schemas)
+        self.enter()
+
+    def _go_alone(self) -> None:
+        """Keep the table of the people alone."""
+        self.study.linked = None
+        files = {MAIN: self.study.plan.files[MAIN]}
+        schemas = {name: one for name, one in self.study.plan.schemas.items() if name not in PARTS[1:]}
+        self.study.decide(files=files, schemas=schemas)
+        self.enter()
+
     def _read(self) -> None:
+        self.runner.cancel(VALUES)  # of the sample before
         plan = self.study.plan
         name = Path(plan.files[MAIN].path).name
         raw = self.study.result("raw")
@@ -344,9 +497,11 @@ class LoadPage(Page):
             return
         self.clear_notice()
         with self.study.by_itself(), self.study.together():
-            if reading.schema != plan.schema:
-                self.study.decide(schemas=plan.with_schema(reading.schema).schemas)
-            self.study.replace_questions(reading.questions)
+            schema = self._with_person(reading.schema)
+            if schema != plan.schema:
+                self.study.decide(schemas=plan.with_schema(schema).schemas)
+            asked = {ROWS_PER_PERSON} if schema.person_key != reading.schema.person_key else set()
+            self.study.replace_questions((reading.questions - ({UNIT} if asked else set())) | asked)
             now = self.study.plan
             if reading.looked is not None:
                 self.study.forget_file()
@@ -355,9 +510,25 @@ class LoadPage(Page):
                     self.study.asked += [*filter(None, (self._listed,)), reading.looked.asked]
                     self._listed = None
                     self.server.forget_password()
+                self.study.store("looked", reading.looked, now)
             for part in ("part", "detection", "raw", "suggestions", "table", "keys"):
                 self.study.store(part, getattr(reading, part), now)
+            known = of_part(reading.part, len(reading.raw.names))
+            if reading.looked is not None and known is not None:
+                self.study.store(VALUES, known, now)
+        if reading.looked is not None and reading.part is not None and reading.looked.asked:
+            start_values(self.study, self.runner)
         self.refresh_explanation()
+
+    def _with_person(self, schema: Any) -> Any:
+        """Return what is declared of the people with the column by which other tables hang on them."""
+        together = self.study.linked
+        own = None if together is None else together.at(MAIN)
+        name = "" if own is None else together.hanging.person.get(own.name, "")
+        known = schema.person_key
+        if not name or name not in schema or (known is not None and known.name == name):
+            return schema
+        return marking.with_roles(schema, [name], Role.PERSON_KEY)
 
     def _read_failed(self, error: Exception, plan: Any) -> None:
         self.refuse(error)
@@ -426,9 +597,9 @@ class LoadPage(Page):
 
     def _ask(self) -> None:
         dialog = QFileDialog(self, words.say("app.load.choose"), "", words.say("app.load.filter"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self.open_path)
+        dialog.filesSelected.connect(self.open_paths)
         dialog.open()
 
     def _ask_folder(self) -> None:

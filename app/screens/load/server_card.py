@@ -53,13 +53,13 @@ class ServerCard(Card):
             field = make_field(f"server-{name}", secret=name == "password", most=300)
             field.setPlaceholderText(words.say(f"app.load.server.example.{name}"))
             field.textEdited.connect(lambda text: self._edited())
-            field.returnPressed.connect(lambda: self.connect_to.click())
+            field.returnPressed.connect(self._enter)
             label = make_label(words.say(f"app.load.server.{name}"), pixels=12, tone="quiet", buddy=field)
             field.setAccessibleName(label.text())
-            line, column = 2 * (place // ACROSS), place % ACROSS
-            grid.addWidget(label, line, column)
-            grid.addWidget(field, line + 1, column)
-            grid.setColumnStretch(column, 1)
+            above, across = 2 * (place // ACROSS), place % ACROSS
+            grid.addWidget(label, above, across)
+            grid.addWidget(field, above + 1, across)
+            grid.setColumnStretch(across, 1)
             self.fields[name] = field
         self.fields["port"].setText(PORT)
         self.connect_to = make_button("", "server-connect", self._connect, look="primary")
@@ -74,6 +74,7 @@ class ServerCard(Card):
             QListWidget(), "server-relations", words.say("app.load.server.relations")
         )
         self.relations.setMinimumHeight(120)
+        self.relations.setSpacing(4)
         self.relations.itemActivated.connect(lambda item: self._open())
         self.relations.currentItemChanged.connect(lambda now, before: self._enable())
         self.open_table = make_button(
@@ -81,7 +82,7 @@ class ServerCard(Card):
         )
         line = make_row(self.open_table, STRETCH)
         make_column(self.heading_found, self.relations, line, inside=self.found, spacing=8, margins=0)
-        self.body.addWidget(self.found)
+        add(self.body, (self.found, 1000), STRETCH)
         self._enable()
 
     def show_address(self, address: Any) -> None:
@@ -133,6 +134,10 @@ class ServerCard(Card):
         more = {"ca": self.fields["ca"].text().strip()} if self.fields["ca"].text().strip() else {}
         port = int(self.fields["port"].text())
         return {"kind": "postgresql", **said, "port": port, "relation": relation, **more}
+
+    def _enter(self) -> None:
+        if self.connect_to.isEnabled():
+            self._connect()
 
     def _connect(self) -> None:
         tells = self.chosen if self._relation else self.listed

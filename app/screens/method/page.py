@@ -11,14 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QButtonGroup,
-    QHBoxLayout,
-    QPushButton,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app import words
 from app.parts.cards import Card
@@ -606,9 +599,7 @@ class MethodPage(Page):
         ahead = self.selected if self.lists_ways else thing and thing.default and thing.default.method.id
         method = next((one.method for one in self.offers if one.method.id == ahead), None)
         if method is not None and self.choosing:
-            self.form.make_ready(
-                f"methods.{method.id}", flow.asked_parameters(method), self.study.plan.schemas
-            )
+            self.form.make_ready(f"methods.{method.id}", self._asked(method), self.study.plan.schemas)
 
     def _find(self) -> None:
         if self.choosing:
@@ -646,6 +637,9 @@ class MethodPage(Page):
             }
             values = {name: value for name, value in plan.parameters.items() if name in same}
             values = self._kept.get(method.id, values)
+            if self.study.linked is not None:  # how the tables hang together was said when they were opened
+                found, names = self.study.linked.parameters, {one.name for one in method.parameters}
+                values = {name: column for name, column in found.items() if name in names} | values
             taken = {"method": method.id, "method_version": method.version, "parameters": values}
             self.study.decide(**taken, measures=())  # those that were named are about the former one
         else:
@@ -760,7 +754,7 @@ class MethodPage(Page):
         self.says["guarantee"].say(words.say(f"promises.{kind}.sentence"))
         for name in ("recipient_can", "recipient_cannot"):
             self.says[name].say(words.say(f"{base}.{name}"))
-        asked = flow.asked_parameters(method)
+        asked = self._asked(method)
         later = {one.name for one in method.parameters if one not in asked}
         problems = [one for one in self.study.problems() if one.parameter not in {BUDGET, *later}]
         plan = self.study.plan
@@ -782,6 +776,10 @@ class MethodPage(Page):
         if not self.sizes.hasFocus():
             self.sizes.setText(", ".join(f"{one}" for one in plan.declared_sizes))
             self.sizes_wrong.hide()
+
+    def _asked(self, method: Any) -> tuple[Any, ...]:
+        """Return what the form asks: about further tables, too, where they were opened with the first one."""
+        return flow.asked_parameters(method, together=self.study.has_all_tables)
 
     def _topics_of_form(self) -> bool:
         return any(line.part in self._topics for line in self.form.lines.values())

@@ -11,12 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QLineEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from app import words
 from app.parts.cards import Card, NumberCard, pill
@@ -31,13 +26,12 @@ from app.parts.making import (
     make_column,
     make_field,
     make_grid,
-    make_label,
     make_row,
     name_widget,
     turn,
 )
 from app.parts.panel import Explanation, Part, three
-from app.parts.prose import Prose, name_label, tell_whole
+from app.parts.prose import Heading, Prose, name_label, tell_whole
 from app.parts.trial.solution import steps_words
 from app.parts.verdict_card import VerdictCard, remedy_words
 from app.parts.views import make_view
@@ -81,14 +75,12 @@ class ShapeCard(Card):
         self.setObjectName("shape")
         self._runner = runner
         self.is_drawn = False  # something is drawn, which needs the whole width
-        row = QHBoxLayout()
-        title = make_label(words.say("app.preview.shape.heading"), pixels=13, weight=600)
+        title = Heading(words.say("app.preview.shape.heading"), size="card")
         self.pill = pill(words.say("app.preview.shape.invented"))
-        add(row, title, STRETCH, self.pill)
-        self.body.addLayout(row)
+        self.body.addLayout(make_row((title, 1), self.pill))
         self.note = name_widget(Prose(tone="quiet", pixels=12), "shape-note")
         self._parts = make_column(spacing=8)
-        add(self.body, self.note, self._parts)
+        add(self.body, self.note, self._parts, STRETCH)
         self.hide()
 
     def show_shape(self, mock: Any, *, rows: Any, is_bounded: bool = True, tried: str = "") -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import words
@@ -29,7 +29,8 @@ from app.screens.release.summary import SHOWN, Measured
 from app.theme import text_font, theme
 
 ROW, DOT, BAND = 32, 4.5, 8.0  # pixels
-NAME, WRITTEN, MARGIN, GAP = 0.36, 64, 58, 12
+WRITTEN, MARGIN, GAP = 64, 58, 12
+LEAST_BAND = 140  # pixels that names leave to the bands
 MOST_POINTS = 1  # things to look at on the first screen; all of them stand with the further tables
 
 
@@ -56,6 +57,12 @@ class Bands(Painted):
         self.updateGeometry()
         self.update()
 
+    def name_width(self) -> float:
+        """Return the pixels of the names: what the longest needs, where it leaves room for the bands."""
+        metrics = QFontMetrics(text_font(13))
+        needed = max((metrics.horizontalAdvance(one.name) + 2 for one in self.lines), default=0)
+        return min(float(needed), self.width() - LEAST_BAND - WRITTEN - MARGIN - 2 * GAP)
+
     def tip_at(self, place: QPointF) -> str | None:
         at = int(place.y() // ROW)
         one = self.lines[at] if 0 <= at < len(self.lines) else None
@@ -65,7 +72,8 @@ class Bands(Painted):
         if not self.lines:
             return
         tokens, wide = theme.tokens(), float(self.width())
-        begin, end = NAME * wide + GAP, wide - WRITTEN - MARGIN - GAP
+        named = self.name_width()
+        begin, end = named + GAP, wide - WRITTEN - MARGIN - GAP
         low = min(0.0, *(one.low for one in self.lines))
         high = max(0.0, *(one.high for one in self.lines))
         scale = (end - begin - 2 * DOT) / ((high - low) or 1.0)
@@ -91,8 +99,7 @@ class Bands(Painted):
             painter.setFont(text_font(13))
             painter.setPen(tokens.colour("quiet" if one.is_silent else "text"))
             flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-            name = cut(painter, one.name, NAME * wide)
-            painter.drawText(QRectF(0, top, NAME * wide, ROW), flags, name)
+            painter.drawText(QRectF(0, top, named, ROW), flags, cut(painter, one.name, named))
             painter.setFont(text_font(13, 400 if one.is_silent else 600, tabular=True))
             painter.drawText(QRectF(wide - WRITTEN - MARGIN, top, WRITTEN, ROW), LEFTWARDS, one.written)
             painter.setFont(text_font(12, tabular=True))

@@ -9,13 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLineEdit,
-    QProgressBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
 from app import words
 from app.parts.asked_card import AskedCard
@@ -130,7 +124,6 @@ class RowsBeside(Card):
 LOOK_EVERY = 50  # milliseconds
 FIGURES = 4  # on the first screen
 WIDE = 760  # pixels: from here on the parts stand side by side
-MOST_ACROSS = 4  # columns of a table on the first screen
 SLOT = "release"  # the window asks for it before it closes
 SEALING_REFUSED = ("policy.sealed", "sealing.secret")
 MOST_KNOWN = 1_000  # earlier releases that a new one is compared with
@@ -583,7 +576,7 @@ class ReleasePage(Page):
         is_rows = not lines and bool(first)
         empty(self.left.rows)
         if is_rows:
-            self.left.rows.addWidget(self._table_of(first[0], across=MOST_ACROSS))
+            self.left.rows.addWidget(self._table_of(first[0]))
         views = tuple(view for view in outcome.bundle.views if not _is_counted(view))
         if not lines and not is_rows:
             self.left.rows.addWidget(self._shown_small(views))
@@ -621,9 +614,7 @@ class ReleasePage(Page):
             outcome = self.study.result("bundle")
             names = [name for name, _, _ in outcome.facts["files"].get("release", ())]
             return Prose(words.say("app.release.files", files=", ".join(names)))
-        few = replace(found, rows=found.rows[:SHOWN], headings=found.headings[:MOST_ACROSS])
-        few = replace(few, rows=tuple(row[:MOST_ACROSS] for row in few.rows))
-        return TableBody(few)
+        return TableBody(replace(found, rows=found.rows[:SHOWN]))
 
     def _stays_here(self, outcome: Outcome) -> tuple[list[str], str]:
         """Return what must not be handed over, and what is spent for good."""
@@ -714,19 +705,12 @@ class ReleasePage(Page):
             )
             yield "learnt", heading("learnt"), f"50 % → {percent(shown)}", said, ""
 
-    def _table_of(self, first: tuple[str, list[list[str]], int], across: int | None = None) -> QWidget:
-        """Return the first lines of a table that leaves row by row, with labels of the code book.
-
-        ``across`` is how many of its columns there is room for.
-        """
+    def _table_of(self, first: tuple[str, list[list[str]], int]) -> QWidget:
+        """Return the first lines of a table that leaves row by row, with labels of the code book."""
         name, lines, rows = first
         card = name_widget(QWidget(), f"first-{name}")
-        shown = [tuple(line[:across]) for line in (lines[0], *self._labelled(lines))]
-        table = TableBody(TableView(name, shown[0], tuple(shown[1:])))
-        values = {"file": name, "count": len(lines) - 1, "rows": rows}
-        cut = across is not None and len(lines[0]) > across
-        values |= {"across": across, "columns": len(lines[0])} if cut else {}
-        said = words.say(f"app.release.first{'_columns' if cut else ''}", **values)
+        table = TableBody(TableView(name, tuple(lines[0]), tuple(map(tuple, self._labelled(lines)))))
+        said = words.say("app.release.first", file=name, count=len(lines) - 1, rows=rows)
         add(make_column(inside=card, spacing=6, margins=0), Prose(said, tone="quiet", pixels=12), table)
         self.topic(table, "first")
         return card
@@ -774,7 +758,7 @@ def _part(name: str) -> QWidget:
     """Return the head of a part: what it is, and whether it leaves or stays."""
     line = QWidget()
     row = make_row(inside=line, margins=(0, 10, 0, 0))
-    add(row, Heading(words.say(f"app.release.part.{name}"), size="side"), STRETCH)
+    add(row, (Heading(words.say(f"app.release.part.{name}"), size="side"), 1))
     row.addWidget(pill(words.say(f"app.release.pill.{name}")))
     return line
 

@@ -21,13 +21,7 @@ from app.parts.views.table import TableBody
 from app.parts.wrapping import Wrapping
 from app.screens.base import Page
 from app.theme import mono_font
-from app.work.releasing import (
-    check_bundle,
-    is_sealed,
-    open_what_stays,
-    seal_what_stays,
-    write_beside,
-)
+from app.work.releasing import check_bundle, is_sealed, open_what_stays, seal_what_stays, write_beside
 from app.work.sealing import seals_known
 from engine.bounded import PAPER, read_bytes, read_text
 from engine.bounded import SUMS as LARGEST_SUMS

@@ -96,9 +96,9 @@ class ExposedCard(Card):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("exposed")
-        head = make_row(Heading(words.say("app.risk.exposed.heading"), size="card", tone="quiet"))
+        heading = Heading(words.say("app.risk.exposed.heading"), size="card", tone="quiet")
         self.open = make_button(press=self._toggle, look="link")
-        add(head, pill(words.say("app.risk.exposed.stays")), STRETCH, self.open)
+        head = make_row((heading, 1), pill(words.say("app.risk.exposed.stays")), self.open)
         self.sentence = Prose(tone="quiet")
         add(self.body, head, self.sentence)
         self.lines = QWidget()

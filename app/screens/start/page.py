@@ -25,14 +25,7 @@ from app.state.files import open_plan
 from app.theme import polish
 from app.words.money import written_day
 from app.work.checking import check_computer, save_page
-from app.work.sealing import (
-    change_seals,
-    people_known,
-    seals_known,
-    seals_wanted,
-    set_up_seals,
-    use_people,
-)
+from app.work.sealing import change_seals, people_known, seals_known, seals_wanted, set_up_seals, use_people
 from engine.errors import EngineError
 from engine.release.plan import Plan
 
@@ -195,6 +188,9 @@ class StartPage(Page):
 
     def take_file(self) -> Callable[[str], None]:
         return self.frame.open_file
+
+    def take_files(self) -> Callable[[list[str]], None]:
+        return self.frame.open_files
 
     def first_focus(self) -> QWidget | None:
         if not self.first.ends.isHidden():

@@ -68,7 +68,8 @@ class TablesPage(Page):
     def _show_form(self) -> None:
         method, plan = self.study.method, self.study.plan
         absent = any(one.required and one.name not in plan.schemas for one in flow.further_sources(method))
-        asked = flow.of_tables(method) if method is not None and not absent else ()
+        together = self.study.has_all_tables
+        asked = flow.of_tables(method, together=together) if method is not None and not absent else ()
         self.asked.setVisible(bool(asked))
         if method is None or not asked:
             return

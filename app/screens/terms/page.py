@@ -146,7 +146,8 @@ class TermsPage(Page):
     def _show_loss(self, loss: Any, posterior: Any, price: Any) -> None:
         pays = flow.spends(self.study.method)
         self.cards["spends"].heading.setText(words.say(f"app.terms.{'spends' if pays else 'level'}.heading"))
-        delta = words.say("app.terms.spends.delta", delta=words.signed(f"{float(loss.delta):.2g}")) if loss.delta else ""
+        written = words.signed(f"{float(loss.delta):.2g}")
+        delta = words.say("app.terms.spends.delta", delta=written) if loss.delta else ""
         holding = self.study.plan.holding
         self.cards["spends"].show_number(
             f"ε\u00a0{level(loss.epsilon)}",

@@ -49,15 +49,7 @@ from engine.methods.datasets.solution import (
 from engine.methods.kinds import Changes
 from engine.methods.once import once
 from engine.methods.parameters import Problem
-from engine.methods.protocol import (
-    Context,
-    Family,
-    Inside,
-    Method,
-    Release,
-    Rows,
-    Spends,
-)
+from engine.methods.protocol import Context, Family, Inside, Method, Release, Rows, Spends
 from engine.methods.shared.rows import hierarchy_of, leaving
 from engine.methods.trying import Candidate, MapLadder, SolutionMap, Tried
 from engine.privacy.promise import Unit

@@ -13,14 +13,7 @@ from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.datasets.gaussian_cells.counted import Rows as Read
 from engine.methods.datasets.gaussian_cells.learning import learn
-from engine.methods.datasets.gaussian_cells.plan import (
-    CELLS,
-    MOST_TOGETHER,
-    SPREAD,
-    Plan,
-    Sets,
-    relation_off,
-)
+from engine.methods.datasets.gaussian_cells.plan import CELLS, MOST_TOGETHER, SPREAD, Plan, Sets, relation_off
 from engine.methods.datasets.gaussian_cells.shapes import Model, draw_rows
 from engine.methods.datasets.marginal_model.agreement import GAUSSIAN as GAUSSIAN_NOISE
 from engine.methods.datasets.marginal_model.agreement import LAPLACE as LAPLACE_NOISE

@@ -271,7 +271,7 @@ def _prepare(table: Table, design: Imputation) -> Work:
         most = MOST_CLASSES if name in drawn and options.synthesiser in CLASSIFYING else MOST_LEVELS
         if isinstance(one, Levels) and one.size > most:
             raise InputRefused(f"{ID}.too_many_levels", column=name, most=most)
-    _check_variety({name: variables[name] for name in drawn}, options.least_people)
+    check_variety({name: variables[name] for name in drawn}, options.least_people)
     replaced = {name: _where(table, design, name) for name in drawn}
     if rules.broken(cells).mean() > MOST_BROKEN:
         raise InputRefused(f"{ID}.contradicted")
@@ -285,7 +285,7 @@ def _prepare(table: Table, design: Imputation) -> Work:
     return Work(cells, variables, tuple(order), given, replaced, training, rules, is_full)
 
 
-def _check_variety(variables: Mapping[str, Variable], least: int) -> None:
+def check_variety(variables: Mapping[str, Variable], least: int) -> None:
     """Refuse columns of which every invented row would say the same."""
     uniform = {name: one.uniform for name, one in variables.items()}
     for code in ("all_rare", "all_missing", "one_value"):

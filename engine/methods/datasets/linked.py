@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from engine import arrays
 from engine.methods import option
@@ -21,6 +20,22 @@ from engine.methods.budget import (
     required_budget,
     takes_gaussian,
 )
+from engine.methods.datasets.linked_tables import (
+    DETAIL_COLUMNS,
+    DETAILS,
+    ID,
+    LATER,
+    MOST_DETAILS,
+    MOST_RECORDS,
+    ORDER,
+    PEOPLE_COLUMNS,
+    RECORD,
+    RECORD_COLUMNS,
+    RECORD_OF,
+    RECORDS,
+    LinkedTables,
+    rising,
+)
 from engine.methods.datasets.marginal_model.given import draw_given
 from engine.methods.datasets.marginal_model.junction_tree import Attributes, cells_with
 from engine.methods.datasets.marginal_model.rounds import Learnt, count_cells, learn
@@ -31,51 +46,25 @@ from engine.methods.datasets.synthesis.misplaced import forecast_misplaced, shar
 from engine.methods.filling import USELESS, Judged
 from engine.methods.once import once
 from engine.methods.parameters import Problem
-from engine.methods.protocol import (
-    MAIN,
-    Context,
-    DictionaryEntry,
-    Expected,
-    Family,
-    Forecast,
-    Reference,
-    Release,
-    Rows,
-    Shape,
-    Source,
-    TableArtefact,
-)
-from engine.methods.shared.cells import level_problems
-from engine.methods.shared.column_cells import BINS, CELL_KINDS, ColumnCells, cells_of, is_listed
+from engine.methods.protocol import MAIN, Context, Expected, Forecast, Reference, Release
+from engine.methods.shared.column_cells import BINS, ColumnCells
 from engine.methods.shared.histories import GRID, Weighing
-from engine.methods.shared.linked_rows import LinkedRows, read_linked
+from engine.methods.shared.linked_rows import LinkedRows
 from engine.methods.shared.margins import MARGINS, smallest_margin
 from engine.methods.shared.promise import promise
-from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.events import Sequential
 from engine.privacy.promise import WEIGHED, Promise
-from engine.table.schema import Kind, Role
 from engine.views import TableView, Text
 
 if TYPE_CHECKING:
     from engine.privacy.noise import Noise
-    from engine.table.schema import Column, Schema
     from engine.table.table import Table
 
 Integers = arrays.Integers
 
-ID = "datasets.linked"
-RECORDS, DETAILS = "records", "details"
-COLUMNS = {MAIN: "columns", RECORDS: "record_columns", DETAILS: "detail_columns"}
-"""By source, the parameter that names what leaves of it."""
 ABOUT = {MAIN: "about_people", RECORDS: "about_records", DETAILS: "about_details"}
-LATER = "later"
-"""The model of records that another one stands before; `RECORDS` is then that of first ones."""
 SHARES = {MAIN: 6, RECORDS: 4, LATER: 5, DETAILS: 5}
 """How the budget is divided between the models that there are."""
-ORDERS = (Kind.DATE, Kind.MOMENT, Kind.INTEGER, Kind.NUMBER)
-NUMBERED = tuple(role for role in Role if role is not Role.PERSON_KEY)
-MOST_CELLS = 5_000
 EVERYWHERE = 1e-6
 """Rows in each cell of what is given, so that none is thought impossible."""
 MOST_ROWS = 1_000_000
@@ -151,7 +140,7 @@ class Part:
         return found
 
 
-class Linked(ManySums):
+class Linked(LinkedTables, ManySums):
     """Invented people, their records and the details of these, from noisy tables over all of them together.
 
     Notes
@@ -172,12 +161,9 @@ class Linked(ManySums):
     """
 
     id = ID
-    family = Family.DATASET
     promises = ("approximate_dp", "pure_dp")
-    sources = (Source(), Source(RECORDS, Shape.EVENTS), Source(DETAILS, Shape.EVENTS, required=False))
-    rows = Rows.SYNTHETIC
     invented = True
-    counts_people = True
+    of_details = ("record", "record_of", "about_details")
     published = Reference(
         "McKenna, Mullins, Sheldon, Miklau: AIM: an adaptive and iterative mechanism for differentially "
         "private synthetic data (2022)",
@@ -185,24 +171,18 @@ class Linked(ManySums):
         "arXiv:2201.12677",
     )
 
-    class Options(option.Options):
-        columns: option.Names = option.columns(
-            minimum=1, maximum=50, column_kinds=CELL_KINDS, needs_domain=True
-        )
+    class Options(LinkedTables.Options, own_first=True):
+        columns: option.Names = PEOPLE_COLUMNS
         about_people: int = option.integer(minimum=10, maximum=10**9)
-        record_columns: option.Names = option.columns(
-            minimum=1, maximum=50, column_kinds=CELL_KINDS, needs_domain=True, source=RECORDS
-        )
+        record_columns: option.Names = RECORD_COLUMNS
         about_records: int = option.integer(minimum=10, maximum=10**9)
-        order: str | None = option.column(column_kinds=ORDERS, optional=True, source=RECORDS)
-        most_records: int = option.integer(default=10, minimum=1, maximum=200)
-        detail_columns: option.Names = option.columns(
-            optional=True, maximum=50, column_kinds=CELL_KINDS, needs_domain=True, source=DETAILS
-        )
+        order: str | None = ORDER
+        most_records: int = MOST_RECORDS
+        detail_columns: option.Names = DETAIL_COLUMNS
         about_details: int | None = option.integer(optional=True, minimum=10, maximum=10**9)
-        record: str | None = option.column(column_roles=NUMBERED, optional=True, source=RECORDS)
-        record_of: str | None = option.column(column_roles=NUMBERED, optional=True, source=DETAILS)
-        most_details: int = option.integer(default=10, minimum=1, maximum=200)
+        record: str | None = RECORD
+        record_of: str | None = RECORD_OF
+        most_details: int = MOST_DETAILS
         noise: str = NOISE
         bins: int = BINS
 
@@ -210,107 +190,24 @@ class Linked(ManySums):
 
     # --- declarations ------------------------------------------------------------------------------
 
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """The sources that have a part."""
-        return (MAIN, RECORDS, DETAILS) if self.options.detail_columns else (MAIN, RECORDS)
-
-    def schema_of(self, source: str) -> Schema:
-        """Return what is declared about a table."""
-        return self.request.schemas[source]
-
-    def columns_of(self, source: str) -> list[Column]:
-        """Return the columns of a table that leave."""
-        return [self.schema_of(source).column(name) for name in self.values[COLUMNS[source]]]
-
     @once
     def further_problems(self) -> list[Problem]:
-        given = [name for name in self.request.private if name in self.request.schemas]
-        if any(self.schema_of(name).person_key is None for name in (*self.tables, *given)):
-            return [Problem(f"{ID}.no_person_key", {}, COLUMNS[RECORDS])]
-        own = self.options
-        if self.request.rows_per_person != 1:
-            return [Problem(f"{ID}.one_row", {}, "columns")]
-        has_details = DETAILS in self.tables
-        if has_details and not (own.record and own.record_of and own.about_details):
-            missing = next(name for name in ("record", "record_of", "about_details") if not self.values[name])
-            return [Problem(f"{ID}.details_open", {}, missing)]
-        found = [problem for name in self.tables for problem in self._column_problems(name)]
-        if not found:
-            found = [
-                Problem(
-                    f"{ID}.too_many_cells",
-                    {"column": cells.column.name, "cells": cells.size, "most": MOST_CELLS},
-                    COLUMNS[name],
-                )
-                for name in self.tables
-                for cells in self.cells[name]
-                if cells.size > MOST_CELLS
-            ]
-        found += budget_problems(self.request, uses_delta=takes_gaussian(self.request))
-        if not found and self.parts[RECORDS].schedule.only_single:
-            found.append(Problem(f"{ID}.too_few", {"people": own.about_people}, "about_people"))
-        return found
-
-    def _column_problems(self, source: str) -> list[Problem]:
-        """Say which columns of a table lack what has to be declared, or stand for a key."""
-        columns, parameter = self.columns_of(source), COLUMNS[source]
-        keys = {RECORDS: self.options.record, DETAILS: self.options.record_of}.get(source)
-        found = level_problems([one for one in columns if is_listed(one)], parameter=parameter)
-        found += [
-            Problem(f"{ID}.key_leaves", {"column": one.name}, parameter)
-            for one in columns
-            if one.name == keys
+        found = [
+            *self.table_problems,
+            *budget_problems(self.request, uses_delta=takes_gaussian(self.request)),
         ]
-        for one in columns:
-            domain = one.domain
-            if not is_listed(one) and (domain is None or domain.minimum is None or domain.maximum is None):
-                found.append(Problem(f"{ID}.no_bounds", {"column": one.name}, parameter))
+        if not found and self.parts[RECORDS].schedule.only_single:
+            found.append(Problem(f"{ID}.too_few", {"people": self.options.about_people}, "about_people"))
         return found
-
-    @once
-    def uses(self) -> Mapping[str, tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
-        beside = {MAIN: (), RECORDS: (self.values.get("order"), self.values.get("record"))}
-        for name, parameter in COLUMNS.items():
-            if name not in self.request.schemas:
-                continue
-            key = self.schema_of(name).person_key
-            more = beside.get(name, (self.values.get("record_of"),))
-            named = (None if key is None else key.name, *(self.values.get(parameter) or ()), *more)
-            found[name] = tuple(dict.fromkeys(one for one in named if one is not None))
-        return found
-
-    @once
-    def cells(self) -> Mapping[str, tuple[ColumnCells, ...]]:
-        """Return the cells of every table's columns: from declarations alone."""
-        return {
-            name: tuple(cells_of(column, bins=self.options.bins) for column in self.columns_of(name))
-            for name in self.tables
-        }
 
     @property
-    def has_order(self) -> bool:
-        """Whether a record hangs on the one before it."""
-        return self.options.order is not None
-
-    @once
-    def _sizes(self) -> Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Return, by model, the cells of what is known when its rows are drawn, and of what is drawn."""
-        own = {name: tuple(cells.size for cells in self.cells[name]) for name in self.tables}
-        people, records = own[MAIN], own[RECORDS]
-        drawn = (*records, self.options.most_details + 1) if DETAILS in own else records
-        found = {MAIN: ((), (*people, self.options.most_records + 1)), RECORDS: (people, drawn)}
-        if self.has_order:
-            found[LATER] = ((*people, *records), drawn)
-        if DETAILS in own:
-            found[DETAILS] = ((*people, *records), own[DETAILS])
-        return found
+    def intervals(self) -> int:
+        return self.options.bins
 
     @property
     def sums(self) -> float:
         """How many tables a person is in: of single columns, and of several, of all models."""
-        return sum(4 * len(drawn) for _, drawn in self._sizes.values())
+        return sum(4 * len(drawn) for _, drawn in self.model_sizes.values())
 
     @once
     def parts(self) -> Mapping[str, Part]:
@@ -330,9 +227,9 @@ class Linked(ManySums):
 
     def _parts(self, margin: float | None) -> dict[str, Part]:
         budget, factor = required_budget(self.paid), 2 if is_replace_one(self.request) else 1
-        shared = sum(SHARES[name] for name in self._sizes)
+        shared = sum(SHARES[name] for name in self.model_sizes)
         found = {}
-        for name, (given, drawn) in self._sizes.items():
+        for name, (given, drawn) in self.model_sizes.items():
             source = RECORDS if name == LATER else name
             step = 1 if name == MAIN or (name == RECORDS and self.has_order) else GRID
             cells = self.cells[source]
@@ -394,7 +291,7 @@ class Linked(ManySums):
         errors = []
         for name, part in self.parts.items():
             schedule, step = part.schedule, part.step
-            one = _accuracy(schedule, max(schedule.single))
+            one = schedule.accuracy(max(schedule.single))
             unit = self.schema.words.several
             label = Text(f"methods.{ID}.numbers.{name}.label")
             errors.append(Expected(label, "invented", None, one.median / step, one.limit / step, unit))
@@ -442,52 +339,10 @@ class Linked(ManySums):
         context.progress.step(0.9, "run.writing")
         return self._released(learnt, drawn, context.noise)
 
-    def read(self, rows: Mapping[str, pd.DataFrame]) -> LinkedRows:
-        """Return the rows of all tables as they hang together; those without a parent are left out."""
-        own = self.options
-        return read_linked(
-            {name: rows[name] for name in self.tables},
-            {name: self.schema_of(name) for name in self.tables},
-            self.cells,
-            order=own.order,
-            record=own.record if DETAILS in self.tables else None,
-            record_of=own.record_of,
-        )
-
     def coded(self, part: str, rows: LinkedRows) -> tuple[Integers, Integers | None]:
         """Return the rows that a model is of, with what is known of their parents, and what they weigh."""
-        if part == MAIN:
-            return np.vstack([rows.cells[MAIN], np.minimum(rows.records, self.options.most_records)]), None
-        if part == DETAILS:
-            person = rows.person[rows.record]
-            each = np.bincount(person, minlength=len(rows.records))[person]
-            above = [rows.cells[MAIN][:, person], rows.cells[RECORDS][:, rows.record], rows.cells[DETAILS]]
-            return np.vstack(above), self.weights(part, each)
-        kept = np.arange(len(rows.person))
-        if self.has_order:
-            kept = np.flatnonzero(rows.before < 0 if part == RECORDS else rows.before >= 0)
-        person = rows.person[kept]
-        parts = [rows.cells[MAIN][:, person], rows.cells[RECORDS][:, kept]]
-        if part == LATER:
-            parts.insert(1, rows.cells[RECORDS][:, rows.before[kept]])
-        if DETAILS in self.tables:
-            parts.append(np.minimum(rows.details[kept], self.options.most_details)[None])
-        return np.vstack(parts), self.weights(part, rows.records[person] - (part == LATER))
-
-    def relations(self, rows: LinkedRows) -> list[tuple[str, Text, Text, Integers]]:
-        """Return the counts of pairs of columns of different rows: the model, both columns, the table."""
-        found = []
-        for name, part in self.parts.items():
-            codes, _ = self.coded(name, rows)
-            titles, sizes = self._titles(name), part.schedule.sizes
-            count = [len(sizes) - 1] if part.children is not None else []
-            own = range(len(part.given), len(sizes))
-            pairs = [(one, other) for one in part.known for other in own]
-            pairs += [(one, other) for one in own for other in count if one != other]
-            for one, other in pairs:
-                table = count_cells(codes, (one, other), (sizes[one], sizes[other]))
-                found.append((name, titles[one], titles[other], table))
-        return found
+        codes, each = self.rows_of(part, rows)
+        return codes, None if each is None else self.weights(part, each)
 
     # --- what is drawn: everything below reads noisy tables alone -------------------------------------
 
@@ -566,50 +421,19 @@ class Linked(ManySums):
         for name in self.tables:
             frame = invented_rows(self.cells[name], codes[name], noise)
             if name == RECORDS and self.options.order in frame:
-                frame = _in_order(frame, str(self.options.order), drawn.person)
-            artefacts.append(self._table(name, frame, drawn))
+                frame = rising(frame, str(self.options.order), drawn.person)
+            entries = {one.column.name: entry_with_values(one.column, "invented") for one in self.cells[name]}
+            record = drawn.record if DETAILS in self.tables else None
+            artefacts.append(
+                self.keyed(name, frame, entries, people=len(drawn.count), person=drawn.person, record=record)
+            )
         return Release(tuple(artefacts), self.cost, (self._pairs_view(learnt),), self.forecast.notes)
-
-    def _table(self, source: str, frame: pd.DataFrame, drawn: Drawn) -> TableArtefact:
-        """Put the keys in front of a table's columns: numbers that nobody had."""
-        key = self.schema_of(source).person_key
-        assert key is not None
-        own = self.options
-        who = {MAIN: np.arange(len(drawn.count)), RECORDS: drawn.person}
-        keys = {key.name: ("person", who[source] if source in who else drawn.person[drawn.record])}
-        links: dict[str, tuple[str, str]] = {}
-        if source != MAIN:
-            links[key.name] = (MAIN, self._key_name(MAIN))
-        if source == RECORDS and own.record is not None and DETAILS in self.tables:
-            keys[own.record] = ("record", np.arange(len(drawn.person)))
-        if source == DETAILS and own.record is not None and own.record_of is not None:
-            keys[own.record_of] = ("record", drawn.record)
-            links[own.record_of] = (RECORDS, own.record)
-        made = {name: pd.array((at + 1).astype(str), dtype="str") for name, (_, at) in keys.items()}
-        table = pd.concat([pd.DataFrame(made), frame], axis=1)
-        meanings = {
-            name: DictionaryEntry(name, Text(f"methods.{ID}.dictionary.{kind}"), "category")
-            for name, (kind, _) in keys.items()
-        }
-        primary = {MAIN: self._key_name(MAIN), RECORDS: own.record or ""}.get(source, "")
-        entries = {
-            cells.column.name: entry_with_values(cells.column, "invented") for cells in self.cells[source]
-        }
-        dictionary = tuple((entries | meanings)[name] for name in table.columns)
-        return TableArtefact(
-            source, (table,), dictionary, key=primary if primary in made else "", links=links
-        )
-
-    def _key_name(self, source: str) -> str:
-        key = self.schema_of(source).person_key
-        assert key is not None
-        return key.name
 
     def _pairs_view(self, learnt: Mapping[str, Learnt]) -> TableView:
         """Say which pairs of columns were counted together, by table: what the invented rows know of."""
         rows: list[tuple[Text, Text, Text]] = []
         for name, found in learnt.items():
-            titles = self._titles(name)
+            titles = self.titles(name)
             pairs = dict.fromkeys(one.attributes for one in found.measured if len(one.attributes) > 1)
             rows += [
                 (Text(f"methods.{ID}.tables.{name}"), titles[one], titles[other]) for one, other in pairs
@@ -617,22 +441,6 @@ class Linked(ManySums):
         words = f"methods.{ID}.views.pairs"
         headings = tuple(Text(f"{words}.{name}") for name in ("table", "one", "other"))
         return TableView(Text(f"{words}.title"), headings, tuple(rows), Text(f"{words}.note"))
-
-    def _titles(self, part: str) -> list[Text]:
-        """Return what every column of a model is called."""
-        words = f"methods.{ID}.columns"
-
-        def named(kind: str, table: str) -> list[Text]:
-            return [Text(f"{words}.{kind}", {"column": cells.column.name}) for cells in self.cells[table]]
-
-        if part == MAIN:
-            return [*named("own", MAIN), Text(f"{words}.records")]
-        person = named("of_person", MAIN)
-        if part == DETAILS:
-            return [*person, *named("of_record", RECORDS), *named("own", DETAILS)]
-        before = named("before", RECORDS) if part == LATER else []
-        count = [Text(f"{words}.details")] if DETAILS in self.tables else []
-        return [*person, *before, *named("own", RECORDS), *count]
 
 
 class Drawn:
@@ -655,14 +463,6 @@ def _inside(learnt: Learnt, columns: int) -> list[Attributes]:
     return [pair for pair in learnt.model.pairs if max(pair) < columns]
 
 
-def _in_order(frame: pd.DataFrame, name: str, person: Integers) -> pd.DataFrame:
-    """Let one column rise from record to record of a person; all others stay where they are."""
-    numbers = pd.to_numeric(frame[name], errors="coerce")
-    values = frame[name] if numbers.isna().all() else numbers  # days are in order as texts
-    rank = values.where(frame[name] != "").rank(method="first", na_option="bottom")
-    return frame.assign(**{name: frame[name].iloc[np.lexsort((rank, person))].array})
-
-
 def _events(parts: Mapping[str, Part]) -> Sequential:
     return Sequential(tuple(part.schedule.events for part in parts.values()))
 
@@ -671,9 +471,3 @@ def _off(schedule: Schedule) -> tuple[float, float]:
     """Return the share of rows that the noise puts into a wrong cell of a column."""
     deviations = [schedule.deviation(scale) for scale in schedule.single]
     return share_misplaced(schedule.cells, deviations, schedule.about_rows)
-
-
-def _accuracy(schedule: Schedule, scale: Fraction) -> Accuracy:
-    if schedule.is_gaussian:
-        return gaussian_accuracy(scale**2, count=1)
-    return laplace_accuracy(scale, count=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import combinations
 from math import ceil, prod
 from typing import Any
@@ -69,20 +68,11 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.derived import DERIVED, derived_problems
-from engine.methods.shared.plausibility import (
-    IN_ORDER,
-    NEVER,
-    SUMS,
-    Rules,
-    rule_columns,
-    rule_problems,
-    rules_of,
-)
+from engine.methods.shared.plausibility import IN_ORDER, NEVER, SUMS, rule_columns, rule_problems, rules_of
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.rows import entry
 from engine.methods.shared.slots import Slotted
 from engine.methods.shared.view import View, view_of
-from engine.privacy.accuracy import Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Promise
 from engine.table.table import Table
@@ -384,20 +374,20 @@ class Marginals(Slotted, ManySums):
     @once
     def forecast(self) -> Forecast:
         schedule, unit = self._division.expected(), counted_unit(self.request)
-        accuracy = _accuracy(schedule, max(schedule.single))
+        accuracy = schedule.accuracy(max(schedule.single))
         single = Text(f"{WORDS}.numbers.count.label")
         errors = [Expected(single, "invented", None, accuracy.median, accuracy.limit, unit)]
         if schedule.pairs:
-            pair = _accuracy(schedule, schedule.pair)
+            pair = schedule.accuracy(schedule.pair)
             label = Text(f"{WORDS}.numbers.count.pair")
             errors.append(Expected(label, "invented", None, pair.median, pair.limit, unit))
         if schedule.together:
-            worst = _accuracy(schedule, max(schedule.together))
+            worst = schedule.accuracy(max(schedule.together))
             label = Text(f"{WORDS}.numbers.count.named")
             errors.append(Expected(label, "invented", None, worst.median, worst.limit, unit))
         coded = [cells for cells in self.cells if isinstance(cells, Coded)]
         if coded:
-            code = _accuracy(schedule, schedule.code)
+            code = schedule.accuracy(schedule.code)
             label = Text(f"{WORDS}.numbers.count.code")
             errors.append(Expected(label, "invented", None, code.median, code.limit, unit))
         errors.append(forecast_misplaced(Text(f"{WORDS}.numbers.share.label"), _off_alone(schedule)))
@@ -512,17 +502,17 @@ def _not_released(design: Marginals) -> list[Problem]:
     drawn = [("target", target), (NAMED_TABLES.name, named), ("slot", slot)]
     found = [
         Problem(f"{ID}.not_released", {"column": name}, parameter)
-        for parameter, names in [*rule_columns(design.request), *_derived_columns(rules), *drawn]
+        for parameter, names in [
+            *rule_columns(design.request),
+            *[(DERIVED.name, (one.column.name, one.source.name)) for one in rules.derived],
+            *drawn,
+        ]
         for name in dict.fromkeys(names)
         if name not in released or (parameter in dict(drawn) and name in rules.computed)
     ]
     if not found and released <= set(rules.totals):
         found.append(Problem(f"{ID}.rules_leave_nothing", {}, "sums"))
     return found
-
-
-def _derived_columns(rules: Rules) -> list[tuple[str, tuple[str, str]]]:
-    return [(DERIVED.name, (one.column.name, one.source.name)) for one in rules.derived]
 
 
 def _impossible(design: Marginals, columns: tuple[ColumnCells, ...]) -> dict[Attributes, Mask]:
@@ -608,9 +598,3 @@ def _off_in_pairs(schedule: Schedule) -> tuple[float, float] | None:
     if not schedule.pairs or not cells:
         return None
     return share_misplaced(cells, [schedule.deviation(schedule.pair)] * len(cells), schedule.about_rows)
-
-
-def _accuracy(schedule: Schedule, scale: Fraction) -> Accuracy:
-    if schedule.is_gaussian:
-        return gaussian_accuracy(scale**2, count=1)
-    return laplace_accuracy(scale, count=1)

@@ -33,16 +33,7 @@ from engine.methods.datasets.solution import alike_figure, figures_view, losses_
 from engine.methods.kinds import Changes
 from engine.methods.once import once
 from engine.methods.parameters import Problem
-from engine.methods.protocol import (
-    Context,
-    Family,
-    Inside,
-    Method,
-    Reference,
-    Release,
-    Rows,
-    Spends,
-)
+from engine.methods.protocol import Context, Family, Inside, Method, Reference, Release, Rows, Spends
 from engine.methods.shared.rows import leaving
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress

@@ -10,13 +10,7 @@ import numpy as np
 from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.datasets.coarser_rows import CoarserRows
-from engine.methods.datasets.grouping import (
-    Grouping,
-    identifying_columns,
-    members_of,
-    promise,
-    read_grouping,
-)
+from engine.methods.datasets.grouping import Grouping, identifying_columns, members_of, promise, read_grouping
 from engine.methods.datasets.population import AgainstPopulation, Asked, Population
 from engine.methods.datasets.recoding import combine_places
 from engine.methods.kinds import Shape

@@ -73,11 +73,7 @@ def finer_view(lattice: Lattice, found: Found, grouping: Grouping) -> TableView:
 def _why_not(lattice: Lattice, finer: Looked, loss: float) -> str:
     if finer.holds:
         return "loses_more" if finer.loss > loss else "loses_as_much" if finer.loss == loss else "loses_less"
-    return "leaves_out" if _too_many(lattice, finer.left_out) else "fails"
-
-
-def _too_many(lattice: Lattice, left_out: int) -> bool:
-    return left_out > lattice.most_left_out
+    return "leaves_out" if finer.left_out > lattice.most_left_out else "fails"
 
 
 def left_out_view(grouping: Grouping, group: Codes) -> TableView | None:

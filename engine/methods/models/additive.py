@@ -43,16 +43,7 @@ from engine.methods.models.targets import CLASSES, Target, privacy_told, target_
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
 from engine.methods.once import once
 from engine.methods.parameters import Problem
-from engine.methods.protocol import (
-    LOG_ODDS,
-    MAIN,
-    Context,
-    Expected,
-    Family,
-    Forecast,
-    Reference,
-    Release,
-)
+from engine.methods.protocol import LOG_ODDS, MAIN, Context, Expected, Family, Forecast, Reference, Release
 from engine.methods.shared.cell_search import CELLS, SEARCH, Grids, search_cells, search_notes, searched
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import (

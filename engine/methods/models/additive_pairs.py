@@ -220,5 +220,5 @@ def _group_labels(predictor: Mapping[str, Any], groups: Sequence[int], words: st
             found.append(f"{labels[first]} – {labels[last]}")
         else:
             ends = [str(labels[place]).split(" – ") for place in (first, last)]
-            found.append(f"{ends[0][0]} – {ends[1][1]}")
+            found.append(f"{ends[0][0]} – {ends[1][-1]}")
     return tuple(found)

@@ -15,10 +15,10 @@ import pandas as pd
 
 from engine.methods import option
 from engine.methods.budget import ManySums, is_replace_one, required_budget
-from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.held_out_told import FULL, LIMIT, ROW, guess_of, score_as_json, score_errors
 from engine.methods.once import once
 from engine.methods.protocol import MAIN, Budget, Context, Expected, Request
+from engine.methods.shared.bounds import checked_bounds
 from engine.methods.shared.column_cells import is_listed
 from engine.methods.shared.division import Division, Query
 from engine.methods.shared.margins import MARGINS, smallest_margin
@@ -226,7 +226,7 @@ def _cells(values: pd.Series, predicted: np.ndarray, guess: Any, target: Column)
 
 
 def _errors(values: pd.Series, predicted: np.ndarray, guess: Any, target: Column) -> Integers:
-    bounds = _bounds(target)
+    bounds = checked_bounds(target)
     numbers = coding.numbers(values, target)
     known = ~np.isnan(numbers)
     truth = bounds.scaled(numbers[known])
@@ -239,9 +239,3 @@ def _errors(values: pd.Series, predicted: np.ndarray, guess: Any, target: Column
 
 def _target(request: Request) -> Column:
     return request.schema.column(request.values["target"])
-
-
-def _bounds(column: Column) -> Bounds:
-    found = bounds_of(column)
-    assert found is not None, "problems() reports numbers without bounds"
-    return found

@@ -338,9 +338,14 @@ class KernelClasses(ScoredModel):
             for value, own in zip(
                 at, votes(model, pd.DataFrame([{**base, one["name"]: value} for value in at])), strict=True
             ):
-                label = value if one["kind"] == LEVELS else Text(f"{WORDS}.views.place", {"value": value})
+                label = value if one["kind"] == LEVELS else _place(value)
                 found.append(Effect(one["name"], label, float(own), within))
         return found
+
+
+def _place(value: float) -> Text:
+    """Name a value of a number as it is written in tables: 2010, and not 2,010."""
+    return Text(f"{WORDS}.views.place", {"value": coding.text_of(float(f"{value:.6g}"))})
 
 
 def _in_turn(phase: Integers) -> Integers:

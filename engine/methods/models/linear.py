@@ -9,21 +9,9 @@ from math import ceil, floor, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 from engine.methods import option
-from engine.methods.budget import (
-    NOISE,
-    budget_problems,
-    noise_notes,
-    required_budget,
-    takes_gaussian,
-)
+from engine.methods.budget import NOISE, budget_problems, noise_notes, required_budget, takes_gaussian
 from engine.methods.filling import Judged
-from engine.methods.models.descent import (
-    DescentPlan,
-    centre_scores,
-    foreseen,
-    plan_of,
-    weak_problems,
-)
+from engine.methods.models.descent import DescentPlan, centre_scores, foreseen, plan_of, weak_problems
 from engine.methods.models.design import Floats, bounds_of
 from engine.methods.models.held_out import PERCENT
 from engine.methods.models.invented import SHARE, SPREAD, Foreseen, invent_moments

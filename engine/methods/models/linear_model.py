@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.methods.models.design import Bounds, Design, Floats, bounds_of
+from engine.methods.models.design import Design, Floats
 from engine.methods.models.quadratic import Solution
 from engine.methods.models.targets import CLASSES, Target
+from engine.methods.shared.bounds import checked_bounds
 from engine.table import coding
 from engine.table.schema import Column, Domain, Kind
 from engine.views import Cell, IntervalsView, Label, TableView, Text, weak
@@ -54,7 +55,7 @@ def content(design: Design, solution: Solution, further: Mapping[str, Any]) -> d
                 | {"within_95": (spread[cells] * target.unit).tolist()}
             )
         else:
-            bounds = _bounds(column)
+            bounds = checked_bounds(column)
             unit = target.unit / bounds.half
             predictors.append(
                 kept
@@ -146,7 +147,7 @@ def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:
         name = str(predictor["name"])
         if predictor["kind"] == NUMBER:
             reach = predictor["maximum"] - predictor["middle"]
-            at = Text(f"{words}.to_maximum", {"maximum": predictor["maximum"]})
+            at = Text(f"{words}.to_maximum", {"maximum": coding.text_of(predictor["maximum"])})
             yield Effect(name, at, predictor["coefficient"] * reach, predictor["within_95"] * reach)
             continue
         labels = (*predictor["levels"], Text(f"{words}.other"), Text(f"{words}.missing"))
@@ -214,9 +215,3 @@ def effects_picture(found: list[Effect], words: str, axis: Label) -> IntervalsVi
 
 def _digits(value: float) -> float:
     return float(f"{value:.4g}")
-
-
-def _bounds(column: Column) -> Bounds:
-    found = bounds_of(column)
-    assert found is not None, "problems() reports numbers without bounds"
-    return found

@@ -12,13 +12,7 @@ import numpy as np
 from engine.methods import option
 from engine.methods.budget import NOISE, budget_problems, noise_notes, takes_gaussian
 from engine.methods.filling import Judged
-from engine.methods.models.descent import (
-    DescentPlan,
-    centre_scores,
-    foreseen,
-    plan_of,
-    weak_problems,
-)
+from engine.methods.models.descent import DescentPlan, centre_scores, foreseen, plan_of, weak_problems
 from engine.methods.models.design import bounds_of
 from engine.methods.models.held_out import PERCENT
 from engine.methods.models.invented import Foreseen, invent_moments

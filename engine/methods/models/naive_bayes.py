@@ -30,25 +30,9 @@ from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
 from engine.methods.once import once
 from engine.methods.parameters import Problem
-from engine.methods.protocol import (
-    MAIN,
-    POINTS,
-    Context,
-    Expected,
-    Family,
-    Forecast,
-    Reference,
-    Release,
-)
+from engine.methods.protocol import MAIN, POINTS, Context, Expected, Family, Forecast, Reference, Release
 from engine.methods.shared.blocks import blocks
-from engine.methods.shared.cell_search import (
-    CELLS,
-    SEARCHED,
-    Grids,
-    search_cells,
-    search_notes,
-    searched,
-)
+from engine.methods.shared.cell_search import CELLS, SEARCHED, Grids, search_cells, search_notes, searched
 from engine.methods.shared.column_cells import (
     BINS,
     CELL_KINDS,

@@ -46,7 +46,7 @@ def cell_labels(predictor: Mapping[str, Any], words: str) -> list[Label]:
         labels = [*predictor["levels"], Text(f"{words}.other")]
     else:
         edges = [_write(edge, predictor["of"]) for edge in predictor["edges"]]
-        labels = [f"{low} – {high}" for low, high in pairwise(edges)]
+        labels = [low if low == high else f"{low} – {high}" for low, high in pairwise(edges)]
     return [*labels, Text(f"{words}.missing")]
 
 

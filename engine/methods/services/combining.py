@@ -34,12 +34,7 @@ from engine.methods.services.asked import (
 from engine.methods.services.desk import Measurement
 from engine.methods.services.questions import Line, axis_of, truth
 from engine.methods.shared.ratio import ratio_and_margin
-from engine.privacy.accuracy import (
-    gaussian_accuracy,
-    gaussian_spread_of_sum,
-    laplace_accuracy,
-    spread_of_sum,
-)
+from engine.privacy.accuracy import gaussian_accuracy, gaussian_spread_of_sum, laplace_accuracy, spread_of_sum
 from engine.table import coding
 from engine.table.schema import Schema
 

@@ -474,7 +474,7 @@ class PrivateQueries(Service):
 
     def _expected(self, unit: str) -> list[Expected]:
         """Return how far the answers will be from the truth, as far as that does not hang on the truth."""
-        found = []
+        found, people = [], self.schema.words.several
         for one in self.asked:  # a plan makes none of them less exact
             query, level = one.query, one.epsilon
             if not level or (query.is_pair and one.size is None):
@@ -482,12 +482,14 @@ class PrivateQueries(Service):
             limit = query.limit(level, self.terms, size=one.size)
             counted = query.kind not in (SUM, MEAN, SHARE)
             named = "" if query.kind == SHARE or not query.value else query.schema.column(query.value).unit
-            size = "" if query.is_pair else unit if counted else named
+            own = people if query.kind == "count" and query.of == PEOPLE else unit
+            size = "" if query.is_pair else own if counted else named
             found.append(Expected(_label(query.kind), "whole", one.size, limit / 3, limit, size))
         for measured in self.new:
             if measured.query.kind == ABOVE:
                 half, most = (self.comparison(measured).gap(share=share) for share in (0.5, 0.95))
-                found.append(Expected(_label(ABOVE), "whole", None, half, most, unit))
+                own = people if all(one.of == PEOPLE for one in measured.queries) else unit
+                found.append(Expected(_label(ABOVE), "whole", None, half, most, own))
         return found
 
     def judged(self, people: int | None) -> Judged | None:

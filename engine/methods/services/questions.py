@@ -26,15 +26,7 @@ import pandas as pd
 
 from engine import arrays
 from engine.errors import InputRefused
-from engine.methods.conditions import (
-    EVERYBODY,
-    NOBODY,
-    All,
-    Comparison,
-    Condition,
-    Not,
-    comparisons,
-)
+from engine.methods.conditions import EVERYBODY, NOBODY, All, Comparison, Condition, Not, comparisons
 from engine.methods.values import edge_number, edge_of
 from engine.numbers import exact
 from engine.table import coding

@@ -51,3 +51,10 @@ def bounds_of(column: Column) -> Bounds | None:
         return None
     found = Bounds(float(low), float(high))
     return found if found.low < found.middle < found.high else None
+
+
+def checked_bounds(column: Column) -> Bounds:
+    """Return the declared bounds of a number; a method asks after its problems were looked at."""
+    found = bounds_of(column)
+    assert found is not None, "problems() reports numbers without bounds"
+    return found

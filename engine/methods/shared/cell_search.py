@@ -19,14 +19,7 @@ from engine import arrays
 from engine.methods import option
 from engine.methods.budget import is_replace_one
 from engine.methods.protocol import Budget, Request
-from engine.methods.shared.column_cells import (
-    BINS,
-    NUMBERS,
-    OWN_EDGES,
-    ColumnCells,
-    Intervals,
-    cells_of,
-)
+from engine.methods.shared.column_cells import BINS, NUMBERS, OWN_EDGES, ColumnCells, Intervals, cells_of
 from engine.methods.shared.division import Division, Query
 from engine.methods.shared.view import view_of
 from engine.privacy.noise import Noise

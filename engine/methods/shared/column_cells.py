@@ -54,7 +54,7 @@ class Named:
 
     def written(self, codes: Codes, uniform: Floats) -> list[str]:
         """Return cells as text."""
-        texts = np.array([*coding.levels(self.column), coding.OTHER, ""], dtype=object)
+        texts = np.array([*coding.levels(self.column), coding.written_other(self.column), ""], dtype=object)
         return [str(text) for text in texts[codes]]
 
 

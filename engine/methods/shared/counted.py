@@ -82,12 +82,12 @@ class CountsMethod(Method):
         """Return the noise that the budget buys."""
         budget = required_budget(self.request)
         if self.options.noise == "gaussian":
-            squared = self.squared_rows * (2 if is_replace_one(self.request) else 1)
+            squared = self.squared_sensitivity * (2 if is_replace_one(self.request) else 1)
             return GaussianCounts(squared, budget.epsilon, budget.delta)
         return LaplaceCounts(self.request.units_moved, budget.epsilon)
 
     @property
-    def squared_rows(self) -> int:
+    def squared_sensitivity(self) -> int:
         """The squared L2 distance by which rows of one person move the counts at most: all in one cell."""
         return self.request.rows_per_person**2
 

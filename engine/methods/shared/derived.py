@@ -53,7 +53,7 @@ class Derived:
     @property
     def otherwise(self) -> str:
         """What stands where the source has no declared value."""
-        return coding.OTHER if is_listed(self.column) else MISSING
+        return coding.written_other(self.column) if is_listed(self.column) else MISSING
 
     @cached_property
     def reads(self) -> Mapping[str, str]:

@@ -42,6 +42,8 @@ class LinkedRows:
         How many details every record has, shape (records,).
     record
         Of every detail: its record.
+    places
+        By table, which of its rows these are.
     """
 
     cells: Mapping[str, arrays.Whole]
@@ -50,6 +52,7 @@ class LinkedRows:
     before: Integers
     details: Integers
     record: Integers
+    places: Mapping[str, Integers]
 
 
 def read_linked(
@@ -92,6 +95,7 @@ def read_linked(
         MAIN: _coded(rows[MAIN], cells[MAIN]),
         names[1]: _coded(frame.iloc[kept], cells[names[1]]),
     }
+    places = {MAIN: np.arange(people), names[1]: kept}
     details, of_record = np.zeros(len(person), dtype=np.int64), np.zeros(0, dtype=np.int64)
     if record is not None and record_of is not None:
         below = rows[names[2]]
@@ -102,8 +106,9 @@ def read_linked(
         of_record = of_record[there]
         details = np.bincount(of_record, minlength=len(person)).astype(np.int64)
         found[names[2]] = _coded(below.iloc[there], cells[names[2]])
+        places[names[2]] = there
     records = np.bincount(person, minlength=people).astype(np.int64)
-    return LinkedRows(found, records, person, before, details, of_record)
+    return LinkedRows(found, records, person, before, details, of_record, places)
 
 
 def _people(frame: pd.DataFrame, schema: Schema) -> Encoded:

@@ -24,11 +24,6 @@ def written_cells(values: pd.Series, column: Column) -> list[str]:
     return np.array([*filled_texts(uniques, column), ""], dtype=object)[found].tolist()
 
 
-def shuffle_rows(frame: pd.DataFrame, chance: np.random.Generator) -> pd.DataFrame:
-    """Return the rows in a random order, numbered anew."""
-    return frame.iloc[chance.permutation(len(frame))].reset_index(drop=True)
-
-
 def leaving(
     name: str,
     frame: pd.DataFrame,

@@ -95,6 +95,7 @@ def result_views(
     value: str,
     within: str | None,
     bounds: tuple[float, float] | None = None,
+    unit: str = "",
 ) -> tuple[View, ...]:
     """Return the released table, and its bars with intervals where they can be read.
 
@@ -104,6 +105,8 @@ def result_views(
         Names of the number to draw and of its 95 % limit, before `free_name`. Without a limit no bars.
     bounds
         Where the value was clamped; the intervals stop there too.
+    unit
+        Of the value, for the axis.
     """
     shown = frame.head(MOST_ROWS)
     headings: tuple[Text | str, ...] = tuple(
@@ -123,7 +126,7 @@ def result_views(
     note = with_weak(note, rows)
     views: list[View] = [TableView(Text(f"methods.{method}.views.table.title"), headings, rows, note)]
     if within is not None and 0 < len(frame) <= MOST_BARS:
-        bars = _bars(method, frame, cells, value=value, within=within, bounds=bounds)
+        bars = _bars(method, frame, cells, value=value, within=within, bounds=bounds, unit=unit)
         views += [bars] if bars.labels else []
     return tuple(views)
 
@@ -136,6 +139,7 @@ def _bars(
     value: str,
     within: str,
     bounds: tuple[float, float] | None,
+    unit: str,
 ) -> BarsView:
     """Return the numbers as bars with their intervals; one that carries no information has none."""
     value, within = free_name(value, cells.names), free_name(within, cells.names)
@@ -147,13 +151,14 @@ def _bars(
     note = _note(method, "bars")
     if not says.all():
         note = Text("statistics.notes.both", {"first": note, "second": Text("statistics.notes.no_bar")})
+    axis = Text(f"methods.{method}.numbers.{value.rstrip('_')}.label")
     return BarsView(
         Text(f"methods.{method}.views.bars.title"),
         tuple(
             _label(cell, cells.names) for cell, is_drawn in zip(cells.labels(), says, strict=True) if is_drawn
         ),
         tuple(values[says].tolist()),
-        Text(f"methods.{method}.numbers.{value.rstrip('_')}.label"),
+        Text("models.effects.in_unit", {"heading": axis, "unit": unit}) if unit else axis,
         tuple(low[says].tolist()),
         tuple(high[says].tolist()),
         note,
@@ -176,14 +181,13 @@ def totals_view(method: str, frame: pd.DataFrame, cells: Cells) -> TableView:
         label = f"{column}: {value}"
         shown = aside(label) if label in asides else label
         rows.append((shown if column else Text("statistics.labels.everyone"), total, limit))
-    headings = (Text("statistics.headings.group"), *(_heading(method, name) for name in ("total", LIMIT)))
+    headings = (
+        Text("statistics.headings.group"),
+        *(Text(f"methods.{method}.numbers.{name}.label") for name in ("total", LIMIT)),
+    )
     first = (rows[-1], *rows[:-1])
     note = with_weak(Text("statistics.notes.totals"), first)
     return TableView(Text("statistics.headings.totals"), headings, first, note)
-
-
-def _heading(method: str, name: str) -> Text:
-    return Text(f"methods.{method}.numbers.{name}.label")
 
 
 def marked_weak(

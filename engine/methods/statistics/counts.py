@@ -6,13 +6,7 @@ from engine.methods import option
 from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
-from engine.methods.shared.cells import (
-    LEVEL_KINDS,
-    Cells,
-    level_axes,
-    level_problems,
-    size_problems,
-)
+from engine.methods.shared.cells import LEVEL_KINDS, Cells, level_axes, level_problems, size_problems
 from engine.methods.shared.counted import CountsMethod
 from engine.methods.shared.slots import Slotted
 
@@ -58,7 +52,7 @@ class Counts(Slotted, CountsMethod):
         return found + self.noise_problems
 
     @property
-    def squared_rows(self) -> int:
+    def squared_sensitivity(self) -> int:
         """Each of a person's rows is in a cell of its own where there is one for each value of the slot."""
         cap = self.request.rows_per_person
         return cap**2 if self.slot is None else min(cap, len(self.slots.labels))

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.methods.shared.quantity import Quantity
-from engine.methods.shared.ratio import (
-    RatioError,
-    RatioNoise,
-    ratio_and_margin,
-    ratio_errors,
-    whole_errors,
-)
+from engine.methods.shared.ratio import RatioError, RatioNoise, ratio_and_margin, ratio_errors, whole_errors
 from engine.methods.shared.sensitivity import means_sensitivity, sum_sensitivity
 from engine.privacy.accuracy import Accuracy, Floats, laplace_accuracy, sites_that_add
 from engine.privacy.mechanisms import Integers, LaplaceCounts

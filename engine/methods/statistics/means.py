@@ -232,11 +232,17 @@ class Means(Method):
     # --- forecast ----------------------------------------------------------------------------------
 
     @once
+    def measured_in(self) -> str:
+        """Return the unit of the column that is added up or averaged; none of a proportion."""
+        column = self.form.quantity.value
+        return "" if column is None else column.column.unit
+
+    @once
     def forecast(self) -> Forecast:
         form, name, sizes = self.form, self.options.statistic, self.request.sizes
         label = Text(f"methods.{self.id}.numbers.{name}.label")
         errors = [
-            Expected(label, "group", size, median, limit)
+            Expected(label, "group", size, median, limit, self.measured_in)
             for size, (median, limit) in zip(sizes, form.errors(sizes), strict=True)
         ]
         if form.count_error is not None:
@@ -272,20 +278,20 @@ class Means(Method):
         shown = {name if key == VALUE else key: values for key, values in numbers.items()}
         frame = result_frame(cells, shown)
         kinds = {True: "integer", False: "number"}
-        measured = self.options.value if form.quantity.value is not None else None
-        unit = self.schema.column(measured).unit if measured is not None else ""
         entries = [
             number_entry(
                 self.id,
                 column,
                 cells,
                 kind=kinds[np.issubdtype(kind, np.integer)],
-                unit=unit if column == name else "",
+                unit=self.measured_in if column == name else "",
             )
             for column, kind in zip(shown, frame.dtypes.iloc[len(cells.names) :], strict=True)
         ]
         bounds = form.ends if form.is_clamped else None
-        views = result_views(self.id, frame, cells, value=name, within=WITHIN, bounds=bounds)
+        views = result_views(
+            self.id, frame, cells, value=name, within=WITHIN, bounds=bounds, unit=self.measured_in
+        )
         notes = [Text(f"statistics.notes.extra_{self.options.extra_cells}")] if cells.axes else []
         notes += cap_notes(self.request) + self._numbers_said(form)
         if form.quantity.value is not None:

@@ -143,7 +143,9 @@ class ProtectedTable(Method):
         alone: bool = option.boolean(default=True, when=("form", (HIDDEN,)))
         few: str = option.choice("people", "cells", default="people", when=("form", (HIDDEN,)))
         totals: bool = option.boolean(default=True)
-        seconds: int = option.integer(default=10, minimum=1, maximum=3600, unit="s")
+        seconds: int = option.integer(
+            default=10, minimum=1, maximum=3600, unit="s", when=("form", (HIDDEN, CONTROLLED_ROUNDING))
+        )
 
     options: Options
 
@@ -334,7 +336,8 @@ class ProtectedTable(Method):
         frame = self._frame(made.values, printed, np.zeros(len(values), dtype=bool))
         compared = self._refuse_differences(frame, table, context)
         change = (made.values - values)[printed]
-        return self._release(frame, shown.describe_rounded(ID, change, made.beyond, compared))
+        beyond = None if self.options.form == CELL_KEYS else made.beyond
+        return self._release(frame, shown.describe_rounded(ID, change, beyond, compared))
 
     def _by_keys(self, values: Integers, table: Table, secret: bytes) -> Integers:
         """Return the counts with the changes that the keys of their people make."""

@@ -148,7 +148,11 @@ def confidence(epsilon: Number, *, epsilon0: Number, dimensions: int = 1) -> flo
     >>> round(confidence(0.6, epsilon0=1), 6), round(confidence(0.4, epsilon0=1, dimensions=2), 6)
     (0.713769, 0.436467)
     """
-    at, full, k = _check(epsilon, epsilon0, dimensions)
+    at, full, k = (
+        level(epsilon, name="epsilon"),
+        level(epsilon0, name="epsilon0"),
+        whole(dimensions, name="dimensions", largest=LARGEST_DIMENSIONS),
+    )
     if at >= full:
         return 1.0
     # Theorem 3.
@@ -270,11 +274,3 @@ def _invert(target: float, dimensions: int, upper: float) -> float:
         rtol=8.9e-16,
     )
     return math.exp(root)
-
-
-def _check(epsilon: Number, epsilon0: Number, dimensions: int) -> tuple[float, float, int]:
-    return (
-        level(epsilon, name="epsilon"),
-        level(epsilon0, name="epsilon0"),
-        whole(dimensions, name="dimensions", largest=LARGEST_DIMENSIONS),
-    )

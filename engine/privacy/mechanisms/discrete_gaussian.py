@@ -13,13 +13,7 @@ from engine.privacy import accuracy
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.draw import Draw
 from engine.privacy.events import Mechanism
-from engine.privacy.gaussian import (
-    MOST_STEPS,
-    SMOOTHING,
-    continuous_stand_in,
-    discrete_delta,
-    discrete_scale,
-)
+from engine.privacy.gaussian import MOST_STEPS, SMOOTHING, continuous_stand_in, discrete_delta, discrete_scale
 from engine.privacy.mechanisms.gaussian import Gaussian
 from engine.privacy.mechanisms.integers import Integers, add_noise, root_above
 

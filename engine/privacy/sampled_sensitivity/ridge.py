@@ -16,12 +16,7 @@ import numpy.typing as npt
 
 from engine.errors import InputRefused
 from engine.privacy.sampled_sensitivity.draws import Answers, Positions, position_chunks, record_chunks
-from engine.privacy.sampled_sensitivity.populations import (
-    AREA,
-    Population,
-    TablePopulation,
-    finite_numbers,
-)
+from engine.privacy.sampled_sensitivity.populations import AREA, Population, TablePopulation, finite_numbers
 
 PRODUCTS_AT_MOST = 1 << 28  # bytes of the table of products that counting drawn rows may take
 COUNTED_AT_ONCE = 16  # pairs whose counts are multiplied with it together, where memory allows

@@ -72,7 +72,7 @@ def _document(evidence: PublicEvidence, kept: InternalEvidence | None, sum_of_ev
         sections.append(_section("criteria", promise.criteria(evidence)))
     else:  # what stands in the external report stands there once
         sections.append(_section("table", private.table_before(kept, of=of_rows(evidence))))
-        sections.append(_section("price", price.chapter(kept)))
+        sections.append(_section("price", price.chapter(kept, bounded=evidence.promise.loss is not None)))
         sections.append(_section("decisions", private.decisions(kept)))
     sections.append(_section("limits", annex.limits(evidence), small=True))
     sections.append(_section("done", made.describe_making(evidence), small=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from engine import texts
@@ -169,12 +169,15 @@ def _identity(evidence: PublicEvidence) -> KeyValues:
     if evidence.input_name:
         rows.append(Row(say("annex.input"), evidence.input_name, code=True, note=say("annex.input_note")))
     rows.append(Row(say("annex.entry"), str(evidence.ledger.get("entry", "")), code=True))
-    rows.append(Row(say("annex.head"), str(head.get("hash", "")), code=True, note=_sequence(head)))
+    rows.append(
+        Row(
+            say("annex.head"),
+            str(head.get("hash", "")),
+            code=True,
+            note=say("annex.sequence", sequence=int(head["sequence"])) if "sequence" in head else None,
+        )
+    )
     return KeyValues(say("annex.identity"), tuple(rows))
-
-
-def _sequence(head: Mapping[str, Any]) -> Text | None:
-    return say("annex.sequence", sequence=int(head["sequence"])) if "sequence" in head else None
 
 
 def _versions(evidence: PublicEvidence) -> KeyValues:

@@ -92,7 +92,9 @@ def _beside(evidence: PublicEvidence) -> list[Text]:
     units = {str(one["quantity"]): str(one.get("unit", "")) for one in evidence.expected}
     found, order = [], list(units)
     # Answers of a desk stand in one column, whatever was asked: days beside people have no unit together.
-    own = "" if evidence.method["family"] == Family.SERVICE else next(iter(units.values()))
+    # Nor is it known which unit a number has that was not foreseen, where those that were have several.
+    several = evidence.method["family"] == Family.SERVICE or len(set(units.values())) > 1
+    own = "" if several else next(iter(units.values()))
     shown = margins_beside(evidence.views)
     for quantity, margins in sorted(
         shown, key=lambda one: order.index(one[0].id) if one[0].id in order else len(order)

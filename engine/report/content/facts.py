@@ -15,7 +15,8 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import PublicEvidence
-from engine.methods.kinds import Family
+from engine.methods import catalogue
+from engine.methods.kinds import Family, Rows
 from engine.numbers import exactly
 from engine.privacy.promise import Status, Unit, promise_kind
 from engine.report.content.shared import say, unit_word
@@ -142,10 +143,8 @@ def _theorem(event: object) -> str:
 
 
 def counted_cells(evidence: PublicEvidence) -> int:
-    """Return how many released numbers were looked through, of the kind that fares worst."""
-    figures = evidence.measures.get("utility.small_groups", {}).values()
-    counted = [(int(one["guesses"]), int(one["cells"])) for one in figures]
-    return max(counted, key=lambda pair: pair[0] / max(pair[1], 1))[1] if counted else 0
+    """Return how many released numbers have a margin beside them, of all kinds."""
+    return sum(int(one["cells"]) for one in evidence.measures.get("utility.small_groups", {}).values())
 
 
 def holds(name: str, facts: Facts) -> bool:
@@ -192,8 +191,15 @@ def endings(evidence: PublicEvidence) -> tuple[str, ...]:
         "all": not released_others(evidence),
         "complete": evidence.counted.get("left_out") == 0,
         "conditions": any(name in evidence.promise.terms for name in CONDITIONS),
+        "each": _is_made_row_by_row(evidence),
     }
     return tuple(name for name, is_true in held.items() if is_true)
+
+
+def _is_made_row_by_row(evidence: PublicEvidence) -> bool:
+    """Say whether every row that leaves is somebody's, however it was changed."""
+    found = next((one for one in catalogue.methods() if one.id == evidence.method["id"]), None)
+    return found is not None and found.rows in (Rows.REAL, Rows.COARSER)
 
 
 def rows_used(evidence: PublicEvidence) -> Iterator[Text]:

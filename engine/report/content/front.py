@@ -12,15 +12,16 @@ from engine.methods.kinds import Family
 from engine.numbers import exactly
 from engine.privacy.promise import promise_kind
 from engine.report.content import cover
-from engine.report.content.facts import facts_of, has_margins, own_words, released_others
+from engine.report.content.facts import CONDITIONS, facts_of, has_margins, own_words, released_others
 from engine.report.content.promise import can_do
 from engine.report.content.results import as_shown
 from engine.report.content.shared import day, moment, say, side, stated_or_not, unit_word
 from engine.report.document import Callout, Fact, Facts, Headline, KeyValues, Part, Row, SideBySide
 from engine.report.findings import finding
-from engine.report.words import FIRM_SPACE, is_number, margin_columns, with_interval
+from engine.report.words import FIRM_SPACE, is_number, margin_columns, with_interval, word
 from engine.texts import percent_up, plainly
 from engine.views import (
+    HIDDEN,
     BarsView,
     Cell,
     CurveView,
@@ -160,15 +161,19 @@ def _of_table(table: TableView) -> Iterator[BarsView]:
     numeric = [at for at in columns if rows and any(is_number(row[at]) for row in rows)]
     if not 2 <= len(rows) <= MOST_BARS or not numeric:
         return
-    names = list(range(numeric[0]))
-    if any(not _is_name(row[at]) for row in rows for at in names):
+    names = numeric[0]
+    if any(not _is_name(cell) for row in rows for cell in row[:names]):
         return
+    if any(isinstance(cell, str) for row in rows for cell in row[names:]):
+        return
+    by_first = {word(_join(table.headings, row[:1]), "en") for row in rows}
+    names = 1 if len(by_first) == len(rows) else names  # the first names tell the rows apart by themselves
     last = numeric[-1] if table.headings[-1] == ALL else numeric[0]
-    found = [(_join([row[at] for at in names]), amount(row[last])) for row in rows]
+    found = [(_join(table.headings, row[:names]), amount(row[last])) for row in rows]
     known = [(label, float(value)) for label, value in found if value is not None]
     if len(known) > 1:
         labels, values = zip(*known, strict=True)
-        axis = table.headings[last]
+        axis = say("front.total_axis") if table.headings[last] == ALL else table.headings[last]
         yield BarsView(table.title, labels, values, axis if isinstance(axis, Text) else str(axis))
 
 
@@ -176,8 +181,11 @@ def _is_name(cell: Cell) -> bool:
     return isinstance(cell, str | Text | int) and not (isinstance(cell, Text) and is_number(cell))
 
 
-def _join(labels: Sequence[Cell]) -> Label:
-    named = [label if isinstance(label, str | Text) else f"#{label}" for label in labels]
+def _join(headings: Sequence[Label], labels: Sequence[Cell]) -> Label:
+    named = [
+        label if isinstance(label, str | Text) else say("words.numbered", name=heading, number=label)
+        for heading, label in zip(headings, labels, strict=False)
+    ]
     return named[0] if len(named) == 1 else say("words.list", all=named)
 
 
@@ -243,10 +251,23 @@ def _size(evidence: PublicEvidence) -> Iterator[Fact]:
     number = next((one for one in evidence.views if isinstance(one, NumberView) and _counts(one)), None)
     if number is not None:
         yield Fact(number.title, number.value, Text(f"{number.three.id}.what", number.three.values))
-    elif tables:
-        files = [str(one["file"]) for one in tables]
-        name = "given" if evidence.method["family"] == Family.SERVICE else "numbers"
-        yield Fact(say(f"front.{name}"), int(tables[0]["rows"]), say(f"front.{name}_what", files=files[:1]))
+    elif tables and evidence.method["family"] == Family.SERVICE:
+        what = say("front.given_what", files=[str(tables[0]["file"])])
+        yield Fact(say("front.given"), int(tables[0]["rows"]), what)
+    elif tables and any(isinstance(view, TableView) for view in evidence.views):  # a curve has no groups
+        files, rows = [str(one["file"]) for one in tables], sum(int(one["rows"]) for one in tables)
+        hidden, shown = _count_hidden(evidence)
+        what = say(f"front.numbers_{'hidden_' if hidden else ''}what", files=files, hidden=hidden)
+        if not hidden or hidden + shown == rows:  # of a long table the views show the beginning alone
+            yield Fact(say("front.numbers"), rows - hidden, what)
+
+
+def _count_hidden(evidence: PublicEvidence) -> tuple[int, int]:
+    """Return how many cells of the released tables are hidden, and how many show a number."""
+    tables = [view for view in evidence.views if isinstance(view, TableView)]
+    cells = [cell for view in tables for row in view.rows for cell in row]
+    hidden = sum(isinstance(cell, Text) and cell.id == HIDDEN for cell in cells)
+    return hidden, sum(amount(cell) is not None for cell in cells)
 
 
 def _counts(number: NumberView) -> bool:
@@ -318,7 +339,10 @@ def _terms(evidence: PublicEvidence) -> Iterator[Fact]:
 def _untouch(evidence: PublicEvidence) -> Iterator[Fact]:
     others = released_others(evidence)
     if "columns" in evidence.promise.terms and others:
-        what = say("front.untouched_what", names=others)
+        under = evidence.promise.terms.get("sensitive", "")
+        bound = any(name in evidence.promise.terms for name in CONDITIONS)
+        name = "untouched_bound_what" if bound and under else "untouched_what"
+        what = say(f"front.{name}", names=others, under=under)
         yield Fact(say("front.untouched"), say("front.untouched_value", count=len(others)), what, care=True)
 
 
@@ -343,10 +367,9 @@ def _rest(evidence: PublicEvidence) -> Iterator[Fact]:
     counted = evidence.counted
     if "used" in counted:
         yield Fact(say("table.rows_used"), counted["used"], say("rows.used", used=counted["used"]))
-    ends = str(evidence.purpose.get("expires", ""))
-    until = day(ends) if ends else say("words.not_stated")
-    stated = filter(None, [str(evidence.purpose.get("agreement", "")).strip()])
-    yield Fact(say("cover.expires"), until, say("words.list", all=list(stated)))
+    if ends := str(evidence.purpose.get("expires", "")):
+        stated = filter(None, [str(evidence.purpose.get("agreement", "")).strip()])
+        yield Fact(say("cover.expires"), day(ends), say("words.list", all=list(stated)))
 
 
 # --- what it is for, and who ------------------------------------------------------------------------------

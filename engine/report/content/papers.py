@@ -22,15 +22,7 @@ from engine.report.content import private
 from engine.report.content import promise as promised
 from engine.report.content.cover import accuracy, sentence, total
 from engine.report.content.facts import facts_of, own_words, rows_used, true_ones
-from engine.report.content.shared import (
-    day,
-    declared_meaning,
-    method_name,
-    moment,
-    say,
-    side,
-    unit_word,
-)
+from engine.report.content.shared import day, declared_meaning, method_name, moment, say, side, unit_word
 from engine.report.document import Document, KeyValues, Numbers, Row, Section
 from engine.report.words import cell, word
 from engine.risk.thresholds import CONTROLS, MOTIVES

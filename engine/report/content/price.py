@@ -26,10 +26,13 @@ def money(private: InternalEvidence, amount: float) -> Text:
     return say("words.money", currency=currency, amount=round(float(amount)))
 
 
-def chapter(private: InternalEvidence) -> tuple[Part, ...]:
-    """Return the formula with its constants and sources, what it gives, and how that moves."""
+def chapter(private: InternalEvidence, *, bounded: bool = True) -> tuple[Part, ...]:
+    """Return the formula with its constants and sources, what it gives, and how that moves.
+
+    Where nothing bounds the loss there is nothing to price, whatever was stated.
+    """
     if not private.price:
-        return (say("price.none"),)
+        return (say("price.none" if bounded else "price.none_unbounded"),)
     found, constants = private.price, private.price["constants"]
     values, currency = price_values(private), str(constants["currency"])
     numbers = [
@@ -56,12 +59,16 @@ def _window(found: Mapping[str, Any]) -> tuple[Part, ...]:
     if allowed is None:
         return ()
     ends = {name: exactly(allowed[name]) for name in ("lower", "upper")}
+    no_limit = found.get("affordable") is None and found["constants"].get("budget") is not None
     if allowed["reason"] is not None:
         return (say(f"price.window_{allowed['reason']}", **ends),)
     if ends["lower"] is not None and ends["lower"] < NO_LIMIT:
         ends["lower"] = None  # every level that anybody would choose is accurate enough
+    if no_limit:
+        ends["upper"] = None  # an end that the register sets, and not the money
     said = [name for name in ("lower", "upper") if ends[name] is not None]
-    return (say(f"price.window_{'_'.join(said)}", **ends),) if said else ()
+    own = [say(f"price.window_{'_'.join(said)}", **ends)] if said else []
+    return (*own, *([say("price.window_open")] if no_limit else []))
 
 
 def _doubt(private: InternalEvidence) -> tuple[Part, ...]:
@@ -113,8 +120,9 @@ def _second_model(private: InternalEvidence) -> tuple[Part, ...]:
     ]
     end = found.get("conclusion")
     if end is not None:
-        name = "conclusion_changes" if end["changes"] else "conclusion_stays"
         first, second = (end[part] for part in ("epsilon", "epsilon_by_posterior"))
+        name = "conclusion_changes" if end["changes"] else "conclusion_stays"
+        name = "conclusion_open" if first is None and second is None else name
         parts.append(
             say(
                 f"price.{name}",

@@ -53,6 +53,7 @@ def assumption(private: InternalEvidence) -> tuple[Row, ...]:
         people=constants["people"],
         compensation=money(private, exactly(constants["compensation"]) or 0),
         c=exactly(constants["curvature"]),
+        epsilon=price["epsilon"],
         budget=money(private, price["budget"]),
     )
     return (Row(say("cover.money"), line, three("budget", **price_values(private))),)
@@ -84,7 +85,7 @@ def describe_measures(private: InternalEvidence) -> tuple[Part, ...]:
     parts: list[Part] = [Heading(heading)] if private.views else []
     parts += [Numbers(numbers)] if numbers else []
     for view in private.views:
-        parts += print_view(view)
+        parts += print_view(view, "words.shortened_inside")
     return tuple(parts)
 
 

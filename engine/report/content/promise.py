@@ -11,14 +11,7 @@ from engine.numbers import exactly
 from engine.privacy.events import Event
 from engine.privacy.promise import Promise, Unit
 from engine.report.content.facts import facts_of, holds, own_words, true_ones
-from engine.report.content.shared import (
-    of_form,
-    of_promise,
-    say,
-    side,
-    three,
-    unit_word,
-)
+from engine.report.content.shared import of_form, of_promise, say, side, three, unit_word
 from engine.report.document import Bullets, Callout, Heading, KeyValues, Numbers, Part, Row
 from engine.texts import percent_up, plainly, significant_up
 from engine.views import Cell, Label, NumberView, TableView, Text

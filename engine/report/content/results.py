@@ -78,22 +78,25 @@ def _files(evidence: PublicEvidence) -> tuple[Text, ...]:
     )
 
 
-def print_view(view: View) -> tuple[Part, ...]:
-    """Return a view as the report prints it; nothing for what stands elsewhere or would take pages."""
+def print_view(view: View, shortened: str = "words.shortened") -> tuple[Part, ...]:
+    """Return a view as the report prints it; nothing for what stands elsewhere or would take pages.
+
+    ``shortened`` says of a long table where all of it is.
+    """
     if isinstance(view, NumberView):
         return ()
     if isinstance(view, BarsView | IntervalsView) and len(view.labels) > MOST_BARS:
         return ()
     if isinstance(view, TableView):
-        return (_first_rows(compact(view)),)
+        return (_first_rows(compact(view), shortened),)
     return (as_shown(view) if isinstance(view, BarsView | IntervalsView) else view,)
 
 
-def _first_rows(table: TableView) -> TableView:
-    """Return what of a long table a report prints: the file has all of it."""
+def _first_rows(table: TableView, shortened: str) -> TableView:
+    """Return what of a long table a report prints."""
     if len(table.rows) <= MOST_PRINTED:
         return table
-    said = say("words.shortened", shown=MOST_PRINTED, rows=len(table.rows))
+    said = say(shortened, shown=MOST_PRINTED, rows=len(table.rows))
     return replace(table, rows=table.rows[:MOST_PRINTED], note=_join(table.note, [said]))
 
 

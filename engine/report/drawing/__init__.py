@@ -19,13 +19,13 @@ from engine.report.theme import LIGHT, Theme
 from engine.views import BarsView, IntervalsView, View
 
 PAINTERS: dict[str, Callable[..., Canvas]] = {
-    "bars": rows.bars,
-    "intervals": rows.intervals,
-    "curve": curves.curve,
-    "scatter": curves.scatter,
-    "heatmap": grids.heatmap,
-    "matrix": grids.matrix,
-    "graph": grids.graph,
+    "bars": rows.draw_bars,
+    "intervals": rows.draw_intervals,
+    "curve": curves.draw_curve,
+    "scatter": curves.draw_scatter,
+    "heatmap": grids.draw_heatmap,
+    "matrix": grids.draw_matrix,
+    "graph": grids.draw_graph,
 }
 PLOTTED = tuple(PAINTERS)
 MOST_LABELS = 40

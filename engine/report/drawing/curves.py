@@ -16,7 +16,7 @@ GAP = 6.0
 MORE_DASHES = ("plain", "long", "mixed", "dashed")
 
 
-def curve(view: CurveView, style: Style, width: float) -> Canvas:
+def draw_curve(view: CurveView, style: Style, width: float) -> Canvas:
     """Lines named at their right ends; the permissible part shaded, chosen points marked."""
     theme = style.theme
     bands = view.band or ()
@@ -187,7 +187,7 @@ def _rises(view: CurveView, mark: Mark) -> bool:
     return min(near)[1] if near else True
 
 
-def scatter(view: ScatterView, style: Style, width: float) -> Canvas:
+def draw_scatter(view: ScatterView, style: Style, width: float) -> Canvas:
     """Points on two axes; clouds differ by marker and by fill, and are named above."""
     theme = style.theme
     xs = [x for series in view.series for x in series.x]

@@ -14,12 +14,12 @@ FULLEST = 0.48  # of the accent colour: words stand out on it in light and in da
 MOST_OF_WIDTH = 0.3
 
 
-def heatmap(view: HeatmapView, style: Style, width: float) -> Canvas:
+def draw_heatmap(view: HeatmapView, style: Style, width: float) -> Canvas:
     """Shades in a grid, each with its number where there is room."""
     return _grid(view.row_labels, view.column_labels, view.values, style, width)
 
 
-def matrix(view: MatrixView, style: Style, width: float) -> Canvas:
+def draw_matrix(view: MatrixView, style: Style, width: float) -> Canvas:
     """The same things along both sides."""
     return _grid(view.labels, view.labels, view.values, style, width)
 
@@ -82,7 +82,7 @@ def _shade(
         canvas.text(*middle, words, colour, anchor="middle")
 
 
-def graph(view: GraphView, style: Style, width: float) -> Canvas:
+def draw_graph(view: GraphView, style: Style, width: float) -> Canvas:
     """Nodes on a circle in their given order; the heavier an edge, the thicker its arrow."""
     theme, size = style.theme, style.size
     canvas = Canvas(width, round(min(0.55 * width, 300.0), 2), style)

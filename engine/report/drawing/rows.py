@@ -15,7 +15,7 @@ MOST_APART = (16, 25)
 GAP = 6.0
 
 
-def bars(view: BarsView, style: Style, width: float, *, axis_limits: tuple[float, float]) -> Canvas:
+def draw_bars(view: BarsView, style: Style, width: float, *, axis_limits: tuple[float, float]) -> Canvas:
     """One bar a label, a whisker where there is an interval, the value at the right."""
     canvas, across, middles = _rows(view, view.values, style, width, axis_limits)
     theme, half = style.theme, style.size * 0.55
@@ -33,7 +33,9 @@ def bars(view: BarsView, style: Style, width: float, *, axis_limits: tuple[float
     return canvas
 
 
-def intervals(view: IntervalsView, style: Style, width: float, *, axis_limits: tuple[float, float]) -> Canvas:
+def draw_intervals(
+    view: IntervalsView, style: Style, width: float, *, axis_limits: tuple[float, float]
+) -> Canvas:
     """A point with its interval a label, the value at the right; hollow where the interval covers zero.
 
     Where all margins are the same the zone within which a number could as well be zero is shaded.

@@ -117,7 +117,22 @@ class _Source(Protocol):
     def read(self, size: int = -1, /) -> bytes: ...
 
 
-class Lines(io.RawIOBase):
+class Readable(io.RawIOBase):
+    """A stream of bytes that says by `read` alone what it gives."""
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        """Read into a buffer."""
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        piece = self.read(len(view))
+        view[: len(piece)] = piece
+        return len(piece)
+
+
+class Lines(Readable):
     """Bytes of a text as the readers take them: a superset of ASCII, with what ends no row hidden.
 
     Parameters
@@ -153,10 +168,6 @@ class Lines(io.RawIOBase):
         self._closes, self._last = closes, b""
         self.has_content = self.has_sought = False
 
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
-
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes."""
         wanted = size if size > 0 else _PIECE
@@ -171,13 +182,6 @@ class Lines(io.RawIOBase):
         cut = wanted - (wanted > 1 and self._ready[wanted - 1 : wanted + 1] == b"\r\n")
         found, self._ready = self._ready[:cut], self._ready[cut:]
         return found
-
-    def readinto(self, buffer: object) -> int:
-        """Read into a buffer."""
-        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        piece = self.read(len(view))
-        view[: len(piece)] = piece
-        return len(piece)
 
     def _closed(self, piece: bytes) -> bytes:
         self._last = piece[-1:] or self._last

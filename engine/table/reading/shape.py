@@ -56,7 +56,7 @@ def contradictions(path: Path, options: ReadOptions, schema: Schema | None = Non
 def _contradictions(path: Path, options: ReadOptions, schema: Schema) -> list[InputRefused]:
     real = format_of(path)
     if options.format not in (None, real):
-        return [_contradiction(path, "format", options.format, real)]
+        return [_say(path, [("format", options.format, real)])[0]]
     if real not in ("text", "excel"):
         return []
     if real == "text":
@@ -78,10 +78,6 @@ def _say(path: Path, pairs: Iterable[_Pair]) -> list[InputRefused]:
         InputRefused("table.option_contradicted", file=path.name, option=option, said=said, found=found)
         for option, said, found in pairs
     ]
-
-
-def _contradiction(path: Path, option: str, said: object, found: object) -> InputRefused:
-    return _say(path, [(option, said, found)])[0]
 
 
 def _sample(path: Path) -> tuple[bytes, bool]:

@@ -22,7 +22,7 @@ from engine.memory import give_back
 from engine.progress import SILENT, Progress
 from engine.table.cells import Cells, series_of
 from engine.table.reading.detect import SAMPLE_BYTES, Detection, detect_text, reader, row_of
-from engine.table.reading.line_ends import LineEnds, Lines, run_over
+from engine.table.reading.line_ends import LineEnds, Lines, Readable, run_over
 from engine.table.reading.names import clean_names
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
 from engine.table.reading.room import TEXT, Room
@@ -191,7 +191,7 @@ def _read(
     return Table(frame, source=path.name, options=found.options, findings=(*findings, *about_cells))
 
 
-class Watched(io.RawIOBase):
+class Watched(Readable):
     """A file that reports how far it has been read, can be stopped, and notes bytes that change the way.
 
     ``has_quote`` and ``has_nul`` say whether a quotation mark or a NUL byte went by; quotation marks in the
@@ -210,10 +210,6 @@ class Watched(io.RawIOBase):
         self.has_quote = self.has_nul = False
         self._turn, self._retired = threading.Lock(), False
 
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
-
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes."""
         with self._turn:
@@ -227,13 +223,6 @@ class Watched(io.RawIOBase):
         self.has_quote = self.has_quote or piece.find(self._quote, below) >= 0
         self._progress.step(self._at / self._size, "table.read")
         return piece
-
-    def readinto(self, buffer: object) -> int:
-        """Read into a buffer."""
-        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        piece = self.read(len(view))
-        view[: len(piece)] = piece
-        return len(piece)
 
     def restart(self) -> None:
         """Go back to the beginning."""

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from engine.analyses import functional_forms as forms
-from engine.analyses.catalogue import analysis, ask
-from engine.analyses.functional_perturbation import BOX, SIZES, WIDTH, sensitivities
+from engine.analyses.catalogue import analysis, ask, example
+from engine.analyses.functional_perturbation import ATTACKS, BOX, SIZES, WIDTH, sensitivities
 from engine.privacy.gaussian import continuous_delta
+from engine.texts import text
 
 LEVEL = (0.4, 0.001)
 
@@ -123,3 +124,14 @@ def test_noise_on_every_answer_grows_with_the_answers_and_a_function_does_not():
     assert errors["output_gaussian"][-1] > 5 * errors["output_gaussian"][0]
     for way in ("exact", "released"):
         assert max(errors[way][1:]) < 4 * min(errors[way][1:])
+
+
+def test_shares_of_right_guesses_say_how_far_chance_moves_them():
+    """A share of a few tries stood above what is promised at most, and nothing said that chance did it."""
+    asked = analysis("functional_perturbation")
+    answer = ask(asked, {**example(asked).values, "runs": 3})
+    attack = next(one for one in answer.views if getattr(one.title, "id", "").endswith("attack.title"))
+    figures = answer.figures["attack"]
+    assert attack.note.values == {"tries": ATTACKS, "off": pytest.approx(0.98 / ATTACKS**0.5, abs=0.005)}
+    assert figures["features"] <= figures["bound"] + 2 * attack.note.values["off"]
+    assert "200 tries" in text(attack.note.id, **attack.note.values)

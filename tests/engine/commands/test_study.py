@@ -83,6 +83,32 @@ def test_a_site_whose_card_is_of_another_register_pays_nothing(
     assert json.loads(capsys.readouterr().out)["holdings"][0]["spent"]["epsilon"] == "0/1"
 
 
+def test_a_share_wants_the_reasons_that_a_release_wants(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows count as people although a declared column could tell whose they are: nobody passes over that."""
+    (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
+    tree = json.loads(ran.plan.dumps()) | {"holding_budget": None, "holding": "A"}
+    schema = tree["schemas"]["people"]
+    schema |= {"rows_per_person": 1, "one_row_each": True}
+    for column in schema["columns"]:
+        column |= {"role": "direct_identifier"} if column["role"] == "person_key" else {}
+    plan = tmp_path / "example" / "plan.json"
+    plan.write_text(json.dumps(tree))
+    for name in "AB":
+        said(capsys, "card", name, "--name", name, "--out", str(tmp_path / name), "--epsilon", "2",
+             "--unit", "row", "--ledger", str(tmp_path / f"{name}.sqlite"))  # fmt: skip
+    said(capsys, "new", str(plan), str(tmp_path / "A"), str(tmp_path / "B"), "--register", "C", "--name", "C",
+         "--out", str(tmp_path / "study"), "--ledger", str(tmp_path / "C.sqlite"))  # fmt: skip
+    words = ["share", str(tmp_path / "study"), "--plan", str(plan), "--site", "A",
+             "--out", str(tmp_path / "out"), "--send", str(tmp_path / "send"),
+             "--ledger", str(tmp_path / "A.sqlite")]  # fmt: skip
+    assert main(["study", *words]) == 2
+    assert "--reason one_row_each" in capsys.readouterr().err and not (tmp_path / "out").exists()
+    said(capsys, *words, "--reason", "one_row_each=the first visit of everybody")
+    assert "the first visit" in (tmp_path / "out" / "internal" / "evidence.json").read_text()
+
+
 def test_three_sites_and_a_holder_of_masks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (ran,) = run_examples(method("statistics.counts"), out=tmp_path / "example")
     tree = json.loads(ran.plan.dumps()) | {"holding_budget": None}
@@ -146,7 +172,7 @@ def test_two_sites_in_two_rounds(tmp_path: Path, capsys: pytest.CaptureFixture[s
         for name, share in zip("AB", shares, strict=True):
             own, out = str(tmp_path / f"{name}.json"), str(tmp_path / f"out-{name}-{place}")
             said(capsys, "share", study, "--plan", own, "--site", name, *ledgers[name], "--out", out,
-                 "--send", share)  # fmt: skip
+                 "--send", share, "--reason", "over_money=an example")  # fmt: skip
         if place == 2:
             break
         assert main(["study", "combine", study, *shares, "--out", str(tmp_path / "early"), *centre]) == 2

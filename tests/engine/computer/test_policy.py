@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -43,6 +44,44 @@ def test_without_a_file_nothing_is_set_and_no_variable_of_a_user_leads_elsewhere
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "ProgramData"):
         monkeypatch.setenv(name, str(tmp_path))
     assert policy.place() == before and before.is_absolute()
+
+
+class Registry:
+    """What the registry of Windows says of the folder of all users."""
+
+    HKEY_LOCAL_MACHINE = "machine"
+
+    def __init__(self, folder: str) -> None:
+        self.values = {"SystemRoot": r"C:\WINDOWS", "ProgramData": folder}
+
+    def OpenKey(self, root: str, key: str) -> AbstractContextManager[None]:
+        assert root == self.HKEY_LOCAL_MACHINE and key.startswith("SOFTWARE")
+        return nullcontext()
+
+    def QueryValueEx(self, key: None, name: str) -> tuple[str, int]:
+        return self.values[name], 2
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (r"%SystemDrive%\ProgramData", r"C:\ProgramData"),
+        (r"%systemdrive%\ProgramData", r"C:\ProgramData"),
+        (r"%SystemRoot%\Data", r"C:\WINDOWS\Data"),
+        (r"D:\ProgramData", r"D:\ProgramData"),
+    ],
+)
+def test_on_windows_the_registry_alone_says_where_the_rules_are(
+    written: str, meant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SystemDrive", "SYSTEMDRIVE", "systemdrive", "SystemRoot", "ProgramData"):
+        monkeypatch.setenv(name, "Z:")
+    monkeypatch.setitem(sys.modules, "winreg", Registry(written))
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert policy.place() == Path(meant) / "Custos" / "custos.toml"
+    monkeypatch.setitem(sys.modules, "winreg", Registry(r"%MINE%\ProgramData"))
+    with pytest.raises(InputRefused, match=r"policy\.not_readable"):
+        policy.policy()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights of their own there")
@@ -108,6 +147,7 @@ def test_a_level_beyond_the_limit_is_refused_before_anything_is_spent(
     [
         ("largest_epsilon = ", "policy.not_readable"),
         ("\x00", "policy.not_readable"),
+        ("contact = " + 9_000 * "[", "policy.not_readable"),
         ("largest_epsilon = true", "policy.wrong"),
         ("largest_epsilon = 0", "policy.wrong"),
         ("largest_epsilon = -1", "policy.wrong"),

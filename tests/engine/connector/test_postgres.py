@@ -686,3 +686,22 @@ def test_stop_ends_what_the_server_is_busy_with(postgres: Postgres, tmp_path: Pa
         list(asked.answers(SLOW, ()))
     assert time.monotonic() - began < 5
     asked.close()
+
+
+def test_a_release_that_is_refused_leaves_no_connection(postgres: Postgres, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(table(ROWS * 3))
+    plan = plan_for("counts")
+    filled(postgres, whole(plan, tmp_path))
+    plan = on_server(plan, address(postgres, tmp_path))
+    door: Callable[[Callable[[], None]], Noise] = lambda spend: seeded_noise(4, on_first_draw=spend)  # noqa: E731
+    ledger, seen = Ledger(tmp_path / "ledger.sqlite"), {"dwh.server": "of other rows"}
+    given = (plan, tmp_path / "bundle", ledger, tmp_path, "en", SILENT, door)
+    with pytest.raises(InputRefused, match=r"reading\.not_as_seen") as refused:
+        run_through(*given, seen=seen, password=PASSWORD)
+    with postgres.asked() as owner:  # while the error is still there, and all that it holds
+        asked = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'custos'"
+        until = time.monotonic() + 5
+        while owner.run(asked) != [[0]] and time.monotonic() < until:
+            time.sleep(0.05)  # the server notices it a moment later
+        assert owner.run(asked) == [[0]] and refused.value.code
+    assert not ledger.entries()

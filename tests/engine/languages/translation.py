@@ -118,7 +118,7 @@ def foreign_marks(english: str, other: str, language: str) -> bool:
 def wrong_forms(english: str, other: str, language: str) -> bool:
     """Whether a plural has too few forms, or the protected are named in a form that the language lacks."""
     spoken = languages.find(language)
-    forms = {spoken.form(str(one)) for one in range(200)}
+    forms = {spoken.plural_form(str(one)) for one in range(200)}
     for _, name, form, _ in string.Formatter().parse(other):
         if name and name.startswith(texts.PROTECTED):
             wanted = name[1:2].lower() + name[2:]

@@ -23,8 +23,7 @@ from engine.methods.protocol import Method
 from engine.numbers import exactly
 from engine.privacy.promise import Promise, Unit
 from engine.release import examples
-from engine.release.preview import error_sentence
-from engine.release.whose import whose_rows
+from engine.release.preview import error_sentence, whose_rows
 from engine.report.content.facts import has_margins
 from engine.report.content.shared import side
 from engine.table.missing_words import MISSING_WORDS

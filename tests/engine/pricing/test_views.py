@@ -10,7 +10,7 @@ import pytest
 from engine.pricing.anchors import read_anchors
 from engine.pricing.price import AllowedLevels, Price
 from engine.pricing.statement import cost_of, price_statement
-from engine.pricing.views import curve, reach
+from engine.pricing.views import cost_curve, reach
 from engine.privacy.mechanisms import Laplace
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit
 from engine.views import CurveView
@@ -26,13 +26,13 @@ PROMISE = Promise(
 
 
 def drawn(price: Price = SAID, **options: Any) -> CurveView:
-    view = curve(price, epsilon=LEVEL, **{"precedents": (), **options})
+    view = cost_curve(price, epsilon=LEVEL, **{"precedents": (), **options})
     assert view is not None
     return view
 
 
 def test_nothing_is_drawn_while_too_little_was_said() -> None:
-    assert curve(Price(people=4259), epsilon=LEVEL) is None
+    assert cost_curve(Price(people=4259), epsilon=LEVEL) is None
 
 
 def test_the_chosen_level_stands_on_the_curve_of_the_price() -> None:

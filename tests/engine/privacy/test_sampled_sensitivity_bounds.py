@@ -7,12 +7,7 @@ import pytest
 from scipy.stats import beta, binom
 
 from engine.errors import InputRefused
-from engine.privacy.sampled_sensitivity import (
-    Sides,
-    dkw_probability,
-    implicit_confidence,
-    plan_pairs,
-)
+from engine.privacy.sampled_sensitivity import Sides, dkw_probability, implicit_confidence, plan_pairs
 from engine.privacy.sampled_sensitivity.bounds import empirical_quantile, order_of_quantile
 
 FALSE_ALARM = 1e-6

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from engine.errors import InputRefused
 from engine.evidence import read_public
 from engine.methods.protocol import MAIN
-from engine.release import bundle, copies, linked, package
+from engine.release import bundle, catalogue_descriptions, copies, package
 from engine.release.plan import Plan
 from engine.release.verify import verify
 from tests.engine.release.conftest import Runner
@@ -223,7 +223,7 @@ def linked_name(which: str) -> str:
 
 
 def test_every_kind_of_promise_has_a_term() -> None:
-    assert set(linked.MEASURES.values()) | {linked.OTHER_MEASURE} == {
+    assert set(catalogue_descriptions.MEASURES.values()) | {catalogue_descriptions.OTHER_MEASURE} == {
         "dpv:DifferentialPrivacy",
         "dpv:Pseudonymisation",
         "dpv:Deidentification",

@@ -9,7 +9,7 @@ import pytest
 
 from engine import texts
 from engine.errors import InputRefused
-from engine.release.check import check, ready
+from engine.release.check import check, check_and_foresee
 from engine.release.plan import Plan
 
 KEPT = Path(__file__).parent / "earlier"
@@ -20,7 +20,7 @@ SAMPLE = Path(__file__).parents[3] / "resources" / "sample"
 def test_a_plan_that_says_how_its_file_is_read_still_runs(commit):
     plan = Plan.read(KEPT / f"plan-commit-{commit}.json")
     design = check(plan, base=SAMPLE)
-    ready(plan, design)
+    check_and_foresee(plan, design)
     assert design.cost.loss is not None and plan.purpose.title
     assert Plan.loads(plan.dumps()) == plan
 
@@ -29,6 +29,6 @@ def test_a_plan_that_says_how_its_file_is_read_still_runs(commit):
 def test_one_that_does_not_is_refused_with_the_reason(commit):
     plan = Plan.read(KEPT / f"plan-commit-{commit}.json")
     with pytest.raises(InputRefused) as caught:
-        ready(plan, check(plan, base=SAMPLE))
+        check_and_foresee(plan, check(plan, base=SAMPLE))
     what, do = texts.explain(caught.value)
     assert "does not say how" in what and "plan new" in do

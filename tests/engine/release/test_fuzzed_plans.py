@@ -16,7 +16,7 @@ from engine.ledger import Ledger
 from engine.methods.protocol import MAIN
 from engine.privacy.noise import Noise
 from engine.release import promised, reading
-from engine.release.check import check, ready
+from engine.release.check import check, check_and_foresee
 from engine.release.make import make
 from engine.release.plan import Plan
 from engine.release.preview import preview_json
@@ -53,7 +53,7 @@ def is_accepted(plan: Plan) -> bool:
 def run_without_rows(plan: Plan, folder: Path) -> None:
     """Do what a run does with a table that has the columns, but no row: all but ledger and reports."""
     design = check(plan)
-    ready(plan, design)
+    check_and_foresee(plan, design)
     held = reading.read(plan, base=folder)
     empty = replace(held, table=held.table.with_rows(held.table.rows().head(0)), options=held.options)
     promised.refuse_other(plan, design, {MAIN: empty})

@@ -22,7 +22,7 @@ import pytest
 from engine.evidence import read_public
 from engine.methods import catalogue
 from engine.release import bundle, package
-from engine.release.readme import describe_files
+from engine.release.readme import describe_files, readme
 from tests.engine.methods import examples_run
 from tests.json_schema import misfits
 
@@ -288,3 +288,14 @@ def test_the_schema_refuses_evidence_with_a_fault():
     tried = list(mutants(tree))
     assert len(tried) >= 50
     assert [name for name, mutant in tried if not list(misfits(mutant, SCHEMA, SCHEMA))] == []
+
+
+@pytest.mark.parametrize("language", ("en", "de", "fr"))
+@pytest.mark.parametrize("method_id", ("statistics.counts", "models.tree", "exchanges.survey"))
+def test_the_readme_names_the_files_of_the_folder_and_no_other(method_id, language):
+    for folder in releases(method_id):
+        said = readme(read_public(evidence_of(folder)), language=language)
+        named = {
+            one.rstrip(",") for one in re.findall(r"^  (\S+\.\w+,?|SHA256SUMS)(?: |$)", said, re.MULTILINE)
+        }
+        assert {"evidence.json", "SHA256SUMS"} <= named <= {one.name for one in folder.iterdir()}

@@ -26,8 +26,7 @@ from engine.ledger import Ledger
 from engine.ledger.register import QUESTIONS, TOLD_OUTSIDE
 from engine.methods.protocol import DocumentArtefact
 from engine.privacy.promise import Status, promise_kinds
-from engine.release.bundle import Bundle
-from engine.release.documents import document_html
+from engine.release.bundle import Bundle, document_html
 from engine.release.papers import read_evidence, write_papers
 from engine.release.readme import describe_files
 from engine.report import docx, law

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
@@ -14,6 +15,7 @@ from engine.methods.catalogue import method
 from engine.release.earlier import shows_rows, told_of
 from engine.release.rows_beside import ROWS_BESIDE, beside
 from engine.release.run import run
+from engine.table.schema import Column, Domain, Kind, Origin, Role
 from tests.engine.methods.examples_run import ran
 from tests.engine.methods.statistics.test_protected_table import COUNTS, people_table, plan_for, stays
 from tests.engine.release.test_earlier import forget, month
@@ -66,6 +68,31 @@ def test_what_has_one_column_of_several_in_common_or_other_people_is_not_asked(t
     released(tmp_path, ledger, "rows", "three", others)
 
 
+@pytest.mark.parametrize("kinds", [("table", "rows"), ("rows", "table")], ids="-".join)
+def test_what_a_table_sums_is_a_column_of_it(tmp_path, ledger, kinds):
+    """Rows with a column of its cells and what it sums give the totals that were hidden with a small cell."""
+    frame = stays(COUNTS)
+    frame["days"] = [str(1 + row % 14) for row in range(len(frame))]
+    days = Column("days", Role.SENSITIVE, Kind.INTEGER, Domain(Fraction(1), Fraction(14)), Origin.DECLARED)
+    path = people_table(frame, tmp_path, "stays.csv")
+
+    def made(kind, name, columns):
+        plan = plan_for(path, {"columns": ["age", "gender"], "of": "days", "seconds": 1}, f"Release {name}")
+        schema = plan.schemas["people"]
+        plan = replace(plan, schemas={"people": replace(schema, columns=(*schema.columns, days))})
+        if kind == "rows":
+            ways = method("datasets.pseudonyms")
+            parameters = {"columns": list(columns)}
+            plan = replace(plan, method=ways.id, method_version=ways.version, parameters=parameters)
+        return run(plan, out=tmp_path / name, ledger=ledger, base=tmp_path)
+
+    made(kinds[0], "one", ["age", "days"])
+    with pytest.raises(InputRefused, match="rows_beside"):
+        made(kinds[1], "two", ["age", "days"])
+    if kinds[0] == "table":
+        made("rows", "three", ["days", "readmitted"])
+
+
 def test_a_column_that_was_made_counts_as_its_source(tmp_path, ledger):
     frame = stays(COUNTS)
     released(tmp_path, ledger, "rows", "one", frame)
@@ -107,6 +134,9 @@ def test_which_ways_show_rows_of_people():
     ways = ("datasets.masking", "datasets.k_anonymity", "datasets.imputation", "datasets.marginals")
     assert [shows_rows(method(one)) for one in ways] == [True, True, True, False]
     assert not shows_rows(method("statistics.protected_table"))
+    without_noise = ("datasets.communities", "datasets.linked_imputation")
+    assert [shows_rows(method(one)) for one in without_noise] == [True, True]
+    assert not shows_rows(method("datasets.linked"))
 
 
 def test_the_window_asks_what_the_run_asks(tmp_path, ledger):

@@ -569,3 +569,18 @@ def test_what_grows_too_large_with_the_rows_leaves_no_bundle(
     with pytest.raises(InputRefused, match=r"bundle\.not_checkable"):
         run("second")
     assert entries(ledger) == ["complete", "failed"] and not (folder / "second").exists()
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_what_a_cap_left_out_is_counted_among_the_rows_that_fulfil_the_conditions(run, seed):
+    """Rows of other wards would never have been used: it is not the cap that left them out."""
+    north = ({"step": "keep_rows_where", "column": "ward", "is": "in", "values": ["north"]},)
+    made = run(
+        method="datasets.pseudonyms",
+        parameters={"columns": ["sex", "stay"]},
+        budget=None,
+        preparation=north,
+        seed=seed,
+    )
+    counted = json.loads((made.folder / "release" / "evidence.json").read_text())["counted"]
+    assert counted["used"] in (3, 4) and counted["used"] + counted["above_cap"] == 4

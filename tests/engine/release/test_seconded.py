@@ -417,6 +417,27 @@ def test_a_rule_of_the_computer_wants_persons_before_anything_is_made(
         run("second")
 
 
+@pytest.mark.parametrize("rule", ["second_epsilon = 1\n", "second_money = 1000\n"])
+def test_a_rule_of_the_computer_adds_up_what_a_register_without_persons_gave(
+    rule: str, run: Runner, ledger: Ledger, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two releases of ε = 0.5, of 406 € each, are within it; a third is not, whoever is named meanwhile."""
+    rules = folder / "custos.toml"
+    rules.write_text(rule)
+    monkeypatch.setattr(policy, "place", lambda: rules)
+    run("first")
+    run("second")
+    with pytest.raises(InputRefused, match=r"staff\.nobody_named"):
+        run("third")
+    holding = ledger.holdings()[0]
+    for name, role in (("Ada", "approve"), ("Bea", "prepare")):
+        seconded.name_person(ledger, holding, name=name, role=role, passphrase=f"{WORDS} {name}")
+    with pytest.raises(InputRefused, match=r"staff\.needs_second"):
+        run("third")
+    rules.unlink()  # the register has no rule of its own
+    run("third")
+
+
 def test_the_counter_sheet_shows_rewriting_and_rollback(
     ledger: Ledger, holding: Holding, run: Runner, folder: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -21,7 +22,9 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.release import signature, signing
+from engine.release.auditor import write_auditor
 from engine.release.bundle import SUMS, write_sums
+from engine.release.readme import describe_files
 from engine.release.sheets import write_sheets
 from engine.release.signature import SIGNATURE, dumps, fingerprint_of, in_groups, is_signed, message
 from engine.release.verify import verify
@@ -476,6 +479,32 @@ def test_the_sheets_hold_the_fingerprint_and_the_revocation_stays(
     if sys.platform != "win32":
         assert stat.S_IMODE(paths["revocation.pdf"].stat().st_mode) == 0o600
     assert len(PdfReader(paths["signing-key.pdf"]).pages) == 1
+
+
+@pytest.mark.parametrize("is_for_auditor", [False, True])
+def test_what_no_signature_is_about_is_not_said_to_be_signed(
+    is_for_auditor: bool, run: Runner, ledger: Ledger, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Reasons, risk and exact figures that somebody wrote anew fit their own sums: only the ledger tells."""
+    bundle = run("first").folder
+    known = signing.state(ledger, ledger.holdings()[0])["fingerprint"]
+    if is_for_auditor:
+        write_auditor(bundle, tmp_path / "auditor", ledger=ledger)
+        bundle = tmp_path / "auditor"
+    stays = bundle / ("auditor" if is_for_auditor else "internal")
+    tree = json.loads((stays / "evidence.json").read_bytes())
+    tree["internal"]["plan"]["decisions"] = [{"decision": "new_holding", "reason": "the board decided it"}]
+    written = (json.dumps(tree, indent=2, ensure_ascii=False) + "\n").encode()
+    listed = (stays / SUMS).read_text()
+    for name, content in {**describe_files(written), "evidence.json": written}.items():
+        before = hashlib.sha256((stays / name).read_bytes()).hexdigest()
+        (stays / name).write_bytes(content)
+        listed = listed.replace(before, hashlib.sha256(content).hexdigest())
+    (stays / SUMS).write_text(listed)
+    assert main(["verify", str(bundle), "--fingerprint", known]) == 0
+    said = capsys.readouterr().out
+    assert f"“{stays.name}” is not signed" in said and "The files are those" not in said
+    assert main(["verify", str(bundle), "--fingerprint", known, "--ledger", str(ledger.path)]) == 1
 
 
 def test_the_command_line_says_whose_key_it_is(

@@ -5,8 +5,7 @@ import pytest
 from engine import texts
 from engine.methods.catalogue import method
 from engine.release import examples
-from engine.release.preview import preview, preview_json
-from engine.release.whose import whose_rows
+from engine.release.preview import preview, preview_json, whose_rows
 
 
 def said(method_id: str, people: int | None) -> str:

@@ -18,17 +18,16 @@ from engine import texts
 from engine.evidence import InternalEvidence, PublicEvidence, read_public
 from engine.methods.catalogue import methods
 from engine.methods.filling import Filling, Judged
-from engine.methods.kinds import Family, Spends
+from engine.methods.kinds import Family, Rows, Spends
 from engine.methods.protocol import Method
 from engine.pricing.statement import privacy_statement
-from engine.privacy.promise import Unit, promise_kind, promise_kinds
+from engine.privacy.promise import Promise, Unit, promise_kind, promise_kinds
 from engine.release.check import check
 from engine.release.plan import Plan
-from engine.release.preview import error_sentence
+from engine.release.preview import error_sentence, whose_rows
 from engine.release.readme import readme
-from engine.release.whose import whose_rows
 from engine.report import content
-from engine.report.content.facts import Facts, facts_of
+from engine.report.content.facts import Facts, facts_of, own_words
 from engine.report.content.front import front
 from engine.report.content.promise import promise
 from engine.report.document import Callout, KeyValues, Numbers
@@ -402,6 +401,19 @@ def test_counts_that_were_rounded_are_not_called_true(sample):
 def test_rows_of_columns_grouped_one_by_one_can_be_singled_out(sample):
     said = {kind: can(sample, "datasets.microaggregation", kind) for kind in ("k_anonymity", "none")}
     assert "Single out one row" in said["k_anonymity"] and "Single out one row" not in said["none"]
+
+
+@pytest.mark.parametrize("method_id", [one.id for one in methods() if "none" in one.promises])
+def test_rows_that_stand_for_those_of_real_people_are_not_called_invented(sample, method_id):
+    """What is said of single rows follows from what rows are, and not from there being no guarantee alone."""
+    given = replace(sample.public, promise=Promise("none", None, Unit.PERSON, 1, assumptions=()))
+    evidence = replace(given, method={**given.method, "id": method_id, "family": "dataset"})
+    said = " ".join(
+        word(own_words(evidence, name), "en")
+        for name in ("status", "criteria.singling_out", "criteria.linking")
+    )
+    (rows,) = {one.rows for one in methods() if one.id == method_id}
+    assert ("invented" in said) == (rows is Rows.SYNTHETIC)
 
 
 def test_pseudonyms_join_only_what_was_made_with_the_same_key(sample):

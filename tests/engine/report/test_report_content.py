@@ -60,7 +60,9 @@ price.largest_error price.apart price.apart_note price.fine price.incident decis
 decisions.over_money decisions.over_error decisions.second_model decisions.no_reason
 price.precedent price.no_year price.calibrated price.printed price.any_level price.band price.within
 price.above price.window_lower_upper price.window_lower price.window_upper price.window_error
-price.window_money price.window_both price.second_model_replace_one price.conclusion_stays
+price.window_money price.window_both price.window_open price.conclusion_open
+price.none_unbounded words.shortened words.shortened_inside words.numbered front.untouched_bound_what
+front.numbers_hidden_what front.total_axis price.second_model_replace_one price.conclusion_stays
 price.conclusion_changes price.second_model results.intro_plain results.intro_model results.intro_nothing
 results.intro_invented_rows results.intro_apart results.intro_curve results.file columns.of_source
 results.intro_invented_untold

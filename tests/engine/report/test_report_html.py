@@ -156,3 +156,15 @@ def test_numbers_are_padded_to_one_decimal_point(sample):
     document = Document("d", "s", "a", False, "b", "m", (), (Section("x", (table,)),))
     cells = re.findall(r'<td class="number">([^<]*)</td>', html.render(document, evidence=b"{}").decode())
     assert cells == ["1.25", "10\u2008\u2007\u2007", "3.5\u2007"]
+
+
+def test_what_is_said_to_stand_below_stands_below(sample):
+    """Two columns are for what is one under the other in either: how to check is a list, as in the PDF."""
+    page = html.render(content.external(sample.public, "0" * 64), evidence=b"{}").decode()
+    lists = re.findall(r'<dl class="([^"]*)">(.*?)</dl>', page, flags=re.DOTALL)
+    (looks,) = [looks for looks, rows in lists if "begins as below" in rows]
+    assert looks == "pairs" and any(looks == "pairs across" for looks, _ in lists)
+
+
+def test_words_in_a_drawing_are_not_cut_where_another_font_makes_them_wider(written):
+    assert re.search(r"\.drawing \{[^}]*overflow: visible", written)

@@ -98,7 +98,21 @@ def test_the_second_model_and_whether_it_decides_otherwise():
     assert "The models disagree" in changes and "no constant c" in changes
     stays = words(kept(budget=Fraction(1000), neighbours=Neighbours.REPLACE_ONE))
     assert "Both models agree: ε = 0.5 is above what" in stays
-    assert "The curve allows at most ∞, the second model ∞" in words(kept(budget=Fraction(550_000)))
+
+
+def test_money_that_covers_the_claims_of_everybody_sets_no_limit():
+    """The end of the window is then that of the register, and no model allows an infinite level."""
+    window = {"lower": None, "upper": 20, "reason": None}
+    said = words(kept(budget=Fraction(550_000), window=window))
+    assert "EUR 550,000 is at least what claims of everybody would cost" in said
+    assert "sets no limit to ε" in said and "up to 20" not in said and "∞" not in said
+
+
+def test_without_a_bound_there_is_nothing_to_price_whatever_was_stated():
+    (said,) = price_chapter.chapter(InternalEvidence({}, {}), bounded=False)
+    assert "Nothing bounds" in word(said, "en") and "stated" not in word(said, "en")
+    (said,) = price_chapter.chapter(InternalEvidence({}, {}))
+    assert "was stated" in word(said, "en")
 
 
 def test_the_curve_as_printed_stands_beside_the_corrected_one():

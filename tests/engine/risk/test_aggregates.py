@@ -1,12 +1,10 @@
 """What sums give away together: by hand, against the row space, and by carrying the attacks out."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from engine.errors import InputRefused
-from engine.risk.aggregates import consistent_values, differencing, reconstruct
+from engine.risk.aggregates import differencing, reconstruct
 
 
 def test_the_salary_of_one_by_subtraction():
@@ -85,29 +83,6 @@ def test_counts_of_many_sets_give_a_secret_away_and_noise_keeps_it():
     assert few.advantage < 0.2
 
 
-def test_a_small_group_against_trying_everything():
-    grid = range(1, 8)
-    found = consistent_values(4, grid, mean=3.5, median=3, maximum=7)
-    tried = {
-        tuple(sorted(group))
-        for group in product(grid, repeat=4)
-        if sum(group) == 14 and sum(sorted(group)[1:3]) == 6 and max(group) == 7
-    }
-    assert found.solutions == len(tried)
-    expected = [values[0] if len(set(values)) == 1 else None for values in zip(*tried, strict=True)]
-    assert list(found.certain) == expected
-
-
-def test_a_published_mean_and_ends_can_say_everything():
-    found = consistent_values(3, range(100), mean=40.0, minimum=20, maximum=70)
-    assert (found.solutions, found.certain, found.share) == (1, (20, 30, 70), 1.0)
-    rounded = consistent_values(3, range(100), mean=40.0, minimum=20, maximum=70, rounding=2)
-    assert rounded.solutions == 7 and rounded.share == pytest.approx(2 / 3)
-    assert consistent_values(2, range(5), mean=9).solutions == 0
-
-
 def test_what_is_refused():
-    with pytest.raises(InputRefused, match=r"risk\.too_many_tables"):
-        consistent_values(40, range(100))
     with pytest.raises(InputRefused, match=r"risk\.figures_and_sets"):
         reconstruct(np.ones((2, 3), dtype=bool), np.ones(3, dtype=bool), [1.0])

@@ -13,16 +13,7 @@ from engine.analyses.trajectories import crowd_of
 from engine.errors import InputRefused
 from engine.methods.datasets.seeds.crowds import weigh_crowd
 from engine.methods.protocol import MAIN
-from engine.risk.trajectories import (
-    Coins,
-    World,
-    drawn,
-    kept,
-    learn_world,
-    likeliest,
-    logs_of,
-    possible,
-)
+from engine.risk.trajectories import Coins, World, drawn, kept, learn_world, likeliest, logs_of, possible
 from engine.table.table import Table
 from tests.engine.risk.test_communities import SCHEMA, log
 

@@ -11,7 +11,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.table import cells
-from engine.table.cells import NumberSigns, careful_dates, careful_numbers, dates_of, key_cells, numbers_of
+from engine.table.cells import (
+    NumberSigns,
+    dates_by_pattern,
+    dates_of,
+    key_cells,
+    numbers_by_pattern,
+    numbers_of,
+)
 from engine.table.coding import dates, numbers
 from engine.table.declared import as_declared, key_texts, people_of
 from engine.table.patterns import date_order_of, is_date, is_grouped, is_number
@@ -73,7 +80,7 @@ def test_a_number_is_the_same_alone_and_in_company(values, signs):
     alone = np.array([numbers_of(pa.array([value], pa.string()), signs)[0] for value in values])
     assert same(found, alone)
     assert same(found, numbers_of(chunked(values), signs))
-    assert same(found, careful_numbers(pa.array(values, pa.string()), signs))
+    assert same(found, numbers_by_pattern(pa.array(values, pa.string()), signs))
 
 
 @settings(max_examples=many(150), deadline=None)
@@ -86,7 +93,7 @@ def test_a_date_is_the_same_alone_and_in_company(values, order):
     alone = [dates_of(pa.array([value], pa.string()), order)[0] for value in values]
     assert same(found, np.array(alone, dtype="datetime64[us]"))
     assert same(found, dates_of(chunked(values), order))
-    assert same(found, careful_dates(pa.array(values, pa.string()), order))
+    assert same(found, dates_by_pattern(pa.array(values, pa.string()), order))
 
 
 @pytest.mark.parametrize("cell", NUMBERS)

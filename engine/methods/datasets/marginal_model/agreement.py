@@ -82,11 +82,6 @@ class Agreement:
         """The distance of every table for each of its cells: 1 is that of the truth, on average."""
         return tuple(distance / size for distance, size in zip(self.distances, self.cells, strict=True))
 
-    @property
-    def all_per_cell(self) -> float:
-        """The same of all tables together."""
-        return sum(self.distances) / sum(self.cells)
-
     @cached_property
     def agrees(self) -> tuple[bool, ...]:
         """Whether every table is as near as noise alone would put it."""

@@ -101,7 +101,7 @@ class Coded(Named):
         inside = np.flatnonzero(codes < self.count)
         if len(inside):
             found[inside] = self._drawn(codes[inside], uniform[inside])
-        texts = np.array([*coding.levels(self.column), coding.OTHER, ""], dtype=object)
+        texts = np.array([*coding.levels(self.column), coding.written_other(self.column), ""], dtype=object)
         return [str(text) for text in texts[found]]
 
     def _drawn(self, groups: Codes, uniform: Floats) -> Codes:

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 from engine.methods.datasets.marginal_model.junction_tree import Attributes
 from engine.methods.shared.margins import MARGINS, smallest_margin
-from engine.privacy.accuracy import LAPLACE_WITHIN
+from engine.privacy.accuracy import LAPLACE_WITHIN, Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.events import Event, Sequential
 from engine.privacy.gaussian import concentrated_budget, gaussian_level
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, root_above
@@ -317,6 +317,10 @@ class Schedule:
     def deviation(self, scale: Fraction) -> float:
         """Return the standard deviation of noise of a scale."""
         return float(scale) if self.is_gaussian else sqrt(2) * float(scale)
+
+    def accuracy(self, scale: Fraction) -> Accuracy:
+        """Return the accuracy of one count with noise of a scale, as it is drawn: in whole numbers."""
+        return gaussian_accuracy(scale**2, count=1) if self.is_gaussian else laplace_accuracy(scale, count=1)
 
     def within(self, deviation: float) -> int:
         """Return how close to nothing 95 of 100 draws of noise lie: 1.96 σ, for Laplace noise ln(20)/√2 σ."""

@@ -14,7 +14,7 @@ from engine.methods import option
 from engine.methods.datasets.masking.catalogue import STEPS, fields, problems
 from engine.methods.datasets.masking.step import ID, WORDS, Told
 from engine.methods.datasets.masking.steps.dates import ShiftDates, refuse_told_days
-from engine.methods.datasets.masking.working import Working
+from engine.methods.datasets.masking.working import Form, Working
 from engine.methods.kinds import Changes
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -37,6 +37,7 @@ from engine.methods.values import to_json
 from engine.numbers import of_hundred
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
+from engine.table.schema import Kind
 from engine.table.table import Table
 from engine.views import TableView, Text
 
@@ -172,7 +173,17 @@ def _entry(design: Masking, name: str, done: list[Text]) -> DictionaryEntry:
     meaning = done[0]
     for text in done[1:]:
         meaning = Text(f"{WORDS}.done.and_then", {"first": meaning, "then": text})
-    return DictionaryEntry(name, meaning, str(column.kind))
+    is_text = column.kind in (Kind.CATEGORY, Kind.ORDINAL, Kind.TEXT) or not _reads_texts(design, name)
+    return DictionaryEntry(name, meaning, str(column.kind if is_text else Kind.CATEGORY))
+
+
+def _reads_texts(design: Masking, name: str) -> bool:
+    """Say whether a step leaves texts in a column, a range or ``*`` for instance, whatever it held before."""
+    given = [(STEPS[options["step"]], options) for options in design.options.steps]
+    return any(
+        step.leaves is Form.TEXTS and name in step.columns(options, design.schema, design.options.columns)
+        for step, options in given
+    )
 
 
 def _record(steps: tuple[Mapping[str, Any], ...], told: list[Told]) -> FileArtefact:

@@ -16,44 +16,6 @@ Codes = arrays.Integers
 _NORMAL_975 = 1.959963984540054
 
 
-def smallest_gap(*, influence: float, epsilon: float) -> float:
-    """Return the least factor by which tested and untested rows must differ somewhere, whatever the test is.
-
-    Parameters
-    ----------
-    influence
-        η: by what factor one person moves the probability of a row that is not tested, at least 1.
-    epsilon
-        Privacy level of one tested row.
-
-    Notes
-    -----
-    η <= α² e^ε: Bindschaedler (2018), lemma 3.1.
-
-    Examples
-    --------
-    >>> round(smallest_gap(influence=3, epsilon=math.log(2)), 2)
-    1.22
-    """
-    return max(1.0, math.sqrt(influence * math.exp(-epsilon)))
-
-
-def crowd_where_bounded(*, influence: float, people: int) -> float:
-    """Return the crowd that every row has where one person moves no probability by more than η.
-
-    Notes
-    -----
-    η̃ = ((1 + 1/n) η − 1)⁻¹. Bindschaedler (2018), lemma 5.1; tested and untested rows can then be told apart
-    with an advantage of at most (1 − δ)/(1 + δ), δ the probability that such a crowd passes.
-
-    Examples
-    --------
-    >>> round(crowd_where_bounded(influence=1.02, people=10_000), 2)
-    49.75
-    """
-    return 1 / ((1 + 1 / people) * influence - 1)
-
-
 def distance_at_most(*, small: float, passing: float) -> float:
     """Return the largest total variation distance between tested and untested rows.
 

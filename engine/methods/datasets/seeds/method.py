@@ -17,7 +17,7 @@ from engine.methods.datasets.latent_model.moments import Moments
 from engine.methods.datasets.latent_model.teaching import Teaching
 from engine.methods.datasets.seeds.boxes import Declared
 from engine.methods.datasets.seeds.filtering import distance_at_most, upper_edge
-from engine.methods.datasets.seeds.foreseeing import TOO_LOW, alone_of, share_alone
+from engine.methods.datasets.seeds.foreseeing import TOO_HIGH, TOO_LOW, alone_of, share_alone
 from engine.methods.datasets.seeds.learning import NOBODY, Learning
 from engine.methods.datasets.seeds.making import Made, make_rows
 from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_needed, most_rows, plan_test
@@ -254,7 +254,8 @@ def _alone_note(share: float) -> Text:
     """Say which share of the rows is from the model alone, as far as that can be told outside."""
     highest = min(1.0, share + TOO_LOW)
     name = "mostly_alone" if (share + highest) / 2 > MOST_ALONE else "alone"
-    return Text(f"{WORDS}.notes.{name}", {"percent": round(100 * share), "highest": round(100 * highest)})
+    lowest = share * (1 - TOO_HIGH * share)  # the more rows are from the model, the more they mislead
+    return Text(f"{WORDS}.notes.{name}", {"percent": round(100 * lowest), "highest": round(100 * highest)})
 
 
 def _model_share(design: SeedMethod) -> Fraction:

@@ -6,14 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.methods.datasets.synthesis.variables import (
-    Amounts,
-    Codes,
-    Floats,
-    Levels,
-    Variable,
-    values_of,
-)
+from engine.methods.datasets.synthesis.variables import Amounts, Codes, Floats, Levels, Variable, values_of
 
 MOST_INDICATORS = 40
 """So many levels of a predictor are told apart at most, the most frequent ones."""

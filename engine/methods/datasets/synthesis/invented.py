@@ -59,6 +59,5 @@ def entry_with_values(column: Column, meaning: str, **values: object) -> Diction
     found = entry(column, meaning, **values)
     if not is_listed(column):
         return found
-    return DictionaryEntry(
-        found.name, found.meaning, found.kind, found.unit, (*coding.levels(column), coding.OTHER)
-    )
+    listed = (*coding.levels(column), coding.written_other(column))
+    return DictionaryEntry(found.name, found.meaning, found.kind, found.unit, listed)

@@ -110,14 +110,17 @@ def _cell(done: Audited, line: int) -> CountCell:
     return CountCell(value, state, low, high if np.isfinite(high) else None)
 
 
-def describe_rounded(method: str, change: Integers, beyond: int, earlier: Earlier) -> Inside:
-    """Return what the custodian sees of a rounded table: how far its numbers are from the true ones."""
+def describe_rounded(method: str, change: Integers, beyond: int | None, earlier: Earlier) -> Inside:
+    """Return what the custodian sees of a rounded table: how far its numbers are from the true ones.
+
+    ``beyond`` is None where no base was rounded to.
+    """
     figures = {
         "cells": len(change),
         "changed": int((change != 0).sum()),
         "mean_change": round(float(np.abs(change).mean()), 3),
         "largest_change": int(np.abs(change).max()),
-        "beyond": beyond,
+        **({} if beyond is None else {"beyond": beyond}),
         **_earlier(earlier),
     }
     return Inside((_figures_view(f"methods.{method}.views", figures),), figures)
@@ -184,7 +187,8 @@ def _hidden_cells(words: str, done: Audited, totals: Mapping[str, str]) -> Table
         )
         for name, line in zip(_named(done, totals), at, strict=True)
     )
-    note = Text(f"{words}.hidden.note_{'whole' if done.whole else 'fractions'}")
+    form = "whole" if done.whole else "sums" if done.value.rstrip("_") == "sum" else "fractions"
+    note = Text(f"{words}.hidden.note_{form}")
     return TableView(Text(f"{words}.hidden.title"), headings, rows[:MOST_ROWS], note)
 
 

@@ -10,12 +10,13 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from engine.errors import InputRefused
 from engine.methods.catalogue import methods
 from engine.methods.parameters import value_of
-from engine.methods.protocol import Method
+from engine.methods.protocol import Method, TableArtefact
 from engine.methods.shared import site_files
 from engine.methods.shared.division import Division
 from engine.methods.shared.site_files import Member
@@ -328,6 +329,25 @@ def test_a_sharp_threshold_of_crowds_is_seen(tmp_path: Path) -> None:
         pytest.raises(CheckFailed, match="one seed moves"),
     ):
         seeds.check_rows(sharp)
+
+
+@pytest.mark.parametrize(
+    ("cells", "key", "links", "is_new"),
+    [
+        (["1", "2", "3"], "who", {}, True),
+        (["1", "1", "3"], "", {"who": ("people", "who")}, True),
+        (["1", "2", "3"], "", {}, False),
+        (["1", "3", "2"], "who", {}, False),
+        (["1", "1", "2"], "who", {}, False),
+        (["3", "1", "2"], "", {"who": ("people", "who")}, False),
+        (["s1", "s2", "s3"], "who", {}, False),
+    ],
+)
+def test_a_column_that_names_people_leaves_with_numbers_counted_up_alone(
+    cells: list[str], key: str, links: dict[str, tuple[str, str]], is_new: bool
+) -> None:
+    table = TableArtefact("people", (pd.DataFrame({"who": cells}, dtype="str"),), (), key=key, links=links)
+    assert recount.is_counted_up(table, "who") is is_new
 
 
 def test_every_promise_without_noise_is_recounted_and_broken() -> None:

@@ -13,8 +13,15 @@ from scipy import integrate, optimize
 
 from engine.errors import InputRefused
 from engine.methods.catalogue import method
-from engine.methods.datasets.classifier_noise import ClassifierNoise, Scaled, level_of, machine, unseen_noise
-from engine.methods.datasets.noise_shapes import bounded_shape, normal_shape
+from engine.methods.datasets.classifier_noise import (
+    ClassifierNoise,
+    Scaled,
+    bounded_shape,
+    level_of,
+    machine,
+    normal_shape,
+    unseen_noise,
+)
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise
 from engine.release.make import _names_a_seed

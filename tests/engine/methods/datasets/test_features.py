@@ -1,5 +1,6 @@
 """Rows as features: what leaves, what the attack reads, where it stands, and that a contract is needed."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -152,6 +153,16 @@ def test_the_attack_stands_on_the_first_page_that_stays_and_nowhere_outside():
     assert said < page.index("This is what leaves.")
     for file in (folder / "release").iterdir():
         assert b"which row is theirs" not in file.read_bytes() and b"attributes" not in file.read_bytes()
+
+
+def test_columns_that_left_as_features_are_changed_throughout():
+    """All that left under its own name was the label, so that no cell was said to have changed."""
+    ((plan, folder),) = ran(METHOD)
+    evidence = json.loads((folder / "internal" / "evidence.json").read_text(encoding="utf-8"))
+    columns = len(plan.parameters["columns"])
+    assert evidence["internal"]["measures"]["utility.rows_kept"]["changed"] == pytest.approx(
+        columns / (columns + 1), abs=1e-6
+    )
 
 
 def test_settings_are_attacked_before_a_release():

@@ -56,6 +56,19 @@ def test_by_hand(values, column, step, expected):
     assert one(values, column, **step) == expected
 
 
+@pytest.mark.parametrize(
+    "step", [{"step": "generalise", "column": "age", "level": 1}, {"step": "suppress_cells", "k": 2}]
+)
+def test_a_number_that_became_a_text_is_not_called_a_number(step):
+    """Whoever loads the table by its dictionary would meet [40, 50) or * where a number is announced."""
+    frame = pd.DataFrame({"age": [*range(20, 60, 2), 71, 74]})
+    for given in (step, {"step": "round_to", "column": "age", "base": 5}):
+        table = released(frame, [AGE], given).artefacts[0]
+        entry = next(one for one in table.dictionary if one.name == "age")
+        is_number = all(cell.lstrip("-").isdigit() for cell in table.frame["age"] if cell)
+        assert (entry.kind == "integer") == is_number == (given["step"] == "round_to")
+
+
 def test_days_are_cut_off_at_a_day():
     born = Column("born", Role.TIME, Kind.DATE)
     found = one(["1921-05-01", "1950-01-02", None], born, step="code_ends", lowest="1930-01-01")

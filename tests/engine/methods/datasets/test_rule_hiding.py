@@ -12,8 +12,7 @@ import pytest
 
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
-from engine.methods.datasets.association_rules import Baskets, Rule, rules, splits
-from engine.methods.datasets.rule_hiding import RuleHiding, Thresholds, hidden
+from engine.methods.datasets.rule_hiding import Baskets, Rule, RuleHiding, Thresholds, hidden, rules, splits
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise
 from engine.release.examples import plans

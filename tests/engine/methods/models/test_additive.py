@@ -23,7 +23,7 @@ from engine.methods.protocol import Budget, Context, DocumentArtefact
 from engine.privacy.accounting import certified_delta, total
 from engine.privacy.events import Neighbours
 from engine.privacy.promise import Loss, Promise, Unit
-from engine.release.documents import document_html
+from engine.release.bundle import document_html
 from engine.report.words import word
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table

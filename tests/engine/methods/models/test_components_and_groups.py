@@ -11,8 +11,7 @@ import pytest
 
 from engine.methods.catalogue import method
 from engine.methods.models.components import project
-from engine.methods.models.k_means import nearest
-from engine.methods.models.nearest_centres import PER_SIDE, RADIUS, SUMS, CentresPlan, _steps, fit
+from engine.methods.models.k_means import PER_SIDE, RADIUS, SUMS, CentresPlan, _steps, fit, nearest
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared import division
 from engine.methods.shared.division import Division

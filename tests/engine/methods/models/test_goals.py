@@ -11,10 +11,10 @@ from engine.methods.models import additive_steps, class_tables, descent
 from engine.methods.models.additive_schedule import Schedule
 from engine.methods.models.class_tables import TablesPlan, shares
 from engine.methods.models.descent import DescentPlan
+from engine.methods.models.k_means import PER_SIDE as STEPS
+from engine.methods.models.k_means import CentresPlan
+from engine.methods.models.k_means import fit as grouped
 from engine.methods.models.monomials import Monomials
-from engine.methods.models.nearest_centres import PER_SIDE as STEPS
-from engine.methods.models.nearest_centres import CentresPlan
-from engine.methods.models.nearest_centres import fit as grouped
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.models.residuals import RESIDUAL_STEPS
 from engine.methods.models.targets import Target

@@ -21,9 +21,10 @@ from engine.methods.models.linear_model import effects, predict
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.points import PER_SIDE
 from engine.methods.models.quadratic import solve
+from engine.methods.models.written_cells import cell_labels
 from engine.methods.protocol import Budget, Context
 from engine.privacy.promise import Neighbours
-from engine.release.documents import document_html
+from engine.release.bundle import document_html
 from engine.report.content.cover import accuracy
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -548,3 +549,19 @@ def test_steps_draw_what_they_promise():
 )
 def test_steps_that_cannot_work_are_said_from_declarations_alone(given, code):
     assert code in [problem.code for problem in LINEAR(stepped("x", "ward", **given)).problems]
+
+
+def test_a_value_of_a_column_is_named_as_tables_write_it():
+    """A year has no sign between its thousands, and an interval of one value is no interval."""
+    year = {
+        "name": "born",
+        "kind": "number",
+        "middle": 1970.0,
+        "maximum": 2010.0,
+        "coefficient": 1.0,
+        "within_95": 0.1,
+    }
+    (shown,) = effects({"predictors": [year]}, "methods.models.linear.views")
+    assert texts.text(shown.value.id, **shown.value.values) == "to 2010"
+    graded = {"kind": "number", "of": "integer", "edges": [0, 9, 10, 10]}
+    assert cell_labels(graded, "methods.models.additive.views")[:3] == ["0 – 9", "9 – 10", "10"]

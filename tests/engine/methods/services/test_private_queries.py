@@ -284,6 +284,21 @@ def test_people_are_counted_once_by_all_of_their_rows(folder):
     assert answers["answer"][4] <= 2  # of rows at most two of a person
 
 
+def test_margins_of_what_counts_people_are_in_people(folder):
+    desk = Visitor(folder, **RICH)
+    evidence, _ = screened(desk, {"where": "sex is f", "of": "people", "threshold": 5})
+    assert [one["unit"] for one in evidence["expected"]] == ["people"]
+    evidence, _ = screened(
+        desk, *({"where": "sex is f", "of": of, "threshold": 6} for of in ("people", "rows"))
+    )
+    assert evidence["expected"][0]["unit"].startswith("rows")
+    evidence, _ = desk.ask(
+        {"where": "age = 77", "of": "people", "epsilon": 1}, {"where": "age = 77", "epsilon": 1}
+    )
+    units = [one["unit"] for one in evidence["expected"]]
+    assert units[0] == "people" and units[1].startswith("rows")
+
+
 def screened(desk, *listed, most=1, level=100):
     """Compare a list in one visit; return the evidence and the answers."""
     given = {"listed": [dict(one) for one in listed], "most": most, "level": level}

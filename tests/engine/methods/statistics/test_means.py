@@ -17,12 +17,14 @@ from engine.methods.statistics.mean_forms import HALF_RANGE, finished_means
 from engine.privacy.events import Sequential
 from engine.table.schema import Column, Domain, Kind, Origin
 from engine.table.table import Table
+from engine.views import BarsView
 from tests.engine.battery.checks import failing
 from tests.engine.battery.distributions import laplace_law
 from tests.engine.battery.neighbours import added_rows, replaced_rows
 from tests.engine.battery.subject import Subject
 from tests.engine.methods.statistics.builders import (
     ADD_REMOVE,
+    COLUMNS,
     LARGE,
     REPLACE_ONE,
     first,
@@ -507,3 +509,18 @@ def test_money_for_nothing_is_not_on_offer():
     assert [
         p.code for p in method("statistics.means")(replace(asked, budget=Budget(Fraction(0)))).problems
     ] == ["budget.not_positive"]
+
+
+def test_the_unit_of_a_column_stands_at_its_axis_and_its_margins():
+    columns = tuple(replace(one, unit="days") if one.name == "stay" else one for one in COLUMNS)
+    for asked, unit in (
+        ({"statistic": "mean", "value": "stay"}, "days"),
+        ({"statistic": "sum", "value": "age"}, ""),
+    ):
+        given = request(asked | {"by": ["sex"]}, epsilon=LARGE, columns=columns)
+        assert method("statistics.means")(given).forecast.errors[0].unit == unit
+        shown = released(
+            "statistics.means", given, ROWS.with_rows(ROWS.rows().assign(age=[1, 2, 3, 0, 1, 2, 3]))
+        ).views
+        axis = next(one.axis for one in shown if isinstance(one, BarsView))
+        assert axis.values.get("unit", "") == unit

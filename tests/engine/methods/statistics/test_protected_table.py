@@ -157,6 +157,27 @@ def test_rounded_tables(form):
     assert release.inside.figures["largest_change"] < 5
 
 
+def test_what_is_said_of_a_table_inside_fits_its_form():
+    """Sums are never whole and a table of two columns is not large; keys round to no base."""
+    rows = pd.DataFrame({"sex": ["f"] * 14 + ["m"] * 12, "ward": ["a", "b"] * 13, "stay": [2] * 26})
+    rows["person"] = range(26)
+    rows.loc[0, "ward"] = "c"
+    given = {"of": "stay", "rule": "threshold", "threshold": 3}
+    notes = [view.note.id for view in released(given, Table(rows.astype("str")), 1).inside.views if view.note]
+    assert any(one.endswith("note_sums") for one in notes) and not any("fractions" in one for one in notes)
+    changed = released({"form": "cell_keys"}, table(PEOPLE, range(118)), 1).inside
+    rounded = released({"form": "random_rounding", "base": 5}, table(PEOPLE)).inside
+    assert "beyond" not in changed.figures and "beyond" in rounded.figures
+
+
+def test_a_time_to_search_is_told_where_there_is_a_search():
+    found = method(ID)
+    for form, searches in (("hidden", True), ("controlled_rounding", True), ("random_rounding", False)):
+        given = {"columns": ["sex", "ward"], "form": form, "threshold": 5, "base": 5, "seconds": 7}
+        asked = found.make_request({"people": Schema(COLUMNS)}, given).values.get("seconds")
+        assert (asked is not None) == searches, form
+
+
 def test_a_table_without_a_pattern_is_one_sentence_and_a_remedy():
     counts = {("f", "a"): 2, ("f", "b"): 3}
     with pytest.raises(InputRefused) as caught:

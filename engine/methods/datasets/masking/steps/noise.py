@@ -22,15 +22,7 @@ from engine.methods.datasets.masking.estimators import (
     of_noise,
     reconstruct_distribution,
 )
-from engine.methods.datasets.masking.step import (
-    COLUMN,
-    COLUMNS,
-    WORDS,
-    MaskingStep,
-    Options,
-    Told,
-    Values,
-)
+from engine.methods.datasets.masking.step import COLUMN, COLUMNS, WORDS, MaskingStep, Options, Told, Values
 from engine.methods.datasets.masking.working import Floats, Form, Working
 from engine.table.schema import Column, Kind
 from engine.views import TableView, Text

@@ -14,8 +14,8 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.methods.catalogue import method
 from engine.release.examples import plans
-from engine.release.hanging import HEADINGS, hang_together
 from engine.release.plan import Plan
+from engine.release.table_links import HEADINGS, hang_together
 
 SAMPLE = Path(str(files("resources"))) / "sample"
 

@@ -22,6 +22,7 @@ from pypdf.generic import (
     ByteStringObject,
     DictionaryObject,
     FloatObject,
+    IndirectObject,
     NameObject,
     NumberObject,
     TextStringObject,
@@ -32,7 +33,7 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.release.bundle import Bundle
-from engine.release.signed import certify
+from engine.release.foreign_signatures import certify, only_signed
 from engine.release.verify import verify
 from tests.engine.release.conftest import forge_sums
 
@@ -116,6 +117,146 @@ def test_what_changes_a_page_behind_a_signature_is_found(
     assert [one.code for one in verify(made.folder).problems] == ["bundle.changed"]
     forge_sums(made.folder / "release")
     assert [one.code for one in verify(made.folder).problems] == ["bundle.words_differ"]
+
+
+class Appended:
+    """What is appended to a report by hand: a signature as any other, and what readers may take otherwise."""
+
+    def __init__(self, report: bytes) -> None:
+        self.report, self.old = report, PdfReader(BytesIO(report))
+        self.size = int(self.old.trailer["/Size"])
+        self.root, self.info = (self.old.trailer.raw_get(name).idnum for name in ("/Root", "/Info"))
+        self.page = self.old.pages[0].indirect_reference
+        self.content = self.old.pages[0].raw_get("/Contents").idnum
+        self.catalogue = self.written(self.root)[:-2] + b" /AcroForm %d 0 R " % (self.size + 2)
+        self.objects: list[tuple[int, int, bytes]] = []
+        self.lines, self.trailer, self.of_root = b"", b"", b"0 R"
+
+    def written(self, number: int) -> bytes:
+        out = BytesIO()
+        self.old.get_object(IndirectObject(number, 0, self.old)).write_to_stream(out)
+        return out.getvalue().strip()
+
+    def other_pages(self) -> bytes:
+        """Append pages that show something else, and return what refers to them."""
+        at = self.size + 3
+        self.objects += [
+            (at, 0, b"<< /Length 25 >>\nstream\n1 0 0 rg 0 0 600 900 re f\nendstream"),
+            (
+                at + 1,
+                0,
+                b"<< /Type /Page /MediaBox [0 0 9 9] /Parent %d 0 R /Contents %d 0 R >>" % (at + 2, at),
+            ),
+            (at + 2, 0, b"<< /Type /Pages /Count 1 /Kids [%d 0 R] >>" % (at + 1)),
+        ]
+        return b"/Pages %d 0 R " % (at + 2)
+
+    def bytes(self) -> bytes:
+        first, out, lines = self.size, bytearray(self.report), bytearray(b"xref\n" + self.lines)
+        value = b"/ByteRange [0 1 2 to_the_end] /Contents <3003020101>"
+        field = b"<< /Type /Annot /Subtype /Widget /FT /Sig /T (S) /Rect [0 0 0 0] /V %d 0 R >>" % first
+        own = [(first, 0, b"<< /Type /Sig %b >>" % value), (first + 1, 0, field)]
+        own += [
+            (first + 2, 0, b"<< /Fields [%d 0 R] >>" % (first + 1)),
+            (self.root, 0, self.catalogue + b">>"),
+        ]
+        for number, generation, content in [*own, *self.objects]:
+            lines += b"%d 1\n%010d %05d n \n" % (number, len(out), generation)
+            out += b"%d %d obj\n%b\nendobj\n" % (number, generation, content)
+        at, (above,) = len(out), [self.report.rindex(b"startxref")]
+        said = b"/Size %d /Info %d 0 R /Root %d %b" % (first + 9, self.info, self.root, self.of_root)
+        out += lines + b"trailer\n<< %b /Prev %d %b>>\n" % (
+            said,
+            int(self.report[above:].split()[1]),
+            self.trailer,
+        )
+        out += b"startxref\n%d\n%%%%EOF\n" % at
+        return bytes(out).replace(b"to_the_end", b"%010d" % (len(out) - 2))
+
+
+def another_generation(made: Appended) -> None:
+    made.objects.append((made.content, 1, b"<< /Length 0 >>\nstream\n\nendstream"))
+
+
+def a_root_of_another_generation(made: Appended) -> None:
+    made.objects.append((made.root, 1, b"<< /Type /Catalog " + made.other_pages() + b">>"))
+    made.of_root = b"1 R"
+
+
+def freed(made: Appended) -> None:
+    made.lines = b"%d 1\n0000000000 00001 f \n" % made.content
+
+
+def twice_in_one_table(made: Appended) -> None:
+    made.lines = b"%d 1\n%010d 00000 n \n" % (made.content, made.old.xref[0][made.content])
+    made.objects.append((made.content, 0, b"<< /Length 0 >>\nstream\n\nendstream"))
+
+
+def a_name_twice(made: Appended) -> None:
+    made.catalogue += made.other_pages()
+
+
+def a_name_twice_written_otherwise(made: Appended) -> None:
+    made.catalogue += made.other_pages().replace(b"/Pages", b"/P#61ges")
+
+
+def a_name_twice_first_empty(made: Appended) -> None:
+    page = made.page.idnum
+    made.objects.append((page, 0, b"<< /Contents null " + made.written(page)[2:]))
+
+
+def twice_in_the_trailer(made: Appended) -> None:
+    at = made.size + 8
+    made.objects.append((at, 0, b"<< /Type /Catalog " + made.other_pages() + b">>"))
+    made.trailer = b"/Root %d 0 R " % at
+
+
+def another_table(made: Appended) -> None:
+    made.trailer = b"/XRefStm 9 "
+
+
+def too_small(made: Appended) -> None:
+    made.size, made.catalogue = made.content, made.written(made.root)[:-2]
+
+
+def one_that_no_table_names(made: Appended) -> None:
+    made.trailer = b">>\n%d 0 obj\n<< /Length 0 >>\nstream\n\nendstream\nendobj\ntrailer\n<<" % made.content
+
+
+def another_page_in_a_field(made: Appended) -> None:
+    made.objects.append((made.size + 1, 0, b"<< /Rect [0 0 0 0] /Rect [0 0 600 900] /FT /Sig /V 9 0 R >>"))
+
+
+READ_OTHERWISE = (
+    another_generation,
+    a_root_of_another_generation,
+    freed,
+    twice_in_one_table,
+    a_name_twice,
+    a_name_twice_written_otherwise,
+    a_name_twice_first_empty,
+    twice_in_the_trailer,
+    another_table,
+    too_small,
+    one_that_no_table_names,
+    another_page_in_a_field,
+)
+
+
+def test_what_readers_of_pdf_may_take_otherwise_is_no_signature(made: Bundle) -> None:
+    place = made.folder / "release" / "report-external.pdf"
+    report, accepted = place.read_bytes(), []
+    assert only_signed(report, Appended(report).bytes())
+    for read_otherwise in READ_OTHERWISE:
+        forged = Appended(report)
+        read_otherwise(forged)
+        if only_signed(report, forged.bytes()):
+            accepted.append(read_otherwise.__name__)
+    assert accepted == []
+    place.write_bytes(Appended(report).bytes())
+    assert verify(made.folder).passed
+    place.write_bytes(forged.bytes())
+    assert [one.code for one in verify(made.folder).problems] == ["bundle.changed"]
 
 
 def test_a_forged_report_is_not_saved_by_a_signature(made: Bundle) -> None:

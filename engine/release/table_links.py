@@ -34,7 +34,7 @@ def hang_together(plan: Plan, *, base: Path = Path(), progress: Progress = SILEN
         people; or whatever the reader refuses.
     """
     private = [one.name for one in find_method(plan.method).reads(plan.step) if one.shape.is_private]
-    names = [name for name in private if plan.files_of(name) and _has_key(plan, name)]
+    names = [name for name in private if plan.files_of(name) and plan.prepared(name).person_key is not None]
     if MAIN not in names or len(names) < 2:
         raise InputRefused("reading.not_linked")
     tables = {
@@ -68,10 +68,6 @@ def _line(table: str, below: str, links: Links, *, rows: np.ndarray) -> tuple[st
     few = [int((each == count).sum()) for count in range(MANY)]
     more = int((each >= MANY).sum())
     return table, below, len(links.parent), links.orphans, len(rows), *few, more, int(each.max(initial=0))
-
-
-def _has_key(plan: Plan, name: str) -> bool:
-    return plan.prepared(name).person_key is not None
 
 
 def _rows(prepared: PreparedTable) -> Table:

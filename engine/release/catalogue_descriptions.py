@@ -51,16 +51,6 @@ def _title(evidence: PublicEvidence) -> str:
     return evidence.title or f"custos-{evidence.bundle_id}"
 
 
-def _meanings(evidence: PublicEvidence) -> dict[str, str]:
-    """Return what each released file is, in the words of the dictionary; nothing for one without words."""
-    return {
-        name: str(entry["meaning"])
-        for entry in evidence.dictionary
-        if entry.get("meaning")
-        for name in files_of(entry)
-    }
-
-
 def _tree(members: Mapping[str, Any]) -> dict[str, Any]:
     """Return members without those that say nothing."""
     return {name: value for name, value in members.items() if value not in ("", None, [], {}, ())}
@@ -149,7 +139,12 @@ def ro_crate(evidence: PublicEvidence) -> dict[str, Any]:
 
 
 def _files(evidence: PublicEvidence) -> Iterator[dict[str, Any]]:
-    meanings = _meanings(evidence)
+    meanings = {
+        name: str(entry["meaning"])
+        for entry in evidence.dictionary
+        if entry.get("meaning")
+        for name in files_of(entry)
+    }
     for line in evidence.artefacts:
         name = str(line["file"])
         source = _quote(str(line.get("copy_of", ""))) or ("#table" if evidence.input_name else "")

@@ -10,7 +10,7 @@ import pytest
 
 from engine.methods.protocol import Release, Rows, TableArtefact
 from engine.privacy.promise import Promise, Unit
-from engine.release.spread import MOST_INTERVALS, MOST_NAMES, spread
+from engine.release.synthetic_spread import MOST_INTERVALS, MOST_NAMES, spread
 from engine.table.schema import Column, Domain, Kind, Schema
 from engine.table.table import Table
 from engine.views import Text

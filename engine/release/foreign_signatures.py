@@ -25,6 +25,21 @@ BESIDE = ("SHA256SUMS.p7s", SIGNATURE)
 LARGEST_SIGNATURE = 1 << 16
 MOST_REVISIONS = 16
 _END = re.compile(rb"%%EOF(\r\n|\r|\n)?")
+_TABLE = re.compile(
+    rb"xref\s{1,2}(?P<lines>(?:\d{1,9} \d{1,6}\s{1,2}(?:\d{10} \d{5} [nf]\s{2})+)+)"
+    rb"trailer\s{0,2}(?P<trailer><<(?:[^<>]|<[0-9A-Fa-f]*>)*>>)"
+)
+_OBJECT = re.compile(rb"(?<!\d)(\d{1,9})\s+(\d+)\s+obj\b")
+_STRING = re.compile(rb"\((?:\\.|[^\\()])*\)|<[0-9A-Fa-f\s]*>", re.DOTALL)
+_OF_TRAILER = frozenset(
+    (
+        *("/Size", "/Root", "/Info", "/Prev", "/ID", "/DocChecksum"),
+        *("/Type", "/W", "/Index", "/Filter", "/DecodeParms"),
+    )
+)
+"""Of a table of objects, in words or as a stream; nothing else is in it, above all no second table."""
+Line = tuple[int, int, bool]
+"""Of such a table: number and place of an object, and whether it is there, as it was first written."""
 # What signing writes anew in the two kinds of objects that it has to change. None of it is shown on a page.
 _OF_CATALOGUE = frozenset(("/AcroForm", "/Perms", "/DSS", "/Extensions", "/Metadata"))
 _OF_INFO = frozenset(("/ModDate", "/Producer"))
@@ -160,7 +175,8 @@ def only_signed(before: bytes, after: bytes) -> bool:
     """Say whether a PDF is another one with nothing but an invisible signature over all of it appended.
 
     Every object of the first has to be what it was, but for the entries in which a signature is hung up. A
-    signature that is shown on a page is not one of these: it could cover what the page says.
+    signature that is shown on a page is not one of these: it could cover what the page says. And what was
+    appended has to be written so that every reader of PDF reads the same of it.
     """
     if not after.startswith(before) or len(after) == len(before):
         return False
@@ -173,14 +189,104 @@ def only_signed(before: bytes, after: bytes) -> bool:
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         old, new = PdfReader(BytesIO(before)), PdfReader(BytesIO(after))
-        return _only_signed(old, new, len(after))
+        appended = _appended(before, after, new)
+        return (
+            appended is not None
+            and all(_is_said_once(written, _object(new, number)) for number, written in appended.items())
+            and _only_signed(old, new, len(after))
+        )
     except Exception:  # a file from anywhere: what cannot be read is no signed report
         return False
 
 
+def _appended(before: bytes, after: bytes, new: Any) -> dict[int, bytes] | None:
+    """Return the text of each appended object, the last of a number; None where tables say otherwise of them.
+
+    Each table names the objects before it, each once and where it stands, frees none, and leads to the table
+    before it. So it is one whether a reader goes by tables or looks for objects, and which of two it takes.
+    """
+    standing = {one.start(): one for one in _OBJECT.finditer(after, len(before))}
+    found: dict[int, bytes] = {}
+    first, at = _table_place(before), _table_place(after)
+    while at != first:
+        lines, trailer, written = _table(after, at, new)
+        lines = [line for line in lines if line[0]]  # the object 0 is none
+        above, numbers = int(trailer["/Prev"]), [number for number, _, _ in lines]
+        if len(numbers) > len(set(numbers)) or not _OF_TRAILER.issuperset(trailer) or not first <= above < at:
+            return None
+        if not _is_said_once(written, trailer):
+            return None
+        for number, place, is_plain in lines:
+            stands = standing.pop(place, None)
+            if not is_plain or stands is None or not max(above, len(before) - 1) < place <= at:
+                return None
+            if (int(stands[1]), int(stands[2])) != (number, 0):
+                return None
+            found.setdefault(number, after[stands.end() : after.index(b"endobj", stands.end())])
+        standing.pop(at, None)  # a table that is an object itself need not name itself
+        at = above
+    return None if standing else found
+
+
+def _table_place(pdf: bytes) -> int:
+    return int(pdf[pdf.rindex(b"startxref") :].split()[1])
+
+
+def _table(pdf: bytes, at: int, reader: Any) -> tuple[list[Line], Any, bytes]:
+    """Return the lines of the table at a place, what it says beside, and how that is written."""
+    from pypdf.generic import read_object
+
+    if (words := _TABLE.match(pdf, at)) is not None:
+        trailer = read_object(BytesIO(words["trailer"]), reader)
+        return list(_lines_in_words(words["lines"].split())), trailer, words["trailer"]
+    head = _OBJECT.match(pdf, at)
+    if head is None:
+        raise ValueError("no table of objects")
+    table = read_object(BytesIO(pdf[head.end() :]), reader)
+    return list(_lines_of_stream(table)), table, pdf[head.end() : pdf.index(b"endobj", head.end())]
+
+
+def _lines_in_words(values: list[bytes]) -> Iterator[Line]:
+    while values:
+        first, count = int(values[0]), int(values[1])
+        rows, values = values[2 : 2 + 3 * count], values[2 + 3 * count :]
+        for number, row in enumerate(zip(rows[::3], rows[1::3], rows[2::3], strict=True), first):
+            yield number, int(row[0]), row[1:] == (b"00000", b"n")
+
+
+def _lines_of_stream(table: Any) -> Iterator[Line]:
+    widths, data = [int(one) for one in table["/W"]], table.get_data()
+    ranges = [int(one) for one in table.get("/Index", (0, table["/Size"]))]
+    if sum(widths) < 1 or sum(ranges[1::2]) * sum(widths) != len(data):
+        raise ValueError("no table of objects")
+    rows = BytesIO(data)
+    for first, count in zip(ranges[::2], ranges[1::2], strict=True):
+        for number in range(first, first + count):
+            kind, place, generation = (int.from_bytes(rows.read(one), "big") for one in widths)
+            yield number, place, kind == 1 and generation == 0
+
+
+def _is_said_once(written: bytes, read: Any) -> bool:
+    """Say whether an object has as many names as were read of it: of a name that stands twice one is read."""
+    text, is_stream, _ = written.partition(b"stream")
+    if is_stream:  # its length is not among what is read of it
+        text = text.replace(b"/Length", b"", 1)
+    return _STRING.sub(b"", text).count(b"/") == _count_names(read)
+
+
+def _count_names(value: Any) -> int:
+    if isinstance(value, dict):
+        return sum(1 + _count_names(one) for one in dict.values(value))
+    if isinstance(value, list):
+        return sum(map(_count_names, list.__iter__(value)))
+    return int(isinstance(value, str) and type(value).__name__ == "NameObject")
+
+
 def _only_signed(old: Any, new: Any, size: int) -> bool:
     root, info = (_number(_raw(old.trailer, name)) for name in ("/Root", "/Info"))
-    if (root, info) != tuple(_number(_raw(new.trailer, name)) for name in ("/Root", "/Info")):
+    if any(_plain(_raw(old.trailer, name)) != _plain(_raw(new.trailer, name)) for name in ("/Root", "/Info")):
+        return False
+    if int(new.trailer["/Size"]) <= max(_numbers(new)):  # what is beyond the size is not there for some
         return False
     catalogue, changed = _object(old, root), _object(new, root)
     form = changed.get("/AcroForm")
@@ -262,7 +368,7 @@ def _number(reference: Any) -> int:
 def _plain(value: Any, leave: frozenset[str] | None = None) -> Any:
     """Return an object of a PDF as plain values that can be compared; what it refers to as its number."""
     if hasattr(value, "idnum"):
-        return ("reference", value.idnum)
+        return ("reference", value.idnum, value.generation)
     if isinstance(value, dict):
         content = getattr(value, "_data", None)
         items: Any = dict.items(value)  # what is referred to stays a reference

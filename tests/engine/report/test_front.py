@@ -1,0 +1,151 @@
+"""Page one: what is counted as released, what is drawn of a table, and that nothing of a drawing is cut."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from pypdf import PdfReader
+
+from engine.privacy.promise import Promise, Unit
+from engine.report import content, pdf
+from engine.report.content.facts import counted_cells
+from engine.report.content.front import headline, key_facts
+from engine.report.content.results import print_view
+from engine.report.document import Headline
+from engine.report.words import cell, word
+from engine.views import HIDDEN, CurveView, IntervalsView, Series, TableView, Text
+
+
+def facts(evidence) -> dict[str, tuple[str, str]]:
+    """Return the facts of page one in words: the value of each, and what it is."""
+    return {
+        word(one.name, "en"): (cell(one.value, "en"), word(one.what, "en")) for one in key_facts(evidence)
+    }
+
+
+def with_tables(evidence, *views, **rows):
+    """Return evidence of these views, whose files have so many rows."""
+    artefacts = [{"file": f"{name}.csv", "rows": n, "columns": ["a"]} for name, n in rows.items()]
+    return replace(evidence, views=views, artefacts=tuple(artefacts), measures={})
+
+
+CROSSED = TableView(
+    "Table",
+    ("ward × arm", "a", "b", "(all)"),
+    (("north", 12, Text(HIDDEN), 17), ("south", 30, 5, 35), ("(all)", 42, Text(HIDDEN), 52)),
+)
+
+
+def test_a_hidden_cell_is_no_released_number(sample):
+    value, what = facts(with_tables(sample.public, CROSSED, counts=9))["Released numbers"]
+    assert value == "7" and "2 further cells are hidden" in what
+
+
+def test_of_a_table_that_is_shown_in_part_no_number_of_hidden_cells_is_said(sample):
+    assert "Released numbers" not in facts(with_tables(sample.public, CROSSED, counts=900))
+
+
+def test_numbers_of_all_files_are_counted(sample):
+    table = TableView("Moves", ("from", "n"), (("a", 1), ("b", 2)))
+    value, what = facts(with_tables(sample.public, table, moves=56, present=1274))["Released numbers"]
+    assert value == "1,330" and "moves.csv" in what and "present.csv" in what
+
+
+def test_points_of_a_curve_are_no_numbers_of_groups(sample):
+    curve = CurveView("Density", "age", "density", (Series("all", (0.0, 1.0), (0.2, 0.3)),))
+    assert "Released numbers" not in facts(with_tables(sample.public, curve, density=101))
+
+
+def test_numbers_outside_their_margins_are_expected_of_all_kinds_together(sample):
+    figures = {"mean": {"guesses": 19, "cells": 20}, "count": {"guesses": 1, "cells": 300}}
+    assert counted_cells(replace(sample.public, measures={"utility.small_groups": figures})) == 320
+
+
+@pytest.mark.parametrize(
+    ("terms", "said"),
+    [
+        ({}, "No condition holds"),
+        ({"sensitive": "diagnosis"}, "No condition holds"),
+        ({"sensitive": "diagnosis", "distinct_l": 2}, "conditions on diagnosis"),
+        ({"sensitive": "diagnosis", "t": "1/5"}, "conditions on diagnosis"),
+    ],
+)
+def test_columns_on_which_groups_fulfil_conditions_are_not_said_to_have_none(sample, terms, said):
+    own = {"k": 5, "columns": "age"} | terms
+    promise = Promise("k_anonymity", None, Unit.PERSON, 2, terms=own, assumptions=())
+    artefacts = ({"file": "table.csv", "rows": 20, "columns": ["age", "diagnosis", "pain"]},)
+    evidence = replace(sample.public, promise=promise, artefacts=artefacts)
+    assert said in facts(evidence)["Left as they are"][1]
+
+
+# --- the figure -----------------------------------------------------------------------------------------
+
+QUESTIONS = TableView(
+    "Questions",
+    ("Level", "Node", "Column", "If so", "If not"),
+    ((1, 1, "walk", 1, 2), (3, 3, "pain", 5, 6)),
+)
+LEAVES = TableView("Leaves", ("Leaf", "Rows", "yes, %"), ((1, 900, 20.0), (2, 30, 70.0)))
+ROLES = TableView(
+    "Who learns what",
+    ("Who", "What they learn", "Level"),
+    (("Who gets the result", "The sum of all sites.", 1.0), ("Holder", "Names, and then the result.", 38.1)),
+)
+
+
+def drawn(evidence, *views) -> Headline:
+    found = headline(with_tables(evidence, *views, table=2))
+    assert found is not None
+    return found
+
+
+def test_a_table_that_says_more_of_a_row_than_numbers_is_no_bars(sample):
+    assert drawn(sample.public, QUESTIONS, LEAVES).view.title == "Leaves"
+
+
+def test_rows_with_a_number_are_named_by_it(sample):
+    assert word(drawn(sample.public, LEAVES).finding, "en") == "Largest: Leaf 1, 900; smallest: Leaf 2, 30."
+
+
+def test_sentences_beside_a_name_are_no_part_of_it(sample):
+    said = word(drawn(sample.public, ROLES).finding, "en")
+    assert said == "Largest: Holder, 38.1; smallest: Who gets the result, 1."
+    both = replace(ROLES, rows=(("Site", "a", 1.0), ("Site", "b", 2.0)))
+    assert {word(one, "en") for one in drawn(sample.public, both).view.labels} == {"Site, a", "Site, b"}
+
+
+def test_bars_of_totals_are_named_so(sample):
+    assert word(drawn(sample.public, CROSSED).view.axis, "en") == "total"
+
+
+@pytest.mark.with_reports
+@pytest.mark.parametrize("rows", [1, 2, 12])
+def test_nothing_of_a_drawing_is_cut_however_few_rows_it_has(sample, rows):
+    """A drawing that was made higher than it is wide enough for lost its right side, values and axis."""
+    labels = tuple(f"question {at}" for at in range(rows))
+    values = tuple(400.0 + at for at in range(rows))
+    low, high = (tuple(value + by for value in values) for by in (-60, 60))
+    view = IntervalsView("Answers", labels, values, low, high, "Persons counted")
+    first = (Headline(view, Text("report.findings.clear_none", {"all": rows})),)
+    file = pdf.render(replace(content.external(sample.public), cover=first, sections=()), evidence=b"{}")
+    page = PdfReader(io.BytesIO(file)).pages[0]
+    begins: list[float] = []
+
+    def visit(said, outer, inner, *_):
+        begins.extend([inner[4] * outer[0] + outer[4]] if said.strip() else [])
+
+    words = page.extract_text(visitor_text=visit)
+    assert "question 0" in words and "Persons counted" in words
+    assert min(begins) > 0 and max(begins) < float(page.mediabox.width) - 60
+
+
+# --- the internal report --------------------------------------------------------------------------------
+
+
+def test_a_long_table_that_stays_is_not_said_to_be_in_a_file_that_leaves():
+    table = TableView("Rules", ("Rule", "n"), tuple((f"rule {at}", at) for at in range(100)))
+    (shown,) = print_view(table, "words.shortened_inside")
+    said = word(shown.note, "en")
+    assert "first 60 of 100" in said and "evidence.json" in said and "The file" not in said
