@@ -95,6 +95,7 @@ def make(
         listed = licences.components(program)
         strip(program)
         licences.write(program / "licences", listed)
+        shutil.copyfile(ROOT / "README.md", program / "README.md")  # errors about rules refer to it
         build.write_sums(program)
         set_times(program)
         name = f"custos-{version()}"

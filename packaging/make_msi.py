@@ -14,6 +14,7 @@ import argparse
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -139,6 +140,7 @@ def lay_out(wheels: Path, program: Path) -> tuple[licences.Component, ...]:
         python / "Lib" / "site-packages", python=number[0].decode(), text=python / "LICENSE.txt"
     )
     licences.write(program / "licences", told)
+    shutil.copyfile(ROOT / "README.md", program / "README.md")
     build.write_sums(program)
     make_installers.set_times(program)
     return told

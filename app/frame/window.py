@@ -684,6 +684,8 @@ class Window(QWidget):
         """Return what the screen in view does with what is dropped, or None where it wants none of it."""
         found, page = files.dropped_files(event.mimeData()), self.page(self.step)
         one, several = page.take_file(), page.take_files()
+        if len(found) > 1 and any(path.lower().endswith(".json") for path in found):
+            return None  # one plan at a time
         if len(found) == 1 and one is not None:
             return lambda: one(found[0])
         return (lambda: several(found)) if len(found) > 1 and several is not None else None

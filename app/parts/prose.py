@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from app import words
@@ -139,11 +141,18 @@ class Heading(Wrapped):
 
     def set_size(self, size: str) -> None:
         """Take another of the sizes."""
-        self._face = text_font(*self.SIZES[size], tabular=size not in ("title", "key"))
-        self.setFont(self._face)
+        self.setFont(text_font(*self.SIZES[size], tabular=size not in ("title", "key")))
+
+    def setFont(self, font: QFont | str | Sequence[str]) -> None:
+        self._face = QFont(font)
+        super().setFont(font)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         # Styled anew, a label gets back the face that it was styled in first.
-        if event.type() == QEvent.Type.FontChange and self.font().pixelSize() != self._face.pixelSize():
-            self.setFont(self._face)
+        if event.type() == QEvent.Type.FontChange and _looks(self.font()) != _looks(self._face):
+            super().setFont(self._face)
+
+
+def _looks(font: QFont) -> tuple[str, int, int]:
+    return font.family(), font.pixelSize(), font.weight()

@@ -65,8 +65,8 @@ def dropped_file(data: QMimeData) -> str:
 
 
 def dropped_files(data: QMimeData) -> list[str]:
-    """Return the paths of all files that are dropped; none where one of them is not of this computer."""
-    found = [url.toLocalFile() for url in data.urls()]
+    """Return the paths of all files that are dropped, each once; none where one is not of this computer."""
+    found = list(dict.fromkeys(url.toLocalFile() for url in data.urls()))
     return found if all(found) else []
 
 

@@ -137,9 +137,22 @@ def tip(sentence: str) -> str:
     return f"<qt>{escape(sentence)}</qt>" if "<" in sentence else sentence
 
 
+_LEVEL = re.compile(r"(?<=\b[εδck]) (= )?(?=\d)")
+
+
+def _keep_together(found: re.Match[str]) -> str:
+    return found.group().replace(" ", "\u00a0")
+
+
 def paragraphs(sentence: str) -> str:
-    """Return plain text as HTML that `Prose` shows with air between the lines; ``**word**`` is strong."""
-    pieces = escape(sentence).split("**")
+    r"""Return plain text as HTML that `Prose` shows with air between the lines; ``**word**`` is strong.
+
+    A level stays beside its letter.
+
+    >>> "ε\u00a0=\u00a00.5 or ε\u00a02, back 5" in paragraphs("ε = 0.5 or ε 2, back 5")
+    True
+    """
+    pieces = _LEVEL.sub(_keep_together, escape(sentence)).split("**")
     strong = "".join(piece if index % 2 == 0 else f"<b>{piece}</b>" for index, piece in enumerate(pieces))
     # 120 % of the face's own line (1.21 of its size for Inter) is 1.45 of its size.
     blocks = strong.split("\n\n")

@@ -25,7 +25,7 @@ from engine.ledger import Entry, Holding, Ledger
 from engine.ledger.staff import APPROVED
 from engine.methods.catalogue import method as find_method
 from engine.methods.earlier import NOTHING, Earlier, EarlierRelease, Shared
-from engine.methods.protocol import MAIN, Method, Rows
+from engine.methods.protocol import MAIN, Method, Rows, Spends
 from engine.methods.values import columns_named
 from engine.release import charge
 from engine.release.bundle import INTERNAL, RELEASE, SUMS
@@ -119,8 +119,8 @@ def missing_releases(plan: Plan, ledger: Ledger | None, *, places: Iterable[Path
 
 
 def shows_rows(method: type[Method]) -> bool:
-    """Say whether rows leave that are those of people, at least in part."""
-    return method.rows is not Rows.NONE and not method.invented
+    """Say whether rows leave that are people's, at least in part, or of a model of them without noise."""
+    return method.rows is not Rows.NONE and not (method.invented and method.spends is not Spends.NOTHING)
 
 
 def read_told(folder: Path) -> bytes | None:

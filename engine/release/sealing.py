@@ -103,6 +103,15 @@ def change(ledger: Ledger, secret: str, passphrase: str) -> Sealer:
     return Sealer(sealer.key, locks)
 
 
+def begins_sealed(path: Path) -> bool:
+    """Say whether a file begins as one that this program encrypted; what is in it only the key tells."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
 def _refuse_short(passphrase: str) -> None:
     if len(passphrase) < LEAST_PASSPHRASE:
         raise InputRefused("sealing.short", least=LEAST_PASSPHRASE)

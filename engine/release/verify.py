@@ -35,6 +35,7 @@ from engine.release.bundle import (
 from engine.release.foreign_signatures import BESIDE, is_beside_sums, only_signed, strip_signature
 from engine.release.program import words_digest
 from engine.release.readme import describe_files, fingerprint
+from engine.release.sealing import begins_sealed
 from engine.release.signature import SIGNATURE, Known, Signature, in_groups, read_file
 from engine.release.signing import look_up_keys as known_keys
 
@@ -249,7 +250,7 @@ def _check_beside(folder: Path, parts: Mapping[str, _Part]) -> list[EngineError]
     for entry in sorted(folder.iterdir()):
         if entry.name not in {*parts, *beside}:
             problems.append(VerificationFailed("bundle.not_recorded", file=entry.name))
-        elif entry.is_symlink():
+        elif entry.is_symlink() or (entry.name == SEALED and not begins_sealed(entry)):
             problems.append(VerificationFailed("bundle.not_a_file", file=entry.name))
     return problems
 
@@ -397,7 +398,8 @@ def _check_evidence(name: str, of: _Part) -> list[EngineError]:
                 continue
             problems.append(VerificationFailed("bundle.missing", file=f"{name}/{file[:100]}"))
         elif file not in known:
-            if is_beside_sums(part / file) or (audience == "public" and file in readers_of(tree)):
+            is_signature = is_beside_sums(part / file) and (audience == "public" or file != SIGNATURE)
+            if is_signature or (audience == "public" and file in readers_of(tree)):
                 continue
             problems.append(VerificationFailed("bundle.not_in_evidence", file=f"{name}/{file}"))
         elif file in listed and _sha256(part / file) != listed[file]:

@@ -30,8 +30,11 @@ BREAK = "\u200b"  # a place where a line may end, without width
 MOST_COLUMNS = 12
 SHORT = 17
 MOST_SHORT = 70  # letters of short columns beside which a long one still has room
-THIN = 130.0
-"""Points from the top: a last page that ends above holds a few lines alone."""
+THIN, FOOT = 127.0, 54.0
+"""Points from the top: a last page whose lowest line stands above holds a few lines alone. And from the foot:
+what stands below is no line of the text."""
+LETTERS = 3150
+"""Of a page, about."""
 MOST_PAGES = {False: 6, True: 9}
 """Of what leaves and of what stays: more are set in smaller letters, then without what the HTML file has."""
 _INCHES = 6.69  # between the margins
@@ -70,29 +73,30 @@ def _set(document: Document, evidence: bytes, language: str, *, simple: bool) ->
     tree = words.document(document)
     template = resource("report", "report.typ").read_bytes()
     inputs = {"document": json.dumps(tree, ensure_ascii=False), "evidence": evidence.decode()}
-    page, down = _end(template, inputs)
-    tight, most = inputs | {"tight": "yes"}, MOST_PAGES[document.stays]
-    if page > most:
-        inputs |= {"tight": "dense"}
-    elif page > 1 and down < THIN and _end(template, tight)[0] < page:
-        inputs = tight
 
-    def pages(folded: int) -> tuple[bytes, PdfReader]:
+    def pages(tight: str = "", folded: int = 0) -> tuple[bytes, PdfReader]:
         made = typst.compile(
             template,
             format="pdf",
             font_paths=fonts(),
-            sys_inputs=inputs | {"folded": str(folded)},
+            sys_inputs=inputs | {"tight": tight, "folded": str(folded)},
             pdf_standards=["a-3a", "ua-1"],
             timestamp=datetime.fromisoformat(document.made_at),
         )
         return bytes(made), PdfReader(io.BytesIO(bytes(made)))
 
-    folded = 0
-    made, read = pages(folded)
-    while len(read.pages) > most and folded < words.foldable:
-        folded = min(folded + len(read.pages) - most, words.foldable)  # each is about a page
-        made, read = pages(folded)
+    most, folded = MOST_PAGES[document.stays], 0
+    # One that is likely too long is asked before anything is written; the file is the same either way.
+    is_long = _letters(tree) > LETTERS * most and _last_page(template, inputs) > most
+    made, read = pages("dense" if is_long else "")
+    if is_long or len(read.pages) > most:
+        made, read = (made, read) if is_long else pages("dense")
+        while len(read.pages) > most and folded < words.foldable:
+            folded = min(folded + len(read.pages) - most, words.foldable)  # each is about a page
+            made, read = pages("dense", folded)
+    elif len(read.pages) > 1 and _depth(read.pages[-1]) < THIN:
+        closer = pages("yes")
+        made, read = closer if len(closer[1].pages) < len(read.pages) else (made, read)
     return _with_row_headers(made, read)
 
 
@@ -133,13 +137,35 @@ def _elements(node: Any, kind: str) -> Iterator[Any]:
                 yield from _elements(inner, kind)
 
 
-def _end(template: bytes, inputs: dict[str, str]) -> tuple[int, float]:
-    """Return on which page a document ends, and how far down in points."""
+def _letters(piece: Any) -> int:
+    """Return how many letters stand in a piece, drawings aside."""
+    if isinstance(piece, dict):
+        return sum(_letters(part) for name, part in piece.items() if name != "pictures")
+    if isinstance(piece, list):
+        return sum(map(_letters, piece))
+    return len(piece) if isinstance(piece, str) else 0
+
+
+def _last_page(template: bytes, inputs: dict[str, str]) -> int:
+    """Return how many pages a document has, which is known sooner than it is written."""
     import typst
 
     found = typst.query(template, "<end>", field="value", one=True, font_paths=fonts(), sys_inputs=inputs)
-    end = json.loads(found)
-    return int(end["page"]), float(end["y"])
+    return int(json.loads(found))
+
+
+def _depth(page: Any) -> float:
+    """Return how far down the lowest line of a page stands, in points; what stands below the text is none."""
+    height = float(page.mediabox.height)
+    depths = [0.0]
+
+    def look(said: str, outer: list[float], inner: list[float], *_: object) -> None:
+        depth = height - (inner[5] * outer[3] + outer[5])
+        if said.strip() and depth < height - FOOT:
+            depths.append(depth)
+
+    page.extract_text(visitor_text=look)
+    return max(depths)
 
 
 @cache

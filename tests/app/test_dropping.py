@@ -63,13 +63,14 @@ def test_another_table_dropped_on_a_field_is_read_and_not_written_there(
     assert field.text() == "" and "30 rows" in window.page("load").subtitle.plain()
 
 
-def test_a_plan_is_dropped_two_files_and_later_steps_take_none(
+def test_a_plan_is_dropped_a_plan_beside_a_table_and_later_steps_take_none(
     window: Window, qtbot: Any, people: Path, tmp_path: Path
 ) -> None:
-    assert not drop(window, people, people), "one table at a time"
     plan = tmp_path / "plan.json"
     files.save_plan(Plan(files={MAIN: FileReference(str(people))}, holding="Register"), plan)
+    assert not drop(window, people, plan), "one plan at a time"
     window.go("load")
+    assert not drop(window, people, plan) and window.study.table is None
     assert drop(window, plan)
     settle(qtbot, window)
     assert window.study.plan.holding == "Register"

@@ -15,7 +15,7 @@ from app.parts.figures import Figures
 from app.parts.prose import Heading
 from app.screens.method.things import ThingCard
 from app.screens.method.ways import WayRow
-from app.theme import theme
+from app.theme import mono_font, theme
 from engine.methods.kinds import Held
 from engine.pricing.price import Price
 from engine.release.plan import FileReference, Plan
@@ -112,3 +112,9 @@ def test_a_figure_of_words_is_set_as_words_however_it_is_put_in_place(qtbot: Any
     theme.choose("dark")
     theme.choose("light")
     assert card.number.font().pixelSize() == Heading.SIZES["side"][0]
+    card.heading.setFont(mono_font(16))
+    card.setProperty("card", "true")
+    for look in ("dark", "light"):
+        theme.choose(look)
+        face = card.heading.font()
+        assert (face.family(), face.pixelSize()) == (mono_font().family(), 16), "what others set stays"

@@ -49,6 +49,9 @@ ALLOWED: dict[str, dict[str, str]] = {
     "privacy/keys.py": {"os.urandom": "keys of pseudonyms and their salt: never added to an answer"},
     "ledger/journal.py": {"os.urandom": "the first link of the journal's chain"},
     "ledger/people_key.py": {"os.urandom": "the nonce of an encryption: never added to an answer"},
+    "methods/datasets/synthesis/partition.py": {
+        "random_state=": "which of two equal splits a tree takes: draws nothing, and is no other every time"
+    },
     "risk/features.py": {"random_state=": "which of two equal splits an attacking tree takes: stays inside"},
     "risk/communities.py": {"random_state=": "where a factorisation begins: stays inside"},
     "ledger/store.py": {"os.urandom": "the key of the digests, made once"},

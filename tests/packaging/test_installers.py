@@ -228,6 +228,7 @@ def test_installers_are_whole_and_the_same_twice(
     program = root / "opt" / "custos"
     assert (root / "usr" / "bin" / "custos").readlink() == Path("/opt/custos/custos")
     assert (program / "licences" / "numpy.txt").is_file()
+    assert "custos.toml" in (program / "README.md").read_text(encoding="utf-8")
     for line in (program / "SHA256SUMS").read_text().splitlines():
         digest, name = line.split("  ")
         assert hashlib.sha256((program / name).read_bytes()).hexdigest() == digest, name

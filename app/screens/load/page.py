@@ -149,6 +149,7 @@ class LoadPage(Page):
         self.server = self._build_server()
         self._wants_server = False
         self._shown_together: Any = None
+        self._addressed = ""  # the file of a server that is shown
         self._listed: Any = None  # what was asked for the list of tables
         add(self.body, (self.drop, 1), (self.server, 1))
         self.loaded = QWidget()
@@ -290,6 +291,8 @@ class LoadPage(Page):
     def enter(self) -> None:
         raw = self.study.result("raw")
         table = self.study.table or raw  # a step that was refused leaves the table as it was read
+        if raw is None and self._needs_password:
+            self._show_address()
         self.server.setVisible(raw is None and (self._wants_server or self._needs_password))
         self.drop.setVisible(MAIN not in self.study.plan.files and not self._wants_server)
         self.asked.show_asked(self.study.asked)
@@ -317,17 +320,28 @@ class LoadPage(Page):
 
     def _ask_password(self) -> None:
         """Ask for the password of the server that a plan names, where its file can be read."""
+        self._addressed = ""
+        self.enter()
+
+    def _show_address(self) -> None:
+        """Show where the table of the plan is, once: what is typed afterwards stays."""
+        path = self.study.plan.files[MAIN].path
+        if path == self._addressed:
+            return
+        self._addressed = path
         try:
-            self.server.show_address(read_address(self.study.plan.files[MAIN].path))
+            self.server.show_address(read_address(path))
         except EngineError as error:
             self.refuse(error)
             self._give_up(self.study.plan)
-        self.enter()
 
     def read_again(self) -> None:
         """Draw the sample anew, by the column that is now said to tell people apart."""
         if not self.runner.busy(self.id):
             self._read()
+
+    def leave(self) -> None:
+        self.server.forget_password()
 
     def first_focus(self) -> QWidget | None:
         return self.choose if self.study.table is None else None

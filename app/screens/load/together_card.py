@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QWidget
 
@@ -57,6 +57,7 @@ class TogetherCard(Card):
     def show_together(self, together: Together | None, plan: Plan) -> None:
         """Show the tables in the order in which they hang; hide where there is one alone."""
         self.setVisible(together is not None)
+        before = next((one.objectName() for one in self.fields if one.hasFocus()), "")
         empty(self._line)
         self.fields = []
         if together is None:
@@ -69,6 +70,9 @@ class TogetherCard(Card):
                 self._line.addWidget(edge)
             add(self._line, (self._table(together, one, plan), 1))
         self._turn()
+        again = next((one for one in self.fields if before and one.objectName() == before), None)
+        if again is not None:
+            again.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -233,9 +233,9 @@ def _size(evidence: PublicEvidence) -> Iterator[Fact]:
         kind = "real" if facts.personal else "invented"
         if evidence.promise.kind == "none":
             kind = "none"  # some or all values invented, or made alike: the dictionary says which
-        names = [str(one["file"]) for one in tables]
-        name = "several" if len(tables) > 1 else "rows"
-        yield Fact(say(f"front.{name}"), int(tables[0]["rows"]), say(f"front.rows_{kind}", files=names))
+        names, rows = [str(one["file"]) for one in tables], [int(one["rows"]) for one in tables]
+        name, count = ("several", rows[0]) if rows[1:] and len(set(rows)) == 1 else ("rows", sum(rows))
+        yield Fact(say(f"front.{name}"), count, say(f"front.rows_{kind}", files=names))
         return
     for view in evidence.views:
         if isinstance(view, TableView):

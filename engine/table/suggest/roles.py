@@ -285,7 +285,8 @@ def _by_cells(looked: Profile, kind: Kind) -> Found:
         return Role.NOT_RECOGNISED, "nothing_filled", {}
     if kind is Kind.DATE:
         return Role.TIME, "dates", {}
-    if looked.distinct > 1 and {value.casefold() for value in looked.values or ("",)} <= _sex_words():
+    values = {value.casefold() for value in looked.values or ("",)}
+    if looked.distinct > 1 and (values <= _sex_words() or values - {"d", "x"} in _SEX_LETTERS):
         return Role.IDENTIFYING, "sex_words", {}
     if _years(looked):
         return Role.TIME, "years", {}
@@ -294,6 +295,10 @@ def _by_cells(looked: Profile, kind: Kind) -> Found:
             if looked.all_match(form):
                 return Role.SENSITIVE, reason, {}
     return Role.NOT_RECOGNISED, "nothing_known", {}
+
+
+_SEX_LETTERS = ({"f", "m"}, {"w", "m"})
+"""Letters that hardly anything else is written in, whatever the name: with a third for those who are neither."""
 
 
 @cache

@@ -134,6 +134,9 @@ def test_which_ways_show_rows_of_people():
     ways = ("datasets.masking", "datasets.k_anonymity", "datasets.imputation", "datasets.marginals")
     assert [shows_rows(method(one)) for one in ways] == [True, True, True, False]
     assert not shows_rows(method("statistics.protected_table"))
+    without_noise = ("datasets.communities", "datasets.linked_imputation")
+    assert [shows_rows(method(one)) for one in without_noise] == [True, True]
+    assert not shows_rows(method("datasets.linked"))
 
 
 def test_the_window_asks_what_the_run_asks(tmp_path, ledger):

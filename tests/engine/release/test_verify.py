@@ -98,6 +98,15 @@ def test_a_file_added_or_taken_away_is_named(made: Bundle) -> None:
     assert named() == [("bundle.missing", "release/README.txt")]
 
 
+def test_what_stays_has_no_signature_of_the_register(made: Bundle, ledger: Ledger) -> None:
+    """Nothing looks at one there: under its name anything could be laid beside what was recorded."""
+    (made.folder / "internal" / "signature.json").write_text('{"risk": "none"}\n')
+    problems = verify(made.folder, ledger=ledger).problems
+    assert [(one.code, one.values["file"]) for one in problems] == [
+        ("bundle.not_in_evidence", "internal/signature.json")
+    ]
+
+
 def forged(bundle: Bundle, file: str, old: str, new: str) -> None:
     """Change a file on purpose, and the sums with it."""
     path = bundle.folder / "release" / file
@@ -241,9 +250,10 @@ def test_a_release_alone_is_checked_alike_under_any_name(made: Bundle, tmp_path:
 
 
 @pytest.mark.guarantee
-@pytest.mark.parametrize("name", ["patients.csv", ".hidden", "release2"])
-def test_what_stands_beside_the_two_folders_is_named(made: Bundle, name: str) -> None:
-    (made.folder / name).mkdir() if name == "release2" else (made.folder / name).write_text("a,b\n")
+@pytest.mark.parametrize("name", ["patients.csv", ".hidden", "release2", "internal.sealed", "key"])
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_stands_beside_the_two_folders_is_named(made: Bundle, name: str, kind: str) -> None:
+    (made.folder / name).mkdir() if kind == "folder" else (made.folder / name).write_text("a,b\n")
     assert [problem.values["file"] for problem in verify(made.folder).problems] == [name]
 
 

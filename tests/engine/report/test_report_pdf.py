@@ -321,6 +321,24 @@ def test_no_last_page_holds_a_line_or_two_where_the_pages_before_have_room():
     assert several
 
 
+@pytest.mark.parametrize(("rows", "laid_out"), [(60, ["compile"]), (1300, ["query", "compile"])])
+def test_a_document_is_laid_out_no_more_often_than_needed(monkeypatch, rows, laid_out):
+    """That takes most of the time: once where it fits, twice where its letters have to be smaller."""
+    import typst
+
+    done: list[str] = []
+    for name in ("compile", "query"):
+        own = getattr(typst, name)
+        monkeypatch.setattr(
+            typst,
+            name,
+            lambda *given, _name=name, _own=own, **named: (done.append(_name), _own(*given, **named))[1],
+        )
+    pairs = KeyValues("", tuple(Row(f"row {number}", "a value in words") for number in range(rows)))
+    pdf.render(document(pairs), evidence=b"{}")
+    assert done[: len(laid_out)] == laid_out and done.count("query") == laid_out.count("query")
+
+
 def test_letters_of_other_scripts_are_set_and_missing_ones_are_named():
     assert settable("Ελλ Ж ε ا שלום") == "Ελλ Ж ε ا שלום"
     assert settable("中") == "[U+4E2D]"

@@ -225,7 +225,9 @@ class Growing:
             return Leaves(None, (), self.order, np.zeros(1, dtype=np.int64), np.array([len(self.rows)]))
         from sklearn.tree import DecisionTreeRegressor  # on first use: it takes a second to load
 
-        tree = DecisionTreeRegressor(min_samples_leaf=smallest, max_features=tried)
+        # of two cuts that are as good the same one always: all that is drawn comes from one source
+        ties = 0 if tried is None else None
+        tree = DecisionTreeRegressor(min_samples_leaf=smallest, max_features=tried, random_state=ties)
         target = self.coordinates.astype(np.float32)
         if weights is None:
             tree.fit(self.seen, target)

@@ -11,7 +11,14 @@ from engine.methods.datasets.synthesis import chain
 from engine.methods.datasets.synthesis.chain import few_levels_first
 from engine.methods.datasets.synthesis.models import Synthesiser, learning
 from engine.methods.datasets.synthesis.partition import Tree, leaves
-from engine.methods.datasets.synthesis.variables import POOLED, Amounts, Levels, variable, write_drawn
+from engine.methods.datasets.synthesis.variables import (
+    POOLED,
+    Amounts,
+    Levels,
+    values_of,
+    variable,
+    write_drawn,
+)
 from engine.table.declared import numbered_people
 from engine.table.schema import Column, Domain, Kind, Origin
 from engine.table.table import Table
@@ -40,6 +47,15 @@ def test_no_leaf_is_smaller_than_declared_and_every_row_is_in_one():
         found = leaves(target, [other], np.arange(3000), smallest=30)
         assert found.count[found.count > 0].min() >= 30
         assert sorted(found.rows) == list(range(3000)) and found.count.sum() == 3000
+
+
+def test_of_two_cuts_that_are_as_good_the_same_one_is_made():
+    """Which is no draw: what leaves follows from the rows and from what is drawn by the one source."""
+    first, second = np.tile([0, 0, 1, 1], 10), np.tile([0, 1, 0, 1], 10)
+    target, predictors = amounts(first + second), [levels(first), levels(second)]
+    made = [leaves(target, predictors, np.arange(40), smallest=20) for _ in range(30)]
+    seen = [values_of(one) for one in predictors]
+    assert len({tuple(one.leaf(seen, 40)) for one in made}) == 1 and len(set(made[0].leaf(seen, 40))) == 2
 
 
 def test_donors_of_a_leaf_are_drawn_evenly():
