@@ -183,17 +183,19 @@ def _count(made: Made) -> dict[str, int]:
     """
     request, release = made.design.request, made.release
     tables = [one for one in release.artefacts if isinstance(one, TableArtefact)]
-    main = next((name for name in request.private if name in made.prepared), None)
+    sources = [name for name in request.private if name in made.prepared]
     leaves = made.design.rows is not Rows.NONE
-    if made.design.cost.loss is not None or not leaves or not tables or main is None:
+    if made.design.cost.loss is not None or not leaves or not tables or not sources:
         return {}
-    prepared, used = made.prepared[main], _count_used(made, main)
-    held_out = len(made.draft.held_out.get(main, ()))
-    above = 0 if prepared.people is None else len(of_somebody(prepared)) - used - held_out
-    found = {"used": used, "above_cap": above}
-    if main in made.draft.held_out:
+    used = sum(_count_used(made, name) for name in sources)
+    held_out = sum(len(one) for one in made.draft.held_out.values())
+    keyed = all(made.prepared[name].people is not None for name in sources)
+    whole = sum(len(of_somebody(made.prepared[name])) for name in sources) if keyed else used + held_out
+    found = {"used": used, "above_cap": whole - used - held_out}
+    if made.draft.held_out:
         found["held_out"] = held_out
-    return found | {"left_out": max(used - len(tables[0].frame), 0)}
+    is_invented = made.design.rows is Rows.SYNTHETIC  # of which none stands for a row that was used
+    return found | {"left_out": 0 if is_invented else max(used - len(tables[0].frame), 0)}
 
 
 def _count_used(made: Made, name: str) -> int:
@@ -305,7 +307,7 @@ def _internal(made: Made) -> InternalEvidence:
 
 def _register(made: Made) -> dict[str, Any]:
     """Return what all releases about these people have spent: computed from the ledger, not from rows."""
-    status = made.ledger.status(made.holding.id, charge.composer(made.holding))
+    status = made.ledger.status(made.holding.id, charge.make_composer(made.holding))
     return {
         "epsilon": None if status.holding.epsilon is None else str(status.holding.epsilon),
         "delta": str(status.holding.delta),

@@ -45,7 +45,7 @@ from engine.methods.shared.histories import (
     name_in_files,
     names_of_time,
     part_of_time,
-    projected,
+    project_table,
     read_histories,
     sequence_of,
     sequences,
@@ -398,7 +398,9 @@ class Flows(Method):
             assert isinstance(noise, LaplaceCounts | ClearLaplace)
             cells = float(prod(self.shapes["moves"]))
             if self.clear:  # no more of them can stand out than there are events
-                cells = min(cells, float(projected(lengths.astype(float)) @ np.arange(1, len(lengths) + 1)))
+                cells = min(
+                    cells, float(project_table(lengths.astype(float)) @ np.arange(1, len(lengths) + 1))
+                )
             return Weighing(cap_that_suits(lengths, cells * float(noise.scale) / GRID), 1)
         cap = self.schema.rows_per_person
         return Weighing(cap, cap)
@@ -532,7 +534,7 @@ class Flows(Method):
 
     def _counted_note(self, lengths: Floats, cap: int) -> Text:
         """Say which share of the events the weights keep, by the noisy lengths: it reads nothing new."""
-        people = projected(lengths)
+        people = project_table(lengths)
         events = np.arange(1, len(people) + 1)
         total = float(people @ events)
         share = float(people @ np.minimum(events, cap)) / total

@@ -17,7 +17,7 @@ from engine.report.content.promise import can_do
 from engine.report.content.results import as_shown
 from engine.report.content.shared import day, moment, say, side, stated_or_not, unit_word
 from engine.report.document import Callout, Fact, Facts, Headline, KeyValues, Part, Row, SideBySide
-from engine.report.findings import finding
+from engine.report.findings import find_sentence
 from engine.report.words import FIRM_SPACE, is_number, margin_columns, with_interval, word
 from engine.texts import percent_up, plainly
 from engine.views import (
@@ -73,7 +73,7 @@ def front(evidence: PublicEvidence, sum_of_evidence: str = "") -> tuple[Part, ..
 def headline(evidence: PublicEvidence) -> Headline | None:
     """Return the one figure of page one, headed by its finding."""
     for view, found in (*_drawings(evidence), *_belief(evidence)):
-        said = found or finding(view)
+        said = found or find_sentence(view)
         if said is not None:
             return Headline(view, said)
     return None
@@ -97,8 +97,8 @@ def _drawings(evidence: PublicEvidence) -> Iterator[Drawn]:
     yield from ((as_shown(one), None) for one in short if len(one.labels) <= MOST_BARS)
     yield from ((bars, None) for one in tables for bars in _of_totals(one))
     yield from ((one, None) for one in views if isinstance(one, CurveView | HeatmapView))
-    yield from ((_foremost(one), finding(one)) for one in short)
-    yield from ((bars, finding(one)) for one in tables for bars in _of_table(one))
+    yield from ((_foremost(one), find_sentence(one)) for one in short)
+    yield from ((bars, find_sentence(one)) for one in tables for bars in _of_table(one))
 
 
 def _found_in_rows(evidence: PublicEvidence) -> Text:
@@ -233,9 +233,9 @@ def _size(evidence: PublicEvidence) -> Iterator[Fact]:
         kind = "real" if facts.personal else "invented"
         if evidence.promise.kind == "none":
             kind = "none"  # some or all values invented, or made alike: the dictionary says which
-        names = [str(one["file"]) for one in tables]
-        name = "several" if len(tables) > 1 else "rows"
-        yield Fact(say(f"front.{name}"), int(tables[0]["rows"]), say(f"front.rows_{kind}", files=names))
+        names, rows = [str(one["file"]) for one in tables], [int(one["rows"]) for one in tables]
+        name, count = ("several", rows[0]) if rows[1:] and len(set(rows)) == 1 else ("rows", sum(rows))
+        yield Fact(say(f"front.{name}"), count, say(f"front.rows_{kind}", files=names))
         return
     for view in evidence.views:
         if isinstance(view, TableView):

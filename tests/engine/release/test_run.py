@@ -26,6 +26,7 @@ from engine.release.preview import preview
 from engine.release.verify import verify
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
+from tests.engine.methods import examples_run
 from tests.engine.release.conftest import SECRETS, Runner
 from tests.noise_source import seeded_noise
 
@@ -584,3 +585,13 @@ def test_what_a_cap_left_out_is_counted_among_the_rows_that_fulfil_the_condition
     )
     counted = json.loads((made.folder / "release" / "evidence.json").read_text())["counted"]
     assert counted["used"] in (3, 4) and counted["used"] + counted["above_cap"] == 4
+
+
+@pytest.mark.parametrize("method_id", ["datasets.communities", "datasets.linked_imputation"])
+def test_of_invented_rows_all_rows_of_all_tables_were_used_and_none_is_left_out(method_id):
+    """Whole histories are read, whatever the cap, and fewer invented rows leave nobody's row behind."""
+    for plan, folder in examples_run.ran(method(method_id)):
+        kept = json.loads((folder / "internal" / "evidence.json").read_text())
+        read = [kept["internal"]["input"], *kept["internal"]["input"].get("others", {}).values()]
+        assert kept["counted"]["used"] == sum(one["rows_used"] for one in read) > 0, plan.method
+        assert kept["counted"]["left_out"] == kept["counted"]["above_cap"] == 0

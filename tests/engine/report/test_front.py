@@ -64,6 +64,17 @@ def test_numbers_outside_their_margins_are_expected_of_all_kinds_together(sample
 
 
 @pytest.mark.parametrize(
+    ("rows", "name", "count"),
+    [([2300], "Rows", "2,300"), ([500, 500], "Rows in each table", "500"), ([9, 9, 30], "Rows", "48")],
+)
+def test_rows_of_several_tables_are_those_of_each_only_where_each_has_as_many(sample, rows, name, count):
+    promise = Promise("none", None, Unit.PERSON, 1, assumptions=())
+    given = replace(sample.public, promise=promise, method={**sample.public.method, "family": "dataset"})
+    evidence = with_tables(given, **{f"table-{at}": n for at, n in enumerate(rows)})
+    assert facts(evidence)[name][0] == count
+
+
+@pytest.mark.parametrize(
     ("terms", "said"),
     [
         ({}, "No condition holds"),
