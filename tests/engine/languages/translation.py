@@ -47,6 +47,13 @@ NO_NUMBER_BEFORE = {
     "fr": r"(le|la|les|l’|un|une|est|sont|a|ont|faut|faudrait|ce|cette|ces|même)\b",
 }
 """What no number can stand before: {n:is|are} says the number too, {n:|is|are} the word alone."""
+GENDERED = {
+    "de": r"\b(ein(e[rnms]?|zelne[rnms]?)?|jede[rnms]?|diese[rnms]?|(der|die|das)selben?|ganze[rnms]?|keine?[rnms]?)"
+    r" \{@person\}",
+    "fr": r"\b(une?|la|cette|cet|aucune?|seule?|vraie?s?|celles?|certaine?s|quel(le)?s?|(tous|toutes)( les)?) \{@(person|people)\}"
+    r"|\{@people\} (\w+ées|seule?s|uniques|réelles)\b",
+}
+"""Words that agree with who is protected: it may be patients, households or children."""
 NAMES_ONLY = (".aliases",)
 """Endings of ids whose words are found by searching: each language has its own."""
 
@@ -120,6 +127,11 @@ def breaking_space(english: str, other: str, language: str) -> bool:
     return language == "fr" and re.search(r" [;:!?»](?!\w)|« ", other) is not None
 
 
+def one_gender(english: str, other: str, language: str) -> bool:
+    """Whether an article or adjective fits the protected in one gender only."""
+    return language in GENDERED and re.search(GENDERED[language], other) is not None
+
+
 def wrong_forms(english: str, other: str, language: str) -> bool:
     """Whether a plural has too few forms, or the protected are named in a form that the language lacks."""
     spoken = languages.find(language)
@@ -184,7 +196,7 @@ def _words_of_a_place(found: re.Match[str]) -> str:
 
 CHECKS: tuple[Callable[[str, str, str], bool], ...] = (
     *(other_places, wrong_forms, other_numbers, other_signs, other_shape, left_english, lost_no),
-    *(too_familiar, foreign_marks, breaking_space, misplaced_number, other_terms),
+    *(too_familiar, foreign_marks, breaking_space, one_gender, misplaced_number, other_terms),
 )
 
 
