@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
 from importlib.resources import files
 from types import TracebackType
 from typing import Protocol, runtime_checkable
 
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
-from shiboken6 import delete
 
 from app import log, words
 from app.parts.first_things import MARKS
@@ -74,46 +72,3 @@ def _excepthook(kind: type[BaseException], error: BaseException, trace: Tracebac
     for window in QApplication.topLevelWidgets():
         if isinstance(window, Notifies):
             window.notify(words.say("app.window.unexpected.what"), words.say("app.window.unexpected.do"))
-
-
-REOPEN = 64  # what an event loop returns where the window is to be opened again
-
-
-def open_window(application: QApplication, settings: Settings, file: str | None = None) -> int:
-    """Show the window until it is closed, and return the exit status.
-
-    Where everything is to be drawn in another size, an application and its window are made again over the
-    same study: the toolkit reads the size once. Nothing is read or asked a second time.
-    """
-    from app.frame.window import Window
-    from app.work.tidying import Tidying
-
-    study, step = None, ""
-    while True:
-        tidying = Tidying()
-        window = Window(study, settings, reopen=partial(application.exit, REOPEN))
-        window.resize(settings.get("width", 1366), settings.get("height", 768))
-        if settings.get("maximised", False):
-            window.showMaximized()
-        else:
-            window.show()
-        if step:
-            window.go(step)
-            window.say_zoom()
-        elif file:
-            window.open_file(file)
-        status = application.exec()
-        tidying.stop()
-        if status != REOPEN:
-            return status
-        study, step = window.study, window.step
-        study.tell_nobody()
-        drawn, wanted = float(os.environ.get("QT_SCALE_FACTOR", "1")), settings.get("zoom", 100) / 100
-        window.close()
-        settings.set(
-            width=round(window.width() * drawn / wanted), height=round(window.height() * drawn / wanted)
-        )
-        os.environ["QT_SCALE_FACTOR"] = str(wanted)
-        delete(window)
-        delete(application)
-        application = make_application(sys.argv[:1], settings, language=words.language(), look=theme.mode)

@@ -18,7 +18,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
-from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 
 from engine.report import theme as drawn
 
@@ -142,8 +142,6 @@ def restyle(application: QApplication, sheet: str) -> None:
 
 def _has_ground(widget: QWidget) -> bool:
     """Say whether a widget is the ground of a screen, which stays as it is where it is not taken off."""
-    if type(widget) is not QWidget and not isinstance(widget, QScrollArea):
-        return False  # nine of ten, and to ask for names takes longest
     above = widget.parent()
     names = (widget.objectName(), "" if above is None else above.objectName())
     return names[0] == "pageBody" or any(name.startswith("page-") for name in names)

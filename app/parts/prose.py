@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from PySide6.QtCore import QEvent, Qt
@@ -142,8 +143,8 @@ class Heading(Wrapped):
         """Take another of the sizes."""
         self.setFont(text_font(*self.SIZES[size], tabular=size not in ("title", "key")))
 
-    def setFont(self, font: QFont) -> None:
-        self._face = font
+    def setFont(self, font: QFont | str | Sequence[str]) -> None:
+        self._face = QFont(font)
         super().setFont(font)
 
     def changeEvent(self, event: QEvent) -> None:

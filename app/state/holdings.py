@@ -86,12 +86,12 @@ def look_up(
     path = ledger_path if ledger_path is not None else default_path()
     if not path.exists():
         return Holdings()
-    from engine.release.charge import composer, trace_table
+    from engine.release.charge import make_composer, trace_table
     from engine.table.fingerprint import fingerprints
     from engine.table.preparation.prepare import prepare, split
 
     ledger = Ledger(path)
-    statuses = tuple(ledger.status(one.id, composer(one)) for one in ledger.holdings())
+    statuses = tuple(ledger.status(one.id, make_composer(one)) for one in ledger.holdings())
     keys = {one.id: ledger.person_key(one.id) for one in ledger.holdings() if one.unit == "person"}
     if not statuses or raw is None:
         return Holdings(statuses, (), keys)

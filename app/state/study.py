@@ -422,11 +422,11 @@ class Study:
         detection = self.result("detection")
         if detection is None or MAIN not in plan.files:
             return plan
-        from engine.release.reading import pinned_to
+        from engine.release.reading import pin_options
 
         # The beginning of a workbook does not tell how wide it is: whoever read all of it knows.
         raw = self.result("raw")
-        return pinned_to(plan, detection.options if raw is None else raw.options)
+        return pin_options(plan, detection.options if raw is None else raw.options)
 
     def result(self, name: str, key: str = "") -> Any:
         """Return a result that holds for the plan as it is now, or None."""

@@ -136,9 +136,9 @@ def release(
 
 def _judge(outcome: Outcome, plan: Plan) -> Outcome:
     """Return how a release ended with what can be read in it, and what was foreseen of that."""
-    from engine.release.verdict import came, foreseen
+    from engine.release.verdict import came, verdict_on_release
 
-    return replace(outcome, came=came(plan, outcome.bundle.views), foreseen=foreseen(plan))
+    return replace(outcome, came=came(plan, outcome.bundle.views), foreseen=verdict_on_release(plan))
 
 
 def key_file(path: Path) -> bytes:
@@ -377,13 +377,13 @@ def listing(ledger_path: Path | None = None) -> dict[str, Any]:
     place = ledger_path if ledger_path is not None else default_path()
     if not place.exists():
         return {"holdings": []}
-    from engine.release.charge import composer
+    from engine.release.charge import make_composer
     from engine.release.working import sweep
 
     with suppress(EngineError):  # a ledger that cannot be written can still be looked at
         sweep(Ledger(place))
     ledger = Ledger(place, read_only=True)
-    return _with_keys(ledger.to_json({one.id: composer(one) for one in ledger.holdings()}), ledger)
+    return _with_keys(ledger.to_json({one.id: make_composer(one) for one in ledger.holdings()}), ledger)
 
 
 def withdraw(entry: str, reason: str, *, ledger_path: Path | None = None) -> dict[str, Any]:
@@ -426,9 +426,9 @@ def change_budget(
     holding: str, amounts: Mapping[str, Any], reason: str, *, ledger_path: Path | None = None
 ) -> dict[str, Any]:
     """Change the budget of a register, journalled with its reason, and return the listing."""
-    from engine.release.charge import composer
+    from engine.release.charge import make_composer
 
-    Ledger(ledger_path).change_budget(holding, reason, accountant=composer, **amounts)
+    Ledger(ledger_path).change_budget(holding, reason, accountant=make_composer, **amounts)
     return listing(ledger_path)
 
 

@@ -46,7 +46,7 @@ def read_further(
     In a private one, the column that seems to name people is proposed as the person key; in any other, no
     column is about the custodian's people.
     """
-    from engine.release.reading import unchanged
+    from engine.release.reading import hash_unchanged
     from engine.table.reading.gathering import gather
     from engine.table.reading.options import ReadOptions
     from engine.table.reading.readers import detect, read_table
@@ -56,7 +56,7 @@ def read_further(
         path = str(gather(Path(path)).path)
     said = ReadOptions() if before is None else ReadOptions.from_json(before.options, file=Path(path).name)
     found = detect(path, options=said)
-    with unchanged(Path(path)) as digest:
+    with hash_unchanged(Path(path)) as digest:
         table = read_table(path, options=found.options, progress=progress.part(0.0, 0.7))
     options = replace(table.options, date_order=table.options.date_order or "ymd")
     file = FileReference(path, options.to_json())

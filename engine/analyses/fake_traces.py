@@ -13,7 +13,7 @@ from engine.analyses.protocol import Analysis, Answer, Context
 from engine.analyses.shared import INTEGER
 from engine.methods.parameters import Parameter
 from engine.methods.protocol import Reference
-from engine.risk.trajectories import World, as_published, drawn, learn_world
+from engine.risk.trajectories import World, as_published, draw_trace, learn_world
 from engine.views import BarsView, Cell, TableView
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def made(way: str, world: World, town: Town, chance: np.random.Generator) -> Int
         return as_published(world, town.before[others.ravel()], chance).reshape(shape)
     anywhere = np.ones((most, TIMES, PLACES), dtype=bool)
     if way == WALK:
-        return np.array([drawn(world, anywhere, chance) for _ in range(people)])
+        return np.array([draw_trace(world, anywhere, chance) for _ in range(people)])
     found = []
     for own in town.before:
         counts = np.zeros((PLACES, PLACES))
@@ -147,7 +147,7 @@ def made(way: str, world: World, town: Town, chance: np.random.Generator) -> Int
         moves = counts + 1e-3 * world.moves  # from where nobody knows, as everybody
         start = np.bincount(own[:1], minlength=PLACES).astype(np.float64)
         own_world = World(start, moves / moves.sum(axis=1, keepdims=True), world.classes)
-        found.append(drawn(own_world, anywhere, chance))
+        found.append(draw_trace(own_world, anywhere, chance))
     return np.array(found)
 
 

@@ -236,7 +236,7 @@ def audit(
     level, error = found.gaussian() if gaussian else found.laplace()
     more = 0 if runs else min(ceil(first * (error / (PRECISE * claimed)) ** 2), MOST_RUNS) - first
     if more > 0:
-        found = longer(found, table, door=Noise, runs=more, told=told)
+        found = hear_longer(found, table, door=Noise, runs=more, told=told)
         level, error = found.gaussian() if gaussian else found.laplace()
     return Audited(claimed, level, error, _sums(found), found.alike, first + max(more, 0))
 
@@ -414,10 +414,10 @@ def heard(
         moved.append(tuple((one.exact - own).astype(float).ravel() for one, own in pairs))
     alike = alike and len({len(one) for one in moved}) == 1
     found = Heard(tuple(moved) if alike else (), (), {}, alike, len(first))
-    return longer(found, run, door=door, runs=runs, told=told)
+    return hear_longer(found, run, door=door, runs=runs, told=told)
 
 
-def longer(
+def hear_longer(
     found: Heard, run: Run, *, door: Callable[[], Noise], runs: int, told: Callable[[float], None]
 ) -> Heard:
     """Draw the noise of some runs more."""

@@ -25,11 +25,11 @@ from engine.risk.trajectories import (
     Kept,
     World,
     as_published,
-    drawn,
+    draw_trace,
     kept,
     learn_world,
     logs_of,
-    possible,
+    possible_places,
 )
 from engine.views import Cell, TableView, Text
 
@@ -203,9 +203,9 @@ def drawn_with_crowds(
     made, crowds = [], []
     for start in range(0, len(seeds), TOGETHER):
         coins = Coins.toss(1, seeds.shape[1], len(world.start), chance)
-        where = possible(world, seeds, coins)
+        where = possible_places(world, seeds, coins)
         own = np.arange(start, min(start + TOGETHER, len(seeds)))
-        made.append(drawn(world, where[own], chance))
+        made.append(draw_trace(world, where[own], chance))
         crowds.append(weigh_crowd(crowd_of(logs_of(world, where, made[-1]), own)))
     return np.concatenate(made), np.concatenate(crowds)
 

@@ -113,13 +113,13 @@ def verify_command(options: argparse.Namespace) -> Answer:
 def ledger_command(options: argparse.Namespace) -> Answer:
     """Return every register of people, what was given from it, and what is left; or see `_sheet_answer`."""
     from engine.ledger import Ledger
-    from engine.release.charge import composer
+    from engine.release.charge import make_composer
 
     if options.action != "list":
         return _sheet_answer(options)
     ledger = Ledger(ledger_path(options), read_only=True)
     head = ledger.verify_chain()
-    by_holding = {one.id: composer(one) for one in ledger.holdings()}
+    by_holding = {one.id: make_composer(one) for one in ledger.holdings()}
     return ledger.to_json(by_holding) | {"head": {"sequence": head.sequence, "hash": head.hash}}, 0
 
 

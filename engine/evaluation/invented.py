@@ -123,7 +123,7 @@ def kept_columns(sides: Sides, release: Release) -> tuple[str, ...]:
     return tuple(found)
 
 
-def drawn_again(cells: Cells) -> Cells:
+def bootstrap_rows(cells: Cells) -> Cells:
     """Return a bootstrap of rows: as close as a table can be that copies everybody."""
     return cells.taken(scattered.bootstrap_places(cells.rows))
 

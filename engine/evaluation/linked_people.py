@@ -51,9 +51,9 @@ class LinkedPeople(InternalMeasure):
         theirs = people_of(invented)[2][invented.records > 0]
         found = copied(theirs, whole[several])
         rates = {
-            "row": alone(row),
-            "record": alone(one_record[several]),
-            "all": alone(whole[several]),
+            "row": share_alone(row),
+            "record": share_alone(one_record[several]),
+            "all": share_alone(whole[several]),
             "copies": copied(theirs, whole[halves[0]]),
             "chance": copied(whole[halves[1]], whole[halves[0]]),
         }
@@ -90,21 +90,21 @@ def people_of(rows: LinkedRows) -> tuple[Words, Words, Words]:
 
     Equal rows give equal words, in whatever table they are read; others differ but for one case in 2⁶⁴.
     """
-    row = mixed(rows.cells[MAIN], 1)
-    records = mixed(rows.cells["records"], 2) if "records" in rows.cells else np.zeros(0, dtype=np.uint64)
+    row = mix_words(rows.cells[MAIN], 1)
+    records = mix_words(rows.cells["records"], 2) if "records" in rows.cells else np.zeros(0, dtype=np.uint64)
     first, whole = row.copy(), row.copy()
     lots = scattered.order(len(rows.person))
     first[rows.person[lots]] = _joined(row[rows.person[lots]], records[lots])
     if "details" in rows.cells:
         below = np.zeros(len(records), dtype=np.uint64)
-        np.add.at(below, rows.record, mixed(rows.cells["details"], 3))
+        np.add.at(below, rows.record, mix_words(rows.cells["details"], 3))
         records = _joined(records, below)
     together = np.zeros(len(row), dtype=np.uint64)
     np.add.at(together, rows.person, records)
     return row, first, _joined(whole, together)
 
 
-def mixed(cells: arrays.Whole, table: int) -> Words:
+def mix_words(cells: arrays.Whole, table: int) -> Words:
     """Return a word for every row of cells, shape (columns, rows)."""
     found = np.full(cells.shape[1], table, dtype=np.uint64)
     for column in cells:
@@ -120,12 +120,12 @@ def _joined(one: Words, other: Words) -> Words:
     return np.asarray(z ^ (z >> np.uint64(31)))
 
 
-def alone(words: Words) -> Rate:
+def share_alone(words: Words) -> Rate:
     """Return how many words nobody else has.
 
     Examples
     --------
-    >>> alone(np.array([1, 1, 2], dtype=np.uint64))
+    >>> share_alone(np.array([1, 1, 2], dtype=np.uint64))
     Rate(successes=1, attacks=3)
     """
     _, counts = np.unique(words, return_counts=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.evaluation.invented import Sides, drawn_again, independent, is_redrawn, keeps_cells
+from engine.evaluation.invented import Sides, bootstrap_rows, independent, is_redrawn, keeps_cells
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.methods.protocol import Method, Release, Rows
 from engine.utility.distances import Scale
@@ -75,7 +75,7 @@ class SyntheticEstimates(InternalMeasure):
         lines = {"made": made}
         if sides.unused is not None:
             lines["unused"] = intervals(estimate_with_variances(sides.cells(sides.unused, places), asked))
-        lines["again"] = intervals(estimate_with_variances(drawn_again(own), asked))
+        lines["again"] = intervals(estimate_with_variances(bootstrap_rows(own), asked))
         lines["independent"] = intervals(estimate_with_variances(independent(own), asked))
         kept = {name: overlap(intervals(real), bounds) for name, bounds in lines.items()}
         figures = {

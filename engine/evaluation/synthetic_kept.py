@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from engine.evaluation.invented import Sides, drawn_again, independent
+from engine.evaluation.invented import Sides, bootstrap_rows, independent
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.methods.protocol import Method, Rows
 from engine.utility.distances import Distances, Scale, amounts, classes_of, distances
@@ -51,7 +51,7 @@ class SyntheticKept(InternalMeasure):
         lines = {"made": _line(sides, released, scales)}
         if unused is not None:
             lines["unused"] = _line(sides, unused, scales)
-        lines["again"] = _Line(*map(drawn_again, (own.classes, own.amounts)))
+        lines["again"] = _Line(*map(bootstrap_rows, (own.classes, own.amounts)))
         lines["independent"] = _Line(*map(independent, (own.classes, own.amounts)))
         found = {name: distances(line.classes.names, own.classes.names) for name, line in lines.items()}
         kept = {name: _keep(line, own, found[name]) for name, line in lines.items()}

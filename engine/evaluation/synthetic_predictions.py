@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from engine import arrays
-from engine.evaluation.invented import Sides, drawn_again, independent, stack_columns
+from engine.evaluation.invented import Sides, bootstrap_rows, independent, stack_columns
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.methods.protocol import Method, Rows
 from engine.utility import scattered
@@ -49,7 +49,7 @@ class SyntheticPredictions(InternalMeasure):
         tables = {
             "made": sides.cells(sides.copies[0], places),
             "original": own,
-            "again": drawn_again(own),
+            "again": bootstrap_rows(own),
             "independent": independent(own),
         }
         learnt = {}

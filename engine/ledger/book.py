@@ -15,7 +15,7 @@ from engine.errors import InputRefused
 from engine.ledger import entries, holdings, journal, locks, services, store
 from engine.ledger import staff as persons
 from engine.ledger import told as told_kept
-from engine.ledger.fields import canonical, day, hexadecimal, words, write_fraction
+from engine.ledger.fields import check_words, hexadecimal, write_canonical, write_day, write_fraction
 from engine.ledger.process import this_process
 from engine.ledger.recognition import Recognition
 from engine.ledger.values import Compose, Entry, Holding, Preview, Service, Status
@@ -154,25 +154,25 @@ class Ledger(Recognition):
         """
         asked = entries.exact_request(guarantee_json, epsilon, delta, unit, neighbours, loss)
         begins_from = None if state_hash is None else hexadecimal(state_hash, "state_hash")
-        paid = sorted({words(question, "question", required=True) for question in questions})
+        paid = sorted({check_words(question, "question", required=True) for question in questions})
         row: dict[str, Any] = {
             "state": persons.PREPARED if is_prepared else "reserved",
-            "title": words(title, "title"),
-            "plan": words(plan_fingerprint, "plan"),
-            "recipient": words(recipient, "recipient"),
-            "request": words(request, "request"),
-            "agreement": words(agreement, "agreement"),
-            "expires": day(expires),
-            "approver": words(approver, "approver"),
+            "title": check_words(title, "title"),
+            "plan": check_words(plan_fingerprint, "plan"),
+            "recipient": check_words(recipient, "recipient"),
+            "request": check_words(request, "request"),
+            "agreement": check_words(agreement, "agreement"),
+            "expires": write_day(expires),
+            "approver": check_words(approver, "approver"),
             "loss": asked.loss,
             "unit": asked.unit,
             "neighbours": asked.neighbours,
-            "guarantee": canonical(asked.guarantee),
+            "guarantee": write_canonical(asked.guarantee),
             "epsilon": write_fraction(asked.epsilon),
             "delta": write_fraction(asked.delta),
             "tables": journal.write_names(tables),
             "questions": journal.write_names(paid),
-            "folder": words(folder, "folder"),
+            "folder": check_words(folder, "folder"),
             "process": entries.process_text(this_process()),
             "reserved_at": journal.now(),
             "reason": "",
@@ -236,14 +236,14 @@ class Ledger(Recognition):
             ``ledger.paid_already``.
         """
         with self._transaction(write=True) as db:
-            found = entries.one(db, entry)
+            found = entries.find_entry(db, entry)
             db.staff.refuse_approval(approval, entry)
             if found.parent is not None:
                 visited = services.service(db, found.parent)
                 services.refuse_other_state(visited, state_hash)
                 services.refuse_paid(visited, found.questions)
             process = entries.process_text(this_process())
-            changes = {"state": "reserved", "process": process, "folder": words(folder, "folder")}
+            changes = {"state": "reserved", "process": process, "folder": check_words(folder, "folder")}
             journal.change(db, persons.APPROVED, "entry", entry, changes, approval=dict(approval))
 
     def preview(
@@ -281,7 +281,7 @@ class Ledger(Recognition):
 
     def free(self, entry: str, reason: str = "") -> None:
         """Give a reservation back: stopped before the first noise. Refused once the entry is spent."""
-        why = words(reason, "reason")
+        why = check_words(reason, "reason")
         with self._transaction(write=True) as db:
             closed = {"closed_at": journal.now(), "reason": why, "folder": ""}
             entries.move(db, entry, "freed", "freed", allowed=["prepared", "reserved"], **closed)
@@ -321,19 +321,19 @@ class Ledger(Recognition):
             ``ledger.told_differs``.
         """
         with self._transaction() as db:
-            return told_kept.content(db, entry, self.path)
+            return told_kept.read_told(db, entry, self.path)
 
     def keep_told(self, entry: str, told: bytes) -> None:
         """Keep what an earlier release told, once its folder was found; what is kept already stays."""
         with self._transaction(write=True) as db:
-            if entries.one(db, entry).told is None:
+            if entries.find_entry(db, entry).told is None:
                 changes = _keep(db, entry, told)
                 if changes:
                     journal.change(db, "told_kept", "entry", entry, changes)
 
     def fail(self, entry: str, reason: str = "") -> None:
         """Close a spent entry that came to no bundle. Noise was drawn: it stays spent."""
-        why = words(reason, "reason")
+        why = check_words(reason, "reason")
         with self._transaction(write=True) as db:
             closed = {"closed_at": journal.now(), "reason": why, "folder": ""}
             entries.move(db, entry, "failed", "failed", allowed=["spent"], **closed)
@@ -359,9 +359,9 @@ class Ledger(Recognition):
         InputRefused
             ``ledger.still_running``, ``ledger.cannot_be_resolved``, ``ledger.no_reason``.
         """
-        why = words(reason, "reason", required=True)
+        why = check_words(reason, "reason", required=True)
         with self._transaction(write=True) as db:
-            found = entries.one(db, entry)
+            found = entries.find_entry(db, entry)
             if found.running:
                 raise InputRefused("ledger.still_running", title=found.title, entry=found.id)
             to = "failed" if found.state == "spent" else "freed"
@@ -375,7 +375,7 @@ class Ledger(Recognition):
 
     def withdraw(self, entry: str, reason: str) -> None:
         """Mark a completed release as withdrawn. What has left has left: nothing is refunded."""
-        why = words(reason, "reason", required=True)
+        why = check_words(reason, "reason", required=True)
         now = journal.now()
         with self._transaction(write=True) as db:
             entries.move(
@@ -400,7 +400,7 @@ class Ledger(Recognition):
     def entry(self, entry: str) -> Entry:
         """Return one entry; ``ledger.no_entry`` when there is none."""
         with self._transaction() as db:
-            return entries.one(db, entry)
+            return entries.find_entry(db, entry)
 
     def find(self, entry: str) -> Entry | None:
         """Return one entry, or None when this ledger has none of that id."""
@@ -437,7 +437,7 @@ class Ledger(Recognition):
         accountants = compose or {}
         with (
             self._transaction() as now,
-            nullcontext(now) if sequence is None else store.as_of(now, sequence) as db,
+            nullcontext(now) if sequence is None else store.replay_until(now, sequence) as db,
         ):
             head = journal.head(db)
             changes = budget_changes(journal.events(db))
@@ -448,7 +448,7 @@ class Ledger(Recognition):
                     holdings.tables(db, holding.id),
                     changes.get(holding.id, []),
                 )
-                for holding in holdings.every(db)
+                for holding in holdings.all_holdings(db)
             ]
         return {
             "version": 1,
@@ -462,7 +462,7 @@ def _keep(db: sqlite3.Connection, entry: str, told: bytes | None) -> dict[str, s
     """Keep what a release told, and return the change of its entry."""
     if told is None:
         return {}
-    entries.one(db, entry)
+    entries.find_entry(db, entry)
     digest = told_kept.keep(db, entry, told)
     return {} if digest is None else {"told": digest}
 

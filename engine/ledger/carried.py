@@ -34,7 +34,7 @@ def carry_over(path: Path, *, timeout: float) -> None:
     InputRefused, VerificationFailed
         As every transaction: an older ledger that was altered is not carried over.
     """
-    with store.in_words(path), store.open_connection(path, read_only=False, timeout=timeout) as db:
+    with store.say_failures(path), store.open_connection(path, read_only=False, timeout=timeout) as db:
         db.execute("BEGIN IMMEDIATE")
         try:
             found = store.format_of(db, path)
@@ -54,7 +54,7 @@ def carry_over(path: Path, *, timeout: float) -> None:
 def copy_carried(path: Path, *, timeout: float) -> tempfile.TemporaryDirectory[str]:
     """Return a folder with a copy of an older ledger, carried over, for who may only read the file."""
     folder = tempfile.TemporaryDirectory(prefix="custos-ledger-", ignore_cleanup_errors=True)
-    with store.in_words(path):
+    with store.say_failures(path):
         _backup(path, Path(folder.name) / path.name, timeout, read_only=True)
     carry_over(Path(folder.name) / path.name, timeout=timeout)
     return folder
@@ -98,7 +98,7 @@ def _keep(path: Path, found: int, timeout: float) -> None:
     raise OSError("too many copies of an older ledger")
 
 
-def kept(path: Path) -> list[Path]:
+def earlier_files(path: Path) -> list[Path]:
     """Return the files of older formats that lie beside a ledger since it was carried over."""
     return sorted(path.parent.glob(f"{glob.escape(path.stem)}-format-*{glob.escape(path.suffix)}"))
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.ledger import journal
-from engine.ledger.fields import at_least, at_most, canonical, exact
+from engine.ledger.fields import exact, write_at_least, write_at_most, write_canonical
 from engine.ledger.process import Process, is_running
 from engine.ledger.values import LOSSES, Compose, Entry, Holding, Preview, Status
 
@@ -47,7 +47,7 @@ def exact_request(
     if loss not in LOSSES or (loss == "bounded") != (epsilon is not None):
         raise InputRefused("ledger.bad_loss", loss=loss)
     try:
-        guarantee = json.loads(canonical(guarantee_json))
+        guarantee = json.loads(write_canonical(guarantee_json))
     except (TypeError, ValueError, RecursionError) as error:
         raise InputRefused("ledger.bad_guarantee") from error
     found = Asked(
@@ -79,36 +79,36 @@ def weigh(db: sqlite3.Connection, holding: Holding, request: Asked, compose: Com
     before = status(db, holding, compose)
     if request.epsilon is None or request.delta is None:
         return Preview(before, before.epsilon_spent, before.delta_spent, None)
-    refusal = other_kind(holding, request)
+    refusal = refusal_of_other_kind(holding, request)
     if refusal is None and holding.epsilon is None:
         refusal = InputRefused("ledger.no_budget", holding=holding.name)
     if refusal is not None or holding.epsilon is None:
         return Preview(before, before.epsilon_spent, before.delta_spent, refusal)
-    counted = [dict(entry.guarantee) for entry in paying(of_holding(db, holding.id))]
+    counted = [dict(entry.guarantee) for entry in entries_that_pay(of_holding(db, holding.id))]
     epsilon, delta = exact_total(compose, [*counted, request.guarantee])
     named = {"holding": holding.name}
     if epsilon > holding.epsilon:
         refusal = InputRefused(
             "ledger.over_budget",
             **named,
-            asked=at_least(request.epsilon),
-            total=at_least(epsilon),
-            left=at_most(before.epsilon_left or Fraction(0)),
-            budget=at_most(holding.epsilon),
+            asked=write_at_least(request.epsilon),
+            total=write_at_least(epsilon),
+            left=write_at_most(before.epsilon_left or Fraction(0)),
+            budget=write_at_most(holding.epsilon),
         )
     elif delta > holding.delta:
         refusal = InputRefused(
             "ledger.over_delta",
             **named,
-            asked=at_least(request.delta),
-            total=at_least(delta),
-            left=at_most(before.delta_left),
-            budget=at_most(holding.delta),
+            asked=write_at_least(request.delta),
+            total=write_at_least(delta),
+            left=write_at_most(before.delta_left),
+            budget=write_at_most(holding.delta),
         )
     return Preview(before, epsilon, delta, refusal)
 
 
-def paying(listed: Sequence[Entry]) -> list[Entry]:
+def entries_that_pay(listed: Sequence[Entry]) -> list[Entry]:
     """Return the entries whose loss counts against the budget of their register.
 
     A visit draws from what its opening reserved, which is counted there once and for all.
@@ -118,7 +118,7 @@ def paying(listed: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in bounded if entry.parent not in reserves]
 
 
-def other_kind(holding: Holding, request: Asked) -> InputRefused | None:
+def refusal_of_other_kind(holding: Holding, request: Asked) -> InputRefused | None:
     """Return the refusal of a loss in another unit or relation than the register counts in."""
     if request.unit != holding.unit:
         return InputRefused(
@@ -148,7 +148,7 @@ def exact_total(compose: Compose, guarantees: list[dict[str, Any]]) -> tuple[Fra
 def status(db: sqlite3.Connection, holding: Holding, compose: Compose | None) -> Status:
     """Return what has been spent; without an accountant ε and δ are added up."""
     counted = [entry for entry in of_holding(db, holding.id) if entry.counts]
-    bounded = paying(counted)
+    bounded = entries_that_pay(counted)
     if compose is not None and bounded:
         epsilon, delta = exact_total(compose, [dict(entry.guarantee) for entry in bounded])
     else:
@@ -175,13 +175,13 @@ def move(
     **changes: Any,
 ) -> None:
     """Bring an entry into its next state, or say why not."""
-    found = one(db, entry_id)
+    found = find_entry(db, entry_id)
     if found.state not in allowed:
         raise InputRefused(f"ledger.cannot_be_{to}", entry=found.id, title=found.title, state=found.state)
     journal.change(db, kind, "entry", found.id, {"state": to, **changes})
 
 
-def one(db: sqlite3.Connection, entry_id: str) -> Entry:
+def find_entry(db: sqlite3.Connection, entry_id: str) -> Entry:
     """Return an entry by its id."""
     row = db.execute("SELECT * FROM entry WHERE id = ?", (entry_id,)).fetchone()
     if row is None:
@@ -222,4 +222,4 @@ def leftovers(db: sqlite3.Connection) -> list[Entry]:
 
 def process_text(process: Process) -> str:
     """Return a process as the text that is stored with an entry."""
-    return canonical(asdict(process))
+    return write_canonical(asdict(process))

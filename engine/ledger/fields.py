@@ -20,7 +20,7 @@ _LONGEST_TEXT = 4000
 _LONGEST = 3000  # bits of a numerator or denominator: far below what Python refuses to write as text
 
 
-def canonical(tree: Mapping[str, Any]) -> str:
+def write_canonical(tree: Mapping[str, Any]) -> str:
     """Return the one JSON text of a tree: keys sorted, no blanks, no NaN."""
     return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
@@ -73,18 +73,18 @@ def write_fraction(value: Fraction | None) -> str | None:
     return None if value is None else f"{value.numerator}/{value.denominator}"
 
 
-def at_most(value: Fraction) -> str:
+def write_at_most(value: Fraction) -> str:
     """Write a fraction in at most nine digits, never more than it is (for what is left).
 
     Examples
     --------
-    >>> at_most(Fraction(1, 3)), at_least(Fraction(1, 3))
+    >>> write_at_most(Fraction(1, 3)), write_at_least(Fraction(1, 3))
     ('0.333333333', '0.333333334')
     """
     return _decimal(value, ROUND_FLOOR)
 
 
-def at_least(value: Fraction) -> str:
+def write_at_least(value: Fraction) -> str:
     """Write a fraction in at most nine digits, never less than it is (for what is asked)."""
     return _decimal(value, ROUND_CEILING)
 
@@ -97,7 +97,7 @@ def _decimal(value: Fraction, rounding: str) -> str:
     return f"{found:f}" if found == 0 or abs(found) >= Decimal("1e-4") else f"{found:g}"
 
 
-def words(value: object, field: str, *, required: bool = False) -> str:
+def check_words(value: object, field: str, *, required: bool = False) -> str:
     """Return what a person wrote, without blanks around it; refuse what cannot be stored."""
     text = str(value).strip() if isinstance(value, str) else ""
     try:
@@ -111,7 +111,7 @@ def words(value: object, field: str, *, required: bool = False) -> str:
     return text
 
 
-def day(value: str | None) -> str | None:
+def write_day(value: str | None) -> str | None:
     """Return a day as ISO text, or None for none."""
     if value is None or value == "":
         return None

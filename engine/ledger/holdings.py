@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.errors import InputRefused
 from engine.ledger import entries
-from engine.ledger.fields import at_least, at_most, words
+from engine.ledger.fields import check_words, write_at_least, write_at_most
 from engine.ledger.staff import Staff, rule_of_computer
 from engine.ledger.values import Compose, Holding, Match
 
@@ -68,7 +68,7 @@ def refuse_unpaid(
     ``kind`` names what was changed of the unit and the relation in which losses are counted.
     """
     found = find(db, identity)
-    if not entries.paying(entries.of_holding(db, identity)):
+    if not entries.entries_that_pay(entries.of_holding(db, identity)):
         return found
     if kind:
         raise InputRefused("ledger.kind_is_fixed", holding=found.name)
@@ -78,20 +78,20 @@ def refuse_unpaid(
         ("δ", found.delta, spent.delta_spent),
     ):
         if whole is not None and used > whole:
-            asked = {"budget": at_most(whole), "spent": at_least(used)}
+            asked = {"budget": write_at_most(whole), "spent": write_at_least(used)}
             raise InputRefused("ledger.below_spent", holding=found.name, part=part, **asked)
     return found
 
 
-def every(db: sqlite3.Connection) -> list[Holding]:
+def all_holdings(db: sqlite3.Connection) -> list[Holding]:
     """Return all holdings in the order of their names."""
     return [_holding(row) for row in db.execute("SELECT * FROM holding ORDER BY name, id")]
 
 
 def find(db: sqlite3.Connection, holding: str) -> Holding:
     """Return a holding by id, else by name."""
-    name = words(holding, "name").casefold()
-    for one in every(db):
+    name = check_words(holding, "name").casefold()
+    for one in all_holdings(db):
         if one.id == holding or one.name.casefold() == name:
             return one
     raise InputRefused("ledger.no_holding", holding=holding)

@@ -21,7 +21,7 @@ from typing import Any
 
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import people_key
-from engine.ledger.fields import canonical
+from engine.ledger.fields import write_canonical
 from engine.ledger.staff import Present, Staff
 from engine.ledger.values import Head
 
@@ -149,7 +149,7 @@ def check(db: Connection, path: Path) -> Head:
         raise VerificationFailed("ledger.chain_broken", file=path.name, row=0)
     _compare(db, state, path)
     db.staff = staff
-    if not people_key.fits(people_key.stored(db), key_digest):
+    if not people_key.is_key(people_key.read_stored_key(db), key_digest):
         raise VerificationFailed("ledger.key_differs", file=path.name)
     return Head(expected - 1, previous)
 
@@ -212,7 +212,7 @@ def _append(db: Connection, event: Mapping[str, Any]) -> None:
     sequence, previous = (0, BEFORE_FIRST) if row is None else (row["sequence"] + 1, row["hash"])
     # Bundles name the head outside: random bytes in every row keep anyone from trying out what it says.
     tree: dict[str, Any] = {**event, "sequence": sequence, "time": now(), "random": os.urandom(16).hex()}
-    text = canonical(db.staff.signed(tree, previous, db.present))
+    text = write_canonical(db.staff.signed(tree, previous, db.present))
     hash_ = hash_row(previous, text)
     db.staff.follow(json.loads(text), previous, hash_)
     row = (sequence, previous, text, hash_)

@@ -37,16 +37,18 @@ def digests(key: bytes, people: Iterable[str] | Any) -> Digests:
     SipHash-2-4 (Aumasson and Bernstein 2012) of the key's UTF-8 text under a key drawn from the ledger's, its
     bits then mixed one to one as pandas does. Of its 64 bits the lowest five give way to the size of the
     person key: 0 for what is no whole number of at most nine digits, else the number of its binary digits.
-    By them `chance` knows how easily short numbers coincide. Two registers of ten million people each share
-    one digest by accident with probability below 2·10⁻⁴.
+    By them `chance_of_coincidence` knows how easily short numbers coincide. Two registers of ten million
+    people each share one digest by accident with probability below 2·10⁻⁴.
     """
     import pyarrow as pa
 
     is_arrow = isinstance(people, pa.ChunkedArray)
-    return distinct(of_each(key, people if is_arrow else pa.chunked_array([list(people)], pa.large_string())))
+    return distinct(
+        digest_of_each(key, people if is_arrow else pa.chunked_array([list(people)], pa.large_string()))
+    )
 
 
-def of_each(key: bytes, texts: Any) -> Digests:
+def digest_of_each(key: bytes, texts: Any) -> Digests:
     """Return the digest of every person key of a `pyarrow.ChunkedArray`, in its order, see `digests`."""
     found = [
         hash_keyed(key, b"person", piece.to_numpy(zero_copy_only=False)) & ~_SIZE | _sizes(piece)
@@ -83,7 +85,7 @@ def hash_keyed(key: bytes, use: bytes, texts: Any) -> Digests:
     return np.asarray(found, dtype=np.uint64)
 
 
-def clean(people: Any) -> Digests:
+def check_digests(people: Any) -> Digests:
     """Return digests sorted and distinct; anything else is refused."""
     found = people if isinstance(people, np.ndarray) else np.array(list(people))
     if found.size == 0:
@@ -172,7 +174,7 @@ def among(values: Digests, known: Digests) -> npt.NDArray[np.bool_]:
     return np.asarray(known[np.minimum(np.searchsorted(known, values), known.size - 1)] == values)
 
 
-def chance(people: Digests, known: Digests, shared: Digests, halved: int = 0) -> float:
+def chance_of_coincidence(people: Digests, known: Digests, shared: Digests, halved: int = 0) -> float:
     """Return an upper limit of the probability that as many people would be shared by coincidence.
 
     Parameters

@@ -24,7 +24,7 @@ def digest(key: bytes) -> str:
     return hashlib.sha256(b"custos ledger key\0" + key).hexdigest()
 
 
-def stored(db: sqlite3.Connection) -> bytes:
+def read_stored_key(db: sqlite3.Connection) -> bytes:
     """Return what the ledger has as its key: locked or not; nothing where it has none."""
     row = db.execute("SELECT key FROM secret").fetchone()
     return row[0] if row is not None and isinstance(row[0], bytes) else b""
@@ -35,7 +35,7 @@ def is_locked(content: bytes) -> bool:
     return content.startswith(_MAGIC)
 
 
-def fits(content: bytes, expected: object) -> bool:
+def is_key(content: bytes, expected: object) -> bool:
     """Say whether it is the key with this hash; of a locked one, `open_with` finds out."""
     return is_locked(content) or (bool(content) and digest(content) == expected)
 
@@ -48,7 +48,7 @@ def key_of(db: sqlite3.Connection, path: Path, expected: object) -> bytes:
     InputRefused
         ``ledger.people_locked``: it is locked, and nobody opened it in this process.
     """
-    content = stored(db)
+    content = read_stored_key(db)
     found = _opened.get(os.path.realpath(path), b"") if is_locked(content) else content
     if (
         not found or digest(found) != expected
@@ -67,7 +67,7 @@ def locked_at(path: Path) -> bool:
     try:
         db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         try:
-            return is_locked(stored(db))
+            return is_locked(read_stored_key(db))
         finally:
             db.close()
     except sqlite3.Error:  # whoever uses the ledger is told
@@ -78,7 +78,7 @@ def lock(db: sqlite3.Connection, path: Path, wrapping: bytes) -> None:
     """Lock the key with another one; the process that does it has it open."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-    content = stored(db)
+    content = read_stored_key(db)
     if is_locked(content):
         return
     nonce = os.urandom(_NONCE)
@@ -98,7 +98,7 @@ def open_with(db: sqlite3.Connection, path: Path, wrapping: bytes, expected: obj
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-    content = stored(db)
+    content = read_stored_key(db)
     if not is_locked(content):
         return
     begin = len(_MAGIC) + _NONCE

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engine.ledger import entries, holdings, journal, people, traces
-from engine.ledger.fields import words
+from engine.ledger.fields import check_words
 from engine.ledger.people import Digests
 from engine.ledger.register import Register
 from engine.ledger.values import Match
@@ -63,12 +63,12 @@ class Recognition(Register):
             ``ledger.people_differ``: what was kept of the people of a register was changed.
         """
         own = self._key()
-        each = people.of_each(own, people_keys)
-        table = traces.seen(own, fingerprint, each, (), rows, people.NONE)
+        each = people.digest_of_each(own, people_keys)
+        table = traces.traces_of(own, fingerprint, each, (), rows, people.NONE)
         with self._transaction() as db:
-            found = [entries.one(db, one) for one in releases]
+            found = [entries.find_entry(db, one) for one in releases]
             tables = traces.known_tables(db, self.path).get(found[0].holding, []) if found else []
-        kin = [traces.kin(tables, one.tables, one.number, table, each, key) for one in found]
+        kin = [traces.relate_tables(tables, one.tables, one.number, table, each, key) for one in found]
         made = [(one.tables, one.number) for one in found]
         return kin, traces.shared(tables, made, table, each, key) if together else []
 
@@ -105,9 +105,9 @@ class Recognition(Register):
         VerificationFailed
             ``ledger.people_differ``: what was kept of the people of a holding was changed.
         """
-        table = traces.seen(self._key(), fingerprint, person_digests, columns, rows, contents)
+        table = traces.traces_of(self._key(), fingerprint, person_digests, columns, rows, contents)
         with self._transaction() as db:
-            return traces.matches(holdings.every(db), traces.known_tables(db, self.path), table)
+            return traces.matches(holdings.all_holdings(db), traces.known_tables(db, self.path), table)
 
     def attach(
         self,
@@ -152,12 +152,12 @@ class Recognition(Register):
         VerificationFailed
             ``ledger.people_differ``: what was kept of the people of a holding was changed.
         """
-        table = traces.seen(self._key(), fingerprint, person_digests, columns, rows, contents)
-        names = {"key": words(key, "column"), "why": words(reason, "reason")}
-        why_key = words(key_reason, "reason")
+        table = traces.traces_of(self._key(), fingerprint, person_digests, columns, rows, contents)
+        names = {"key": check_words(key, "column"), "why": check_words(reason, "reason")}
+        why_key = check_words(key_reason, "reason")
         with self._transaction(write=True) as db:
             target, kept = holdings.find(db, holding), traces.known_tables(db, self.path)
-            found = traces.matches(holdings.every(db), kept, table)
+            found = traces.matches(holdings.all_holdings(db), kept, table)
             declared_new = holdings.refuse_other(target, found, names["why"])
             if declared_new:
                 holdings.refuse_looser(db.staff, target, found)

@@ -15,7 +15,7 @@ from typing import Any
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import holdings, journal, locks, people_key, remembered, store, told, traces
 from engine.ledger import staff as persons
-from engine.ledger.fields import exact, hexadecimal, words, write_fraction
+from engine.ledger.fields import check_words, exact, hexadecimal, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
 from engine.policy import default_path, policy
 
@@ -125,17 +125,17 @@ class Register:
             ``ledger.bad_unit``, ``ledger.bad_neighbours``, ``ledger.no_name``.
         """
         row = {
-            "name": words(name, "name", required=True),
+            "name": check_words(name, "name", required=True),
             "unit": _one_of(unit, UNITS, "ledger.bad_unit"),
             "neighbours": _one_of(neighbours, NEIGHBOURS, "ledger.bad_neighbours"),
             "epsilon": None if epsilon is None else write_fraction(exact(epsilon, "ledger.bad_epsilon")),
             "delta": write_fraction(exact(delta, "ledger.bad_delta", zero=True, below_one=True)),
             "money": None if money is None else write_fraction(exact(money, "ledger.bad_money")),
-            "currency": words(currency, "currency"),
+            "currency": check_words(currency, "currency"),
             "created": journal.now(),
         }
         with self._transaction(write=True) as db:
-            if any(one.name.casefold() == str(row["name"]).casefold() for one in holdings.every(db)):
+            if any(one.name.casefold() == str(row["name"]).casefold() for one in holdings.all_holdings(db)):
                 raise InputRefused("ledger.name_taken", holding=row["name"])
             identity = f"h{secrets.token_hex(8)}"
             journal.change(db, "holding_made", "holding", identity, row)
@@ -181,14 +181,14 @@ class Register:
             ``ledger.no_reason``, ``ledger.below_spent``, ``ledger.kind_is_fixed``, and those of
             `create_holding`.
         """
-        why = words(reason, "reason", required=True)
+        why = check_words(reason, "reason", required=True)
         changes: dict[str, str | None] = {
             "epsilon": None if epsilon is None else write_fraction(exact(epsilon, "ledger.bad_epsilon")),
             "delta": None
             if delta is None
             else write_fraction(exact(delta, "ledger.bad_delta", zero=True, below_one=True)),
             "money": None if money is None else write_fraction(exact(money, "ledger.bad_money")),
-            "currency": None if currency is None else words(currency, "currency"),
+            "currency": None if currency is None else check_words(currency, "currency"),
             "unit": None if unit is None else _one_of(unit, UNITS, "ledger.bad_unit"),
             "neighbours": None
             if neighbours is None
@@ -207,7 +207,7 @@ class Register:
     def holdings(self) -> list[Holding]:
         """Return every holding in the order of its name."""
         with self._transaction() as db:
-            return holdings.every(db)
+            return holdings.all_holdings(db)
 
     def holding(self, holding: str) -> Holding:
         """Return a holding by its id or its name; refuse with ``ledger.no_holding`` when there is none."""
@@ -273,8 +273,8 @@ class Register:
         self, decision: str, reason: str, *, holding: str | None = None, entry: str | None = None
     ) -> None:
         """Journal a decision or an override, with its reason; it changes nothing else."""
-        what = words(decision, "decision", required=True)
-        why = words(reason, "reason", required=True)
+        what = check_words(decision, "decision", required=True)
+        why = check_words(reason, "reason", required=True)
         with self._transaction(write=True) as db:
             owner = None if holding is None else holdings.find(db, holding).id
             journal.note(db, "decision", decision=what, reason=why, holding=owner, entry=entry)
@@ -290,7 +290,7 @@ class Register:
         for name in answers:
             if name not in QUESTIONS:
                 raise InputRefused("ledger.unknown_question", given=name[:100], known=", ".join(QUESTIONS))
-        said = {name: words(value, name) for name, value in answers.items()}
+        said = {name: check_words(value, name) for name, value in answers.items()}
         with self._transaction(write=True) as db:
             owner = holdings.find(db, holding).id
             before = _answers(journal.events(db)).get(owner, {})
@@ -305,7 +305,7 @@ class Register:
 
     def name_key(self, holding: str, fingerprint: str, reason: str) -> None:
         """Journal which key signs the releases of a holding from now on, and why."""
-        why = words(reason, "reason", required=True)
+        why = check_words(reason, "reason", required=True)
         with self._transaction(write=True) as db:
             owner = holdings.find(db, holding).id
             journal.note(db, SIGNING_KEY, holding=owner, fingerprint=fingerprint, reason=why)
@@ -328,20 +328,24 @@ class Register:
     def name_person(self, holding: str, person: persons.Person, proof: str) -> None:
         """Name somebody who works with a register; ``proof`` is by their key, see `proof_message`."""
         with self._transaction(write=True) as db:
-            said = {"name": words(person.name, "name", required=True), "role": person.role, "key": person.key}
+            said = {
+                "name": check_words(person.name, "name", required=True),
+                "role": person.role,
+                "key": person.key,
+            }
             owner = holdings.find(db, holding).id
             journal.note(db, persons.NAMED, holding=owner, person=person.id, proof=proof, **said)
 
     def withdraw_person(self, holding: str, person: str, reason: str) -> None:
         """Let somebody act for a register no more; what they signed stays signed."""
-        why = words(reason, "reason", required=True)
+        why = check_words(reason, "reason", required=True)
         with self._transaction(write=True) as db:
             owner = holdings.find(db, holding).id
             journal.note(db, persons.WITHDRAWN, holding=owner, person=person, reason=why)
 
     def set_rule(self, holding: str, rule: persons.Rule, reason: str) -> None:
         """Set beyond what a release of a register needs a second person."""
-        why = words(reason, "reason", required=True)
+        why = check_words(reason, "reason", required=True)
         with self._transaction(write=True) as db:
             owner = holdings.find(db, holding).id
             journal.note(db, persons.RULED, holding=owner, rule=rule.to_json(), reason=why)
@@ -419,9 +423,9 @@ class Register:
         """
         from engine.ledger import carried
 
-        for place in carried.kept(self.path):
+        for place in carried.earlier_files(self.path):
             with (
-                store.in_words(place),
+                store.say_failures(place),
                 store.open_connection(place, read_only=False, timeout=self._timeout) as old,
             ):
                 people_key.lock(old, place, wrapping)

@@ -14,13 +14,13 @@ from fractions import Fraction
 from engine.errors import InputRefused
 from engine.ledger import entries
 from engine.ledger.entries import Asked
-from engine.ledger.fields import at_least, at_most
+from engine.ledger.fields import write_at_least, write_at_most
 from engine.ledger.values import Compose, Holding, Service
 
 
 def service(db: sqlite3.Connection, opening: str, compose: Compose | None = None) -> Service:
     """Return an opened service with its visits; without an accountant ε and δ of the visits are added up."""
-    first = entries.one(db, opening)
+    first = entries.find_entry(db, opening)
     visits = tuple(one for one in entries.of_holding(db, first.holding) if one.parent == first.id)
     drawn = [one for one in visits if one.counts and one.bounded]
     if compose is not None and drawn:
@@ -68,7 +68,7 @@ def _over(found: Service, holding: Holding, request: Asked, compose: Compose) ->
     opening = found.opening
     if request.epsilon is None or request.delta is None or opening.epsilon is None or opening.delta is None:
         return None
-    refusal = entries.other_kind(holding, request)
+    refusal = entries.refusal_of_other_kind(holding, request)
     if refusal is not None:
         return refusal
     drawn = [dict(one.guarantee) for one in found.visits if one.counts and one.bounded]
@@ -81,10 +81,10 @@ def _over(found: Service, holding: Holding, request: Asked, compose: Compose) ->
             return InputRefused(
                 code,
                 title=opening.title,
-                asked=at_least(asked),
-                total=at_least(total),
-                left=at_most(left or Fraction(0)),
-                budget=at_most(whole),
+                asked=write_at_least(asked),
+                total=write_at_least(total),
+                left=write_at_most(left or Fraction(0)),
+                budget=write_at_most(whole),
             )
     return None
 

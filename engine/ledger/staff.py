@@ -30,7 +30,7 @@ from typing import Any
 
 from engine import ed25519
 from engine.errors import InputRefused
-from engine.ledger.fields import canonical
+from engine.ledger.fields import write_canonical
 from engine.ledger.values import LOSSES
 from engine.policy import policy
 
@@ -201,19 +201,19 @@ def _put(path: Path, holding: str, signers: tuple[Signer, ...]) -> None:
 def row_message(previous: str, event: Mapping[str, Any]) -> bytes:
     """Return what is signed of a row."""
     signed = {name: value for name, value in event.items() if name not in SIGNED_OVER}
-    return f"custos row 1\n{previous}\n{canonical(signed)}".encode()
+    return f"custos row 1\n{previous}\n{write_canonical(signed)}".encode()
 
 
 def proof_message(chain: str, holding: str, person: Person) -> bytes:
     """Return what a new person signs: that the key is theirs, for this register of this ledger alone."""
     said = {"chain": chain, "holding": holding, "name": person.name, "role": person.role, "key": person.key}
-    return f"custos person 1\n{canonical(said)}".encode()
+    return f"custos person 1\n{write_canonical(said)}".encode()
 
 
 def approval_message(approval: Mapping[str, Any]) -> bytes:
     """Return what an approver signs of a prepared release."""
     said = {name: approval[name] for name in APPROVAL}
-    return f"custos approval 1\n{canonical(said)}".encode()
+    return f"custos approval 1\n{write_canonical(said)}".encode()
 
 
 APPROVAL = ("chain", "holding", "entry", "plan", "sequence", "hash", "preparer", "person", "time")

@@ -74,7 +74,7 @@ def make(path: Path) -> None:
     The file is complete before it gets its name, so nobody ever sees half a ledger, and an existing empty
     file is a damaged ledger, not a new one.
     """
-    with in_words(path), file_in_words(path):
+    with say_failures(path), file_in_words(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         number, name = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)  # readable by its owner alone
         os.close(number)
@@ -113,7 +113,7 @@ def transaction(
     ``read_only`` changes nothing, and reads also on a medium that cannot be written. What a killed process
     left half done is undone where the file can be written: SQLite reads nothing before.
     """
-    with in_words(path), open_connection(path, read_only=read_only, timeout=timeout) as db:
+    with say_failures(path), open_connection(path, read_only=read_only, timeout=timeout) as db:
         db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         try:
             check_format(db, path)
@@ -155,7 +155,7 @@ def _is_half_done(path: Path) -> bool:
 
 
 @contextmanager
-def as_of(db: journal.Connection, sequence: int) -> Iterator[journal.Connection]:
+def replay_until(db: journal.Connection, sequence: int) -> Iterator[journal.Connection]:
     """Give in memory what a ledger said after a row of its journal: replayed, with neither people nor key."""
     past = sqlite3.connect(":memory:", isolation_level=None, factory=journal.Connection)
     try:
@@ -174,7 +174,7 @@ def as_of(db: journal.Connection, sequence: int) -> Iterator[journal.Connection]
 
 def older(path: Path, *, read_only: bool, timeout: float) -> bool:
     """Say whether a file is a ledger of an older format, which has to be carried over before it is used."""
-    with in_words(path), open_connection(path, read_only=read_only, timeout=timeout) as db:
+    with say_failures(path), open_connection(path, read_only=read_only, timeout=timeout) as db:
         return format_of(db, path) < VERSION
 
 
@@ -242,7 +242,7 @@ def expected_structure() -> Structure:
 
 
 @contextmanager
-def in_words(path: Path) -> Iterator[None]:
+def say_failures(path: Path) -> Iterator[None]:
     """Turn failures of SQLite into errors for people; its own text may quote rows and is dropped."""
     try:
         yield

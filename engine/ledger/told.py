@@ -28,7 +28,7 @@ def keep(db: sqlite3.Connection, entry: str, content: bytes | None) -> str | Non
     return hashlib.sha256(packed).hexdigest()
 
 
-def content(db: sqlite3.Connection, entry: str, path: Path) -> bytes | None:
+def read_told(db: sqlite3.Connection, entry: str, path: Path) -> bytes | None:
     """Return what a release told, or None where it was not kept.
 
     Raises
@@ -47,7 +47,7 @@ def content(db: sqlite3.Connection, entry: str, path: Path) -> bytes | None:
 
 
 def check(db: sqlite3.Connection, path: Path) -> None:
-    """Compare everything that is kept with the journal; see `content`."""
+    """Compare everything that is kept with the journal; see `read_told`."""
     rows = db.execute("SELECT id FROM entry WHERE told IS NOT NULL UNION SELECT entry FROM told").fetchall()
     for row in rows:
-        content(db, row[0], path)
+        read_told(db, row[0], path)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from engine.errors import VerificationFailed
 from engine.ledger import people
-from engine.ledger.fields import words
+from engine.ledger.fields import check_words
 from engine.ledger.people import NONE, Digests, among, distinct
 from engine.ledger.values import Holding, Match
 
@@ -88,18 +88,18 @@ class Known:
     contents: Digests
 
 
-def seen(
+def traces_of(
     key: bytes, fingerprint: str, person_digests: Any, columns: Sequence[str], rows: Any, contents: Any
 ) -> Traces:
     """Return the traces of a table, checked, keyed and in order."""
-    plain_rows = people.clean(rows)
+    plain_rows = people.check_digests(rows)
     return Traces(
-        words(fingerprint, "fingerprint", required=True),
-        people.clean(person_digests),
-        tuple(sorted({words(column, "column") for column in columns})),
+        check_words(fingerprint, "fingerprint", required=True),
+        people.check_digests(person_digests),
+        tuple(sorted({check_words(column, "column") for column in columns})),
         plain_rows,
         people.hash_keyed(key, b"row", plain_rows.astype(str).tolist()),
-        distinct(people.hash_keyed(key, b"content", people.clean(contents).astype(str).tolist())),
+        distinct(people.hash_keyed(key, b"content", people.check_digests(contents).astype(str).tolist())),
     )
 
 
@@ -160,7 +160,7 @@ def _hash(trace: Mapping[str, Any] | sqlite3.Row) -> str:
     return total.hexdigest()
 
 
-def everyone(tables: Sequence[Known]) -> Digests:
+def all_people(tables: Sequence[Known]) -> Digests:
     """Return all people of a holding, sorted and distinct."""
     return distinct(np.concatenate([NONE, *(one.people for one in tables)]))
 
@@ -182,7 +182,7 @@ class Kin:
     strangers: npt.NDArray[np.bool_] | None = None
 
 
-def kin(
+def relate_tables(
     tables: Sequence[Known],
     fingerprints: Collection[str],
     before: int,
@@ -214,7 +214,7 @@ def kin(
     strangers = np.ones(each.size, dtype=bool)
     for one in own:
         is_whole = one.people.size == one.size  # else some of its people were known before
-        had = one.people if is_whole else everyone([other for other in past if other.number <= one.number])
+        had = one.people if is_whole else all_people([other for other in past if other.number <= one.number])
         strangers &= ~among(each, had)
     return Kin(alike, strangers)
 
@@ -234,7 +234,7 @@ def shared(
     Parameters
     ----------
     tables, table, each, key
-        As for `kin`.
+        As for `relate_tables`.
     releases
         Of each one the fingerprints of its tables, and the row of the journal that reserved it.
 
@@ -255,7 +255,7 @@ def shared(
         return found
     is_whole = all(one.key.casefold() == key.casefold() and one.people.size == one.size for one in every)
     if key and is_whole and not people.halvings(table.people):
-        members, units = _grouped([table.people, *(everyone(some) for some in own)])
+        members, units = _grouped([table.people, *(all_people(some) for some in own)])
         is_in, places, sizes = members
         found.append((is_in, sizes, places[np.searchsorted(units, each)]))
     sampled = max(one.sampled for one in every)
@@ -308,7 +308,7 @@ def _beyond(table: Traces, tables: Sequence[Known]) -> Traces:
     return replace(
         table,
         fingerprint="",
-        people=persons[~among(persons, everyone(tables))],
+        people=persons[~among(persons, all_people(tables))],
         columns=(),
         plain_rows=plain_rows[is_new],
         rows=rows[is_new],
@@ -346,10 +346,10 @@ def _people(table: Traces, tables: list[Known]) -> tuple[int, float]:
     found = [(0, 1.0)]
     for most in sorted({people.halvings(one.people) for one in tables}):
         halved = max(own, most)
-        known = everyone([one for one in tables if people.halvings(one.people) <= most])
+        known = all_people([one for one in tables if people.halvings(one.people) <= most])
         persons, compared = people.below(known, halved), people.below(table.people, halved)
         shared = compared[among(compared, persons)]
-        chance = people.chance(compared, persons, shared, halved)
+        chance = people.chance_of_coincidence(compared, persons, shared, halved)
         found.append((min(int(shared.size) << halved, table.size), chance))
     return min(found, key=lambda one: (one[1], -one[0]))
 

@@ -41,7 +41,7 @@ def stand_in(column: Column) -> Column:
     return replace(column, domain=domain, domain_origin=Origin.DECLARED)
 
 
-def usable(schema: Schema) -> tuple[Column, ...]:
+def usable_columns(schema: Schema) -> tuple[Column, ...]:
     """Return the columns that may have a part in a release, each with values to invent from."""
     found = (one for one in schema.columns if one.role not in NEVER and one.kind is not Kind.TEXT)
     return tuple(stand_in(one) for one in found)
@@ -71,7 +71,7 @@ def lacks(method: type[Method], schema: Schema) -> Lacks | None:
     main = [one for one in method.sources if one.name == MAIN]
     if not main:
         return None
-    schemas = {MAIN: Schema(usable(schema), one_row_each=True)}
+    schemas = {MAIN: Schema(usable_columns(schema), one_row_each=True)}
     found: list[Lacks | None] = []
     for given in _forms(method.parameters):
         needed = [
@@ -101,12 +101,12 @@ def _lack(parameter: Parameter, schemas: Mapping[str, Schema]) -> Lacks | None:
     wanted = 1
     if parameter.kind is ParameterKind.COLUMNS:
         wanted = max(1, int(parameter.minimum or 1))
-    if len(fitting(parameter, schemas)) >= wanted:
+    if len(fitting_columns(parameter, schemas)) >= wanted:
         return None
     return Lacks(parameter.name, parameter.column_kinds, wanted)
 
 
-def fitting(parameter: Parameter, schemas: Mapping[str, Schema]) -> list[str]:
+def fitting_columns(parameter: Parameter, schemas: Mapping[str, Schema]) -> list[str]:
     """Return the columns that a parameter takes, each by itself."""
     probe = replace(
         parameter, kind=ParameterKind.COLUMN, when=None, minimum=None, maximum=None, default=None, each=False

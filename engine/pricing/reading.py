@@ -166,7 +166,7 @@ def price(cost: Cost, curve: Curve, epsilons: Array) -> Array:
     return np.asarray(shares * cost.curve(epsilons) + (1 - shares) * cost.at(curve.epsilon0))
 
 
-def cheapest(cost: Cost, curve: Curve) -> Reading:
+def cheapest_reading(cost: Cost, curve: Curve) -> Reading:
     """Return where E_par is smallest.
 
     Parameters
@@ -182,7 +182,7 @@ def cheapest(cost: Cost, curve: Curve) -> Reading:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> found = cheapest(Cost(people=100, compensation=Fraction(5500)), published_curve(0.5))
+    >>> found = cheapest_reading(Cost(people=100, compensation=Fraction(5500)), published_curve(0.5))
     >>> round(found.epsilon, 6), round(found.budget, 2), round(found.saving, 2)
     (0.274115, 37805.86, 36628.55)
     """

@@ -62,7 +62,7 @@ def privacy_statement(
     epsilon = float(loss.epsilon)
     presence = posterior(PRIOR, epsilon)
     value = posterior(PRIOR, epsilon, known_in_table=True, neighbours=loss.neighbours)
-    exceed, form = exceeding(loss), "_delta"
+    exceed, form = excess_probability(loss), "_delta"
     if exceed == 1:  # only a theorem bounds the loss: what δ alone says
         exceed, form = exceeding_by_a_tenth(loss), "_theorem"
     if not 0 < exceed < 1:
@@ -94,7 +94,7 @@ def privacy_statement(
     return tree | {"at_risk": at_risk(promise, read_at=read_at)} if readings else tree
 
 
-def exceeding(bounded: Loss) -> float:
+def excess_probability(bounded: Loss) -> float:
     """Return how often the loss goes beyond what its factors say, at most; 0 where δ is 0.
 
     Notes
@@ -310,9 +310,9 @@ def curves_of(
 
 def readings(cost: Cost, found: Mapping[str, Curve]) -> dict[str, Any]:
     """Return where the price is cheapest by every confidence; ``published`` is None without a source."""
-    from engine.pricing.reading import cheapest
+    from engine.pricing.reading import cheapest_reading
 
-    cheap = {name: asdict(cheapest(cost, curve)) for name, curve in found.items()}
+    cheap = {name: asdict(cheapest_reading(cost, curve)) for name, curve in found.items()}
     return {"published": None} | {
         name: tree | {"epsilon": finite(tree["epsilon"])} for name, tree in cheap.items()
     }

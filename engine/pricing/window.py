@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.errors import InputRefused
 from engine.pricing.cost import LARGEST_AMOUNT, Cost
-from engine.pricing.reading import Curve, Stairs, _candidates, cheapest, price
+from engine.pricing.reading import Curve, Stairs, _candidates, cheapest_reading, price
 from engine.privacy.at_risk.inputs import LARGEST_LEVEL, Number, positive, whole
 from engine.privacy.at_risk.loss import PrivacyLoss
 
@@ -143,7 +143,7 @@ def window(
     >>> round(found.lower, 6), round(found.upper, 6), found.empty
     (0.180647, 0.723616, False)
     """
-    best = cheapest(cost, curve)
+    best = cheapest_reading(cost, curve)
     wanted = accuracy or Accuracy(True)
     needed = (wanted.epsilon0_needed, wanted.scale_needed)
     spend = None if budget is None else float(positive(budget, name="budget", largest=LARGEST_AMOUNT))

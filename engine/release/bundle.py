@@ -327,12 +327,12 @@ def write_artefact(folder: Path, artefact: Artefact, language: str) -> list[dict
 
 
 def _csv(frame: pandas.DataFrame) -> bytes:
-    written = frame.apply(lambda column: column if is_numeric_dtype(column) else column.map(harmless))
-    headings = [harmless(heading) for heading in frame.columns]
+    written = frame.apply(lambda column: column if is_numeric_dtype(column) else column.map(escape_formula))
+    headings = [escape_formula(heading) for heading in frame.columns]
     return bytes(written.to_csv(index=False, header=headings, lineterminator="\n").encode())
 
 
-def harmless(cell: Any) -> Any:
+def escape_formula(cell: Any) -> Any:
     """Return a cell of a released table with an apostrophe before what a spreadsheet could run as a formula.
 
     Notes
@@ -345,7 +345,7 @@ def harmless(cell: Any) -> Any:
 
     Examples
     --------
-    >>> [harmless(cell) for cell in ("=1+1", "@SUM(A1)", "-1+1", "-5 to <0", "+", "-0.5", "a;=1")]
+    >>> [escape_formula(cell) for cell in ("=1+1", "@SUM(A1)", "-1+1", "-5 to <0", "+", "-0.5", "a;=1")]
     ["'=1+1", "'@SUM(A1)", "'-1+1", '-5 to <0', '+', '-0.5', "a;'=1"]
     """
     if not isinstance(cell, str) or not cell:

@@ -12,7 +12,7 @@ from typing import Any
 from engine import policy
 from engine.errors import InputRefused
 from engine.ledger import Compose, Entry, Holding, Ledger, Match, Preview
-from engine.ledger.fields import at_least, at_most, canonical, day, exact, words
+from engine.ledger.fields import check_words, exact, write_at_least, write_at_most, write_canonical, write_day
 from engine.ledger.people import MOST_KEPT, NONE, Digests, Gathered
 from engine.methods.protocol import Method, Service
 from engine.privacy import accounting
@@ -31,7 +31,7 @@ EXCHANGED = ("charge.over_budget_exchanged", "charge.over_delta_exchanged")
 """The same of a register that counts exchanged units, which the release was not planned for."""
 
 
-def composer(payer: Holding | Entry) -> Compose:
+def make_composer(payer: Holding | Entry) -> Compose:
     """Return the accountant of a holding: guarantees as JSON → total (ε, δ) at the holding's δ.
 
     For the visits of a service it is the entry that opened it, at the δ that it reserved.
@@ -53,7 +53,7 @@ def tell_register(ledger: Ledger, entry: str, *, sequence: int | None = None) ->
     found = ledger.find(entry)
     if found is None:
         return {}
-    tree = ledger.to_json({one.id: composer(one) for one in ledger.holdings()}, sequence=sequence)
+    tree = ledger.to_json({one.id: make_composer(one) for one in ledger.holdings()}, sequence=sequence)
     return tree | {"holdings": [one for one in tree["holdings"] if one["id"] == found.holding]}
 
 
@@ -152,8 +152,8 @@ def refuse_too_much(plan: Plan, design: Method) -> None:
         ("ledger.over_delta", paid.loss.delta, budget.delta),
     ):
         if asked > whole:
-            named = {"holding": name, "budget": at_most(whole), "left": at_most(whole)}
-            refusal = InputRefused(code, **named, asked=at_least(asked), total=at_least(asked))
+            named = {"holding": name, "budget": write_at_most(whole), "left": write_at_most(whole)}
+            refusal = InputRefused(code, **named, asked=write_at_least(asked), total=write_at_least(asked))
             raise _as_planned(refusal, design, made)
 
 
@@ -175,7 +175,7 @@ def _as_planned(refusal: InputRefused, design: Method, holding: Holding) -> Inpu
     loss = design.cost.loss
     if refusal.code not in _OVER or loss is None or loss.neighbours.value == holding.neighbours:
         return refusal
-    planned = {"epsilon": at_least(loss.epsilon), "delta": at_least(loss.delta)}
+    planned = {"epsilon": write_at_least(loss.epsilon), "delta": write_at_least(loss.delta)}
     return InputRefused(EXCHANGED[_OVER.index(refusal.code)], **refusal.values, **planned)
 
 
@@ -368,7 +368,7 @@ def refuse_changed(plan: Plan, ledger: Ledger, design: Method, entry: Entry) -> 
         "parent": visit.get("parent"),
         "questions": tuple(sorted(set(design.questions))) if isinstance(design, Service) else (),
     }
-    guarantee = json.loads(canonical(terms.pop("guarantee_json")))
+    guarantee = json.loads(write_canonical(terms.pop("guarantee_json")))
     if guarantee != entry.guarantee or any(getattr(entry, name) != value for name, value in terms.items()):
         raise InputRefused("staff.other_cost", title=entry.title)
     return visit.get("state_hash")
@@ -377,7 +377,7 @@ def refuse_changed(plan: Plan, ledger: Ledger, design: Method, entry: Entry) -> 
 def _composer(plan: Plan, ledger: Ledger, holding: Holding) -> Compose:
     """Return the accountant: for a visit that of the entry that opened the service."""
     opening = ledger.find(plan.continues) if plan.continues else None
-    return composer(holding if opening is None else opening)
+    return make_composer(holding if opening is None else opening)
 
 
 def _visit(plan: Plan, design: Method) -> dict[str, Any]:
@@ -421,13 +421,13 @@ def refuse_unfit(plan: Plan) -> None:
     """
     if not plan.holding.strip():
         raise InputRefused("charge.no_holding")
-    words(plan.holding, "name", required=True)
+    check_words(plan.holding, "name", required=True)
     for part in ("title", "recipient", "agreement", "approver"):
-        words(getattr(plan.purpose, part), part)
-    words(plan.purpose.request_number, "request")
+        check_words(getattr(plan.purpose, part), part)
+    check_words(plan.purpose.request_number, "request")
     for decision in plan.decisions:
-        words(str(decision.get("reason", "")), "reason")
-    day(plan.purpose.expires)
+        check_words(str(decision.get("reason", "")), "reason")
+    write_day(plan.purpose.expires)
     budget = plan.holding_budget
     if budget is not None:
         exact(budget.epsilon, "ledger.bad_epsilon")
@@ -435,7 +435,7 @@ def refuse_unfit(plan: Plan) -> None:
     for amount in (plan.price.budget, plan.price.register):
         if amount is not None:
             exact(amount, "ledger.bad_money")
-    words(plan.price.currency, "currency")
+    check_words(plan.price.currency, "currency")
 
 
 def budget_error(plan: Plan) -> InputRefused | None:
@@ -449,7 +449,7 @@ def budget_error(plan: Plan) -> InputRefused | None:
     return None
 
 
-def in_relation(plan: Plan, neighbours: Neighbours) -> Plan:
+def with_neighbours(plan: Plan, neighbours: Neighbours) -> Plan:
     """Return the plan with its budget stated between other neighbouring data sets (the screen's switch)."""
     if plan.budget is None:
         return plan

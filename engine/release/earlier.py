@@ -29,7 +29,7 @@ from engine.methods.protocol import MAIN, Method, Rows, Spends
 from engine.methods.values import columns_named
 from engine.release import charge
 from engine.release.bundle import INTERNAL, RELEASE, SUMS
-from engine.release.nearby import bundles
+from engine.release.nearby import find_bundles
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable, person_keys
 from engine.report.content.shared import day
@@ -108,7 +108,7 @@ def earlier(
     return Earlier(related, len(absent), secret, bool(reason), bool(others), shared)
 
 
-def missing(plan: Plan, ledger: Ledger | None, *, places: Iterable[Path]) -> dict[str, Any]:
+def missing_releases(plan: Plan, ledger: Ledger | None, *, places: Iterable[Path]) -> dict[str, Any]:
     """Return what `earlier` would ask a reason for, count and titles, or nothing; nothing is written."""
     method = find_method(plan.method)
     holding = charge.known_holding(plan, ledger) if ledger is not None and method.compares else None
@@ -123,7 +123,7 @@ def shows_rows(method: type[Method]) -> bool:
     return method.rows is not Rows.NONE and not (method.invented and method.spends is not Spends.NOTHING)
 
 
-def told_of(folder: Path) -> bytes | None:
+def read_told(folder: Path) -> bytes | None:
     """Return what a bundle tells everybody, for the ledger to keep; of rows the names of columns alone.
 
     Of those that leave, and of those that they were made of. None where its method compares with nothing and
@@ -250,7 +250,7 @@ def _refuse_open(ledger: Ledger, holding: Holding, method: type[Method], entry: 
             raise InputRefused(f"run.{code}", title=one.title, holding=holding.name, entry=one.id)
 
 
-def looked_for(
+def look_for_told(
     ledger: Ledger, entries: Iterable[Entry], places: Iterable[Path], *, keep: bool
 ) -> tuple[dict[str, EarlierRelease], list[Entry]]:
     """Return what releases told that may have left, by their entry, and those of which nothing is known."""
@@ -258,10 +258,10 @@ def looked_for(
     wanted = [one for one in entries if one.state in closed and one.may_have_left]
     told = {one.id: ledger.told(one.id) for one in wanted}
     if any(content is None for content in told.values()):
-        lying = {sums: folder for folder, sums in bundles(places)}
+        lying = {sums: folder for folder, sums in find_bundles(places)}
         for one in wanted:
             if told[one.id] is None and one.release_sums in lying:
-                content = told[one.id] = told_of(lying[one.release_sums])
+                content = told[one.id] = read_told(lying[one.release_sums])
                 if content is not None and keep and not ledger.read_only:
                     ledger.keep_told(one.id, content)
     read = {one.id: _release(told[one.id], one) for one in wanted}
@@ -274,7 +274,7 @@ def _looked_for(
 ) -> tuple[dict[str, EarlierRelease], list[Entry]]:
     """Return the earlier releases of a method by entry, and the entries about which nothing is known."""
     wanted = (one for one in ledger.entries(holding.id) if _is_of(one, method))
-    found, absent = looked_for(ledger, wanted, places, keep=keep)
+    found, absent = look_for_told(ledger, wanted, places, keep=keep)
     return {entry: one for entry, one in found.items() if one.method == method.id}, absent
 
 

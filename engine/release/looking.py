@@ -21,7 +21,7 @@ from engine.errors import InputRefused
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference
-from engine.release.reading import Sample, digest_of, digest_of_server, paths_of, unchanged
+from engine.release.reading import Sample, digest_of, digest_of_server, hash_unchanged, paths_of
 from engine.release.served import SHARE, bytes_of_row, most_memory, rows_of
 from engine.table.cells import cells_of, series_of
 from engine.table.coding import texts_of
@@ -136,7 +136,7 @@ def look(
     fits = None in sizes or rows * bytes_of_row(len(detection.names)) <= most_memory()
     if not fits or len(paths) > 1:
         return _look_at_pieces(paths, detection, None if fits else rows, key, progress)
-    with unchanged(paths[0]) as digest:
+    with hash_unchanged(paths[0]) as digest:
         table = read_table(paths[0], options=options, progress=progress)
     # Whether cells run over several lines is known when all were read.
     known = replace(detection.options, multiline=table.options.multiline)
@@ -170,7 +170,7 @@ def _look_at_pieces(
     for place, path in enumerate(paths):
         share = progress.part(place / len(paths), (place + 1) / len(paths))
         options = detection.options if is_text else replace(detection.options, format=None)
-        with unchanged(path) as digest:
+        with hash_unchanged(path) as digest:
             for piece in read_pieces(
                 path, options=options, schema=written if is_text else None, progress=share
             ):
@@ -222,7 +222,7 @@ def _connected(path: Path, password: str | None, progress: Progress) -> Iterator
     """Give a server to a block that Stop ends, and the digest of the file that names it."""
     progress.step(0.0, "server.connecting")
     with (
-        unchanged(path) as digest,
+        hash_unchanged(path) as digest,
         closing(Server(path, password, progress)) as server,
         server.stopped_by(progress),
     ):

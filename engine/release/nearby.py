@@ -26,7 +26,7 @@ LARGEST = 1 << 24
 MOST_READ = 1 << 27
 
 
-def bundles(places: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+def find_bundles(places: Iterable[Path]) -> Iterator[tuple[Path, str]]:
     """Give the folders of releases in some places, each with the hash of its sums; so many at most.
 
     Parameters
@@ -76,11 +76,11 @@ def forgotten(ledger: Ledger, places: Iterable[Path]) -> tuple[Forgotten, ...]:
     ledger
         Perhaps an older copy of itself that was put back.
     places
-        As of `bundles`. Bundles of other ledgers, and what cannot be read, are passed over.
+        As of `find_bundles`. Bundles of other ledgers, and what cannot be read, are passed over.
     """
     chain, room = ledger.chain(), MOST_READ
     found = []
-    for folder, _ in bundles(places):
+    for folder, _ in find_bundles(places):
         size = _size(folder / RELEASE / "evidence.json")
         if size > min(LARGEST, room):
             continue

@@ -15,7 +15,16 @@ from typing import Any
 
 from engine.evidence import PublicEvidence
 from engine.release import catalogue_descriptions
-from engine.release.bundle import CRATE, CROISSANT, HEALTH, PACKAGE, READ_PYTHON, READ_R, files_of, harmless
+from engine.release.bundle import (
+    CRATE,
+    CROISSANT,
+    HEALTH,
+    PACKAGE,
+    READ_PYTHON,
+    READ_R,
+    escape_formula,
+    files_of,
+)
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 MARGIN, OWN = "within_95", "custos"
@@ -24,7 +33,7 @@ TYPES = {"integer": "integer", "number": "number", "date": "date"}
 TO_R = {"string": "character", "integer": "numeric", "number": "numeric", "date": "Date"}
 
 
-def written(evidence: PublicEvidence) -> dict[str, bytes]:
+def package_files(evidence: PublicEvidence) -> dict[str, bytes]:
     """Return the files by their names; the scripts only where there are tables to load."""
     package = data_package(evidence)
     tables = [one for one in package.get("resources", ()) if "schema" in one]
@@ -98,11 +107,11 @@ def _resource(line: Mapping[str, Any], entry: Mapping[str, Any] | None) -> dict[
 
 def _keys(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return which column is named by other tables, and which columns name rows of these."""
-    key = [harmless(str(entry["key"]))] if "key" in entry else []
+    key = [escape_formula(str(entry["key"]))] if "key" in entry else []
     links = [
         {
-            "fields": [harmless(str(link["column"]))],
-            "reference": {"resource": str(link["file"]).lower(), "fields": [harmless(str(link["of"]))]},
+            "fields": [escape_formula(str(link["column"]))],
+            "reference": {"resource": str(link["file"]).lower(), "fields": [escape_formula(str(link["of"]))]},
         }
         for link in entry.get("links", ())
     ]
@@ -119,21 +128,22 @@ def _fields(columns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     for at, column in enumerate(columns):
         kind, name = str(column.get("kind", "")), names[at]
         field: dict[str, Any] = {
-            "name": harmless(name),
+            "name": escape_formula(name),
             "type": TYPES.get(kind, "string"),
             "description": str(column.get("meaning", "")),
         }
         if column.get("values"):
             labels = column.get("labels", {})
             field["categories"] = [
-                {"value": harmless(str(one)), "label": str(labels.get(one, one))} for one in column["values"]
+                {"value": escape_formula(str(one)), "label": str(labels.get(one, one))}
+                for one in column["values"]
             ]
             field["categoriesOrdered"] = kind == "ordinal"
         if column.get("unit"):
             field["unit"] = str(column["unit"])
         margin = _margin(names, at)
         if margin and field["type"] in ("integer", "number"):
-            field[f"{OWN}:margin95"] = harmless(margin)
+            field[f"{OWN}:margin95"] = escape_formula(margin)
         yield field
 
 

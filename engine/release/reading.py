@@ -152,7 +152,7 @@ def read(
         with suppress(NotGrouped):
             return _read_grouped(plan, source, base, files, store, password)
     for reference, path in files:
-        with unchanged(path) as digest:
+        with hash_unchanged(path) as digest:
             for raw in _as_written(path, options_of_reading(reference), declared, progress):
                 give_back()
                 for name in _needed(steps, declared):
@@ -223,7 +223,7 @@ def _read_grouped(
     changes, filters = preparation.split(plan.steps_of(source))
     options = options_of_reading(files[0][0])
     with ExitStack() as held, _told_apart(options, paths[0]):
-        digests = [held.enter_context(unchanged(path)) for path in paths]
+        digests = [held.enter_context(hash_unchanged(path)) for path in paths]
         grouper = _open_grouper(paths, options, store, password)
         at_fault = held.enter_context(ExitStack())
         at_fault.callback(grouper.close)
@@ -568,9 +568,9 @@ def pin_reading(plan: Plan, *, base: Path = Path()) -> Plan:
         path = paths_of(reference, base)[0]
         options = ReadOptions.from_json(reference.options, file=path.name)
         if path.suffix.lower() not in _TYPED:
-            plan = pinned_to(plan, _found_out(path, options), name=name)
+            plan = pin_options(plan, _found_out(path, options), name=name)
         elif path != base / reference.path:
-            plan = pinned_to(plan, replace(options, format=SUFFIXES[path.suffix.lower()]), name=name)
+            plan = pin_options(plan, replace(options, format=SUFFIXES[path.suffix.lower()]), name=name)
     return plan
 
 
@@ -601,7 +601,7 @@ def pin_lists(plan: Plan, *, base: Path = Path()) -> Plan:
     return replace(plan, preparation=tuple(steps))
 
 
-def pinned_to(plan: Plan, options: ReadOptions, *, name: str = MAIN) -> Plan:
+def pin_options(plan: Plan, options: ReadOptions, *, name: str = MAIN) -> Plan:
     """Return the plan with the reading options that were found when the custodian looked at a table."""
     reference = plan.files[name]
     if Path(reference.path).suffix.lower() not in _TYPED:
@@ -651,7 +651,7 @@ def file_hash(path: Path) -> str:
 
 
 @contextmanager
-def unchanged(path: Path) -> Iterator[str]:
+def hash_unchanged(path: Path) -> Iterator[str]:
     """Give the SHA-256 of a file to a block that reads it.
 
     Raises

@@ -149,7 +149,7 @@ def _describe(tree: dict[str, Any], written: bytes, language: str) -> dict[str, 
     if tree["audience"] == "public":
         evidence = read_public(tree)
         found["data-dictionary.json"] = dumps(to_json(list(evidence.dictionary)))
-        found |= package.written(evidence)
+        found |= package.package_files(evidence)
     for further in further_languages(tree):
         for name, content in _papers(tree, written, further).items():
             found[name_in(name, further)] = content

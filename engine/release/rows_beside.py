@@ -20,7 +20,7 @@ from engine.methods.earlier import EarlierRelease
 from engine.methods.protocol import MAIN, Method
 from engine.methods.values import columns_named
 from engine.release import charge
-from engine.release.earlier import looked_for, shows_rows, titles_of
+from engine.release.earlier import look_for_told, shows_rows, titles_of
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable, person_keys
 from engine.table.preparation.steps import made_name
@@ -95,7 +95,7 @@ def _beside(
     if not (method.compares or shows_rows(method)):
         return [], []
     unbounded = [one for one in ledger.entries(holding.id) if one.loss == "unbounded" and one.id != entry]
-    found, absent = looked_for(ledger, unbounded, places, keep=bool(entry))
+    found, absent = look_for_told(ledger, unbounded, places, keep=bool(entry))
     absent += [one for one in unbounded if one.state in ("reserved", "spent")]
 
     def is_other(other: type[Method]) -> bool:

@@ -40,7 +40,7 @@ from engine.release import (
 from engine.release.beside import pair_with_originals
 from engine.release.bundle import INTERNAL, KEY, RELEASE, Bundle
 from engine.release.check import check, check_and_foresee, refuse_language
-from engine.release.earlier import earlier, told_of
+from engine.release.earlier import earlier, read_told
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable, of_somebody
@@ -53,11 +53,11 @@ from engine.release.synthetic_spread import spread
 from engine.release.working import (
     give_room,
     hold_interrupts,
+    make_working_folder,
     name_for,
     new_folder,
     rows_on_disk,
     sweep,
-    working,
 )
 from engine.release.write import Made
 from engine.table.stored import Store
@@ -208,7 +208,7 @@ def run_through(
         give_back()
         has_name = False
         try:
-            with working(folder):
+            with make_working_folder(folder):
                 main = prepared.get(MAIN)
                 refuse_rows_beside(plan, ledger, holding, design, main, entry=entry, places=places)
                 told = earlier(plan, ledger, holding, type(design), main, entry=entry, places=places)
@@ -451,7 +451,7 @@ def _complete(
     state: bytes | None,
 ) -> None:
     left = None if state is None else hashlib.sha256(state).hexdigest()
-    told = told_of(out)
+    told = read_told(out)
     try:
         ledger.complete(
             entry,

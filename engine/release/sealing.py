@@ -32,7 +32,7 @@ from engine.ledger import Ledger
 from engine.policy import sealing_place
 from engine.privacy.keys import LEAST_PASSPHRASE, lock_key, new_key, unlock_key
 from engine.release.bundle import INTERNAL, KEY, PRIVATE, RELEASE, SEALED
-from engine.release.nearby import bundles
+from engine.release.nearby import find_bundles
 from engine.release.signature import dumps
 from engine.release.signing import write_key
 
@@ -265,7 +265,7 @@ def unseal(folder: Path, secret: str, *, ledger: Ledger | None = None) -> Path:
 
 def sweep(place: Path) -> None:
     """Take away what killed processes left in the bundles of a folder: it may lie open there."""
-    for folder, _ in bundles([place]):
+    for folder, _ in find_bundles([place]):
         if _leftovers(folder):
             with suppress(OSError, InputRefused), _alone(folder):  # a living process tidies up itself
                 _sweep(folder)

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import Cancelled
-from engine.methods.fitting import NUMBERS, OF_COLUMNS, fitting, usable
+from engine.methods.fitting import NUMBERS, OF_COLUMNS, fitting_columns, usable_columns
 from engine.methods.parameters import ParameterKind
 from engine.methods.protocol import MAIN, PERCENT, POINTS, Budget, Method, ModelArtefact, Rows, TableArtefact
 from engine.privacy.noise import Noise
@@ -87,7 +87,7 @@ def sketch(
 def fill_plan(method: type[Method], schema: Schema, epsilon: Fraction) -> Plan | None:
     """Return a plan for a way with the settings of its example and columns of another table."""
     example = next(iter(plans(method)), None)
-    columns = usable(schema)
+    columns = usable_columns(schema)
     if example is None or not columns or [one.name for one in method.sources] != [MAIN]:
         return None
     chosen = _some(columns)
@@ -96,7 +96,7 @@ def fill_plan(method: type[Method], schema: Schema, epsilon: Fraction) -> Plan |
     for one in sorted(method.parameters, key=lambda one: one.kind is ParameterKind.COLUMNS):
         if one.kind not in OF_COLUMNS or one.name not in given:
             continue
-        free = [name for name in fitting(one, schemas) if name not in used]
+        free = [name for name in fitting_columns(one, schemas) if name not in used]
         if one.kind is ParameterKind.COLUMN:
             value: Any = next(iter(free), None)
         else:

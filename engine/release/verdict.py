@@ -128,11 +128,11 @@ def came(plan: Plan, views: Sequence[View]) -> tuple[Came, ...]:
     found = [one for one in counted if one is not None and one.silent]
     if not found:
         return ()
-    before = foreseen(plan)
+    before = verdict_on_release(plan)
     return tuple(replace(one, before=before) for one in found)
 
 
-def foreseen(plan: Plan) -> Filling | Judged | None:
+def verdict_on_release(plan: Plan) -> Filling | Judged | None:
     """Return the verdict on a plan that was released; None for a visit, which was no plan of its own."""
     try:
         return None if plan.step else verdict(plan, plan.design.forecast)

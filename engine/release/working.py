@@ -26,7 +26,7 @@ from engine.errors import EngineError, InputRefused
 from engine.ledger import Entry, Ledger
 from engine.ledger.process import Process, is_running, this_process
 from engine.release.bundle import INTERNAL, RELEASE, STATE, SUMS
-from engine.release.earlier import told_of
+from engine.release.earlier import read_told
 from engine.release.verify import verify
 
 PREFIX = ".custos-"
@@ -48,7 +48,7 @@ def name_for(target: Path) -> Path:
 
 
 @contextmanager
-def working(folder: Path) -> Iterator[Path]:
+def make_working_folder(folder: Path) -> Iterator[Path]:
     """Make a recorded folder, for its owner alone; it vanishes at the end unless it was renamed.
 
     Raises
@@ -213,7 +213,7 @@ def _complete(entry: Entry, place: Path, ledger: Ledger) -> None:
                     release_sums_hash=hashes[0],
                     internal_sums_hash=hashes[1],
                     state_hash=left,
-                    told=told_of(folder),
+                    told=read_told(folder),
                 )
                 return
 

@@ -307,7 +307,7 @@ def _internal(made: Made) -> InternalEvidence:
 
 def _register(made: Made) -> dict[str, Any]:
     """Return what all releases about these people have spent: computed from the ledger, not from rows."""
-    status = made.ledger.status(made.holding.id, charge.composer(made.holding))
+    status = made.ledger.status(made.holding.id, charge.make_composer(made.holding))
     return {
         "epsilon": None if status.holding.epsilon is None else str(status.holding.epsilon),
         "delta": str(status.holding.delta),

@@ -65,7 +65,7 @@ class _Point:
         return Written(with_interval(self.value, low, high, "en").replace("± ", f"±{FIRM_SPACE}"))
 
 
-def finding(view: View) -> Text | None:
+def find_sentence(view: View) -> Text | None:
     """Return what a view shows in one sentence; None where its numbers say nothing in short.
 
     The largest value is named as such only where no other interval reaches it; how many values can be told
@@ -73,16 +73,17 @@ def finding(view: View) -> Text | None:
 
     Examples
     --------
-    >>> finding(BarsView("People", ("women", "men"), (60.0, 3.0), "people", (54.0, -3.0), (66.0, 9.0))).id
+    >>> people = BarsView("People", ("women", "men"), (60.0, 3.0), "people", (54.0, -3.0), (66.0, 9.0))
+    >>> find_sentence(people).id
     'report.findings.two'
     """
     finder = _FINDERS.get(view.kind)
     return None if finder is None else finder(view)
 
 
-def alternative(view: View, language: str) -> str:
+def describe_view(view: View, language: str) -> str:
     """Return what a drawing shows for those who cannot see it: its kind, its finding, where numbers are."""
-    found = finding(view)
+    found = find_sentence(view)
     count = len(as_table(view).rows)
     said = (
         Text(f"report.kinds.{view.kind}", {"title": view.title}),

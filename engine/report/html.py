@@ -11,7 +11,7 @@ from typing import Any
 from engine import languages, texts
 from engine.report import drawing
 from engine.report.document import Document, Part, Section
-from engine.report.findings import alternative
+from engine.report.findings import describe_view
 from engine.report.theme import DARK, LIGHT, VARIABLES, resource
 from engine.report.told import Piece, Told
 from engine.report.words import word
@@ -226,7 +226,7 @@ class _Writer:
 
     def _drawing(self, view: View, axis: tuple[float, float] | None) -> str:
         """Return a drawing whose colours follow the page."""
-        name = escape(alternative(view, self._language))
+        name = escape(describe_view(view, self._language))
         canvas = drawing.draw(view, theme=VARIABLES, language=self._language, axis_limits=axis, families=WEB)
         opening, rest = canvas.svg().split(">", 1)
         box = re.search(r'viewBox="[^"]*"', opening)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from engine import languages, texts
 from engine.report import drawing
 from engine.report.document import Document, Section
-from engine.report.findings import alternative
+from engine.report.findings import describe_view
 from engine.report.fonts import FOLDERS, settable
 from engine.report.theme import LIGHT, resource
 from engine.report.told import LONGEST_WORD, Piece, Told
@@ -239,7 +239,7 @@ class _Parts:
             for part in drawing.split(view)
         ]
         return piece | {
-            "alt": self._said(alternative(view, self._language)),
+            "alt": self._said(describe_view(view, self._language)),
             "pictures": [settable(canvas.svg(), simple=self._simple) for canvas in drawn],
             "shape": drawn[0].height / drawn[0].width,
         }

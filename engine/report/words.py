@@ -189,7 +189,7 @@ def number_columns(table: TableView) -> tuple[bool, ...]:
     return tuple(found)
 
 
-def three(text: Text, language: str) -> tuple[str, str, str]:
+def explain_number(text: Text, language: str) -> tuple[str, str, str]:
     """Return what a number is, how it was computed and what would change it."""
     what, how, change = (
         word(Text(f"{text.id}.{name}", text.values), language) for name in ("what", "how", "change")
@@ -231,7 +231,7 @@ def explain_numbers(part: Explanations, language: str) -> tuple[tuple[str, str],
     """Return every number with what it is, how it was computed and what would change it, as sentences."""
     found = []
     for item in part.items:
-        what, how, change = three(item.three, language)
+        what, how, change = explain_number(item.three, language)
         name = "told" if item.told else "line"
         line = Text(f"report.explained.{name}", {"what": what, "how": how, "change": change})
         found.append((_named(item, language), word(line, language)))

@@ -92,12 +92,12 @@ class OwnWords:
         return OwnWords(frozenset(words), frozenset(one for one in numbers if len(one) >= FEWEST_DIGITS))
 
 
-def folded(word: str) -> str:
+def fold_word(word: str) -> str:
     """Return a word without capitals and accents.
 
     Examples
     --------
-    >>> folded("Lefèvre"), folded("WEIẞ")
+    >>> fold_word("Lefèvre"), fold_word("WEIẞ")
     ('lefevre', 'weiss')
     """
     parts = unicodedata.normalize("NFKD", word.casefold())
@@ -106,7 +106,7 @@ def folded(word: str) -> str:
 
 def _parts(word: str) -> set[str]:
     """Return a word and the parts around its apostrophes, folded."""
-    return {folded(one) for one in (word, *re.split("['’]", word))}
+    return {fold_word(one) for one in (word, *re.split("['’]", word))}
 
 
 def _bare(digits: str) -> str:
@@ -273,7 +273,8 @@ def _mark(words: Mapping[str, Any], kind: str, lot: Any) -> str:
     if kind == "titled":
         return str(lot("title", words["titles"]) + " " + lot("order", (last, f"{first} {last}")))
     if kind == "mail":
-        return f"{folded(first)}.{folded(last)}@{lot('at', ('mail.example', 'post.example', 'web.example'))}"
+        place = lot("at", ("mail.example", "post.example", "web.example"))
+        return f"{fold_word(first)}.{fold_word(last)}@{place}"
     form = str(lot("form", words["addresses" if kind == "address" else f"{kind}s"]))
     month = lot("month", range(12))
     form = form.replace("{street}", lot("street", words["streets"])).replace(

@@ -126,7 +126,7 @@ class Coins:
         return Coins(chance.random((n, places)) >= DROPPED, chance.random((n, times)) < REMOVED, merged)
 
 
-def possible(world: World, seeds: Integers, coins: Coins) -> Bools:
+def possible_places(world: World, seeds: Integers, coins: Coins) -> Bools:
     """Return where a trace made from each seed may be at each time, shape (n, times, places).
 
     All places where the coins left none: it is never told that a seed could not be used.
@@ -168,11 +168,11 @@ def as_published(world: World, seeds: Integers, chance: np.random.Generator) -> 
     for start in range(0, len(seeds), TOGETHER):
         some = seeds[start : start + TOGETHER]
         coins = Coins.toss(len(some), some.shape[1], len(world.start), chance)
-        made.append(likeliest(world, possible(world, some, coins), chance))
+        made.append(likeliest(world, possible_places(world, some, coins), chance))
     return np.concatenate(made)
 
 
-def ahead(world: World, where: Bools) -> Floats:
+def chances_ahead(world: World, where: Bools) -> Floats:
     """Return, for every time and place, how likely the rest can be made from there; 0 where it may not be.
 
     With β_T = 1 and β_t = A (M_{t+1} β_{t+1}) this is M_t β_t, up to a factor of each time and seed.
@@ -184,9 +184,9 @@ def ahead(world: World, where: Bools) -> Floats:
     return found
 
 
-def drawn(world: World, where: Bools, chance: np.random.Generator) -> Integers:
+def draw_trace(world: World, where: Bools, chance: np.random.Generator) -> Integers:
     """Draw a trace within places: the chain of all moves, given that it stays within them at all times."""
-    left = ahead(world, where)
+    left = chances_ahead(world, where)
     made = np.zeros(where.shape[:2], dtype=np.int64)
     for time in range(where.shape[1]):
         before = world.start if time == 0 else world.moves[made[:, time - 1]]
@@ -197,11 +197,11 @@ def drawn(world: World, where: Bools, chance: np.random.Generator) -> Integers:
 
 
 def logs_of(world: World, where: Bools, traces: Integers) -> Floats:
-    """Return ln of the probability that `drawn` makes each trace from each seed, shape (traces, seeds).
+    """Return ln of the probability that `draw_trace` makes each trace from each seed, shape (traces, seeds).
 
     p(y) = Π_t q_t(y_t) / Σ_r q_t(r), with q_1 = π M_1 β_1 and q_{t+1} = A[y_t, ·] M_{t+1} β_{t+1}.
     """
-    left = ahead(world, where)
+    left = chances_ahead(world, where)
     found = np.zeros((len(traces), len(where)))
     for time in range(where.shape[1]):
         before = np.tile(world.start, (len(traces), 1)) if time == 0 else world.moves[traces[:, time - 1]]

@@ -194,7 +194,7 @@ def test_from_an_address_to_a_verified_bundle(
 
 @needs_server
 def test_a_plan_that_is_opened_again_asks_for_its_password_alone(
-    hands: Hands, stays: Postgres, make_window: Callable[[], Window], qtbot: Any
+    hands: Hands, stays: Postgres, make_window: Callable[[], Window], qtbot: Any, tmp_path: Path
 ) -> None:
     connect(hands, stays.port)
     choose(hands, "public.stays")
@@ -209,6 +209,16 @@ def test_a_plan_that_is_opened_again_asks_for_its_password_alone(
     type_into(other, "password", PASSWORD)
     other.click("server-connect")
     assert other.window.study.table is not None and not card.isVisible()
+    # another table forgets the password; what is undone asks for it again
+    study = other.window.study
+    study.history.end_edit()
+    other.window.page("load").open_path(str(tmp_path / "all.csv"))
+    settle(qtbot, other.window)
+    assert study.password is None and not study.asked and not card.isVisible()
+    study.undo()
+    settle(qtbot, other.window)
+    assert card.isVisible() and card.fields["database"].text() == "postgres"
+    assert card.fields["password"].text() == "" and "public.stays" in card.connect_to.text()
 
 
 @needs_server

@@ -84,7 +84,7 @@ class Person:
     def spent(self) -> Fraction:
         ledger = Ledger(self.home / "ledger.sqlite", read_only=True)
         (holding,) = ledger.holdings()
-        return ledger.status(holding.id, charge.composer(holding)).epsilon_spent
+        return ledger.status(holding.id, charge.make_composer(holding)).epsilon_spent
 
 
 def verified(page: Any, hands: Hands) -> bool:

@@ -77,9 +77,11 @@ def test_what_was_dropped_is_put_in_order_and_changed_by_a_click(hands: Hands, r
     stays, people = (pd.read_csv(SAMPLE / f"register_{name}.csv") for name in ("stays", "people"))
     missing = int((~stays["patient_nbr"].isin(people["patient_nbr"])).sum())
     assert f"{missing} of 3,093 rows" in orphans(window, "records")
+    hands.part(QComboBox, "person-c.csv").setFocus()
     # a wrong column: everything hangs in the air, and the screen says so
     pick(hands, "person-c.csv", 1 + list(stays.columns).index("days"))
     assert keys(window)["records"] == "days" and "3,093 of 3,093" in orphans(window, "records")
+    assert hands.part(QComboBox, "person-c.csv").hasFocus()  # it was made anew
     window.study.undo()
     settle(hands.qtbot, window)
     assert keys(window)["records"] == "patient_nbr" and f"{missing} of 3,093" in orphans(window, "records")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.ascending import make_ascending_groups
 from engine.methods.datasets.conditions import close, distinct, entropy
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.losses import Loss
@@ -69,7 +69,7 @@ def test_the_whole_map_of_combinations(bare):
 
 def test_groups_by_ascending_loss(bare):
     codes, members, ladders, _ = placed()
-    took = seconds(lambda: ascending(codes, members, ladders, k=5))
+    took = seconds(lambda: make_ascending_groups(codes, members, ladders, k=5))
     print(f"ascending: {took / bare:.1f} × a group-by (limit 60)")
     assert took <= 60 * bare * slack()
 

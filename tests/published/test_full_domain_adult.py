@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.ascending import make_ascending_groups
 from engine.methods.datasets.conditions import close, distinct, entropy
 from engine.methods.datasets.full_domain import Lattice, search
-from engine.methods.datasets.joining import ends, row_loss
+from engine.methods.datasets.joining import ends_of_groups, row_loss
 from engine.methods.datasets.losses import Loss
 from engine.methods.datasets.partition import mondrian
 from tests.engine.methods.datasets.adult import NINE, complete_rows, condition, placed
@@ -36,7 +36,7 @@ def test_the_least_loss_is_the_printed_one(loss, share, printed):
 @pytest.mark.parametrize(("k", "most"), [(5, 0.053), (10, 0.077), (50, 0.150)])
 def test_groups_lose_a_fifth_of_what_whole_columns_lose(k, most):
     codes, members, ladders, _ = placed()
-    found = ascending(codes, members, ladders, k=k)
+    found = make_ascending_groups(codes, members, ladders, k=k)
     assert found.loss <= most and (found.group >= 0).all()
     assert members.sizes(found.group).min() >= k
 
@@ -46,7 +46,7 @@ def test_cutting_from_the_top_loses_little_more(k, most):
     codes, members, ladders, _ = placed()
     group = mondrian(codes, members, ladders, k=k, ordered=[False] * len(ladders))
     rows = np.bincount(members.combination)
-    lost = row_loss(ladders, *ends(group, codes)) * np.bincount(group, rows)
+    lost = row_loss(ladders, *ends_of_groups(group, codes)) * np.bincount(group, rows)
     assert lost.sum() / rows.sum() / len(ladders) <= most
     assert members.sizes(group).min() >= k
 
@@ -83,7 +83,7 @@ def test_what_rounding_makes_of_a_group_at_the_limit():
 def test_groups_fulfil_a_condition(name):
     codes, members, ladders, number = placed(EIGHT)
     asked = condition("occupation", DIVERSE[name][0], columns=EIGHT)
-    found = ascending(codes, members, ladders, k=5, conditions=[asked])
+    found = make_ascending_groups(codes, members, ladders, k=5, conditions=[asked])
     group, value = found.group[number], complete_rows()["occupation"].to_numpy()
     shares = pd.crosstab(group, value, normalize="index")[lambda frame: frame.index >= 0]
     everybody = pd.Series(value).value_counts(normalize=True)[shares.columns]

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 from engine.pricing.cost import Cost
-from engine.pricing.reading import cheapest, exact_curve, expected_price, price, published_curve
+from engine.pricing.reading import cheapest_reading, exact_curve, expected_price, price, published_curve
 from engine.pricing.window import laplace_accuracy, window
 from engine.privacy.at_risk.mechanisms import laplace
 
@@ -23,7 +23,7 @@ HOSPITAL = Cost(people=100, compensation=Fraction(5500))
     ],
 )
 def test_worked_examples(epsilon0, epsilon, full, read):
-    found = cheapest(HOSPITAL, published_curve(epsilon0))
+    found = cheapest_reading(HOSPITAL, published_curve(epsilon0))
     assert HOSPITAL.at(epsilon0) == pytest.approx(full, abs=0.005)
     assert found.epsilon == pytest.approx(epsilon, abs=1.1e-6)
     assert found.budget == pytest.approx(read, abs=0.005)
@@ -36,12 +36,15 @@ def test_minimum_solves_the_printed_equation():
         return 1 / e - np.log(1 - (1 - np.exp(e)) / e**2) - 2
 
     root = brentq(printed, 0.05, 0.5)
-    assert cheapest(HOSPITAL, published_curve(0.5)).epsilon == pytest.approx(root, abs=1e-7)
+    assert cheapest_reading(HOSPITAL, published_curve(0.5)).epsilon == pytest.approx(root, abs=1e-7)
 
 
 def test_exact_and_expected_prices():
     loss = laplace(epsilon0=0.5)
-    one, two = cheapest(HOSPITAL, exact_curve(loss)), cheapest(HOSPITAL, exact_curve(loss, two_sided=True))
+    one, two = (
+        cheapest_reading(HOSPITAL, exact_curve(loss)),
+        cheapest_reading(HOSPITAL, exact_curve(loss, two_sided=True)),
+    )
     assert one.epsilon == pytest.approx(0.155622, abs=5e-7)
     # Stated as 30,955.35, the difference of the two rounded prices; unrounded it is 30,955.3435.
     assert one.saving == pytest.approx(30_955.3435, abs=5e-4)

@@ -28,7 +28,7 @@ import numpy as np
 import pytest
 
 from engine.pricing.cost import Cost
-from engine.pricing.reading import cheapest, price, published_curve
+from engine.pricing.reading import cheapest_reading, price, published_curve
 from engine.privacy.at_risk import mechanisms, published
 from engine.privacy.at_risk import releases as bounds
 from engine.privacy.at_risk.composition import compose
@@ -119,7 +119,7 @@ def test_cost_curves_and_their_minima(draw):
     curves = {}
     for epsilon0 in (0.7, 0.6, 0.5):
         grid = np.linspace(0.01, epsilon0, 200)
-        found = cheapest(cost, published_curve(epsilon0))
+        found = cheapest_reading(cost, published_curve(epsilon0))
         curves[epsilon0] = (grid, price(cost, published_curve(epsilon0), grid), found)
         assert found.budget <= curves[epsilon0][1].min()
     assert curves[0.5][2].epsilon == pytest.approx(0.274115, abs=5e-7)

@@ -441,7 +441,7 @@ class BudgetPage(Page):
 
     def _set(self, epsilon: Fraction | None, **price: Any) -> None:
         """Decide a level and what led to it, at once."""
-        from engine.release.charge import in_relation
+        from engine.release.charge import with_neighbours
         from engine.release.levels import with_epsilon
 
         plan = self.study.plan
@@ -449,7 +449,7 @@ class BudgetPage(Page):
         if epsilon is not None:
             wanted = with_epsilon(plan, epsilon)
             if plan.budget is None:
-                wanted = in_relation(wanted, self._register_relation())
+                wanted = with_neighbours(wanted, self._register_relation())
             changes["budget"] = wanted.budget
         self.study.decide(**changes)
 

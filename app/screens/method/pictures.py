@@ -18,7 +18,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPolygonF
 from app import words
 from app.parts.plot import LEFTWARDS, Painted, cut
 from app.theme import text_font, theme
-from engine.methods.fitting import NUMBERS, usable
+from engine.methods.fitting import NUMBERS, usable_columns
 from engine.methods.kinds import Held
 from engine.table.schema import Column, Kind, Role, Schema
 
@@ -57,7 +57,9 @@ class Shown:
 def shown_columns(schema: Schema) -> tuple[Shown, ...]:
     """Return the columns that pictures show, those that tell most of a person first."""
     order = (Role.IDENTIFYING, Role.TIME, Role.PLACE, Role.OTHER, Role.SENSITIVE)
-    found = sorted(usable(schema), key=lambda one: order.index(one.role) if one.role in order else len(order))
+    found = sorted(
+        usable_columns(schema), key=lambda one: order.index(one.role) if one.role in order else len(order)
+    )
     declared = {one.name for one in schema.columns if one.is_declared}
     return tuple(_show(column, declared=column.name in declared) for column in found)
 

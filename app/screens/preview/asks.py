@@ -114,7 +114,7 @@ def _unknown(
 ) -> dict[str, dict[str, Any]]:
     """Return what a release would be stopped by, unless a reason is given: see the modules."""
     from engine.ledger.remembered import OLDER
-    from engine.release.earlier import EARLIER_MISSING, missing
+    from engine.release.earlier import EARLIER_MISSING, missing_releases
     from engine.release.nearby import PUT_BACK, describe_forgotten, older, unexplained_bundles
     from engine.release.pseudonyms import KEY_ELSEWHERE, elsewhere
     from engine.release.rows_beside import ROWS_BESIDE, beside
@@ -122,7 +122,7 @@ def _unknown(
     found = {KEY_ELSEWHERE: elsewhere(plan, ledger, design, was_refused=KEY_ELSEWHERE in refused)}
     if ledger is not None:
         forgotten = unexplained_bundles(ledger, places)
-        found |= {EARLIER_MISSING: missing(plan, ledger, places=places), OLDER: older(ledger)}
+        found |= {EARLIER_MISSING: missing_releases(plan, ledger, places=places), OLDER: older(ledger)}
         found |= {ROWS_BESIDE: beside(plan, ledger, design, places=places)} if ROWS_BESIDE in refused else {}
         found |= {PUT_BACK: describe_forgotten(forgotten)} if forgotten else {}
     return {name: values for name, values in found.items() if values}

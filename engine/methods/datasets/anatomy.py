@@ -107,7 +107,7 @@ class Anatomy(Method):
         value = encoded.codes.astype(np.int64)
         if encoded.size == 1:
             raise InputRefused("grouping.one_value", column=sensitive.name)
-        found = buckets(value, l_values=options.l, chance=context.chance, progress=context.progress)
+        found = put_in_buckets(value, l_values=options.l, chance=context.chance, progress=context.progress)
         if found is None:
             raise InputRefused(f"{ID}.too_frequent", column=sensitive.name, l=options.l)
         number = context.chance.permutation(int(found.max()) + 1)[found]
@@ -154,7 +154,7 @@ ROUNDS = 12
 _BETWEEN = 1 << 10  # buckets between two words on progress
 
 
-def buckets(
+def put_in_buckets(
     value: Codes, *, l_values: int, chance: np.random.Generator, progress: Progress = SILENT
 ) -> Codes | None:
     """Put rows into buckets of at least l, no value twice in one.
@@ -182,7 +182,7 @@ def buckets(
 
     Examples
     --------
-    >>> found = buckets(np.array([0, 0, 1, 2]), l_values=2, chance=np.random.default_rng(1))
+    >>> found = put_in_buckets(np.array([0, 0, 1, 2]), l_values=2, chance=np.random.default_rng(1))
     >>> sorted(np.bincount(found).tolist()), bool(found[0] != found[1])
     ([2, 2], True)
     """

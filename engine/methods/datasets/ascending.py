@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.methods.datasets.conditions import Condition, cells_of
-from engine.methods.datasets.joining import Joining, between, ends, row_loss
+from engine.methods.datasets.joining import Joining, ends_of_groups, row_loss, steps_between
 from engine.methods.datasets.losses import certainty
 from engine.methods.datasets.recoding import Codes, Ladder, Members, combinations, group_numbers, shifts
 from engine.methods.datasets.rollup import Cells, starts
@@ -45,7 +45,7 @@ class Groups:
     loss: float
 
 
-def ascending(
+def make_ascending_groups(
     codes: Codes,
     members: Members,
     ladders: Sequence[Ladder],
@@ -84,7 +84,7 @@ def ascending(
     >>> from engine.table.hierarchies import Hierarchy
     >>> age = Ladder.of(["41", "43", "57", "58"], Hierarchy(bands=(10,)))
     >>> people = Members(np.array([0, 0, 1, 2, 3]), np.arange(5))
-    >>> found = ascending(np.arange(4)[:, None], people, [age], k=2)
+    >>> found = make_ascending_groups(np.arange(4)[:, None], people, [age], k=2)
     >>> found.group.tolist(), found.steps.tolist()
     ([0, 0, 1, 1], [[1, 1]])
     """
@@ -117,11 +117,11 @@ def ascending(
 
 def _write(group: Codes, codes: Codes, ladders: Sequence[Ladder], rows: Codes) -> Groups:
     """Return groups with the steps on which each is written: the lowest that its rows have in common."""
-    low, high = ends(group, codes)
+    low, high = ends_of_groups(group, codes)
     of_group = np.bincount(group, rows)
     lost = float((row_loss(ladders, low, high) * of_group).sum())
     cells = max(1, int(rows.sum())) * sum(ladder.weight for ladder in ladders)
-    return Groups(group, between(ladders, low, high), lost / cells)
+    return Groups(group, steps_between(ladders, low, high), lost / cells)
 
 
 class _Free:
@@ -226,7 +226,7 @@ def ascending_sets(
     Parameters
     ----------
     codes, members, ladders, k, conditions
-        As for `ascending`, each combination belonging to one person.
+        As for `make_ascending_groups`, each combination belonging to one person.
 
     Returns
     -------

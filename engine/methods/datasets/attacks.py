@@ -10,7 +10,7 @@ import pandas as pd
 
 from engine.methods.datasets.full_domain import Lattice
 from engine.methods.datasets.grouping import Grouping, Written
-from engine.methods.datasets.joining import ends, row_loss
+from engine.methods.datasets.joining import ends_of_groups, row_loss
 from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.rollup import Steps
 from engine.methods.shared.rows import hierarchy_of
@@ -133,7 +133,7 @@ def _classes(grouping: Grouping, group: Codes, steps: Codes) -> tuple[Codes, Cod
 
     Returns the class of every combination, one combination of each class, and its steps and loss.
     """
-    low, high = ends(group, grouping.codes)
+    low, high = ends_of_groups(group, grouping.codes)
     reads = np.array(
         [ladder.groups[steps[place], low[place]] for place, ladder in enumerate(grouping.ladders)]
     )

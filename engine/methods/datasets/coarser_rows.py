@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine.methods import option
-from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.ascending import make_ascending_groups
 from engine.methods.datasets.attacks import attack_by_downcoding, given_away, refinement
 from engine.methods.datasets.conditions import Condition
 from engine.methods.datasets.full_domain import Found, Lattice, search
@@ -228,7 +228,9 @@ def _made(
         return _of_groups(grouping, asked, design, progress)
     lattice, taken = _lattice(grouping, asked, target, population, design), taken_steps(design.request)
     found = (
-        search(lattice, seconds=MOST_SECONDS, progress=progress) if taken is None else exactly(lattice, taken)
+        search(lattice, seconds=MOST_SECONDS, progress=progress)
+        if taken is None
+        else take_steps(lattice, taken)
     )
     if found is None:
         return None
@@ -256,7 +258,7 @@ def _made(
 def _of_groups(
     grouping: Grouping, asked: Sequence[Condition], design: CoarserRows, progress: Progress
 ) -> Made | None:
-    found = ascending(
+    found = make_ascending_groups(
         grouping.codes,
         grouping.members,
         grouping.ladders,
@@ -314,7 +316,7 @@ MOST_SHOWN = 10  # rows beside it, as they read on each step
 MOST_BESIDE = 2_000  # of more, so many around the best one
 
 
-def exactly(lattice: Lattice, steps: Steps) -> Found | None:
+def take_steps(lattice: Lattice, steps: Steps) -> Found | None:
     """Return one combination of steps as the one that was found; None where it does not hold."""
     looked = lattice.look(steps)
     if not looked.holds:

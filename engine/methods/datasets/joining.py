@@ -45,7 +45,7 @@ class Joining:
         self.group, self.codes, self.ladders, self.each = group, codes, tuple(ladders), rows
         inside = group >= 0
         self.rows = np.bincount(group[inside], rows[inside])
-        self.low, self.high = ends(group, codes)
+        self.low, self.high = ends_of_groups(group, codes)
         self.spreads = [_Spread(group, one) for one in conditions]
 
     def place(self, over: Codes, *, progress: Progress = SILENT) -> bool:
@@ -148,7 +148,7 @@ class _Spread:
         return bool(self.condition.holds(cells)[0])
 
 
-def ends(group: Codes, codes: Codes) -> tuple[Codes, Codes]:
+def ends_of_groups(group: Codes, codes: Codes) -> tuple[Codes, Codes]:
     """Return the first and the last place of every group in every column, shape (columns, groups)."""
     order = np.argsort(group, kind="stable")
     order = order[group[order] >= 0]
@@ -157,7 +157,7 @@ def ends(group: Codes, codes: Codes) -> tuple[Codes, Codes]:
     return low, np.maximum.reduceat(sorted_codes, first, axis=0).T
 
 
-def between(ladders: Sequence[Ladder], low: Codes, high: Codes) -> Codes:
+def steps_between(ladders: Sequence[Ladder], low: Codes, high: Codes) -> Codes:
     """Return the lowest step on which two places read alike, for every column: shape (columns, groups)."""
     return np.array(
         [
@@ -170,7 +170,7 @@ def between(ladders: Sequence[Ladder], low: Codes, high: Codes) -> Codes:
 
 def row_loss(ladders: Sequence[Ladder], low: Codes, high: Codes) -> Floats:
     """Return what a row of each group loses by certainty penalty, given the ends of the group."""
-    steps = between(ladders, low, high)
+    steps = steps_between(ladders, low, high)
     total: Floats = np.zeros(low.shape[1])
     for place, ladder in enumerate(ladders):
         total += ladder.weight * ladder.losses[steps[place], low[place]]

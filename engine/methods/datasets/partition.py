@@ -25,7 +25,7 @@ from engine.methods.datasets.grouping import (
     refuse,
     refuse_broken,
 )
-from engine.methods.datasets.joining import between, ends
+from engine.methods.datasets.joining import ends_of_groups, steps_between
 from engine.methods.datasets.losses import Floats
 from engine.methods.datasets.recoding import Codes, Ladder, Members
 from engine.methods.datasets.rollup import starts
@@ -107,8 +107,8 @@ class Partition(Method):
         )
         if group is None:
             raise refuse(grouping, asked, k=self.options.k)
-        low, high = ends(group, grouping.codes)
-        steps = between(grouping.ladders, low, high)
+        low, high = ends_of_groups(group, grouping.codes)
+        steps = steps_between(grouping.ladders, low, high)
         written, kept = _write(grouping, group, steps, low, high), group >= 0
         refuse_broken(grouping, asked, grouping.alike(written, kept), k=self.options.k, method=ID)
         assert context.chance is not None  # nothing bounds the loss
@@ -292,7 +292,7 @@ class _Cutting:
         first = starts(self.part)
         parts = len(first)
         low, high = self._ends(first)
-        steps = between(self.ladders, low, high)
+        steps = steps_between(self.ladders, low, high)
         width = np.array([self._width(place, low, high, steps) for place in range(len(self.columns))])
         turns = np.argsort(-width, axis=0, kind="stable")
         cut = np.zeros(parts, dtype=bool)

@@ -151,7 +151,7 @@ class Texts(Method):
     def run(self, tables: Mapping[str, Table], context: Context) -> Release:
         context.progress.step(0.0, "run.reading")
         frame = tables[MAIN].rows()
-        lines = plain(frame[self.options.line])
+        lines = write_plain_lines(frame[self.options.line])
         kept = np.flatnonzero((lines != "") & (lines.str.len() <= self.options.longest))
         codes = np.zeros(len(frame), dtype=np.int64) if self.axis is None else self.axis.codes(frame)
         written = [str(code) for code in codes[kept].tolist()]
@@ -199,12 +199,12 @@ class Texts(Method):
         return Release((artefact,), self.cost, (view,), tuple(self._notes))
 
 
-def plain(cells: pd.Series) -> pd.Series:
+def write_plain_lines(cells: pd.Series) -> pd.Series:
     """Return cells as lines: blanks in a row are one, none at the ends, and nothing for a missing cell.
 
     Examples
     --------
-    >>> plain(pd.Series([" a  b\\n", None])).tolist()
+    >>> write_plain_lines(pd.Series([" a  b\\n", None])).tolist()
     ['a b', '']
     """
     texts = cells.astype("object").map(lambda cell: "" if pd.isna(cell) else " ".join(str(cell).split()))

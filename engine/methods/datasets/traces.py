@@ -42,7 +42,7 @@ from engine.methods.shared.histories import (
     bounds_of,
     event_problems,
     part_of_time,
-    projected,
+    project_table,
     read_histories,
     stay_edges,
 )
@@ -321,20 +321,20 @@ class Chain:
     @staticmethod
     def of(tables: Mapping[str, Integers], deviation: Callable[[str], float]) -> Chain:
         """Return the chain of noisy tables; ``deviation`` gives that of the noise of a table by its name."""
-        lengths = projected(tables["lengths"].astype(float))
+        lengths = project_table(tables["lengths"].astype(float))
         left = np.cumsum(lengths[::-1])[::-1]
         ends = np.divide(lengths, left, out=np.ones_like(lengths), where=left > 0)
         ends[-1] = 1.0
-        moves = projected(tables["moves"].astype(float))
+        moves = project_table(tables["moves"].astype(float))
         all_moves = moves.sum(axis=1)
         leaving = np.divide(moves[:, -1], all_moves, out=np.full(len(moves), 0.5), where=all_moves > 0)
         return Chain(
             ends,
-            projected(tables["starts"].astype(float)),
-            shrunk(tables["hours"].astype(float), deviation("hours")),
+            project_table(tables["starts"].astype(float)),
+            shrink_to_mean(tables["hours"].astype(float), deviation("hours")),
             rows_of(moves[:, :-1]),
             np.clip(leaving, 1e-6, 1 - 1e-6),
-            shrunk(tables["stays"][:, :-NOT_KNOWN].astype(float), deviation("stays")),
+            shrink_to_mean(tables["stays"][:, :-NOT_KNOWN].astype(float), deviation("stays")),
         )
 
 
@@ -345,22 +345,22 @@ def rows_of(table: Floats) -> Floats:
     return np.divide(table, sums, out=alike, where=sums > 0)
 
 
-def shrunk(table: Floats, deviation: float) -> Floats:
+def shrink_to_mean(table: Floats, deviation: float) -> Floats:
     """Return every row as chances, drawn towards those of all rows by how noisy its sum is."""
-    everybody = projected(table.sum(axis=0))
+    everybody = project_table(table.sum(axis=0))
     everybody = everybody / everybody.sum()
     sums = np.maximum(table.sum(axis=1, keepdims=True), 0.0)
     weight = sums / (sums + deviation * sqrt(table.shape[1]))
-    own = rows_of(np.array([projected(line) for line in table]))
+    own = rows_of(np.array([project_table(line) for line in table]))
     return np.asarray(weight * own + (1 - weight) * everybody)
 
 
-def tilted(leaving: Floats, counts: Floats, wanted: float) -> Floats:
+def tilt_chances(leaving: Floats, counts: Floats, wanted: float) -> Floats:
     """Return chances of ending by place, odds times one number, so that ``wanted`` of those counted end.
 
     Examples
     --------
-    >>> [round(float(one), 3) for one in tilted(np.array([0.5, 0.2]), np.array([1.0, 1.0]), 0.5)]
+    >>> [round(float(one), 3) for one in tilt_chances(np.array([0.5, 0.2]), np.array([1.0, 1.0]), 0.5)]
     [0.667, 0.333]
     """
     total = counts.sum()
@@ -404,7 +404,7 @@ def draw(
         end = now + outer[band] + np.floor(uniform(noise, len(place)) * width).astype(np.int64)
         found.append((person, place, now, np.minimum(end, high - 1)))
         counts = np.bincount(place, minlength=places).astype(float)
-        chance = tilted(chain.leaving, counts, ends)[place]
+        chance = tilt_chances(chain.leaving, counts, ends)[place]
         goes = (uniform(noise, len(place)) >= chance) & (end < high)
         person, place, now = person[goes], place[goes], end[goes]
         place = choose(chain.moves[place], uniform(noise, len(place)))

@@ -34,7 +34,7 @@ from engine.methods.models.additive_pairs import (
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
 from engine.methods.models.additive_steps import WITHOUT_NOISE, Fitted, Floats, fit, foreseen_skill
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
-from engine.methods.models.leaving import leaving, number_views, privacy_text
+from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
 from engine.methods.models.limits import FULL, WIDEST, limit_told
 from engine.methods.models.linear_model import WITHIN_95, Effect, effects_picture, effects_table, from_scores
 from engine.methods.models.monotone import FALLING, RISING, monotone, monotone_problems
@@ -353,7 +353,7 @@ class Additive(ScoredModel):
             privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use_{model['target']['kind']}"),
         )
-        return leaving(
+        return make_artefacts(
             model, self.request, words=WORDS, predict=predict, promise=self.cost, card=card, views=views
         )
 

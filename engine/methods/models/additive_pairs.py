@@ -18,7 +18,7 @@ from engine.methods.models.monotone import FALLING, RISING
 from engine.methods.models.written_cells import LEVELS, cell_labels, read_cells
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
-from engine.methods.shared.blocks import read, small
+from engine.methods.shared.blocks import read, smallest_type
 from engine.methods.shared.column_cells import ColumnCells
 from engine.views import HeatmapView, Label, TableView, Text, weak
 
@@ -92,7 +92,7 @@ class Pair:
         ]
         return read(
             frame,
-            small(self.grid.size),
+            smallest_type(self.grid.size),
             lambda rows: sum(groups[cells.codes(rows[cells.column.name])] for cells, groups in sides),
         )
 

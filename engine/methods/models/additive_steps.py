@@ -17,7 +17,7 @@ import numpy as np
 from engine import arrays
 from engine.methods.models.additive_grids import Grid, jumps
 from engine.methods.models.additive_schedule import Schedule
-from engine.methods.models.limits import REACH, WIDEST, inside, level_shift, squares
+from engine.methods.models.limits import REACH, WIDEST, level_shift, share_inside, squares
 from engine.methods.models.residuals import RESIDUAL_BITS, RESIDUAL_STEPS, SCORE_BITS, WHOLE, on_grid
 from engine.methods.models.residuals import residuals as left_over
 from engine.methods.shared.blocks import blocks
@@ -349,7 +349,7 @@ def _spread(rows: Floats, inverse: Floats, penalty: Floats, schedule: Schedule, 
     beyond a limit of residuals do not pull: of those of a number so many as of a normal distribution.
     """
     cells = len(rows)
-    bend = schedule.bend * (inside(schedule.multiple) if parts > WHOLE else 1.0)
+    bend = schedule.bend * (share_inside(schedule.multiple) if parts > WHOLE else 1.0)
     keeps = np.eye(cells) - RATE * inverse @ (np.diag(bend * rows) + schedule.shrinkage * penalty)
     power, total = np.eye(cells), np.zeros((cells, cells))
     reach = [np.zeros((cells, cells))]

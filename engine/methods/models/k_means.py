@@ -425,7 +425,7 @@ class KMeans(ManySums):
         return describe_model(model, self.request, words=WORDS, promise=self.cost, card=card, views=views)
 
 
-def nearest(model: Mapping[str, Any], frame: pd.DataFrame) -> np.ndarray:
+def nearest_groups(model: Mapping[str, Any], frame: pd.DataFrame) -> np.ndarray:
     """Return the group of every row, from 0; −1 where a number is missing."""
     apart = np.zeros((len(frame), len(model["rows"])))
     for one in model["columns"]:

@@ -19,7 +19,7 @@ from engine.methods.filling import Judged
 from engine.methods.models.design import bounds_of
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.invented import SPREAD
-from engine.methods.models.leaving import leaving, number_views, privacy_text
+from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
 from engine.methods.models.linear_model import Effect, effects_picture, effects_table
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.models.targets import Target, privacy_told, target_problems
@@ -322,7 +322,7 @@ class KernelClasses(ScoredModel):
             privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use"),
         )
-        return leaving(
+        return make_artefacts(
             model, self.request, words=WORDS, predict=predict, promise=self.cost, card=card, views=views
         )
 

@@ -32,7 +32,7 @@ READERS = files("resources") / "readers"
 """Programs that predict with any of these models, in Python and in R; they leave with each."""
 
 
-def leaving(
+def make_artefacts(
     model: Mapping[str, Any],
     request: Request,
     *,
@@ -87,7 +87,7 @@ def describe_model(
     card: Sequence[Text],
     views: tuple[View, ...],
 ) -> Release:
-    """Make the artefacts from a finished model that predicts no column; see `leaving`."""
+    """Make the artefacts from a finished model that predicts no column; see `make_artefacts`."""
     content = json.dumps(model, indent=2, ensure_ascii=False, allow_nan=False).encode()
     shown = [view for view in views if isinstance(view, TableView | NumberView)]
     title = Text(f"{words}.card.title")

@@ -108,7 +108,7 @@ def parts_of(squared: float, *, deviation: float, rows: float, multiple: float) 
     return int(WHOLE * float(WIDEST) / min(max(wanted, narrowest), float(WIDEST)))
 
 
-def inside(multiple: float) -> float:
+def share_inside(multiple: float) -> float:
     """Return which share of normally distributed residuals is within so many standard deviations."""
     return erf(multiple / sqrt(2))
 

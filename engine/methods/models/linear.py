@@ -15,7 +15,7 @@ from engine.methods.models.descent import DescentPlan, centre_scores, foreseen, 
 from engine.methods.models.design import Floats, bounds_of
 from engine.methods.models.held_out import PERCENT
 from engine.methods.models.invented import SHARE, SPREAD, Foreseen, invent_moments
-from engine.methods.models.leaving import leaving, number_views, privacy_text
+from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
 from engine.methods.models.monomials import Monomials
 from engine.methods.models.product_sums import STEPS, SUMS, ProductSums
@@ -275,7 +275,7 @@ class Linear(ProductSums):
             effects_table(shown, f"{WORDS}.views", unit=unit),
             *number_views(numbers, WORDS),
         )
-        return leaving(
+        return make_artefacts(
             model,
             self.request,
             words=WORDS,

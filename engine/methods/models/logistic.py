@@ -16,7 +16,7 @@ from engine.methods.models.descent import DescentPlan, centre_scores, foreseen, 
 from engine.methods.models.design import bounds_of
 from engine.methods.models.held_out import PERCENT
 from engine.methods.models.invented import Foreseen, invent_moments
-from engine.methods.models.leaving import leaving, number_views, privacy_text
+from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
 from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
 from engine.methods.models.monomials import Monomials
 from engine.methods.models.product_sums import STEPS, SUMS, ProductSums
@@ -222,6 +222,6 @@ class Logistic(ProductSums):
             Text(f"{WORDS}.card.bands"),
             Text(f"{WORDS}.card.use"),
         )
-        return leaving(
+        return make_artefacts(
             model, self.request, words=WORDS, predict=predict, promise=self.cost, card=card, views=views
         )

@@ -24,7 +24,7 @@ from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import ClassTables, Rows, TablesPlan, fit, normal, shares
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
-from engine.methods.models.leaving import leaving, number_views, privacy_text
+from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
 from engine.methods.models.linear_model import WITHIN_95
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
@@ -270,7 +270,7 @@ class NaiveBayes(ScoredModel):
             privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use"),
         )
-        return leaving(
+        return make_artefacts(
             model, self.request, words=WORDS, predict=predict, promise=self.cost, card=card, views=views
         )
 

@@ -133,7 +133,7 @@ class PowerPlan:
         return self.turn_noise * (sqrt(self.size) + sqrt(self.columns))
 
 
-def power(
+def noisy_components(
     parts: Callable[[], Iterable[Points]], plan: PowerPlan, *, noise: Noise, progress: Progress = SILENT
 ) -> Components:
     """Return the components of rows that are read once for the means, in each turn, and for the variances.

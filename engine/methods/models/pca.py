@@ -30,7 +30,7 @@ from engine.methods.models.components import (
 )
 from engine.methods.models.design import bounds_of
 from engine.methods.models.invented import SPREAD
-from engine.methods.models.noisy_power import MEANS, ROUNDS, SQUARES, TURNS, PowerPlan, power
+from engine.methods.models.noisy_power import MEANS, ROUNDS, SQUARES, TURNS, PowerPlan, noisy_components
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.once import once
 from engine.methods.parameters import Problem
@@ -211,7 +211,7 @@ class PrincipalComponents(FromProducts):
         def parts() -> Iterator[Points]:
             return (points.where(rows) for rows in blocks(len(points)))
 
-        found = power(parts, plan, noise=context.noise, progress=context.progress)
+        found = noisy_components(parts, plan, noise=context.noise, progress=context.progress)
         return self.released(self.content(replace(found, directions=facing(found.directions))))
 
     def components(self, noisy: Integers) -> Components:

@@ -14,7 +14,7 @@ import pandas as pd
 from engine import arrays
 from engine.methods.models.design import bounds_of
 from engine.methods.models.residuals import on_grid
-from engine.methods.shared.blocks import blocks, small
+from engine.methods.shared.blocks import blocks, smallest_type
 from engine.methods.shared.view import view_of
 from engine.privacy.fixed_point import to_grid
 from engine.table import coding
@@ -67,7 +67,7 @@ class Points:
         for column, width in zip(predictors, widths, strict=True):
             if width:
                 cells.append(
-                    view.coded(column.name, small(width), partial(coding.codes, column=column))[which]
+                    view.coded(column.name, smallest_type(width), partial(coding.codes, column=column))[which]
                 )
             else:
                 numbers[:, place] = view.coded(column.name, np.int16, partial(_steps, column=column))[which]

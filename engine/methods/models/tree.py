@@ -24,7 +24,7 @@ from engine.methods.budget import (
 from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.class_tables import shares
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
-from engine.methods.models.leaving import leaving, number_views, privacy_text
+from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
 from engine.methods.once import once
@@ -41,7 +41,7 @@ from engine.methods.protocol import (
     Reference,
     Release,
 )
-from engine.methods.shared.blocks import blocks, small
+from engine.methods.shared.blocks import blocks, smallest_type
 from engine.methods.shared.cell_search import (
     CELLS,
     SEARCH_SHARE,
@@ -240,7 +240,7 @@ class DecisionTree(ScoredModel):
         plan = replace(self.plan, sizes=sizes, ordered=ordered)
         target = self.schema.column(self.options.target)
         classes = view.coded(
-            target.name, small(len(coding.cells(target))), lambda values: coding.codes(values, target)
+            target.name, smallest_type(len(coding.cells(target))), lambda values: coding.codes(values, target)
         )
         found = fit(classes, view.codes(cells), plan, noise=context.noise)
         context.progress.step(0.9, "run.writing")
@@ -286,7 +286,7 @@ class DecisionTree(ScoredModel):
             privacy_text(self.paid, WORDS),
             Text(f"{WORDS}.card.use"),
         )
-        return leaving(
+        return make_artefacts(
             model, self.request, words=WORDS, predict=predict, promise=self.cost, card=card, views=views
         )
 
@@ -443,7 +443,7 @@ def fit(target: Codes, codes: Sequence[Codes], plan: TreePlan, *, noise: Noise) 
     own, inside = target, codes
     if not seen.all():
         own, inside = target[seen], [one[seen] for one in codes]
-    nodes, questions = np.zeros(len(own), dtype=small(2**plan.depth)), []
+    nodes, questions = np.zeros(len(own), dtype=smallest_type(2**plan.depth)), []
     for level in range(plan.depth):
         exact = _count(nodes, own, inside, plan.sizes, (2**level, plan.classes))
         noisy = plan.division.noisy(LEVELS, join_groups(exact), noise).astype(np.float64)

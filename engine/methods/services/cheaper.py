@@ -24,7 +24,7 @@ MOST_SAID, MOST_LOOKED_AT = 4, 20
 """So many new questions are looked at, and no more than a few ways of a kind are said."""
 
 
-def ways(
+def cheaper_ways(
     asked: Sequence[Asked],
     records: Sequence[Mapping[str, Any]],
     desk: Desk,

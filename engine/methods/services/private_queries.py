@@ -58,7 +58,7 @@ from engine.methods.services.asked import (
     query_of,
 )
 from engine.methods.services.asking import NAME, STAMP, page, refuse_stamps
-from engine.methods.services.cheaper import ways
+from engine.methods.services.cheaper import cheaper_ways
 from engine.methods.services.combining import Answer, Follows, answer, follow
 from engine.methods.services.desk import Desk, Measurement, declare_meanings
 from engine.methods.services.planning import Wanted, is_planned, plan_for
@@ -609,7 +609,9 @@ class PrivateQueries(Service):
     def cheaper(self) -> tuple[Cheaper, ...]:
         if self.request.step != VISIT:
             return ()
-        return ways(self.asked, self.values["questions"], self.desk, self.terms, is_planned=bool(self.plan))
+        return cheaper_ways(
+            self.asked, self.values["questions"], self.desk, self.terms, is_planned=bool(self.plan)
+        )
 
     @once
     def so_far(self) -> tuple[View, ...]:

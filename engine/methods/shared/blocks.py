@@ -35,12 +35,12 @@ def blocks(n: int, *, at_most: int = ROWS) -> Iterator[slice]:
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
-def small(cells: int) -> type[np.unsignedinteger[Any]]:
+def smallest_type(cells: int) -> type[np.unsignedinteger[Any]]:
     """Return the smallest kind of whole numbers that has one for each of so many cells.
 
     Examples
     --------
-    >>> small(256).__name__, small(257).__name__
+    >>> smallest_type(256).__name__, smallest_type(257).__name__
     ('uint8', 'uint16')
     """
     return next(kind for kind in (np.uint8, np.uint16, np.uint32) if cells <= np.iinfo(kind).max + 1)

@@ -108,7 +108,7 @@ def searched(request: Request, cells: Sequence[ColumnCells], *, budget: Budget, 
     return fine
 
 
-def counted(table: Table, grids: Grids) -> arrays.Integers:
+def count_cells(table: Table, grids: Grids) -> arrays.Integers:
     """Return how many rows every cell of every fine grid holds, one grid after the other."""
     found = [np.zeros(grid.size, dtype=np.int64) for grid in grids.values()]
     for part in view_of(table).parts([grid.column.name for grid in grids.values()]):
@@ -162,7 +162,7 @@ def search_cells(
     if not grids:
         return tuple(cells)
     assert rows is not None, "nothing is searched where rows are not said"
-    noisy = division.noisy(SEARCH, counted(table, grids), noise)
+    noisy = division.noisy(SEARCH, count_cells(table, grids), noise)
     return with_edges(cells, grids, noisy, rows=rows, deviation=division.deviation(SEARCH), bins=bins)
 
 

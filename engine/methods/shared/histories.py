@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine import arrays
+from engine import arrays, texts
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, Context
 from engine.methods.shared.cells import LEFT_OUT, level_problems
 from engine.table import coding
 from engine.table.encoded import Encoded
 from engine.table.schema import Column, Kind
+from engine.views import Label, Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,7 @@ GRID = 5040
 HOUR = 60
 DAY = 24 * HOUR
 EVENT_KINDS = (Kind.MOMENT, Kind.DATE)
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MOST_NAMED = 1 << 20
 """Slots that events name, which are looked at together: many long stays of one person take no more memory."""
 
@@ -237,11 +238,11 @@ class Histories:
 
     def moves(self, places: int, weighing: Weighing) -> Integers:
         """Return moves from every place to the next or the end, shape (places · (places + 1)): top · G."""
-        return counted(self._moves(places), self.weights(weighing), places * (places + 1))
+        return sum_weights(self._moves(places), self.weights(weighing), places * (places + 1))
 
     def moves_made(self, places: int, weighing: Weighing) -> tuple[Integers, Integers]:
         """Return the cells of `moves` that somebody is in, rising, and their counts."""
-        return counted_there(self._moves(places), self.weights(weighing))
+        return sum_weights_there(self._moves(places), self.weights(weighing))
 
     def _moves(self, places: int) -> Integers:
         following = np.append(self.place[1:], 0)[: len(self.place)]
@@ -257,11 +258,11 @@ class Histories:
         """
         bands = len(edges) + 2
         band = np.where(self.known, np.searchsorted(edges, self.end - self.start, side="right"), bands - 1)
-        return counted(self.place * bands + band, self.weights(weighing), places * bands)
+        return sum_weights(self.place * bands + band, self.weights(weighing), places * bands)
 
     def arrivals(self, places: int, part: Integers, parts: int, weighing: Weighing) -> Integers:
         """Return arrivals by place and part of the day or week, shape (places · parts): top · G."""
-        return counted(self.place * parts + part, self.weights(weighing), places * parts)
+        return sum_weights(self.place * parts + part, self.weights(weighing), places * parts)
 
     def present(
         self, places: int, *, low: int, slot: int, slots: int, weighing: Weighing, is_one: bool
@@ -304,7 +305,7 @@ class Histories:
             person = person[: len(where)]
             each = np.bincount(person, minlength=len(self.lengths))
             cells = where % places * slots + where // places % slots
-            found += counted(cells, weighing.weights(each)[person], places * slots)
+            found += sum_weights(cells, weighing.weights(each)[person], places * slots)
         return found
 
     def whole(self, places: int, longest: int) -> Integers:
@@ -318,7 +319,7 @@ class Histories:
     def whole_made(self, places: int, longest: int) -> tuple[Integers, Integers]:
         """Return the sequences of `whole` that somebody has, rising, and how many have each."""
         cells = self._whole(places, longest)
-        return counted_there(cells[cells < sequences(places, longest)], None)
+        return sum_weights_there(cells[cells < sequences(places, longest)], None)
 
     def _whole(self, places: int, longest: int) -> Integers:
         """Return the cell of every person's sequence."""
@@ -351,17 +352,17 @@ def _lasts(ordered: Integers) -> arrays.Bools:
     return np.append(ordered[1:] != ordered[:-1], True)[: len(ordered)]
 
 
-def counted(cells: Integers, weights: Integers, size: int) -> Integers:
+def sum_weights(cells: Integers, weights: Integers, size: int) -> Integers:
     """Return the sum of whole weights in every cell: exact, as sums stay far below 2**53."""
     return np.bincount(cells, weights, minlength=size).astype(np.int64)
 
 
-def counted_there(cells: Integers, weights: Integers | None) -> tuple[Integers, Integers]:
+def sum_weights_there(cells: Integers, weights: Integers | None) -> tuple[Integers, Integers]:
     """Return the different cells, rising, and the sum of whole weights in each; of nothing, of ones.
 
     Examples
     --------
-    >>> [part.tolist() for part in counted_there(np.array([7, 2, 7]), np.array([1, 5, 2]))]
+    >>> [part.tolist() for part in sum_weights_there(np.array([7, 2, 7]), np.array([1, 5, 2]))]
     [[2, 7], [5, 3]]
     """
     different, place = np.unique(cells, return_inverse=True)
@@ -402,12 +403,25 @@ def part_of_time(minutes: Integers, *, weekly: bool) -> Integers:
     return (minutes // DAY + 3) % 7 if weekly else minutes // HOUR % 24
 
 
-def names_of_time(*, weekly: bool) -> tuple[str, ...]:
-    """Return what the parts of `part_of_time` are called in tables."""
-    return DAYS if weekly else tuple(f"{hour:02d}:00" for hour in range(24))
+def names_of_time(*, weekly: bool) -> tuple[Label, ...]:
+    """Return what the parts of `part_of_time` are called in views."""
+    if weekly:
+        return tuple(Text(f"views.days.{day}") for day in DAYS)
+    return tuple(f"{hour:02d}:00" for hour in range(24))
 
 
-def invented(cells: int, scale: Fraction, threshold: int) -> float:
+def name_in_files(label: Label) -> str:
+    """Return what a label of a view is called in files, which are for machines: the same in every language.
+
+    Examples
+    --------
+    >>> name_in_files(names_of_time(weekly=True)[0]), name_in_files("07:00")
+    ('Monday', '07:00')
+    """
+    return texts.text(label.id, **label.values) if isinstance(label, Text) else label
+
+
+def invented_cells(cells: int, scale: Fraction, threshold: int) -> float:
     """Return how many of so many empty cells reach a threshold by noise alone, on average.
 
     Notes
@@ -423,7 +437,7 @@ def threshold_for(cells: int, scale: Fraction, most: float = 1.0) -> int:
 
     Examples
     --------
-    >>> threshold_for(1000, Fraction(1)), round(invented(1000, Fraction(1), 7), 2)
+    >>> threshold_for(1000, Fraction(1)), round(invented_cells(1000, Fraction(1), 7), 2)
     (7, 0.67)
     """
     alpha = np.exp(-1 / float(scale))
@@ -437,12 +451,12 @@ def _numbered(keys: pd.Series) -> Integers:
     return np.asarray(Encoded.of(cells_of(keys)).places, dtype=np.int64)
 
 
-def projected(table: Floats) -> Floats:
+def project_table(table: Floats) -> Floats:
     """Return the nearest table without negative numbers, of the same sum, or of 1 where that is lower.
 
     Examples
     --------
-    >>> projected(np.array([5.0, -1.0, 2.0])).tolist()
+    >>> project_table(np.array([5.0, -1.0, 2.0])).tolist()
     [4.5, 0.0, 1.5]
     """
     flat = table.ravel()
@@ -481,7 +495,7 @@ def cap_that_suits(lengths: Integers, noise: float) -> int:
     >>> cap_that_suits(few, 100.0), cap_that_suits(many, 100.0)
     (2, 4)
     """
-    people = projected(lengths.astype(np.float64))  # without it noise would make long histories of nobody
+    people = project_table(lengths.astype(np.float64))  # without it noise would make long histories of nobody
     events = np.arange(1, len(people) + 1)
     total = float(people @ events)
     kept = np.array([float(people @ np.minimum(events, cap)) for cap in events])

@@ -14,7 +14,7 @@ import pandas as pd
 
 from engine import arrays
 from engine.methods.protocol import Reads
-from engine.methods.shared.blocks import blocks, small
+from engine.methods.shared.blocks import blocks, smallest_type
 from engine.methods.shared.cells import LEFT_OUT, Cells, Codes
 from engine.methods.shared.column_cells import ColumnCells
 from engine.methods.shared.quantity import Grid, Quantity, add_exactly
@@ -133,7 +133,7 @@ class View(Table):
 
     def codes(self, columns: Iterable[ColumnCells]) -> list[arrays.Whole]:
         """Return the cell of every row, for each column, as whole numbers of as few bits as it takes."""
-        return [self.coded(one.column.name, small(one.size), one.codes) for one in columns]
+        return [self.coded(one.column.name, smallest_type(one.size), one.codes) for one in columns]
 
     def parts(self, names: Sequence[str]) -> Iterator[View]:
         """Yield some columns a block of rows at a time, as views that answer what this one does."""

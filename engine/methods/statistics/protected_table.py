@@ -440,12 +440,12 @@ class ProtectedTable(Method):
         """Refuse a table beside one other; False where both are of quantities that are not compared."""
         from engine.methods.shared.suppression.differencing import (
             NotComparable,
-            alike,
+            count_nobody,
             exposed_cells,
             is_explained,
             is_moved_by_few,
             is_regrouped,
-            nobody,
+            look_alike,
             resembles,
             show_same_rows,
         )
@@ -463,7 +463,7 @@ class ProtectedTable(Method):
             return False
         old = self._told_by(one)
         if of != amount:
-            if alike(new, old):
+            if look_alike(new, old):
                 raise NotComparable  # perhaps the same amounts under another name
             return False
         few = max(new.threshold, old.threshold, new.off, old.off)
@@ -482,7 +482,7 @@ class ProtectedTable(Method):
                 raise NotComparable
         else:
             is_believed = not is_close and one.alike < HARDLY
-            counted = self._counted(table, strangers) if is_believed else nobody
+            counted = self._counted(table, strangers) if is_believed else count_nobody
             cells = exposed_cells(new, old, counted, same_rows=is_whole)
             if not cells and self._is_grouped_otherwise(table, one):
                 raise NotComparable

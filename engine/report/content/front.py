@@ -17,7 +17,7 @@ from engine.report.content.promise import can_do
 from engine.report.content.results import as_shown
 from engine.report.content.shared import day, moment, say, side, stated_or_not, unit_word
 from engine.report.document import Callout, Fact, Facts, Headline, KeyValues, Part, Row, SideBySide
-from engine.report.findings import finding
+from engine.report.findings import find_sentence
 from engine.report.words import FIRM_SPACE, is_number, margin_columns, with_interval, word
 from engine.texts import percent_up, plainly
 from engine.views import (
@@ -73,7 +73,7 @@ def front(evidence: PublicEvidence, sum_of_evidence: str = "") -> tuple[Part, ..
 def headline(evidence: PublicEvidence) -> Headline | None:
     """Return the one figure of page one, headed by its finding."""
     for view, found in (*_drawings(evidence), *_belief(evidence)):
-        said = found or finding(view)
+        said = found or find_sentence(view)
         if said is not None:
             return Headline(view, said)
     return None
@@ -97,8 +97,8 @@ def _drawings(evidence: PublicEvidence) -> Iterator[Drawn]:
     yield from ((as_shown(one), None) for one in short if len(one.labels) <= MOST_BARS)
     yield from ((bars, None) for one in tables for bars in _of_totals(one))
     yield from ((one, None) for one in views if isinstance(one, CurveView | HeatmapView))
-    yield from ((_foremost(one), finding(one)) for one in short)
-    yield from ((bars, finding(one)) for one in tables for bars in _of_table(one))
+    yield from ((_foremost(one), find_sentence(one)) for one in short)
+    yield from ((bars, find_sentence(one)) for one in tables for bars in _of_table(one))
 
 
 def _found_in_rows(evidence: PublicEvidence) -> Text:

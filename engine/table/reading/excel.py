@@ -79,6 +79,10 @@ def detect_excel(path: Path, *, given: ReadOptions) -> Detection:
         raise InputRefused("table.empty_file", file=path.name)
     width = max(len(row) for row in first)
     written = [["" if cell is None else str(cell) for cell in row] for row in first]
+    skipped = given.skip_rows
+    if skipped is None:  # a plan that says where the names are was made when no title was left out
+        skipped = _titles(written, width) if given.header is None else 0
+    written = written[skipped:] or [[]]
     header, why = (given.header, "given") if given.header is not None else header_of(written, width)
     if given.width is not None:
         width = given.width
@@ -86,15 +90,28 @@ def detect_excel(path: Path, *, given: ReadOptions) -> Detection:
         width = len(written[0])
     written = [row[:width] for row in written]
     refuse_wide(width, path.name)
-    found = ReadOptions(format="excel", header=header, sheet=sheet.title)
+    found = ReadOptions(format="excel", header=header, sheet=sheet.title, skip_rows=skipped)
+    titles = {"skip_rows": ("title_lines", {"count": skipped})} if skipped else {}
     return Detection(
         options=given.over(found),
-        reasons={"header": (why, {})},
+        reasons={"header": (why, {}), **titles},
         names=tuple(written[0]) if header else (),
         width=width,
         preview=tuple(tuple(row) for row in (written[1:101] if header else written[:100])),
         sheets=sheets,
     )
+
+
+def _titles(rows: list[list[str]], width: int) -> int:
+    """Return how many rows above the names hold something else: a title, a date of export.
+
+    Only a clear case: they have one cell each, in words, and all columns of the row below them have a name.
+    """
+    count = next((place for place, row in enumerate(rows[:10]) if sum(map(bool, row)) > 1), 0)
+    names = rows[count]
+    is_clear = width > 2 and len(names) == width and all(cell.strip() for cell in names)
+    is_clear = is_clear and all(any(map(str.isalpha, row[-1])) for row in rows[:count])
+    return count if is_clear and header_of(rows[count:], width)[0] else 0
 
 
 def read_excel(
@@ -122,8 +139,8 @@ def read_excel(
         raise InputRefused("table.excel_damaged", file=path.name) from error
     finally:
         book.close()
-    if found.options.header:
-        rows = rows[1:]
+    above = (found.options.skip_rows or 0) + bool(found.options.header)
+    rows = rows[above:]
     if not rows:
         raise InputRefused("table.no_rows", file=path.name)
     widest = width = max(found.width, max(len(row) for row in rows))
@@ -259,10 +276,11 @@ def _formulas_without_value(path: Path, found: Detection, names: tuple[str, ...]
             _fill(_sheet(results, found.options.sheet, path.name), None),
             strict=False,
         )
-        for number, (row, cached) in enumerate(both):
+        above = (found.options.skip_rows or 0) + bool(found.options.header)
+        for number, (row, cached) in enumerate(both, 1 - above):
             for place, cell in enumerate(row):
-                if _is_formula(cell) and (place >= len(cached) or cached[place] is None):
-                    places.setdefault(place, []).append(number + (0 if found.options.header else 1))
+                if number >= 0 and _is_formula(cell) and (place >= len(cached) or cached[place] is None):
+                    places.setdefault(place, []).append(number)
     finally:
         formulas.close()
         results.close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -23,7 +24,10 @@ SHARED = 0.5
 """Part of the different values of a column that those of another one have at least, to hang on it."""
 COVERED = 0.2
 """Part of that other one's values that occur at least where names differ: small numbers are everywhere."""
-FEWEST = 2
+PEOPLE_SEEN = 2_000
+"""People whose rows show which table hangs on another one."""
+FEWEST, LOOKED_AT = 2, 20_000
+"""Different values of a column: with fewer nothing hangs on another table, and of so many some are seen."""
 
 
 @dataclass(frozen=True)
@@ -80,33 +84,53 @@ def propose_links(tables: Mapping[str, Table]) -> Hanging:
         (name, key): _children(cells, name, key)
         for name, columns in cells.items()
         for key, own in columns.items()
-        if _is_unique(own.places)
+        if _is_key(own)
     }
     if not any(by_parent.values()):
         return Hanging({next(iter(tables)): PEOPLE})
     # who hangs on nobody, and on whom most others hang; of several keys the one that is shared most
     (main, key), person = max(by_parent.items(), key=lambda one: (len(one[1]), sum(one[1].values())))
     columns = dict(person.keys())
-    whose = {name: _parents(cells[name][column], cells[main][key]) for name, column in columns.items()}
-    people = len(cells[main][key].places)
-    best: tuple[float, str, str, str, str] = (0.0, "", "", "", "")
+    whose = {name: link(cells[name][column], cells[main][key]).parent for name, column in columns.items()}
+    record = _propose_record(tables, columns, whose)
+    first = record.above or min(columns, key=lambda name: len(tables[name]))
+    parts = {main: PEOPLE, first: RECORDS} | ({record.below: DETAILS} if record.below else {})
+    return Hanging(parts, {main: key, **columns}, record.record, record.record_of)
+
+
+class _Record(NamedTuple):
+    """Tables of records and of their details, and the columns by which these hang together."""
+
+    above: str = ""
+    record: str = ""
+    below: str = ""
+    record_of: str = ""
+
+
+def _propose_record(
+    tables: Mapping[str, Table], columns: Mapping[str, str], whose: Mapping[str, arrays.Integers]
+) -> _Record:
+    """Return which of the tables that hang on people hangs on another one, as some people show it."""
+    seen = {name: np.flatnonzero((own >= 0) & (own < PEOPLE_SEEN)) for name, own in whose.items()}
+    few = {name: tables[name].with_rows(tables[name].rows().iloc[seen[name]]) for name in columns}
+    cells = {name: {one: encoded_keys(table, one) for one in table.names} for name, table in few.items()}
+    whose = {name: whose[name][places] for name, places in seen.items()}
+    best, found = 0.0, _Record()
     for above in columns:
         for record, own in cells[above].items():
             if record == columns[above] or not _is_unique(_pairs(own.places, whose[above])):
                 continue
-            for name in columns.keys() - {above}:
-                for record_of, other in cells[name].items():
-                    if record_of == columns[name]:
+            for below in (name for name in columns if name != above):
+                for record_of, other in cells[below].items():
+                    if record_of == columns[below] or _share(other, own) < SHARED:
                         continue
-                    found = link_within(other, whose[name], own, whose[above], people=people)
-                    shared = 1 - found.orphans / max(len(other.places), 1)
+                    links = link_within(other, whose[below], own, whose[above], people=PEOPLE_SEEN)
+                    shared = 1 - links.orphans / max(len(other.places), 1)
                     score = shared + _alike(record, record_of)
-                    if shared >= SHARED and (score > 1 or _covers(found.children)) and score > best[0]:
-                        best = score, above, record, name, record_of
-    _, above, record, below, record_of = best
-    first = above or min(columns, key=lambda name: len(tables[name]))
-    parts = {main: PEOPLE, first: RECORDS} | ({below: DETAILS} if below else {})
-    return Hanging(parts, {main: key, **columns}, record, record_of)
+                    fits = shared >= SHARED and (score > 1 or _covers(links.children))
+                    if fits and score > best:
+                        best, found = score, _Record(above, record, below, record_of)
+    return found
 
 
 def count_links(tables: Mapping[str, Table], hanging: Hanging) -> dict[str, Counted]:
@@ -141,19 +165,26 @@ def _children(
     """Return the column of each other table that hangs on a key, the one with most in common."""
     found = dict[tuple[str, str], float]()
     above = cells[main][key].distinct
-    for name in cells.keys() - {main}:
+    for name in (name for name in cells if name != main):
         best = 0.0, ""
         for column, own in cells[name].items():
-            if len(own.distinct) < FEWEST:
-                continue
-            common = int(pc.sum(pc.is_in(own.distinct, value_set=above.cast(own.distinct.type))).as_py() or 0)
-            shared, covered = common / len(own.distinct), common / len(above)
+            shared = _share(own, cells[main][key])
+            covered = shared * len(own.distinct) / len(above)
             score = shared + _alike(key, column)
             if shared >= SHARED and (score > 1 or covered >= COVERED):
                 best = max(best, (score + covered, column))
         if best[1]:
             found[name, best[1]] = best[0]
     return found
+
+
+def _share(own: Encoded, above: Encoded) -> float:
+    """Return which part of the different values of a column another one has, by some of many."""
+    looked = own.distinct[:LOOKED_AT]
+    if len(looked) < FEWEST:
+        return 0.0
+    found = pc.sum(pc.is_in(above.distinct.cast(looked.type), value_set=looked)).as_py()
+    return int(found or 0) / len(looked)
 
 
 def _alike(one: str, other: str) -> float:
@@ -165,17 +196,19 @@ def _covers(children: arrays.Integers) -> bool:
     return bool(np.mean(children > 0) >= COVERED)
 
 
-def _parents(own: Encoded, above: Encoded) -> arrays.Integers:
-    return link(own, above).parent
-
-
 def _pairs(places: arrays.Whole, whose: arrays.Integers) -> arrays.Integers:
     """Return a number for each pair of value and person; −1 where one is missing."""
     several = int(places.max(initial=0)) + 1
     return np.where((places >= 0) & (whose >= 0), whose * several + places, -1)
 
 
-def _is_unique(places: arrays.Whole) -> bool:
+def _is_key(own: Encoded) -> bool:
     """Say whether a column tells all rows apart that it fills, and fills most of them."""
+    filled = int(np.count_nonzero(own.places >= 0))
+    return filled == len(own.distinct) and filled >= max(FEWEST, len(own.places) // 2)
+
+
+def _is_unique(places: arrays.Whole) -> bool:
+    """Say the same of numbers of values."""
     filled = places[places >= 0]
     return len(filled) >= max(FEWEST, len(places) // 2) and len(np.unique(filled)) == len(filled)

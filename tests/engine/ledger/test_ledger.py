@@ -16,7 +16,7 @@ import engine.ledger
 from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger, default_path
-from engine.ledger.fields import at_least, at_most, exact
+from engine.ledger.fields import exact, write_at_least, write_at_most
 from engine.ledger.values import GROUNDS
 
 SUMS = {"release_sums_hash": "a" * 64, "internal_sums_hash": "B" * 64}
@@ -107,10 +107,10 @@ def test_money_is_kept_and_must_be_positive(ledger):
 
 def test_what_is_asked_is_rounded_up_and_what_is_left_down():
     third = Fraction(1, 3)
-    assert Fraction(at_most(third)) < third < Fraction(at_least(third))
-    assert at_most(Fraction(1, 2)) == at_least(Fraction(1, 2)) == "0.5"
-    assert at_most(Fraction(1000)) == "1000"
-    assert at_least(Fraction(1, 10**6)) == "0.000001" or at_least(Fraction(1, 10**6)) == "1e-6"
+    assert Fraction(write_at_most(third)) < third < Fraction(write_at_least(third))
+    assert write_at_most(Fraction(1, 2)) == write_at_least(Fraction(1, 2)) == "0.5"
+    assert write_at_most(Fraction(1000)) == "1000"
+    assert write_at_least(Fraction(1, 10**6)) == "0.000001" or write_at_least(Fraction(1, 10**6)) == "1e-6"
 
 
 def test_a_refusal_never_shows_two_numbers_that_seem_to_fit(ledger, holding, reserve):

@@ -19,7 +19,7 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger, journal, store
-from engine.release.charge import composer
+from engine.release.charge import make_composer
 
 KEPT = sorted((Path(__file__).parent / "earlier").glob("*.gz"))
 NAME = "Diabetes register (old)"
@@ -56,7 +56,7 @@ def test_what_was_spent_is_spent_still(old):
     assert (status.epsilon_spent, status.epsilon_left) == (SPENT, 2 - SPENT)
     assert (status.holding.delta, status.holding.money) == (Fraction(1, 10**6), 400_000)
     assert status.releases == 3 and not status.bounds_all
-    assert 0 < ledger.status(NAME, composer(status.holding)).epsilon_spent <= SPENT
+    assert 0 < ledger.status(NAME, make_composer(status.holding)).epsilon_spent <= SPENT
     assert ledger.continues(*before)  # bundles of then still belong to it
     event = next(one for one in ledger.journal() if one["kind"] == journal.CARRIED_OVER)
     assert event["details"]["head"] == {"sequence": before[0], "hash": before[1]}

@@ -13,7 +13,7 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger
-from engine.ledger.journal import canonical, hash_row
+from engine.ledger.journal import hash_row, write_canonical
 
 SUMS = {"release_sums_hash": "a" * 64, "internal_sums_hash": "b" * 64}
 
@@ -79,7 +79,7 @@ def test_each_row_carries_the_hash_of_the_one_before(used, path):
     previous = "0" * 64
     for stated, event, own in rows:  # by hand, from the definition
         assert stated == previous
-        assert canonical(json.loads(event)) == event
+        assert write_canonical(json.loads(event)) == event
         previous = hashlib.sha256((previous + event).encode()).hexdigest()
         assert own == previous
     assert used.head().hash == previous
@@ -146,7 +146,7 @@ def test_an_empty_journal_is_found(used, path):
 
 def test_a_row_with_right_hashes_but_impossible_content_is_found(used, path):
     head = used.head()
-    event = canonical({"sequence": head.sequence + 1, "kind": "x", "table": "money", "row": "1"})
+    event = write_canonical({"sequence": head.sequence + 1, "kind": "x", "table": "money", "row": "1"})
     values = (head.sequence + 1, head.hash, event, hash_row(head.hash, event))
     alter(path, "INSERT INTO journal VALUES (?, ?, ?, ?)", values=values)
     assert found(used.verify_chain, "chain_broken")["row"] == head.sequence + 1

@@ -79,16 +79,16 @@ def test_the_chance_of_short_numbers_is_that_of_the_part() -> None:
     for halved in (0, 3):
         a, b = below(first, halved), below(second, halved)
         shared = a[people.among(a, b)]
-        assert people.chance(a, b, shared, halved) == 1
+        assert people.chance_of_coincidence(a, b, shared, halved) == 1
 
 
 def test_nobody_is_called_a_stranger_by_a_sample() -> None:
-    table = traces.seen(b"k", "a" * 64, kept(SOME), (), NONE, NONE)
+    table = traces.traces_of(b"k", "a" * 64, kept(SOME), (), NONE, NONE)
     known = traces.Known(1, "person", table.size, "b" * 64, frozenset(), kept(SOME[:900_000]), 0, NONE, NONE)
-    assert traces.kin([known], {"b" * 64}, 2, table, SOME[:10], "person").strangers is None
+    assert traces.relate_tables([known], {"b" * 64}, 2, table, SOME[:10], "person").strangers is None
     whole = replace(known, people=np.sort(SOME[:100]), size=100)
-    small = traces.seen(b"k", "a" * 64, SOME[90:110], (), NONE, NONE)
-    strangers = traces.kin([whole], {"b" * 64}, 2, small, SOME[90:110], "person").strangers
+    small = traces.traces_of(b"k", "a" * 64, SOME[90:110], (), NONE, NONE)
+    strangers = traces.relate_tables([whole], {"b" * 64}, 2, small, SOME[90:110], "person").strangers
     assert strangers is not None and strangers.sum() == 10
 
 

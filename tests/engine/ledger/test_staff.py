@@ -18,7 +18,7 @@ import pytest
 from engine import ed25519, policy
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger, journal, staff
-from engine.ledger.fields import canonical
+from engine.ledger.fields import write_canonical
 from engine.ledger.staff import Person, Rule, Signer
 
 
@@ -553,7 +553,7 @@ def append(
         said = staff.row_message(last["hash"], tree)
         tree |= {} if by is None else {"signature": by.sign(said)}
         tree |= {} if second is None else {"countersignature": second.sign(said)}
-        text = canonical(tree)
+        text = write_canonical(tree)
         row = (tree["sequence"], last["hash"], text, journal.hash_row(last["hash"], text))
         db.execute("INSERT INTO journal (sequence, previous, event, hash) VALUES (?, ?, ?, ?)", row)
         for name, value in event.get("changes", {}).items():
@@ -764,7 +764,7 @@ def rewrite(path: Path, entry: str, what: str) -> None:
                 else:
                     event["signature"] = signature
             signature = event.get("signature", signature)
-            text = canonical(event)
+            text = write_canonical(event)
             row |= {"event": text, "previous": previous or row["previous"]}
             previous = row["hash"] = journal.hash_row(row["previous"], text)
             db.execute(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from engine.methods.catalogue import method, methods
-from engine.methods.fitting import lacks, stand_in, usable
+from engine.methods.fitting import lacks, stand_in, usable_columns
 from engine.methods.kinds import Family, Held, Rows
 from engine.methods.protocol import Method
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
@@ -72,4 +72,4 @@ def test_what_the_rows_hold_is_never_a_stand_in() -> None:
     declared = replace(copied, domain_origin=Origin.DECLARED)
     assert stand_in(declared) == declared
     named = replace(declared, role=Role.DIRECT_IDENTIFIER)
-    assert usable(Schema((named, declared))) == (declared,)
+    assert usable_columns(Schema((named, declared))) == (declared,)

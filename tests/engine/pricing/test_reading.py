@@ -9,7 +9,7 @@ import pytest
 
 from engine.analyses.catalogue import analysis, ask
 from engine.pricing.cost import Cost
-from engine.pricing.reading import cheapest, exact_curve, expected_price, price, published_curve
+from engine.pricing.reading import cheapest_reading, exact_curve, expected_price, price, published_curve
 from engine.pricing.window import window
 from engine.privacy.at_risk import mechanisms
 
@@ -54,7 +54,7 @@ def grid_of(curve):
 @pytest.mark.parametrize("name", CURVES)
 def test_cheapest_reading_beats_a_fine_grid(name):
     curve = CURVES[name]
-    found = cheapest(COST, curve)
+    found = cheapest_reading(COST, curve)
     paid = price(COST, curve, grid_of(curve))
     assert found.budget <= paid.min() * (1 + 1e-9)
     assert found.budget >= min(paid.min(), COST.at(curve.epsilon0)) * (1 - 2e-4) - 1e-6
@@ -65,7 +65,7 @@ def test_cheapest_reading_beats_a_fine_grid(name):
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.8])
 def test_window_against_a_fine_grid(name, share):
     curve = CURVES[name]
-    best, full = cheapest(COST, curve).budget, COST.at(curve.epsilon0)
+    best, full = cheapest_reading(COST, curve).budget, COST.at(curve.epsilon0)
     if best >= full * (1 - 1e-9):
         # No reading below ε0 is cheaper: a window opens only when ε0 itself is within the budget.
         assert window(COST, curve, budget=full * 0.99).reason == "budget"
@@ -88,7 +88,7 @@ def test_budgets_outside():
 
 
 def test_nothing_is_saved_where_the_loss_is_always_epsilon0():
-    found = cheapest(COST, CURVES["discrete, two-sided"])
+    found = cheapest_reading(COST, CURVES["discrete, two-sided"])
     assert found.saving == 0 and found.epsilon == 1 and found.confidence == 1
 
 

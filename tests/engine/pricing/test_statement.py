@@ -16,8 +16,8 @@ from engine.pricing.posterior import posterior
 from engine.pricing.price import Price
 from engine.pricing.statement import (
     at_risk,
-    exceeding,
     exceeding_by_a_tenth,
+    excess_probability,
     price_statement,
     privacy_statement,
 )
@@ -63,7 +63,7 @@ def test_what_a_theorem_alone_bounds_says_how_often_a_tenth_is_exceeded() -> Non
     """Here the probability of any excess is not known: it would be said to be 1 in 1."""
     one = method("datasets.latent")
     promise = one(plans(one)[0].request).cost
-    assert promise.loss is not None and exceeding(promise.loss) == 1
+    assert promise.loss is not None and excess_probability(promise.loss) == 1
     sentence = privacy_statement(promise)["sentence"]
     assert sentence["id"] == "statement.add_remove.person_theorem"
     delta = float(promise.loss.delta) * (1 + math.exp(float(promise.loss.epsilon)))

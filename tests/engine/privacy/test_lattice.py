@@ -9,7 +9,7 @@ import pytest
 
 from engine.analyses.catalogue import analysis, ask
 from engine.pricing.cost import Cost
-from engine.pricing.reading import cheapest, exact_curve
+from engine.pricing.reading import cheapest_reading, exact_curve
 from engine.pricing.statement import privacy_statement
 from engine.pricing.window import window
 from engine.privacy.at_risk.composition import compose
@@ -72,7 +72,7 @@ def test_price_and_window(size, epsilon0):
     full = COST.at(float(epsilon0))
     for two_sided, shares in ((False, one), (True, two)):
         curve = exact_curve(loss, two_sided=two_sided)
-        reading = cheapest(COST, curve)
+        reading = cheapest_reading(COST, curve)
         paid = [s * COST.at(float(x)) + (1 - s) * full for x, s in zip(levels, shares, strict=True)]
         least = min(paid)
         assert reading.budget == pytest.approx(min(least, full), rel=1e-12)
@@ -172,7 +172,7 @@ def test_a_common_lattice_of_several_releases():
     # Three fair steps of one seventh: the sum is ±3/7 or ±1/7.
     p = 1 / (1 + math.exp(-1 / 7))
     assert curve.stairs.shares == pytest.approx([1 - p**3 - 3 * p**2 * (1 - p), *[1 - p**3] * 2], rel=1e-12)
-    assert cheapest(COST, curve).epsilon in (0.0, 1 / 7)
+    assert cheapest_reading(COST, curve).epsilon in (0.0, 1 / 7)
 
 
 @pytest.mark.parametrize("scale", [Fraction(7, 3), Fraction(799), Fraction(801), Fraction(5000, 3)])

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from engine.methods.protocol import DictionaryEntry, TableArtefact
-from engine.release.bundle import dictionary_json, harmless, write_artefact
+from engine.release.bundle import dictionary_json, escape_formula, write_artefact
 from engine.table.missing_words import MISSING_WORDS
 from engine.views import Text
 
@@ -60,13 +60,13 @@ PLAIN = (
 
 @pytest.mark.parametrize("cell", FORMULAS)
 def test_what_begins_a_formula_is_text(cell: str) -> None:
-    assert harmless(cell) == f"'{cell}"
-    assert harmless(harmless(cell)) == f"'{cell}"
+    assert escape_formula(cell) == f"'{cell}"
+    assert escape_formula(escape_formula(cell)) == f"'{cell}"
 
 
 @pytest.mark.parametrize("cell", PLAIN)
 def test_what_begins_none_stays_as_it_is(cell: str) -> None:
-    assert harmless(cell) == cell
+    assert escape_formula(cell) == cell
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_what_begins_none_stays_as_it_is(cell: str) -> None:
     ],
 )
 def test_no_part_begins_a_formula_where_a_semicolon_parts_cells(cell: str, told: str) -> None:
-    assert harmless(cell) == told
-    assert harmless(told) == told
+    assert escape_formula(cell) == told
+    assert escape_formula(told) == told
 
 
 def test_no_cell_and_no_heading_of_a_released_table_begins_a_formula(tmp_path) -> None:

@@ -19,7 +19,7 @@ from engine.privacy import keys
 from engine.release import earlier as earlier_module
 from engine.release import seconded
 from engine.release.charge import NEW_HOLDING
-from engine.release.earlier import EARLIER_MISSING, OTHER_PEOPLE, missing, told_of
+from engine.release.earlier import EARLIER_MISSING, OTHER_PEOPLE, missing_releases, read_told
 from engine.release.plan import Plan
 from engine.release.reasons import KNOWN
 from engine.release.run import prepare, run
@@ -70,14 +70,14 @@ def _triggers():
 
 
 def _chain_again(db, entry):
-    from engine.ledger.journal import BEFORE_FIRST, canonical, hash_row
+    from engine.ledger.journal import BEFORE_FIRST, hash_row, write_canonical
 
     previous = BEFORE_FIRST
     for sequence, text in db.execute("SELECT sequence, event FROM journal ORDER BY sequence").fetchall():
         event = json.loads(text)
         if event.get("row") == entry:
             event["changes"].pop("told", None)
-        text = canonical(event)
+        text = write_canonical(event)
         digest = hash_row(previous, text)
         db.execute(
             "UPDATE journal SET previous = ?, event = ?, hash = ? WHERE sequence = ?",
@@ -160,7 +160,7 @@ def test_a_reason_is_kept_in_ledger_and_evidence_and_printed(tmp_path, ledger):
     why = "The folder was lost in the fire of March."
     decision = {"decision": EARLIER_MISSING, "reason": why}
     plan = replace(planned(tmp_path, MORE, "two"), decisions=(decision,))
-    assert missing(plan, ledger, places=(tmp_path,))["count"] == 1
+    assert missing_releases(plan, ledger, places=(tmp_path,))["count"] == 1
     second = run(plan, out=tmp_path / "two", ledger=ledger, base=tmp_path)
     event = next(one for one in ledger.journal() if one["kind"] == "decision")
     assert event["details"] == {
@@ -230,7 +230,7 @@ def test_a_killed_run_whose_bundle_is_whole_is_compared_too(tmp_path, ledger, mo
 def test_what_is_kept_is_what_left_and_nothing_else(tmp_path, ledger):
     first = made(tmp_path, COUNTS, "one", tmp_path / "one", ledger)
     told = json.loads(ledger.told(first.entry))
-    assert told_of(first.folder) == ledger.told(first.entry)
+    assert read_told(first.folder) == ledger.told(first.entry)
     release = first.folder / "release"
     assert told["files"] == {"counts.csv": (release / "counts.csv").read_text()}
     decided = json.loads((release / "evidence.json").read_text())["decided"]
@@ -255,7 +255,7 @@ def test_of_conditions_values_are_kept_that_were_declared_and_no_other_cell(tmp_
     kept = json.loads(ledger.told(first.entry))["conditions"]
     assert kept == [{**steps[0], "values": ["Male"]}, {"column": "encounter_id"}]
     shutil.rmtree(first.folder / "internal")
-    assert json.loads(told_of(first.folder))["conditions"] == [
+    assert json.loads(read_told(first.folder))["conditions"] == [
         {"column": "gender"},
         {"column": "encounter_id"},
     ]

@@ -18,7 +18,7 @@ import pytest
 from engine.ledger import Ledger, entries
 from engine.methods.protocol import Budget
 from engine.release.verify import verify
-from engine.release.working import PREFIX, name_for, sweep, working
+from engine.release.working import PREFIX, make_working_folder, name_for, sweep
 from tests.engine.adversarial.requests import ROWS, plan_for, table
 
 ROOT = Path(__file__).parents[3]
@@ -125,7 +125,7 @@ def test_what_another_computer_works_in_is_left_alone(
         folder=str(folder),
         **terms,
     )
-    with working(folder):
+    with make_working_folder(folder):
         assert sweep(ledger) == 0 and folder.is_dir()  # this process is alive
         monkeypatch.setattr(entries, "is_running", lambda process: False)
         (folder / "computer").write_text("another")

@@ -214,14 +214,14 @@ def test_most_people_of_a_sparse_range_are_no_coincidence(small: Any) -> None:
 
 def test_the_chance_bounds_what_happens(ledger: Ledger) -> None:
     """Registers with random numbers, 400 times: no value is reached more often than it says."""
-    from engine.ledger.people import among, chance, digests
+    from engine.ledger.people import among, chance_of_coincidence, digests
 
     found = []
     for _ in range(400):
         one, two = (
             digests(bytes(32), GENERATOR.choice(90_000, 900, replace=False).astype(str)) for _ in "ab"
         )
-        found.append(chance(one, two, one[among(one, two)]))
+        found.append(chance_of_coincidence(one, two, one[among(one, two)]))
     for level in (0.5, 0.1, 0.01):
         # 400 draws: four standard deviations above the level.
         assert np.mean(np.array(found) <= level) <= level + 4 * np.sqrt(level / 400)

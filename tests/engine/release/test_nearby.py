@@ -12,7 +12,7 @@ from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger, remembered
 from engine.release import nearby
-from engine.release.nearby import PUT_BACK, bundles, forgotten
+from engine.release.nearby import PUT_BACK, find_bundles, forgotten
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +125,7 @@ def test_the_work_is_bounded(folder, ledger, monkeypatch):
         (part / "SHA256SUMS").write_text(str(number))
         (part / "evidence.json").write_text("{" + " " * 1000)
     monkeypatch.setattr(nearby, "MOST_BUNDLES", 10)
-    assert len(list(bundles((folder, folder)))) == 10
+    assert len(list(find_bundles((folder, folder)))) == 10
     monkeypatch.setattr(nearby, "MOST_READ", 2500)
     read = []
     real = nearby._evidence

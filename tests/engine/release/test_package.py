@@ -142,7 +142,7 @@ def odd_release(tmp_path: Path, values: list[str]) -> Path:
         {"name": "n_within_95", "kind": "integer", "meaning": "The margin."},
     ]
     tree |= {"artefacts": [line], "dictionary": [{"file": "table.csv", "columns": columns}]}
-    for name, content in package.written(read_public(tree)).items():
+    for name, content in package.package_files(read_public(tree)).items():
         (tmp_path / name).write_bytes(content)
     frame = pd.DataFrame({"a": values, "n": range(len(values)), "n_within_95": 1})
     (tmp_path / "table.csv").write_bytes(bundle._csv(frame))
@@ -157,7 +157,7 @@ def test_a_category_that_reads_as_missing_survives(tmp_path):
     assert pd.read_csv(folder / "table.csv")["a"].isna().sum() == 5  # what a plain reader loses
     frame = loaded(folder, "table.csv")
     assert frame["a"].isna().sum() == 0
-    assert list(frame["a"].cat.categories) == [bundle.harmless(one) for one in ODD]
+    assert list(frame["a"].cat.categories) == [bundle.escape_formula(one) for one in ODD]
     assert frame["a"].cat.ordered
     assert list(frame["n_weak"]) == [number <= 1 for number in range(len(ODD))]
     assert frame.attrs["margins"] == {"n": "n_within_95"} and frame.attrs["units"] == {"n": "people"}
@@ -169,7 +169,7 @@ def test_the_script_of_r_has_the_same_levels(tmp_path):
     (levels,) = re.findall(r'"a" = list\(c\((.*)\), TRUE\)', script)
     read = re.findall(r'"((?:[^"\\]|\\.)*)"', levels)
     known = [re.sub(r"\\u([0-9a-f]{4})", lambda found: chr(int(found[1], 16)), one) for one in read]
-    assert [re.sub(r"\\(.)", r"\1", one) for one in known] == [bundle.harmless(one) for one in ODD]
+    assert [re.sub(r"\\(.)", r"\1", one) for one in known] == [bundle.escape_formula(one) for one in ODD]
     assert script.count("(") == script.count(")") and 'na.strings = ""' in script
     assert 'margins = list("n" = "n_within_95")' in script
 
@@ -219,7 +219,7 @@ def test_the_script_runs_alone(tmp_path):
 @pytest.mark.parametrize("method_id", FEW)
 def test_they_are_made_again_to_the_byte(method_id):
     for folder in releases(method_id):
-        again = package.written(read_public(evidence_of(folder)))
+        again = package.package_files(read_public(evidence_of(folder)))
         assert again.keys() == (bundle.READERS - {bundle.MODEL_CARD, bundle.MODEL_CARD_PDF}) & {
             path.name for path in folder.iterdir()
         }

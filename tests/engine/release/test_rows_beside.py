@@ -12,7 +12,7 @@ from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
-from engine.release.earlier import shows_rows, told_of
+from engine.release.earlier import read_told, shows_rows
 from engine.release.rows_beside import ROWS_BESIDE, beside
 from engine.release.run import run
 from engine.table.schema import Column, Domain, Kind, Origin, Role
@@ -106,7 +106,7 @@ def test_rows_of_which_nothing_is_known_are_found_in_their_folder_or_asked_about
     first = released(tmp_path, ledger, "rows", "one", frame, ("readmitted",))
     forget(ledger)
     released(tmp_path, ledger, "table", "two", frame)  # its folder lies beside
-    assert ledger.told(first.entry) == told_of(first.folder)
+    assert ledger.told(first.entry) == read_told(first.folder)
 
 
 def test_what_is_made_at_the_same_moment_or_was_killed_is_asked_about(tmp_path, ledger, monkeypatch):
@@ -125,7 +125,7 @@ def test_features_count_as_the_columns_that_they_are_made_of():
     """They have names of their own, and a table after them is asked about as one before them is."""
     ((plan, folder),) = ran(method("datasets.features"))
     made_of = {*plan.parameters["columns"], plan.parameters["utility"], plan.parameters["hidden"]}
-    kept = json.loads(told_of(folder))
+    kept = json.loads(read_told(folder))
     named = {one for one in kept["parameters"]["columns"] if not one.startswith("feature_")}
     assert kept["files"] == {} and named == made_of
 

@@ -52,7 +52,7 @@ def tried_out(path: Path) -> set[str]:
     guesses = {key, key[:32], key[-32:], *(content[place : place + 32] for place in at)}
     found = set()
     for guess in guesses:
-        of = people.of_each(guess, pa.chunked_array([NUMBERS]))
+        of = people.digest_of_each(guess, pa.chunked_array([NUMBERS]))
         found |= {number for number, one in zip(NUMBERS, of, strict=True) if one in kept}
     return found
 
@@ -60,7 +60,7 @@ def tried_out(path: Path) -> set[str]:
 def test_the_file_alone_tells_who_is_in_a_table_until_its_key_is_locked(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     ledger = known(path)
-    before = people_key.stored(sqlite3.connect(path))
+    before = people_key.read_stored_key(sqlite3.connect(path))
     assert tried_out(path) == set(NUMBERS[::7]), "the attack works where nothing is locked"
     sealer = sealing.set_up(ledger, WORDS, lambda code: None)
     ledger.lock_people(sealer.people)
@@ -77,7 +77,7 @@ def test_the_file_of_an_older_format_beside_it_has_no_open_key_either(commit: in
     earlier = Path(__file__).parents[1] / "ledger" / "earlier" / f"commit-{commit}.sqlite.gz"
     path.write_bytes(gzip.decompress(earlier.read_bytes()))
     ledger = Ledger(path)
-    key = people_key.stored(sqlite3.connect(path))
+    key = people_key.read_stored_key(sqlite3.connect(path))
     assert sum(key in one.read_bytes() for one in tmp_path.glob("*.sqlite")) == 2
     ledger.lock_people(sealing.set_up(ledger, WORDS, lambda code: None).people)
     assert not [one.name for one in tmp_path.rglob("*") if one.is_file() and key in one.read_bytes()]
@@ -123,13 +123,13 @@ def test_a_key_that_was_put_in_its_place_is_refused(what: str, tmp_path: Path) -
     ledger = known(path)
     sealer = sealing.set_up(ledger, WORDS, lambda code: None)
     ledger.lock_people(sealer.people)
-    others = people_key.stored(sqlite3.connect(other.path))
+    others = people_key.read_stored_key(sqlite3.connect(other.path))
     other.lock_people(sealer.people)  # the same lock over the key of another ledger
-    locked = people_key.stored(sqlite3.connect(path))
+    locked = people_key.read_stored_key(sqlite3.connect(path))
     put = {
         "flipped": locked[:-1] + bytes([locked[-1] ^ 1]),
         "cut": locked[:-20],
-        "of_another": people_key.stored(sqlite3.connect(other.path)),
+        "of_another": people_key.read_stored_key(sqlite3.connect(other.path)),
         "none": b"",
         "open_of_another": others,
     }[what]

@@ -274,7 +274,7 @@ class Site:
 
     @property
     def spent(self) -> Fraction:
-        return self.ledger.status(self.holding.id, charge.composer(self.holding)).epsilon_spent
+        return self.ledger.status(self.holding.id, charge.make_composer(self.holding)).epsilon_spent
 
     def share(self, study: bytes, out: str, noise: Noise | None = None) -> bytes:
         plan = studies.plan_of_site(study, self.name, self.plan)
@@ -335,7 +335,7 @@ def test_a_study_from_cards_to_a_verified_result(
     assert told["within_95"][0] > check(sites[0].plan, base=sites[0].folder).forecast.errors[0].limit
     assert [one.spent for one in sites[:2]] == 2 * [Fraction(1, 2)]
     (holding,) = ledger.holdings()
-    assert ledger.status(holding.id, charge.composer(holding)).epsilon_spent == 0
+    assert ledger.status(holding.id, charge.make_composer(holding)).epsilon_spent == 0
 
 
 def test_share_and_result_call_those_who_are_protected_as_the_study_does(tmp_path: Path) -> None:

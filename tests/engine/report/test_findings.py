@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.report.drawing import PLOTTED
-from engine.report.findings import alternative, finding
+from engine.report.findings import describe_view, find_sentence
 from engine.report.words import word
 from engine.views import (
     HIDDEN,
@@ -27,7 +27,7 @@ from engine.views import (
 
 
 def said(view) -> str:
-    found = finding(view)
+    found = find_sentence(view)
     assert found is not None
     return word(found, "en").replace("\u00a0", " ")
 
@@ -62,7 +62,7 @@ def test_bars_without_margins_tell_both_ends():
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf")])
 def test_a_number_that_is_none_is_no_finding(odd):
-    assert finding(BarsView("t", ("a",), (odd,), "n")) is None
+    assert find_sentence(BarsView("t", ("a",), (odd,), "n")) is None
     assert said(BarsView("t", ("a", "b"), (odd, 2.0), "n")) == "b: 2."
 
 
@@ -82,7 +82,7 @@ def test_tables_with_margins_count_what_is_clear_of_zero():
     headings = ("g", "n", Text("statistics.headings.within_95"))
     rows = (("a", 50, 6), ("b", weak(3), 6), ("c", -9, 6))
     assert said(TableView("t", headings, rows)) == "2 of 3 numbers are clear of zero."
-    assert finding(TableView("t", ("g", "n"), (("a", 1),))) is None
+    assert find_sentence(TableView("t", ("g", "n"), (("a", 1),))) is None
 
 
 def test_other_kinds_name_what_is_highest():
@@ -93,16 +93,16 @@ def test_other_kinds_name_what_is_highest():
     assert said(HeatmapView("t", ("a",), ("b", "c"), ((None, 2.0),))) == "Highest: a, c: 2."
     assert said(MatrixView("t", ("a", "b"), ((1.0, 2.0), (3.0, 4.0)))) == "Highest: b, b: 4."
     assert said(GraphView("t", ("a", "b"), ((0, 1, -2.0),))) == "1 line; the strongest leads from a to b."
-    assert finding(CurveView("t", "x", "y", ())) is None
-    assert finding(NumberView("t", 4, Text("report.numbers.count"))) is None
+    assert find_sentence(CurveView("t", "x", "y", ())) is None
+    assert find_sentence(NumberView("t", 4, Text("report.numbers.count"))) is None
 
 
 def test_every_drawing_of_a_release_is_told_with_its_finding(sample):
     drawn = [view for view in sample.every_kind if view.kind in PLOTTED]
     assert {view.kind for view in drawn} == set(PLOTTED)
     for view in drawn:
-        found = finding(view)
-        assert found is not None and word(found, "en") in alternative(view, "en"), view.kind
+        found = find_sentence(view)
+        assert found is not None and word(found, "en") in describe_view(view, "en"), view.kind
 
 
 def test_a_count_below_zero_is_clear_of_nothing():

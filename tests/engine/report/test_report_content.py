@@ -14,7 +14,7 @@ from engine.evidence import InternalEvidence
 from engine.methods import catalogue
 from engine.methods.protocol import Budget, Expected
 from engine.pricing.price import Price
-from engine.pricing.statement import exceeding, price_statement, privacy_statement
+from engine.pricing.statement import excess_probability, price_statement, privacy_statement
 from engine.privacy.mechanisms.discrete_gaussian import DiscreteGaussian
 from engine.privacy.promise import Loss, Neighbours, Promise, Status, Unit, promise_kind, promise_kinds
 from engine.release import examples
@@ -457,14 +457,14 @@ def test_how_often_the_factor_is_exceeded_is_computed_and_never_taken_for_delta(
     """Continuous noise of this ratio exceeds ε with 4.92e-6 and 2ε, for a value, with 8.16e-6."""
     promise = gaussian()
     assert promise.loss is not None
-    found = exceeding(promise.loss)
+    found = excess_probability(promise.loss)
     assert 8.1e-6 < found < 1e-5
     evidence = replace(sample.public, promise=promise, statement=privacy_statement(promise))
     text = html.render(content.external(evidence), evidence=b"{}").decode().replace("\u00a0", " ")
     assert f"at most 1 in {texts.inverse(found)} for this release" in text
     assert "δ = 0.000001" in text
     assert "nothing is promised" not in text
-    assert exceeding(sample.public.promise.loss) == 0
+    assert excess_probability(sample.public.promise.loss) == 0
 
 
 def test_upper_bounds_are_rounded_up(public_words):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.ascending import make_ascending_groups
 from engine.methods.datasets.recoding import Ladder, Members
 from engine.risk.downcoding import _parts, downcoding
 from engine.table.hierarchies import Hierarchy
@@ -23,7 +23,7 @@ def released_rows(seed, k):
     """Return the rows as they leave and as they were."""
     table, person = drawn(seed)
     codes, members, ladders, number = prepared(table, person)
-    found = ascending(codes, members, ladders, k=k)
+    found = make_ascending_groups(codes, members, ladders, k=k)
     if found is None:
         return None
     steps = found.steps[:, found.group[number]]
@@ -64,7 +64,7 @@ def release_of(values):
     own = ladder.place(list(values))
     kept = np.unique(own)
     members = Members(np.searchsorted(kept, own), np.arange(len(own)))
-    found = ascending(codes[kept], members, [ladder], k=2)
+    found = make_ascending_groups(codes[kept], members, [ladder], k=2)
     steps = found.steps[0][found.group[members.combination]]
     return tuple(sorted(TREE.at([value], step)[0] for value, step in zip(values, steps, strict=True)))
 

@@ -13,7 +13,16 @@ from engine.analyses.trajectories import crowd_of
 from engine.errors import InputRefused
 from engine.methods.datasets.seeds.crowds import weigh_crowd
 from engine.methods.protocol import MAIN
-from engine.risk.trajectories import Coins, World, drawn, kept, learn_world, likeliest, logs_of, possible
+from engine.risk.trajectories import (
+    Coins,
+    World,
+    draw_trace,
+    kept,
+    learn_world,
+    likeliest,
+    logs_of,
+    possible_places,
+)
 from engine.table.table import Table
 from tests.engine.risk.test_communities import SCHEMA, log
 
@@ -27,7 +36,7 @@ def small(seed: int, n: int = 6) -> tuple[World, np.ndarray, np.ndarray, np.rand
     moves, start = chance.dirichlet(np.ones(PLACES), PLACES), chance.dirichlet(np.ones(PLACES))
     world = World(start, moves, chance.integers(2, size=PLACES))
     seeds = chance.integers(PLACES, size=(n, TIMES))
-    return world, possible(world, seeds, Coins.toss(1, TIMES, PLACES, chance)), seeds, chance
+    return world, possible_places(world, seeds, Coins.toss(1, TIMES, PLACES, chance)), seeds, chance
 
 
 def by_hand(world: World, where: np.ndarray) -> np.ndarray:
@@ -49,7 +58,7 @@ def test_the_probability_of_every_trace_is_that_of_the_chain_within_what_is_poss
 
 def test_traces_are_drawn_with_that_probability() -> None:
     world, where, _, chance = small(3)
-    made = drawn(world, np.repeat(where[:1], 20_000, axis=0), chance)
+    made = draw_trace(world, np.repeat(where[:1], 20_000, axis=0), chance)
     counts = np.bincount(made @ PLACES ** np.arange(TIMES)[::-1], minlength=len(EVERY)) / 20_000
     assert np.abs(counts - by_hand(world, where[0])).sum() / 2 < 0.03  # about .01 by chance
     assert (counts[by_hand(world, where[0]) == 0] == 0).all()
@@ -60,12 +69,12 @@ def test_coins_leave_places_of_the_class_and_never_the_real_one_at_its_time_but_
     seeds = np.array([[0, 0, 2]])
     never = np.zeros((1, 2, 4), dtype=bool)
     coins = Coins(np.array([[True, True, True, False]]), np.ones((1, 3), dtype=bool), ((never, never),))
-    found = possible(world, seeds, coins)[0]
+    found = possible_places(world, seeds, coins)[0]
     assert found[:2].tolist() == [[False, True, False, False]] * 2, "of its class, without itself"
     assert found[2].all(), "all places, where nothing is left"
     earlier = never.copy()
     earlier[0, 1, 1] = True  # at the last time, place 1 of the time before
-    merged = possible(world, seeds, Coins(coins.kept, coins.removed, ((earlier, never),)))[0]
+    merged = possible_places(world, seeds, Coins(coins.kept, coins.removed, ((earlier, never),)))[0]
     assert merged[2].tolist() == [False, True, False, False]
 
 
@@ -74,8 +83,10 @@ def test_what_is_possible_follows_from_the_seed_and_the_coins_alone() -> None:
     chance = np.random.default_rng(5)
     world, _, seeds, _ = small(5)
     coins = Coins.toss(1, TIMES, PLACES, chance)
-    together = possible(world, seeds, coins)
-    assert all((possible(world, seeds[[one]], coins)[0] == together[one]).all() for one in range(len(seeds)))
+    together = possible_places(world, seeds, coins)
+    assert all(
+        (possible_places(world, seeds[[one]], coins)[0] == together[one]).all() for one in range(len(seeds))
+    )
 
 
 def test_crowds_of_seeds_by_hand() -> None:
@@ -118,7 +129,7 @@ def test_places_of_one_kind_are_found_and_what_is_kept_of_traces() -> None:
     assert len(pairs) == 3, "the same classes, under other numbers"
     seeds = traces[200:]
     coins = Coins.toss(len(seeds), 6, 12, chance)
-    made = drawn(world, possible(world, seeds, coins), chance)
+    made = draw_trace(world, possible_places(world, seeds, coins), chance)
     even = chance.integers(12, size=seeds.shape)
     assert (world.classes[made] == world.classes[seeds]).mean() > 0.5 > (made == seeds).mean()
     assert kept(seeds, made, 12).moves < kept(seeds, even, 12).moves - 0.1

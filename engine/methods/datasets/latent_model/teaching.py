@@ -77,11 +77,13 @@ class Teaching:
         found = self.source.learnt(codes, noise, progress=progress.part(0.0, 0.5))
         columns = len(self.source.sizes)
         rows = found.model(fewest=columns, most=columns).alone(ROWS, noise)[:, np.argsort(found.order)]
-        made = taught(rows, self.source.sizes, self.dimensions, noise, progress=progress.part(0.5, 1.0))
+        made = teach_autoencoder(
+            rows, self.source.sizes, self.dimensions, noise, progress=progress.part(0.5, 1.0)
+        )
         return replace(made, relations=found.relations)
 
 
-def taught(
+def teach_autoencoder(
     rows: Codes, sizes: tuple[int, ...], dimensions: int, noise: Noise, *, progress: Progress = SILENT
 ) -> Autoencoder:
     """Return the autoencoder of rows that nobody has.

@@ -83,7 +83,7 @@ def declared_values(column: Column) -> tuple[str, ...] | None:
         return None
 
 
-def identifying(column: Column) -> bool:
+def is_identifying(column: Column) -> bool:
     """Say whether somebody could be known by a column."""
     return column.role in (Role.IDENTIFYING, Role.TIME, Role.PLACE)
 
@@ -127,7 +127,7 @@ class Working:
 
     def identifying(self) -> list[str]:
         """Return the columns that leave by which somebody could be known."""
-        return [name for name, column in self.columns.items() if identifying(column)]
+        return [name for name, column in self.columns.items() if is_identifying(column)]
 
     # --- columns --------------------------------------------------------------------------------------
 

@@ -91,13 +91,13 @@ class Told:
         return {cell: float(number) for cell, number, is_hidden in pairs if not is_hidden}
 
 
-def nobody(_: _Cell) -> int:
+def count_nobody(_: _Cell) -> int:
     """Count nobody: where it is not known who is in one table alone."""
     return 0
 
 
 def exposed_cells(
-    new: Told, old: Told, strangers: Strangers = nobody, *, same_rows: bool = False
+    new: Told, old: Told, strangers: Strangers = count_nobody, *, same_rows: bool = False
 ) -> list[str]:
     """Name the cells that become too small to be printed by what the other table says.
 
@@ -143,7 +143,7 @@ def exposed_cells(
     of the same rows, over the columns of the conditions too. What one of them counts of a cell of the other,
     and what it does not, may be no small group either.
     """
-    if strangers is nobody and (new.conditions or old.conditions):
+    if strangers is count_nobody and (new.conditions or old.conditions):
         chosen = _join_chosen(new, old)
         if chosen is None and same_rows:
             raise NotComparable  # a column reads otherwise
@@ -246,7 +246,7 @@ def _is_closer(pairs: Floats, slack: int) -> bool:
     return bool(chi2.sf(-2 * np.log(chances).sum(), 2 * len(pairs)) < CLOSER)
 
 
-def alike(new: Told, old: Told) -> bool:
+def look_alike(new: Told, old: Told) -> bool:
     """Say whether two tables of sums look like the same amounts under two names."""
     numbers, before = new.numbers, old.numbers
     common = [cell for cell in numbers if cell in before and numbers[cell]]

@@ -39,7 +39,7 @@ class Rules:
         return 0 if self.zeros else 1
 
 
-def small(people: Integers, rules: Rules) -> Mask:
+def is_small(people: Integers, rules: Rules) -> Mask:
     """Say which cells hold too few people."""
     return (people < rules.threshold) & (people >= rules.least)
 
@@ -67,7 +67,7 @@ def count_task(additive: Additive, found: Contributions, printed: Mask, rules: R
     counts, people = found.values, found.people
     values = counts.astype(np.float64)
     everyone = additive.summed.all(axis=1)
-    hides = np.flatnonzero(small(people, rules) & printed)
+    hides = np.flatnonzero(is_small(people, rules) & printed)
     wanted = []
     for cell in hides.tolist():
         wanted.append(Requirement(cell, 1, float(rules.threshold - people[cell])))
@@ -78,7 +78,7 @@ def count_task(additive: Additive, found: Contributions, printed: Mask, rules: R
         values=values,
         least=np.where(printed, float(rules.least), 0.0),
         most=np.full(additive.size, 2.0 * values.max(initial=0) + rules.threshold),
-        fixed=printed & ((counts < rules.least) | (everyone & ~small(people, rules))),
+        fixed=printed & ((counts < rules.least) | (everyone & ~is_small(people, rules))),
         free=~printed,
         weights=weights(values, by_people=rules.by_people),
         requirements=tuple(wanted),

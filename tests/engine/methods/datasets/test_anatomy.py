@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import InputRefused
 from engine.methods.catalogue import method
-from engine.methods.datasets.anatomy import attack_by_definetti, buckets
+from engine.methods.datasets.anatomy import attack_by_definetti, put_in_buckets
 from engine.methods.protocol import Context
 from engine.privacy.noise import Noise, ordinary_generator
 from engine.table.schema import Column, Kind, Role, Schema
@@ -53,7 +53,7 @@ def test_no_value_stands_twice_and_nobody_is_left(seed):
     count = chance.integers(1, 12, chance.integers(2, 9))
     value = chance.permutation(np.repeat(np.arange(len(count)), count))
     for l_values in range(2, 6):
-        found = buckets(value, l_values=l_values, chance=chance)
+        found = put_in_buckets(value, l_values=l_values, chance=chance)
         if count.max() * l_values > count.sum():
             assert found is None
             continue
@@ -92,7 +92,7 @@ def test_the_attack_reads_only_what_is_released():
     """Whose value is whose inside a bucket changes the share that is right, never the guess."""
     chance = np.random.default_rng(1)
     value = chance.integers(0, 5, 400)
-    bucket = buckets(value, l_values=3, chance=chance)
+    bucket = put_in_buckets(value, l_values=3, chance=chance)
     column = chance.integers(0, 9, 400)
     swapped = value.copy()
     for one in set(bucket):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.ascending import make_ascending_groups
 from engine.methods.datasets.attacks import given_away, refinement
 from engine.methods.datasets.conditions import Condition, distinct
 from engine.methods.datasets.full_domain import Lattice, search
@@ -23,7 +23,7 @@ def grouped(seed):
     table, person = drawn(seed)
     codes, members, ladders, number = prepared(table, person)
     grouping = Grouping(pd.DataFrame(), (), (), tuple(ladders), codes, number, members)
-    return table, grouping, ascending(codes, members, ladders, k=2)
+    return table, grouping, make_ascending_groups(codes, members, ladders, k=2)
 
 
 def slowly(table, ladders, number, found, ill):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.ascending import make_ascending_groups
 from engine.methods.datasets.conditions import Condition, alike, close, distinct, entropy, recursive
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.losses import Loss
@@ -179,7 +179,7 @@ def test_groups_fulfil_a_condition_and_nobody_is_left_out(name, seed):
     codes, members, ladders, number = prepared(table, person)
     column, demand, holds = CASES[name]
     encoded = encode_column(pd.Series(ill), column)
-    found = ascending(
+    found = make_ascending_groups(
         codes, members, ladders, k=2, conditions=[Condition.of(number, encoded, [demand(encoded)])]
     )
     everybody = shares(ill)
@@ -234,6 +234,6 @@ def test_the_column_that_counts_more_keeps_its_detail(weights, kept, loss):
     assert found.steps == kept
     if loss is Loss.CERTAINTY:
         assert found.loss == pytest.approx(1 / 6)
-        assert ascending(codes, Members(np.arange(4), np.arange(4)), ladders, k=2).loss == pytest.approx(
-            1 / 6
-        )
+        assert make_ascending_groups(
+            codes, Members(np.arange(4), np.arange(4)), ladders, k=2
+        ).loss == pytest.approx(1 / 6)

@@ -428,7 +428,7 @@ def test_a_network_that_rows_of_people_teach_is_found():
 
     def by_rows(one, codes, noise, **options):
         found = honest(one, codes, noise, **options)
-        return teaching.taught(codes.T, found.sizes, one.dimensions, noise)
+        return teaching.teach_autoencoder(codes.T, found.sizes, one.dimensions, noise)
 
     with patch.object(teaching.Teaching, "learnt", by_rows), pytest.raises(CheckFailed):
         shares(subject)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from engine.methods.datasets import recoding, rollup
-from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.ascending import make_ascending_groups
 from engine.methods.datasets.conditions import Condition
 from engine.methods.datasets.full_domain import Lattice, search
 from engine.methods.datasets.losses import Loss
@@ -169,7 +169,7 @@ def test_groups_are_those_of_the_rows(seed, held, bits, monkeypatch):
 def test_every_group_is_large_and_nobody_is_left_out(seed, k):
     table, person = drawn(seed)
     distinct, members, ladders, number = prepared(table, person)
-    found = ascending(distinct, members, ladders, k=k)
+    found = make_ascending_groups(distinct, members, ladders, k=k)
     if members.people < k:
         assert found is None
         return
@@ -190,7 +190,7 @@ def test_people_are_counted_and_not_rows():
     ladder = Ladder.of(["1", "2", "3"], Hierarchy())
     codes = np.array([[0], [1], [2]])
     assert search(Lattice(codes, members, [ladder], k=2)) is None
-    assert ascending(codes, members, [ladder], k=2) is None
+    assert make_ascending_groups(codes, members, [ladder], k=2) is None
     assert members.sizes(np.array([0, 0, 0])).tolist() == [1]
 
 
@@ -199,7 +199,7 @@ def test_nothing_is_changed_where_everybody_agrees():
     members = Members(np.zeros(9, int), np.arange(9))
     found = search(Lattice(np.array([[0]]), members, [ladder], k=9))
     assert found.steps == (0,) and found.loss == 0
-    assert ascending(np.array([[0]]), members, [ladder], k=9).steps.tolist() == [[0]]
+    assert make_ascending_groups(np.array([[0]]), members, [ladder], k=9).steps.tolist() == [[0]]
 
 
 def test_a_search_that_runs_out_of_time_says_what_is_proven():

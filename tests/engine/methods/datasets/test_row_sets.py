@@ -14,7 +14,7 @@ from engine.evaluation.protocol import Private
 from engine.evaluation.risk_after import RiskAfter
 from engine.methods.catalogue import method
 from engine.methods.datasets import recoding, row_sets
-from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.ascending import make_ascending_groups
 from engine.methods.datasets.attacks import given_away
 from engine.methods.datasets.conditions import Condition, distinct
 from engine.methods.datasets.full_domain import Lattice, search
@@ -188,7 +188,7 @@ def test_groups_leave_nobody_out_and_everybody_shares_all_their_rows(name, seed)
     ill = illnesses(seed, len(person))
     codes, members, ladders, number = by_sets(table, person)
     asked, holds, _ = demanded(name, ill, number)
-    found = ascending(codes, members, ladders, k=3, conditions=asked)
+    found = make_ascending_groups(codes, members, ladders, k=3, conditions=asked)
     if found is None:
         assert len(set(person)) < 3 or not holds(ill, shares(ill))
         return

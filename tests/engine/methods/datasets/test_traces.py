@@ -11,9 +11,9 @@ import pytest
 
 from engine import texts
 from engine.methods.catalogue import method
-from engine.methods.datasets.traces import Chain, choose, draw, shrunk, tilted
+from engine.methods.datasets.traces import Chain, choose, draw, shrink_to_mean, tilt_chances
 from engine.methods.protocol import MAIN, Budget, Context
-from engine.methods.shared.histories import DAY, HOUR, projected
+from engine.methods.shared.histories import DAY, HOUR, project_table
 from engine.privacy.noise import Noise
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -110,7 +110,7 @@ def test_the_nearest_table_without_negatives_is_nearest() -> None:
     chance = np.random.default_rng(2)
     for _ in range(20):
         table = chance.normal(1, 3, (3, 4))
-        found = projected(table)
+        found = project_table(table)
         assert found.min() >= 0 and found.sum() == pytest.approx(max(table.sum(), 1))
         for _ in range(50):
             other = chance.dirichlet(np.ones(12)).reshape(3, 4) * found.sum()
@@ -120,12 +120,12 @@ def test_the_nearest_table_without_negatives_is_nearest() -> None:
 def test_ends_are_tilted_to_what_is_wanted() -> None:
     leaving, counts = np.array([0.5, 0.1, 0.9]), np.array([10.0, 80.0, 0.0])
     for wanted in (0.01, 0.3, 0.95):
-        assert counts @ tilted(leaving, counts, wanted) == pytest.approx(90 * wanted)
-    assert (tilted(leaving, counts, 1.0) == 1).all()
+        assert counts @ tilt_chances(leaving, counts, wanted) == pytest.approx(90 * wanted)
+    assert (tilt_chances(leaving, counts, 1.0) == 1).all()
 
 
 def test_rows_without_people_are_drawn_towards_all() -> None:
-    found = shrunk(np.array([[900.0, 100.0], [1.0, -2.0]]), 20.0)
+    found = shrink_to_mean(np.array([[900.0, 100.0], [1.0, -2.0]]), 20.0)
     assert found[0, 0] == pytest.approx(0.9, abs=0.01) and found[1, 0] == pytest.approx(0.9, abs=0.05)
     assert found.sum(axis=1) == pytest.approx([1, 1])
 

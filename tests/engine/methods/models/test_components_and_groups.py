@@ -11,7 +11,7 @@ import pytest
 
 from engine.methods.catalogue import method
 from engine.methods.models.components import project
-from engine.methods.models.k_means import PER_SIDE, RADIUS, SUMS, CentresPlan, _steps, fit, nearest
+from engine.methods.models.k_means import PER_SIDE, RADIUS, SUMS, CentresPlan, _steps, fit, nearest_groups
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared import division
 from engine.methods.shared.division import Division
@@ -213,7 +213,7 @@ def test_the_foreseen_error_of_a_share_is_that_of_releases(columns):
 
 def test_new_rows_are_sorted_to_the_nearest_centre():
     model = made(GROUPS, table())
-    groups = nearest(model, pd.DataFrame({"x": [1.0, -1.0, np.nan, 9.0], "y": [1.0, -1.0, 0.0, 9.0]}))
+    groups = nearest_groups(model, pd.DataFrame({"x": [1.0, -1.0, np.nan, 9.0], "y": [1.0, -1.0, 0.0, 9.0]}))
     assert groups[0] != groups[1] and groups[2] == -1 and groups[3] == groups[0]
 
 

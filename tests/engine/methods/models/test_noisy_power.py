@@ -14,7 +14,7 @@ from engine.analyses.noise_audit import NoiseAudit
 from engine.methods.catalogue import method
 from engine.methods.models import noisy_power
 from engine.methods.models.components import project
-from engine.methods.models.noisy_power import ROUNDS, PowerPlan, places, power
+from engine.methods.models.noisy_power import ROUNDS, PowerPlan, noisy_components, places
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared import division
@@ -114,7 +114,7 @@ def heard(given, runs=40):
             [np.r_[one, two] for one, two in zip(other.cells, last.cells, strict=True)],
         )
     return transcript(
-        lambda table, noise: power(lambda: [table], given, noise=noise),
+        lambda table, noise: noisy_components(lambda: [table], given, noise=noise),
         rows,
         other,
         module=division,
@@ -173,7 +173,7 @@ def test_the_parts_cost_no_more_than_the_whole(cap, replace_one):
 @pytest.mark.parametrize("n", [0, 1, 600])
 def test_what_is_drawn_is_what_is_declared_whatever_the_rows_are(n):
     given, noise = plan(), seeded_noise(3)
-    found = power(lambda: [rows_at_ends(600).where(np.arange(600) < n)], given, noise=noise)
+    found = noisy_components(lambda: [rows_at_ends(600).where(np.arange(600) < n)], given, noise=noise)
     assert noise.counted == given.division.events.drawn()
     assert np.isfinite(found.directions).all() and np.isfinite(found.variances).all()
 
@@ -182,8 +182,8 @@ def test_neither_order_nor_parts_of_the_rows_change_a_bit():
     rows, given = few_classes(3000), plan(widths=(60,) * 10)
     order = np.random.default_rng(0).permutation(3000)
     halves = [rows.where(order < 1400), rows.where(order >= 1400)]
-    one = power(lambda: [rows], given, noise=seeded_noise(1))
-    other = power(lambda: halves, given, noise=seeded_noise(1))
+    one = noisy_components(lambda: [rows], given, noise=seeded_noise(1))
+    other = noisy_components(lambda: halves, given, noise=seeded_noise(1))
     assert (one.directions == other.directions).all() and (one.variances == other.variances).all()
 
 
@@ -194,7 +194,9 @@ def test_with_little_noise_it_finds_the_components_and_their_variances():
     rows = few_classes()
     exact = covariance(rows)
     values = np.linalg.eigvalsh(exact)[::-1]
-    found = power(lambda: [rows], plan(epsilon=Fraction(10**4), widths=(60,) * 10), noise=seeded_noise(1))
+    found = noisy_components(
+        lambda: [rows], plan(epsilon=Fraction(10**4), widths=(60,) * 10), noise=seeded_noise(1)
+    )
     assert np.trace(found.directions @ exact @ found.directions.T) > 0.99 * values[:2].sum()
     assert found.variances == pytest.approx(values[:2], rel=0.05)
     assert found.total == pytest.approx(np.trace(exact), rel=0.02)
@@ -207,7 +209,7 @@ def test_with_noise_it_keeps_nearly_all_of_the_variance():
     exact = covariance(rows)
     best = np.linalg.eigvalsh(exact)[::-1][:2].sum()
     for seed in range(3):
-        found = power(lambda: [rows], plan(widths=(60,) * 10), noise=seeded_noise(seed))
+        found = noisy_components(lambda: [rows], plan(widths=(60,) * 10), noise=seeded_noise(seed))
         kept = np.trace(found.directions @ exact @ found.directions.T)
         assert kept > 0.9 * best
         assert found.variances.sum() == pytest.approx(kept, rel=0.1)
@@ -221,7 +223,7 @@ def test_thousands_of_empty_cells_make_no_differences_out_of_noise(seed):
     rows = points(numbers, [np.minimum(chance.geometric(0.2, 10_000), 4999)], widths)
     shares = np.bincount(rows.cells[0], minlength=5000) / 10_000
     whole = np.var(numbers / PER_SIDE, axis=0).sum() + 1 - shares @ shares
-    found = power(lambda: [rows], plan(widths=widths), noise=seeded_noise(seed))
+    found = noisy_components(lambda: [rows], plan(widths=widths), noise=seeded_noise(seed))
     assert found.total == pytest.approx(whole, rel=0.1)
 
 
@@ -229,7 +231,7 @@ def test_no_matrix_of_all_products_is_formed():
     """8,000 coordinates: their products alone would be 512 MB."""
     rows = few_classes(2000, columns=10, width=800)
     tracemalloc.start()
-    found = power(lambda: [rows], plan(widths=(800,) * 10), noise=seeded_noise(1))
+    found = noisy_components(lambda: [rows], plan(widths=(800,) * 10), noise=seeded_noise(1))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found.directions.shape == (2, 8000) and peak < 60 * 2**20

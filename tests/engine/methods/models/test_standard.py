@@ -109,7 +109,7 @@ def expected(model, frame):
     """Return what the program itself computes: the outputs by name."""
     kind = model["format"]
     if kind == k_means.FORMAT:
-        return {"group": k_means.nearest(model, frame)}
+        return {"group": k_means.nearest_groups(model, frame)}
     if kind == components.FORMAT:
         return {"components": components.project(model, frame)}
     if kind == tree.FORMAT:

@@ -18,7 +18,7 @@ from engine.methods.shared.cell_search import (
     EQUAL,
     MOST_CELLS,
     SEARCHED,
-    counted,
+    count_cells,
     cut_and_joined,
     fine_of,
 )
@@ -146,10 +146,10 @@ def test_searched_cells_tell_what_equal_ones_cannot(way: str) -> None:
 def test_a_row_is_counted_once_in_every_fine_grid() -> None:
     grids, rows = design("models.additive", SEARCHED).grids, crowded(50)
     assert set(grids) == {0, 1}
-    exact = counted(Table(rows), grids)
+    exact = count_cells(Table(rows), grids)
     ends = np.cumsum([grid.size for grid in grids.values()])
     assert [part.sum() for part in np.split(exact, ends[:-1])] == [50, 50]
-    moved = counted(Table(rows.iloc[1:]), grids)
+    moved = count_cells(Table(rows.iloc[1:]), grids)
     assert np.abs(exact - moved).sum() == 2
 
 

@@ -20,9 +20,9 @@ from engine.methods.shared.histories import (
     Weighing,
     bounds_of,
     cap_that_suits,
-    invented,
+    invented_cells,
     part_of_time,
-    projected,
+    project_table,
     sequence_of,
     sequences,
     threshold_for,
@@ -184,8 +184,8 @@ def test_below_one_sequence_is_invented_on_average(scale: Fraction) -> None:
         found = threshold_for(cells, scale)
         steps = np.arange(found, found + int(60 * scale))
         exact = cells * float(((1 - alpha) / (1 + alpha) * alpha**steps).sum())
-        assert invented(cells, scale, found) == pytest.approx(exact) and exact <= 1
-        assert found == 1 or invented(cells, scale, found - 1) > 1
+        assert invented_cells(cells, scale, found) == pytest.approx(exact) and exact <= 1
+        assert found == 1 or invented_cells(cells, scale, found - 1) > 1
 
 
 def walks(people: int, mean: float, *, seed: int) -> Histories:
@@ -208,7 +208,7 @@ def test_the_cap_that_is_read_off_is_nearly_the_best(people: int, mean: float) -
     for cap in range(1, 31, 2):
         weighed = own.moves(10, Weighing(cap, 1)) / GRID * cap
         found = [
-            projected(weighed + cap * noise.discrete_laplace(Fraction(5, 2) * GRID, 110) / GRID)
+            project_table(weighed + cap * noise.discrete_laplace(Fraction(5, 2) * GRID, 110) / GRID)
             for _ in range(3)
         ]
         off[cap] = np.mean([np.abs(one / one.sum() - exact / exact.sum()).sum() / 2 for one in found])

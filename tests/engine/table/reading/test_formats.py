@@ -177,6 +177,48 @@ def test_excel_sheets(tmp_path):
     assert "people" in explain(caught.value)[0]
 
 
+TITLE = ("Report of 2020",)
+
+
+@pytest.mark.parametrize(
+    "above",
+    [(), (TITLE,), ((None,), TITLE), (TITLE, (None,)), (TITLE, ("as of May",)), (TITLE, (None,), TITLE)],
+)
+def test_excel_with_title_rows_reads_as_without(tmp_path, above):
+    """As a text file does. A plan from before, which says where the names are, reads as it did."""
+    rows = [("sex", "age", "note"), *((("f", age, None), ("m", age, "x"))[age % 2] for age in range(20, 40))]
+    book = Workbook()
+    for row in (*above, *rows):
+        book.active.append(row)
+    book.active["B30"] = "=1+1"  # below, without a result
+    book.save(tmp_path / "a.xlsx")
+    table = read_table(tmp_path / "a.xlsx")
+    titles = sum(row != (None,) for row in above)
+    assert table.names == ("sex", "age", "note") and table.n_rows == 20 and table.options.skip_rows == titles
+    assert read_table(tmp_path / "a.xlsx", options=table.options).rows().equals(table.rows())
+    pinned = read_table(tmp_path / "a.xlsx", options=ReadOptions(header=True))
+    assert pinned.n_rows == 20 + titles and pinned.options.skip_rows == 0
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("id",), (1, 2, 3), (4, 5, 6)],
+        [("a", "b"), ("x",), ("y", "z")],
+        [("a",), ("x", "y"), ("y", "z")],
+        [("a", None, "c"), ("x", "y", "z")],
+        [(1,), ("a", "b", "c"), ("d", "e", "f"), (2,)],
+    ],
+)
+def test_excel_without_a_clear_title_keeps_every_row(tmp_path, rows):
+    book = Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    table = read_table(tmp_path / "a.xlsx")
+    assert table.n_rows == len(rows) - bool(table.options.header)
+
+
 def test_excel_formulas_without_results_are_said(tmp_path):
     book = Workbook()
     for row in (["a", "b"], [1, "=A2*2"], [2, "=A3*2"]):

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.datasets.ascending import ascending
+from engine.methods.datasets.ascending import make_ascending_groups
 from engine.methods.datasets.masking.fewest_cells import fewest
 from engine.methods.datasets.masking.step import ID, Before, MaskingStep, Options, Told, Values, Wrong
-from engine.methods.datasets.masking.working import Form, Places, Texts, Working, identifying
+from engine.methods.datasets.masking.working import Form, Places, Texts, Working, is_identifying
 from engine.methods.datasets.recoding import Ladder, Members, combine_places
 from engine.table.hierarchies import ALL, Hierarchy
 from engine.table.schema import Column, Schema
@@ -58,7 +58,7 @@ class SuppressCells(MaskingStep):
     leaves = Form.TEXTS
 
     def columns(self, options: Options, schema: Schema, leaving: Values) -> Values:
-        return tuple(name for name in leaving if identifying(schema.column(name)))
+        return tuple(name for name in leaving if is_identifying(schema.column(name)))
 
     def wrong(self, options: Options, before: Before) -> Wrong | None:
         names = self.columns(options, before.schema, tuple(before.columns))
@@ -86,7 +86,7 @@ class SuppressCells(MaskingStep):
         if not working.several_rows:
             found = fewest(distinct, np.bincount(number, minlength=len(distinct)), k)
         if found is None:
-            groups = ascending(distinct, _members(number, working), ladders, k=k)
+            groups = make_ascending_groups(distinct, _members(number, working), ladders, k=k)
             if groups is None:
                 raise InputRefused(f"{ID}.too_few", k=k)
             left_out = (groups.steps > 0)[:, groups.group].T[number]

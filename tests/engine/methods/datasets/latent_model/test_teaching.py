@@ -7,7 +7,7 @@ import pytest
 
 from engine.methods.datasets.latent_model import teaching
 from engine.methods.datasets.latent_model.projection import normal
-from engine.methods.datasets.latent_model.teaching import Adam, Teaching, gradients, loss, taught
+from engine.methods.datasets.latent_model.teaching import Adam, Teaching, gradients, loss, teach_autoencoder
 from engine.methods.datasets.seeds.learning import Learning
 from tests.engine.methods.datasets.on_adult import adult, pairs_off
 from tests.noise_source import seeded_noise
@@ -70,7 +70,7 @@ def test_steps_are_those_of_another_library(monkeypatch):
 
 
 def test_a_row_is_read_back_as_what_belongs_to_it():
-    found = taught(some_rows(teaching.ROWS), SIZES, 2, seeded_noise(1))
+    found = teach_autoencoder(some_rows(teaching.ROWS), SIZES, 2, seeded_noise(1))
     read = found.read_back(np.array([[0, 0, 0], [1, 2, 1]]))
     assert read[0, [0, 2, 5]].min() > 0.8 and read[1, [1, 4, 6]].min() > 0.8
     # points are about normal, and without a seed rows are like those that taught
@@ -94,7 +94,7 @@ def test_it_costs_what_the_tables_cost_that_taught_it():
 @pytest.mark.parametrize(("sizes", "dimensions"), [((1,), 1), ((1, 1), 3), ((2,), 50)])
 def test_there_is_always_something_to_learn(sizes, dimensions):
     rows = np.zeros((teaching.BATCH, len(sizes)), dtype=np.int64)
-    found = taught(rows, sizes, dimensions, seeded_noise(1)).read_back(rows[:3])
+    found = teach_autoencoder(rows, sizes, dimensions, seeded_noise(1)).read_back(rows[:3])
     assert np.isfinite(found).all() and found[:, 0] == pytest.approx(np.ones(3), abs=0.05)
 
 
