@@ -233,8 +233,8 @@ def _size(evidence: PublicEvidence) -> Iterator[Fact]:
         kind = "real" if facts.personal else "invented"
         if evidence.promise.kind == "none":
             kind = "none"  # some or all values invented, or made alike: the dictionary says which
-        names, rows = [str(one["file"]) for one in tables], [int(one["rows"]) for one in tables]
-        name, count = ("several", rows[0]) if rows[1:] and len(set(rows)) == 1 else ("rows", sum(rows))
+        names, sizes = [str(one["file"]) for one in tables], [int(one["rows"]) for one in tables]
+        name, count = ("several", sizes[0]) if sizes[1:] and len(set(sizes)) == 1 else ("rows", sum(sizes))
         yield Fact(say(f"front.{name}"), count, say(f"front.rows_{kind}", files=names))
         return
     for view in evidence.views:
