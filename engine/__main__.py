@@ -38,10 +38,11 @@ KEPT = "\n\u00a0\u202f"  # ends of lines, and spaces that hold a number and its 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     _write_utf8()
+    language = _language(arguments)
     try:
-        return _run(make_parser(_language(arguments)).parse_args(arguments))
+        return _run(make_parser(language).parse_args(arguments))
     except KeyboardInterrupt:  # also while modules and texts are still coming in
-        sys.stderr.write(texts.text("commands.stopped") + "\n")
+        sys.stderr.write(texts.text("commands.stopped", language=language) + "\n")
         return REFUSED
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from engine.risk.communities import (
     utility,
 )
 from engine.table.schema import Kind
-from engine.views import CurveView, GraphView, TableView, Text, View
+from engine.views import CurveView, GraphView, Label, TableView, Text, View
 
 if TYPE_CHECKING:
     from engine.table.table import Table
@@ -65,7 +65,7 @@ class TopicModel(Analysis):
         column = None if form == "place" else schema.column(values["moment"])
         events = read_events(table, schema, schema.column(values["place"]), column)
         time = np.zeros_like(events.place)
-        of_time: tuple[str, ...] = ("",)
+        of_time: tuple[Label, ...] = ("",)
         if column is not None:
             weekly = column.kind is Kind.DATE
             time, of_time = part_of_time(events.minutes, weekly=weekly), names_of_time(weekly=weekly)
@@ -104,7 +104,7 @@ class TopicModel(Analysis):
         kept: float,
         beside: Mapping[str, float],
         names: list[str],
-        of_time: tuple[str, ...],
+        of_time: tuple[Label, ...],
         form: str,
     ) -> Answer:
         largest = float(np.median(alike.largest))
@@ -184,7 +184,9 @@ class TopicModel(Analysis):
                 yield GraphView(title, tuple(names[place] for place in nodes), edges, note)
 
 
-def _most(shares: np.ndarray, names: list[str] | tuple[str, ...]) -> str:
+def _most(shares: np.ndarray, names: Sequence[Label]) -> Text:
     """Return the names with the largest shares, in per cent."""
-    order = np.argsort(-shares, kind="stable")[:SHOWN]
-    return ", ".join(f"{names[at]} ({100 * shares[at]:.0f}\u00a0%)" for at in order.tolist())
+    order = np.argsort(-shares, kind="stable")[:SHOWN].tolist()
+    shown = [(names[at], round(100 * float(shares[at]))) for at in order]
+    said = [Text("views.named_share", {"name": name, "percent": percent}) for name, percent in shown]
+    return Text("views.listed", {"all": said})

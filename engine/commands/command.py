@@ -45,6 +45,42 @@ def _say(text_id: str) -> str:
     return text_id
 
 
+REFUSALS = {
+    "argument %(argument_name)s: %(message)s": (
+        "argument",
+        {"name": "%(argument_name)s", "message": "%(message)s"},
+    ),
+    "invalid choice: %(value)r (choose from %(choices)s)": (
+        "choice",
+        {"value": "%(value)s", "choices": "%(choices)s"},
+    ),
+    "invalid %(type)s value: %(value)r": ("number", {"value": "%(value)s"}),
+    "the following arguments are required: %s": ("required", {"names": "%s"}),
+    "one of the arguments %s is required": ("one_of", {"names": "%s"}),
+    "not allowed with argument %s": ("not_with", {"name": "%s"}),
+    "ignored explicit argument %r": ("takes_none", {"value": "%s"}),
+    "ambiguous option: %(option)s could match %(matches)s": (
+        "ambiguous",
+        {"option": "%(option)s", "matches": "%(matches)s"},
+    ),
+    "expected one argument": ("expected_one", {}),
+    "expected at most one argument": ("expected_one_at_most", {}),
+    "expected at least one argument": ("expected_one_at_least", {}),
+}
+"""What argparse says of a command line: the id of our words for it, and the places of its values in them."""
+
+
+def _translate(message: str) -> str:
+    """Return a sentence of argparse, with its places, in the language of the command line."""
+    if message not in REFUSALS:
+        return message
+    name, places = REFUSALS[message]
+    return texts.text(f"commands.refusals.{name}", language=Parser.language, **places)
+
+
+vars(argparse)["_"] = _translate  # where argparse looks for translations: gettext would want a compiled file
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose refusals are one line for people, and whose help is said by `Help`."""
 
@@ -78,12 +114,13 @@ class Parser(argparse.ArgumentParser):
             asked = next(
                 (_ask(one.split("=")[0], _options_below(self)) for one in rest if one[0:1] == "-"), ""
             )
-            self.error(f"unrecognized arguments: {' '.join(rest)}{asked}")
+            unknown = texts.text("commands.refusals.unknown", language=self.language, names=" ".join(rest))
+            self.error(f"{unknown}{asked}")
         return found
 
 
 def _ask(given: str, known: list[str]) -> str:
-    question = meant({"given": given, "known": known})
+    question = meant({"given": given, "known": known}, language=Parser.language)
     return f" {question}" if question else ""
 
 

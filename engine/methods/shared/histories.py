@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine import arrays
+from engine import arrays, texts
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, Context
 from engine.methods.shared.cells import LEFT_OUT, level_problems
 from engine.table import coding
 from engine.table.encoded import Encoded
 from engine.table.schema import Column, Kind
+from engine.views import Label, Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,7 @@ GRID = 5040
 HOUR = 60
 DAY = 24 * HOUR
 EVENT_KINDS = (Kind.MOMENT, Kind.DATE)
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MOST_NAMED = 1 << 20
 """Slots that events name, which are looked at together: many long stays of one person take no more memory."""
 
@@ -402,9 +403,22 @@ def part_of_time(minutes: Integers, *, weekly: bool) -> Integers:
     return (minutes // DAY + 3) % 7 if weekly else minutes // HOUR % 24
 
 
-def names_of_time(*, weekly: bool) -> tuple[str, ...]:
-    """Return what the parts of `part_of_time` are called in tables."""
-    return DAYS if weekly else tuple(f"{hour:02d}:00" for hour in range(24))
+def names_of_time(*, weekly: bool) -> tuple[Label, ...]:
+    """Return what the parts of `part_of_time` are called in views."""
+    if weekly:
+        return tuple(Text(f"views.days.{day}") for day in DAYS)
+    return tuple(f"{hour:02d}:00" for hour in range(24))
+
+
+def name_in_files(label: Label) -> str:
+    """Return what a label of a view is called in files, which are for machines: the same in every language.
+
+    Examples
+    --------
+    >>> name_in_files(names_of_time(weekly=True)[0]), name_in_files("07:00")
+    ('Monday', '07:00')
+    """
+    return texts.text(label.id, **label.values) if isinstance(label, Text) else label
 
 
 def invented_cells(cells: int, scale: Fraction, threshold: int) -> float:

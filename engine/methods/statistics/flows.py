@@ -42,6 +42,7 @@ from engine.methods.shared.histories import (
     bounds_of,
     cap_that_suits,
     event_problems,
+    name_in_files,
     names_of_time,
     part_of_time,
     project_table,
@@ -58,7 +59,7 @@ from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import ClearLaplace, CountNoise, GaussianCounts, LaplaceCounts
 from engine.privacy.promise import WEIGHED, Promise
 from engine.table.schema import Kind
-from engine.views import Cell, GraphView, HeatmapView, TableView, Text, View, weak
+from engine.views import Cell, GraphView, HeatmapView, Label, TableView, Text, View, weak
 
 if TYPE_CHECKING:
     from engine.table.table import Table
@@ -438,14 +439,17 @@ class Flows(Method):
         order = np.argsort(-table.sum(axis=1), kind="stable")[:MOST_PLACES]
         return [int(place) for place in np.sort(order)]
 
-    def _second(self, name: str) -> tuple[str, ...]:
+    def _second(self, name: str) -> tuple[Label, ...]:
         """Return the cells of the second side of a table."""
+        word = f"methods.{self.id}.labels"
         if name == "moves":
-            return (*self.axis.labels, "(end)")
+            return (*self.axis.labels, Text(f"{word}.end"))
         if name == "stays":
             hours = [str(edge) for edge in self.options.stays]
-            inner = [f"{low} to <{high} h" for low, high in pairwise(hours)]
-            return (f"<{hours[0]} h", *inner, f"{hours[-1]} h or longer", "(end not known)")
+            bands = (Text(f"{word}.stay", {"low": low, "high": high}) for low, high in pairwise(hours))
+            shortest, longest = {"high": hours[0]}, {"low": hours[-1]}
+            ends = (Text(f"{word}.longest", longest), Text(f"{word}.end_unknown"))
+            return (Text(f"{word}.shortest", shortest), *bands, *ends)
         if name == "arrivals":
             return names_of_time(weekly=self.options.arrivals == WEEKDAYS)
         starts = self.bounds[0] + np.arange(self.slots) * self.options.slot * HOUR
@@ -455,7 +459,8 @@ class Flows(Method):
         """Return one noisy table as it leaves: of the cells that do."""
         if name == "lengths":
             labels = [str(length) for length in range(1, self.options.longest)]
-            columns = {"events": [*labels, f"{self.options.longest} or more"]}
+            more = Text(f"methods.{self.id}.labels.more", {"events": str(self.options.longest)})
+            columns = {"events": [*labels, name_in_files(more)]}
         else:
             first, second = {
                 "moves": ("from", "to"),
@@ -463,7 +468,7 @@ class Flows(Method):
                 "arrivals": ("place", "part"),
                 "present": ("place", "slot"),
             }[name]
-            cells = self._second(name)
+            cells = [name_in_files(one) for one in self._second(name)]
             start, end = np.divmod(listed, len(cells))
             columns = {
                 first: np.array(self.axis.labels, dtype=object)[start].tolist(),

@@ -58,6 +58,20 @@ def custodians(folder: Path) -> str:
     return named.casefold()
 
 
+def labels(tree: object, *, in_view: bool = False) -> Iterator[str]:
+    """Give what views show that is no text of a language: it must be what the custodian wrote."""
+    if isinstance(tree, dict):
+        if tree.keys() != {"id", "values"}:
+            for name, part in tree.items():
+                if name not in ("kind", "style", "unit"):
+                    yield from labels(part, in_view=in_view or {"kind", "title"} <= tree.keys())
+    elif isinstance(tree, list):
+        for part in tree:
+            yield from labels(part, in_view=in_view)
+    elif isinstance(tree, str) and in_view:
+        yield tree
+
+
 def meanings(folder: Path) -> set[str]:
     """Return what the dictionary says: it is English where papers were wished for in no other language."""
     tree = json.loads((folder / "release" / "evidence.json").read_text(encoding="utf-8"))
@@ -79,3 +93,17 @@ def test_no_english_number_mark_or_word_is_left_in_papers_of_another_language(sp
             assert not left, (left, line)
             words = [one for one in WORD.findall(line) if one.casefold() not in known and one not in NAMES]
             assert not words, (words, line)
+
+
+@pytest.mark.parametrize("method_id", [one for one in FEW if one != "exchanges.survey"])
+def test_a_label_of_a_view_is_a_text_or_what_the_custodian_wrote(method_id: str):
+    (method,) = (one for one in methods() if one.id == method_id)
+    for _, folder in examples_run.ran(method):
+        tree = json.loads((folder / "internal" / "evidence.json").read_text(encoding="utf-8"))
+        own = [tree["internal"].get("plan"), tree["decided"], tree["purpose"]]
+        sources = [one for one in folder.parent.glob("*.csv") if one.is_file()]
+        written = json.dumps(own, ensure_ascii=False) + "".join(one.read_text("utf-8") for one in sources)
+        known = {*re.findall(r"[a-z]{3,}", written.casefold()), *map(str.casefold, NAMES), "all"}
+        said = (label for label in labels(tree) if not label.endswith(".csv"))
+        shown = {word for label in said for word in re.findall(r"[a-z]{3,}", label.casefold())}
+        assert shown <= known, shown - known

@@ -44,6 +44,7 @@ def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) ->
         ("lost_no", "It is not paid", "Es wird nicht bezahlt", "Es wird bezahlt"),
         ("too_familiar", "Your table", "Ihre Tabelle", "Deine Tabelle"),
         ("foreign_marks", "“No”", "„Nein“", "“Nein”"),
+        ("breaking_space", "Who?", "Qui\u00a0?", "Qui ?"),
         (
             "wrong_forms",
             "{n:row|rows} of {@a person}",
@@ -57,8 +58,9 @@ def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) ->
 )
 def test_each_check_finds_what_it_is_for(check: str, english: str, right: str, wrong: str) -> None:
     found = {one.__name__: one for one in translation.CHECKS}[check]
-    assert not found(english, right, "de")
-    assert found(english, wrong, "de")
+    language = "fr" if check == "breaking_space" else "de"
+    assert not found(english, right, language)
+    assert found(english, wrong, language)
 
 
 def test_every_check_is_tried_above() -> None:

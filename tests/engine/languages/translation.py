@@ -115,6 +115,11 @@ def foreign_marks(english: str, other: str, language: str) -> bool:
     return any(mark in other for mark in FOREIGN_MARKS.get(language, ""))
 
 
+def breaking_space(english: str, other: str, language: str) -> bool:
+    """Whether a line may break before a mark that French sets apart."""
+    return language == "fr" and re.search(r" [;:!?»](?!\w)|« ", other) is not None
+
+
 def wrong_forms(english: str, other: str, language: str) -> bool:
     """Whether a plural has too few forms, or the protected are named in a form that the language lacks."""
     spoken = languages.find(language)
@@ -179,7 +184,7 @@ def _words_of_a_place(found: re.Match[str]) -> str:
 
 CHECKS: tuple[Callable[[str, str, str], bool], ...] = (
     *(other_places, wrong_forms, other_numbers, other_signs, other_shape, left_english, lost_no),
-    *(too_familiar, foreign_marks, misplaced_number, other_terms),
+    *(too_familiar, foreign_marks, breaking_space, misplaced_number, other_terms),
 )
 
 

@@ -12,10 +12,12 @@ import pytest
 from engine import texts
 from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Budget, Context
+from engine.methods.shared.histories import name_in_files
 from engine.privacy.promise import Neighbours
+from engine.report.words import word
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
-from engine.views import GraphView, Text
+from engine.views import GraphView, HeatmapView, Text
 from tests.noise_source import seeded_noise
 from tests.ratios import TIMED, slack
 
@@ -59,21 +61,25 @@ def test_the_three_questions_are_answered_with_margins(tmp_path: Path, cap: str)
     release = own.run({}, Context(seeded_noise(3), None, tmp_path, whole={MAIN: Table(log())}))
     views = {str(getattr(view.title, "id", "")).split(".")[-2]: view for view in release.views}
     # how many move from A to B a week: 800 in four weeks
-    moves = {row[:2]: row[2:] for row in views["moves"].rows}
+    moves = {tuple(map(name_in_files, row[:2])): row[2:] for row in views["moves"].rows}
     for pair, exact in {("A", "B"): 200, ("B", "C"): 100, ("C", "(end)"): 100, ("B", "(end)"): 100}.items():
         value, margin = moves[pair]
         assert abs(value - exact) <= 2.5 * margin and margin < 40
     # how long do they stay
     bands = {row[0]: row[1:] for row in views["stays"].rows}
-    assert [bands[ward][0] for ward in "ABC"] == ["6 to <24 h", "24 to <72 h", "72 to <168 h"]
-    assert bands["A"][1:] == ("6 to <24 h", "6 to <24 h")
+    assert [name_in_files(bands[ward][0]) for ward in "ABC"] == ["6 to <24 h", "24 to <72 h", "72 to <168 h"]
+    assert [word(one, "de") for one in bands["A"][1:]] == ["6 bis <24 h", "6 bis <24 h"]
     assert isinstance(bands["(other or missing)"][0], Text)
     # which order is usual
     assert {row[0] for row in views["sequences"].rows[:2]} == {"A → B", "A → B → C"}
     assert all(abs(row[1] - 400) <= 2.5 * row[2] for row in views["sequences"].rows[:2])
     drawn = views["map"]
     assert isinstance(drawn, GraphView)
-    assert {(drawn.nodes[a], drawn.nodes[b]) for a, b, _ in drawn.edges} >= {("A", "B"), ("B", "C")}
+    edges = {tuple(name_in_files(drawn.nodes[at]) for at in edge[:2]) for edge in drawn.edges}
+    assert edges >= {
+        ("A", "B"),
+        ("B", "C"),
+    }
     assert release.promise == own.cost
 
 
@@ -98,6 +104,15 @@ def test_with_next_to_no_noise_tables_are_the_counts(tmp_path: Path) -> None:
     assert present[("A", "2026-01-05T00:00")] == 0  # on the first day everybody is at B later
     assert present[("B", "2026-01-05T00:00")] == 40
     assert frames["lengths"]["lengths"].tolist()[:4] == [0, 400, 400, 0]
+
+
+def test_days_of_the_week_are_said_in_a_language_and_the_same_in_every_file(tmp_path: Path) -> None:
+    own = design(budget=Budget(Fraction(10**6)), arrivals="weekday", slots_counted=0)
+    release = own.run({}, Context(seeded_noise(3), None, tmp_path, whole={MAIN: Table(log())}))
+    (file,) = (one.frame for one in release.artefacts if one.name == "arrivals")
+    assert set(file["part"]) >= {"Monday", "Sunday"}
+    (view,) = (one for one in release.views if isinstance(one, HeatmapView))
+    assert [word(one, "fr") for one in view.column_labels][::6] == ["lundi", "dimanche"]
 
 
 def test_every_problem_is_met_and_said() -> None:
