@@ -48,10 +48,10 @@ NO_NUMBER_BEFORE = {
 }
 """What no number can stand before: {n:is|are} says the number too, {n:|is|are} the word alone."""
 GENDERED = {
-    "de": r"\b(ein(e[rnms]?|zelne[rnms]?)?|jede[rnms]?|diese[rnms]?|(der|die|das)selben?|ganze[rnms]?|keine?[rnms]?)"
-    r" \{@person\}",
-    "fr": r"\b(une?|la|cette|cet|aucune?|seule?|vraie?s?|celles?|certaine?s|quel(le)?s?|(tous|toutes)( les)?) \{@(person|people)\}"
-    r"|\{@people\} (\w+ées|seule?s|uniques|réelles)\b",
+    "de": r"\b(ein(e[rnms]?|zelne[rnms]?)?|jede[rnms]?|diese[rnms]?|(der|die|das)selben?|ganze[rnms]?"
+    r"|keine?[rnms]?) \{@person\}",
+    "fr": r"\b(une?|la|cette|cet|aucune?|seule?|vraie?s?|celles?|certaine?s|quel(le)?s?|(tous|toutes)( les)?)"
+    r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|uniques|réelles)\b",
 }
 """Words that agree with who is protected: it may be patients, households or children."""
 NAMES_ONLY = (".aliases",)
