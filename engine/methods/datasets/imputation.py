@@ -23,6 +23,7 @@ from engine.methods.datasets.synthesis.variables import (
     Amounts,
     Levels,
     Variable,
+    check_variety,
     values_of,
     variable,
     write_drawn,
