@@ -123,8 +123,8 @@ def foreign_marks(english: str, other: str, language: str) -> bool:
 
 
 def breaking_space(english: str, other: str, language: str) -> bool:
-    """Whether a line may break before a mark that French sets apart."""
-    return language == "fr" and re.search(r" [;:!?»](?!\w)|« ", other) is not None
+    """Whether a line may break before a mark that French sets apart, or it stands too close after a place."""
+    return language == "fr" and re.search(r" [;:!?»](?!\w)|« |\}[;:!?](?=\s|$)", other) is not None
 
 
 def one_gender(english: str, other: str, language: str) -> bool:
