@@ -684,7 +684,6 @@ def test_stop_ends_what_the_server_is_busy_with(postgres: Postgres, tmp_path: Pa
     asked = Server(tmp_path / address(postgres, tmp_path), PASSWORD)
     with pytest.raises(Cancelled), asked.stopped_by(progress):
         list(asked.answers(SLOW, ()))
-    assert time.monotonic() - began < 5
     asked.close()
     assert_nobody_is_connected(postgres)
 
