@@ -13,6 +13,7 @@ import pyarrow as pa
 
 _FETCHED = 50_000
 _LISTED = 10_000
+_NOTICED = 2  # seconds after which the server ends a query whose asker is gone
 _OLDEST = 140_000  # of server_version_num: since then the seconds of a moment are exact
 _PATIENCE = 10  # seconds to connect
 _KINDS = {
@@ -75,6 +76,10 @@ class Session:
         self._said = list[str]()  # every query, but for what `answer` is asked
         for name, value in {**_SETTINGS, "statement_timeout": f"{int(said['seconds'])}s"}.items():
             self._run(f"SET {name} = '{value}'")
+        try:
+            self._run(f"SET client_connection_check_interval = '{_NOTICED}s'")
+        except Refused as refused:  # a server on Windows cannot
+            self._said[-1] += f" -- {refused.reason}"
         self._run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         self._refuse_other_settings()
         self.about: dict[str, Any] = {"certificate": certificate}

@@ -23,6 +23,7 @@ from engine.methods.datasets.synthesis.variables import (
     Amounts,
     Levels,
     Variable,
+    check_variety,
     values_of,
     variable,
     write_drawn,
@@ -283,15 +284,6 @@ def _prepare(table: Table, design: Imputation) -> Work:
             raise InputRefused(f"{ID}.mask_few", column=name, rows=options.smallest_leaf)
     is_full = options.synthesis == FULL
     return Work(cells, variables, tuple(order), given, replaced, training, rules, is_full)
-
-
-def check_variety(variables: Mapping[str, Variable], least: int) -> None:
-    """Refuse columns of which every invented row would say the same."""
-    uniform = {name: one.uniform for name, one in variables.items()}
-    for code in ("all_rare", "all_missing", "one_value"):
-        names = [name for name, own in uniform.items() if own == code]
-        if names:
-            raise InputRefused(f"{ID}.{code}", columns=", ".join(names), least=least)
 
 
 def _learning(design: Imputation, chance: np.random.Generator) -> Learn:

@@ -13,11 +13,17 @@ import pandas as pd
 from engine import arrays
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.datasets.imputation import check_variety
 from engine.methods.datasets.linked_tables import DETAILS, ID, LATER, RECORDS, LinkedTables, rising
 from engine.methods.datasets.synthesis.chain import Chain, Values, few_levels_first, fit
 from engine.methods.datasets.synthesis.models import Learn, Synthesiser, learning
-from engine.methods.datasets.synthesis.variables import Amounts, Levels, Variable, variable, write_drawn
+from engine.methods.datasets.synthesis.variables import (
+    Amounts,
+    Levels,
+    Variable,
+    check_variety,
+    variable,
+    write_drawn,
+)
 from engine.methods.once import once
 from engine.methods.protocol import MAIN, Context, Reference, Release, Spends
 from engine.methods.shared.promise import promise_without_bound

@@ -233,8 +233,8 @@ def _size(evidence: PublicEvidence) -> Iterator[Fact]:
         kind = "real" if facts.personal else "invented"
         if evidence.promise.kind == "none":
             kind = "none"  # some or all values invented, or made alike: the dictionary says which
-        names, rows = [str(one["file"]) for one in tables], [int(one["rows"]) for one in tables]
-        name, count = ("several", rows[0]) if rows[1:] and len(set(rows)) == 1 else ("rows", sum(rows))
+        names, sizes = [str(one["file"]) for one in tables], [int(one["rows"]) for one in tables]
+        name, count = ("several", sizes[0]) if sizes[1:] and len(set(sizes)) == 1 else ("rows", sum(sizes))
         yield Fact(say(f"front.{name}"), count, say(f"front.rows_{kind}", files=names))
         return
     for view in evidence.views:
@@ -255,11 +255,11 @@ def _size(evidence: PublicEvidence) -> Iterator[Fact]:
         what = say("front.given_what", files=[str(tables[0]["file"])])
         yield Fact(say("front.given"), int(tables[0]["rows"]), what)
     elif tables and any(isinstance(view, TableView) for view in evidence.views):  # a curve has no groups
-        files, rows = [str(one["file"]) for one in tables], sum(int(one["rows"]) for one in tables)
+        files, count = [str(one["file"]) for one in tables], sum(int(one["rows"]) for one in tables)
         hidden, shown = _count_hidden(evidence)
         what = say(f"front.numbers_{'hidden_' if hidden else ''}what", files=files, hidden=hidden)
-        if not hidden or hidden + shown == rows:  # of a long table the views show the beginning alone
-            yield Fact(say("front.numbers"), rows - hidden, what)
+        if not hidden or hidden + shown == count:  # of a long table the views show the beginning alone
+            yield Fact(say("front.numbers"), count - hidden, what)
 
 
 def _count_hidden(evidence: PublicEvidence) -> tuple[int, int]:

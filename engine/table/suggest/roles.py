@@ -298,7 +298,7 @@ def _by_cells(looked: Profile, kind: Kind) -> Found:
 
 
 _SEX_LETTERS = ({"f", "m"}, {"w", "m"})
-"""Letters that hardly anything else is written in, whatever the name: with a third for those who are neither."""
+"""Letters of the sexes whatever the name; beside them a third may stand, for those who are neither."""
 
 
 @cache

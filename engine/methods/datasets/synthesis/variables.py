@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine import arrays
+from engine.errors import InputRefused
 from engine.methods.shared.column_cells import is_listed
 from engine.methods.shared.rows import written_cells
 from engine.table import coding
@@ -284,3 +286,12 @@ def _decimals(values: Floats) -> int:
         if not len(parts):
             return places
     return MOST_DECIMALS
+
+
+def check_variety(variables: Mapping[str, Variable], least: int) -> None:
+    """Refuse columns of which every invented row would say the same."""
+    uniform = {name: one.uniform for name, one in variables.items()}
+    for code in ("all_rare", "all_missing", "one_value"):
+        names = [name for name, own in uniform.items() if own == code]
+        if names:
+            raise InputRefused(f"datasets.imputation.{code}", columns=", ".join(names), least=least)

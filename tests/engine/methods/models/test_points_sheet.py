@@ -15,9 +15,9 @@ from openpyxl import load_workbook
 
 from engine.methods.models.additive import predict as additive
 from engine.methods.models.additive import probabilities
-from engine.methods.models.leaving import as_sheet
 from engine.methods.models.linear_model import predict as linear
 from engine.methods.models.linear_model import scores
+from engine.methods.models.points_sheet import as_sheet
 from engine.methods.shared.workbook_file import is_plain, write_workbook
 from tests.engine.methods.models.spreadsheet import Spreadsheet
 from tests.engine.methods.models.test_standard import made, rows

@@ -423,8 +423,10 @@ def test_a_day_that_may_be_one_is_not(day, count):
 
 @pytest.mark.parametrize(
     ("name", "role"),
-    [("Liegetage", "sensitive"), ("Gew.", "identifying"), ("delai_min", "sensitive"), ("Zi.", "place")]
-    + [("Bett", "place"), ("CONMED", "sensitive"), ("DDD", "sensitive"), ("Isolation", "sensitive")],
+    [
+        *(("Liegetage", "sensitive"), ("Gew.", "identifying"), ("delai_min", "sensitive"), ("Zi.", "place")),
+        *(("Bett", "place"), ("CONMED", "sensitive"), ("DDD", "sensitive"), ("Isolation", "sensitive")),
+    ],
 )
 def test_words_of_ward_lists_and_of_drug_lists_are_known(name, role):
     cells = [str(40 + (7 * row) % 61) for row in range(300)]
@@ -433,8 +435,10 @@ def test_words_of_ward_lists_and_of_drug_lists_are_known(name, role):
 
 @pytest.mark.parametrize(
     ("cells", "role"),
-    [("mw", "identifying"), ("MF", "identifying"), ("wmd", "identifying"), ("FTM", "not_recognised")]
-    + [("mt", "not_recognised"), ("fw", "not_recognised")],
+    [
+        *(("mw", "identifying"), ("MF", "identifying"), ("wmd", "identifying")),
+        *(("FTM", "not_recognised"), ("mt", "not_recognised"), ("fw", "not_recognised")),
+    ],
 )
 def test_letters_of_sexes_are_known_whatever_the_name(cells, role):
     frame = pd.DataFrame({"G": [cells[row % len(cells)] for row in range(300)]})
