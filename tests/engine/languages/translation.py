@@ -51,7 +51,7 @@ GENDERED = {
     "de": r"\b(ein(e[rnms]?|zelne[rnms]?)?|jede[rnms]?|diese[rnms]?|(der|die|das)selben?|ganze[rnms]?"
     r"|keine?[rnms]?) \{@person\}",
     "fr": r"\b(une?|la|cette|cet|aucune?|seule?|vraie?s?|celles?|certaine?s|quel(le)?s?|(tous|toutes)( les)?)"
-    r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|uniques|réelles)\b",
+    r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|réelles|entières?|entiers|vraies)\b",
 }
 """Words that agree with who is protected: it may be patients, households or children."""
 NAMES_ONLY = (".aliases",)
