@@ -14,6 +14,8 @@ not yet tried with officers; at most three:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,9 @@ import pandas as pd
 import pytest
 from PySide6.QtCore import Qt
 
+from app import words
 from app.parts.form.column_picker import PickList
+from engine import texts
 from engine.ledger import Ledger
 from engine.release.verify import verify
 from tests.app.hands import Hands
@@ -236,7 +240,19 @@ def release(hands: Hands, folder: Path) -> None:
     assert hands.clicks <= MOST_CLICKS and hands.keys <= MOST_KEYS, (hands.clicks, hands.keys)
 
 
-def test_real_rows_made_coarser(hands: Hands, tmp_path: Path) -> None:
+@pytest.fixture
+def language(request: pytest.FixtureRequest, hands: Hands) -> Iterator[str]:
+    """The language that the window speaks on the whole way, with the same hands and no more of them."""
+    hands.window.use_language(request.param)
+    yield request.param
+    words.choose_language(texts.FALLBACK)
+
+
+spoken = partial(pytest.mark.parametrize, "language", indirect=True)
+
+
+@spoken(["en", "de"])
+def test_real_rows_made_coarser(hands: Hands, language: str, tmp_path: Path) -> None:
     to_method(hands, german_export(tmp_path))
     hands.click("use-coarser")
     hands.click("all-columns")
@@ -246,7 +262,8 @@ def test_real_rows_made_coarser(hands: Hands, tmp_path: Path) -> None:
     release(hands, tmp_path)
 
 
-def test_counts_of_two_columns(hands: Hands, tmp_path: Path) -> None:
+@spoken(["en", "de", "fr"])
+def test_counts_of_two_columns(hands: Hands, language: str, tmp_path: Path) -> None:
     to_method(hands, american_stays(tmp_path), each=True, claims="250000")
     hands.click("use-counts")
     hands.tick("columns", "GENDER", "died")
@@ -254,7 +271,8 @@ def test_counts_of_two_columns(hands: Hands, tmp_path: Path) -> None:
     release(hands, tmp_path)
 
 
-def test_five_columns_invented(hands: Hands, tmp_path: Path) -> None:
+@spoken(["en", "fr"])
+def test_five_columns_invented(hands: Hands, language: str, tmp_path: Path) -> None:
     to_method(hands, french_stays(tmp_path), claims="250000")
     hands.click("use-invented")
     tick_by_keys(hands, "sexe")
@@ -265,7 +283,8 @@ def test_five_columns_invented(hands: Hands, tmp_path: Path) -> None:
     release(hands, tmp_path)
 
 
-def test_a_model_of_five_columns(hands: Hands, tmp_path: Path) -> None:
+@spoken(["de", "fr"])
+def test_a_model_of_five_columns(hands: Hands, language: str, tmp_path: Path) -> None:
     to_method(hands, survey_of_visits(tmp_path), each=True, claims="900000")
     hands.click("use-model")
     hands.pick_by_keys("target", "Q1_")
