@@ -85,10 +85,10 @@ def test_every_value_is_read_out_where_it_lies(opened: Any, qtbot: Any, view: Vi
             Qt.KeyboardModifier.NoModifier,
         )
         sheet.mouseMoveEvent(move)
-        assert said in large.said.text() and sheet.accessibleDescription() == said
+        assert said in large.said.plain() and sheet.accessibleDescription() == said
     sheet.at = -1
     qtbot.keyClick(sheet, Qt.Key.Key_Right)
-    assert sheet.at == 0 and sheet.values[0][2] in large.said.text()
+    assert sheet.at == 0 and sheet.values[0][2] in large.said.plain()
 
 
 def limits(large: Enlarged) -> Any:
