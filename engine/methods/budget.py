@@ -10,9 +10,9 @@ from math import sqrt
 from typing import Any
 
 from engine.methods import option
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Budget, Method, Request
+from engine.once import once
 from engine.privacy.gaussian import gaussian_level
 from engine.privacy.promise import Neighbours
 from engine.views import Text

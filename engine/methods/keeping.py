@@ -6,8 +6,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from engine.methods.once import once
 from engine.methods.protocol import Method
+from engine.once import once
 
 if TYPE_CHECKING:
     import pandas as pd

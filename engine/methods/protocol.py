@@ -31,10 +31,10 @@ from engine.methods.kinds import Reads as Reads
 from engine.methods.kinds import Rows as Rows
 from engine.methods.kinds import Shape as Shape
 from engine.methods.kinds import Spends as Spends
-from engine.methods.once import once
 from engine.methods.parameters import Parameter, Problem
 from engine.methods.trying import Triable
 from engine.methods.values import columns_named, resolve
+from engine.once import once
 from engine.privacy.events import Event
 from engine.privacy.promise import Neighbours, Promise, Unit
 from engine.progress import SILENT, Progress

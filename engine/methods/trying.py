@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from engine.methods.once import once
+from engine.once import once
 from engine.progress import SILENT, Progress
 from engine.views import Cell, Label, TableView, Text
 

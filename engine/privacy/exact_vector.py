@@ -9,13 +9,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import count
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.errors import InputRefused
+from engine.once import once
 from engine.privacy.draw import Draw
 from engine.privacy.exact_exponential import (
     WORD_BITS,
@@ -540,7 +541,7 @@ class Shell:
         """The largest coordinate of a point in the shell."""
         return math.isqrt(self.end - 1)
 
-    @cached_property
+    @once
     def weight(self) -> int:
         """The sum of the weights of all coordinates: an upper bound of each, as `coordinate_weights` has."""
         upper = _brackets(self.rate, self.reach)[1]
@@ -577,7 +578,7 @@ class Shells:
     shift: int
     units: tuple[int, ...]
 
-    @cached_property
+    @once
     def ends(self) -> Integers:
         """Where the whole numbers of every shell end."""
         return np.cumsum(np.array(self.units, dtype=np.int64))

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -26,6 +25,7 @@ from engine import arrays
 from engine.errors import InputRefused
 from engine.memory import give_back
 from engine.methods.protocol import MAIN, Method, Service, SlotOf, Source
+from engine.once import once
 from engine.privacy import contribution
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
@@ -77,7 +77,7 @@ class PreparedTable:
     columns: tuple[str, ...]
     options: ReadOptions = field(default_factory=ReadOptions)
 
-    @cached_property
+    @once
     def people(self) -> npt.NDArray[np.int32] | None:
         """A number for each row's person, see `people_of`; None without a person key, or without its rows."""
         key = self.schema.person_key

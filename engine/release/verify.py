@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from engine.bounded import SUMS as LARGEST_SUMS
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger
 from engine.notebook import Shown
+from engine.once import once
 from engine.release.bundle import (
     AUDITOR,
     AUDITOR_README,
@@ -206,7 +206,7 @@ class _Part:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    @cached_property
+    @once
     def written(self) -> bytes:
         """The bytes of its evidence; none where there is none."""
         try:
@@ -214,7 +214,7 @@ class _Part:
         except (OSError, TooLarge):
             return b""
 
-    @cached_property
+    @once
     def evidence(self) -> dict[str, Any] | None:
         """What its evidence says; None where it is none."""
         try:

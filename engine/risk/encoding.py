@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.errors import InputRefused
+from engine.once import once
 from engine.risk.combinations import Codes, Numbers, dense
 from engine.table.coding import holds_code, text_of, texts_of
 from engine.table.declared import people_of, stored_as_declared
@@ -53,12 +53,12 @@ class EncodedColumn:
         """How many different values there are."""
         return len(self.values)
 
-    @cached_property
+    @once
     def texts(self) -> tuple[str, ...]:
         """The values as text, the empty text for a missing one."""
         return tuple(MISSING if value is None else text_of(value) for value in self.values)
 
-    @cached_property
+    @once
     def ordered(self) -> bool:
         """Whether the values have an order: numbers, days, and ordered categories with declared values."""
         if self.column.kind is Kind.ORDINAL:
@@ -68,7 +68,7 @@ class EncodedColumn:
         present = [value for value in self.values if value is not None]
         return bool(present) and not any(isinstance(value, str) for value in present)
 
-    @cached_property
+    @once
     def ranks(self) -> npt.NDArray[np.int64]:
         """The place of every code in the order of the values, shape (size,); a missing value comes last."""
         if self.column.kind is Kind.ORDINAL and self.ordered:

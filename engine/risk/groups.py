@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.errors import InputRefused
+from engine.once import once
 from engine.progress import SILENT, Progress
 from engine.risk.combinations import Numbers, dense, number_combinations, number_sets
 from engine.risk.encoding import EncodedTable
@@ -59,7 +59,7 @@ class Groups:
         """People who are a group of their own."""
         return int((self.people == 1).sum())
 
-    @cached_property
+    @once
     def distribution(self) -> dict[int, int]:
         """Size of a group → people in groups of that size, in increasing order."""
         groups = np.bincount(self.people)

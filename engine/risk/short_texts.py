@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.resources import files
 from math import log, log2
 from typing import Protocol
@@ -16,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from engine import arrays
+from engine.once import once
 
 Bools = arrays.Bools
 Floats = arrays.Floats
@@ -37,7 +37,7 @@ class Lines:
     words: Integers
     topics: Integers
 
-    @cached_property
+    @once
     def lengths(self) -> Integers:
         """How many words each line has."""
         return np.asarray((self.words >= 0).sum(axis=1))

@@ -29,9 +29,9 @@ from app.state.flow import (
 )
 from engine.methods import option
 from engine.methods.catalogue import methods
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Budget, Context, Method, Release, Shape, Source, Spends, Step
+from engine.once import once
 from engine.privacy.promise import Promise
 from engine.release.plan import FileReference, Plan, Purpose
 from engine.table.schema import Column, Role, Schema

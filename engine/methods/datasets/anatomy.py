@@ -15,7 +15,6 @@ from engine.methods.datasets.recoding import Codes
 from engine.methods.datasets.rollup import starts
 from engine.methods.datasets.solution import alike_figure, figures_view
 from engine.methods.kinds import Changes
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
@@ -31,6 +30,7 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import entry, leaving, written_cells
+from engine.once import once
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.risk.encoding import EncodedColumn, encode_column

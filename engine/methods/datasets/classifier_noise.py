@@ -17,7 +17,6 @@ from engine import arrays
 from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.kinds import Changes
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
@@ -34,6 +33,7 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.promise import promise_without_bound as no_bound
 from engine.methods.shared.rows import entry, leaving
+from engine.once import once
 from engine.privacy.gaussian import continuous_delta
 from engine.privacy.promise import Promise
 from engine.table import coding

@@ -47,11 +47,11 @@ from engine.methods.datasets.solution import (
     losses_view,
 )
 from engine.methods.kinds import Changes
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Context, Family, Inside, Method, Release, Rows, Spends
 from engine.methods.shared.rows import hierarchy_of, leaving
 from engine.methods.trying import Candidate, MapLadder, SolutionMap, Tried
+from engine.once import once
 from engine.privacy.promise import Unit
 from engine.progress import SILENT, Progress
 from engine.table.table import Table

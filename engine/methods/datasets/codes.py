@@ -9,10 +9,10 @@ from engine.methods import option
 from engine.methods.datasets.seeds.boxes import Boxes, Declared
 from engine.methods.datasets.seeds.foreseeing import passing_boxes
 from engine.methods.datasets.seeds.method import COLUMNS, SeedMethod
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
 from engine.methods.shared.column_cells import BINS, NUMBERS, OWN_EDGES
+from engine.once import once
 from engine.views import Text
 
 ID = "datasets.codes"

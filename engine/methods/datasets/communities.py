@@ -10,7 +10,6 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -30,6 +29,7 @@ from engine.methods.protocol import (
 from engine.methods.shared.cells import Extra, LevelAxis
 from engine.methods.shared.histories import event_problems, part_of_time, read_histories
 from engine.methods.shared.promise import promise_without_bound
+from engine.once import once
 from engine.privacy.promise import WHOLE, Promise
 from engine.risk.communities import (
     AVERAGED,

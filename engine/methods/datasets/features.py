@@ -13,7 +13,6 @@ from engine import arrays
 from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.kinds import Changes
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -33,6 +32,7 @@ from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import entry, leaving, written_cells
 from engine.methods.trying import Attacked, Tried
 from engine.numbers import of_hundred
+from engine.once import once
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.risk import features as risk

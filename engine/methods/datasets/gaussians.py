@@ -22,7 +22,6 @@ from engine.methods.datasets.marginal_model.sampling import uniform
 from engine.methods.datasets.synthesis.invented import invented_entry, written_rows
 from engine.methods.datasets.synthesis.related import CHANCE, Relations, describe_relations, draw_relations
 from engine.methods.filling import Judged
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -41,6 +40,7 @@ from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import ColumnCells, Intervals, Named
 from engine.methods.shared.column_cells import bounds_of as declared_bounds
 from engine.methods.shared.promise import cap_notes, promise
+from engine.once import once
 from engine.privacy.accuracy import LAPLACE_MEDIAN, LAPLACE_WITHIN, NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Promise

@@ -28,7 +28,6 @@ from engine.methods.datasets.synthesis.variables import (
     variable,
     write_drawn,
 )
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
@@ -54,6 +53,7 @@ from engine.methods.shared.plausibility import (
 )
 from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import entry, written_cells
+from engine.once import once
 from engine.privacy.promise import Promise
 from engine.table.declared import numbered_people
 from engine.table.schema import Column, Kind

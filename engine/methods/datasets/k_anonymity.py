@@ -9,8 +9,8 @@ from fractions import Fraction
 from engine.methods import option
 from engine.methods.datasets.coarser_rows import COLUMNS, GROUPS, LOSS, MOST_LEFT_OUT, CoarserRows
 from engine.methods.datasets.grouping import SEVERAL_ROWS, STEPS, Grouped, promise
-from engine.methods.once import once
 from engine.methods.protocol import Reference
+from engine.once import once
 from engine.privacy.promise import Promise
 
 ID = "datasets.k_anonymity"

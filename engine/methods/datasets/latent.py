@@ -12,10 +12,10 @@ from engine.methods.datasets.latent_model.teaching import Teaching
 from engine.methods.datasets.seeds.foreseeing import passing_points
 from engine.methods.datasets.seeds.learning import PAIRS, Learning
 from engine.methods.datasets.seeds.method import COLUMNS, MODEL_SHARE, RATIO, SeedMethod, level_of, model_rows
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
 from engine.methods.shared.column_cells import BINS, OWN_EDGES
+from engine.once import once
 from engine.views import Text
 
 ID = "datasets.latent"

@@ -44,7 +44,6 @@ from engine.methods.datasets.marginal_model.schedule import Schedule
 from engine.methods.datasets.synthesis.invented import entry_with_values, invented_rows
 from engine.methods.datasets.synthesis.misplaced import forecast_misplaced, share_misplaced
 from engine.methods.filling import USELESS, Judged
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, Context, Expected, Forecast, Reference, Release
 from engine.methods.shared.column_cells import BINS, ColumnCells
@@ -52,6 +51,7 @@ from engine.methods.shared.histories import GRID, Weighing
 from engine.methods.shared.linked_rows import LinkedRows
 from engine.methods.shared.margins import MARGINS, smallest_margin
 from engine.methods.shared.promise import promise
+from engine.once import once
 from engine.privacy.events import Sequential
 from engine.privacy.promise import WEIGHED, Promise
 from engine.views import TableView, Text

@@ -24,10 +24,10 @@ from engine.methods.datasets.synthesis.variables import (
     variable,
     write_drawn,
 )
-from engine.methods.once import once
 from engine.methods.protocol import MAIN, Context, Reference, Release, Spends
 from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import entry
+from engine.once import once
 from engine.privacy.promise import WHOLE, Promise
 from engine.progress import Progress
 from engine.views import Text

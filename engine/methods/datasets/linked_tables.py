@@ -11,12 +11,12 @@ import pandas as pd
 from engine import arrays
 from engine.methods import option
 from engine.methods.datasets.marginal_model.rounds import count_cells
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, DictionaryEntry, Family, Method, Rows, Shape, Source, TableArtefact
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import BINS, CELL_KINDS, ColumnCells, cells_of, is_listed
 from engine.methods.shared.linked_rows import LinkedRows, read_linked
+from engine.once import once
 from engine.table.schema import Kind, Role
 from engine.views import Text
 

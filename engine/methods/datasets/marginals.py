@@ -39,7 +39,6 @@ from engine.methods.datasets.marginal_model.shown import measured_views
 from engine.methods.datasets.synthesis.invented import entry_with_values, invented_rows
 from engine.methods.datasets.synthesis.misplaced import forecast_misplaced, share_misplaced
 from engine.methods.filling import USELESS, Judged
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -73,6 +72,7 @@ from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.rows import entry
 from engine.methods.shared.slots import Slotted
 from engine.methods.shared.view import View, view_of
+from engine.once import once
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Promise
 from engine.table.table import Table

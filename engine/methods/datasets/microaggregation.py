@@ -23,7 +23,6 @@ from engine.methods.datasets.grouping import (
 from engine.methods.datasets.recoding import Codes, Ladder
 from engine.methods.datasets.solution import figures_view
 from engine.methods.kinds import Changes
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
@@ -39,6 +38,7 @@ from engine.methods.protocol import (
 from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import entry, hierarchy_of, leaving, written_cells
 from engine.numbers import nearest
+from engine.once import once
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.risk.encoding import EncodedColumn, encode_column

@@ -18,7 +18,6 @@ from engine.methods.datasets.synthesis.invented import invented_table
 from engine.methods.datasets.synthesis.misplaced import forecast_misplaced, share_misplaced
 from engine.methods.datasets.synthesis.related import describe_relations, draw_relations
 from engine.methods.filling import USELESS, Judged
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -45,6 +44,7 @@ from engine.methods.shared.column_cells import (
 )
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.view import view_of
+from engine.once import once
 from engine.privacy.accuracy import LAPLACE_WITHIN, laplace_accuracy
 from engine.privacy.promise import Promise
 from engine.table.table import Table

@@ -31,10 +31,10 @@ from engine.methods.datasets.recoding import Codes, Ladder, Members
 from engine.methods.datasets.rollup import starts
 from engine.methods.datasets.solution import alike_figure, figures_view, losses_view
 from engine.methods.kinds import Changes
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Context, Family, Inside, Method, Reference, Release, Rows, Spends
 from engine.methods.shared.rows import leaving
+from engine.once import once
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.risk.combinations import dense

@@ -14,10 +14,10 @@ from engine.methods.datasets.grouping import Grouping, identifying_columns, memb
 from engine.methods.datasets.population import AgainstPopulation, Asked, Population
 from engine.methods.datasets.recoding import combine_places
 from engine.methods.kinds import Shape
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, Reference, Source
 from engine.methods.shared.rows import written_cells
+from engine.once import once
 from engine.privacy.promise import Promise
 from engine.table.declared import people_of_rows
 from engine.table.table import Table

@@ -11,11 +11,11 @@ from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.keeping import KEY_FILE, KeyKeeper, person_texts
 from engine.methods.kinds import Changes
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Context, DictionaryEntry, Family, Inside, Reference, Release, Rows, Spends
 from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import entry, leaving, written_cells
+from engine.once import once
 from engine.privacy.format_keeping import LONGEST, fits, numbers_for, pad_number
 from engine.privacy.keys import lock_key, new_key, pseudonyms
 from engine.privacy.promise import Promise

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine import arrays
+from engine.once import once
 from engine.table.hierarchies import Hierarchy
 
 Codes = arrays.Integers
@@ -188,12 +188,12 @@ class Members:
     person: Codes
     sets: bool = False
 
-    @cached_property
+    @once
     def people(self) -> int:
         """How many people there are."""
         return int(self.person.max(initial=-1)) + 1
 
-    @cached_property
+    @once
     def each_once(self) -> bool:
         """Whether nobody has two combinations, so that entries can be counted instead of people."""
         return len(self.person) == self.people

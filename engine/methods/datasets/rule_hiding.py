@@ -18,7 +18,6 @@ from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.conditions import All, Comparison, parse, write_condition
 from engine.methods.kinds import Changes
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
@@ -34,6 +33,7 @@ from engine.methods.protocol import (
 from engine.methods.shared.promise import promise_without_bound
 from engine.methods.shared.rows import leaving, written_cells
 from engine.methods.trying import Choices, Tried
+from engine.once import once
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.table.coding import text_of

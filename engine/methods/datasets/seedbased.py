@@ -21,10 +21,10 @@ from engine.methods.datasets.seeds.method import (
     level_of,
     model_rows,
 )
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
 from engine.methods.shared.column_cells import BINS, OWN_EDGES
+from engine.once import once
 from engine.views import Text
 
 ID = "datasets.seedbased"

@@ -12,7 +12,6 @@ import pandas as pd
 from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.filling import Judged
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -29,6 +28,7 @@ from engine.methods.protocol import (
 from engine.methods.shared.cells import Extra, LevelAxis, level_problems
 from engine.methods.shared.promise import cap_notes, promise
 from engine.methods.shared.tables import forecast_views
+from engine.once import once
 from engine.privacy.accuracy import laplace_below
 from engine.privacy.mechanisms import ClearLaplace, threshold_of
 from engine.privacy.promise import Promise, Unit

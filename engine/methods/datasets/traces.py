@@ -16,7 +16,6 @@ from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.datasets.marginal_model.sampling import uniform
 from engine.methods.filling import Judged
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -48,6 +47,7 @@ from engine.methods.shared.histories import (
 )
 from engine.methods.shared.promise import promise
 from engine.methods.shared.tables import forecast_views
+from engine.once import once
 from engine.privacy.accuracy import spread_of_sites
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts

@@ -12,7 +12,6 @@ import pandas as pd
 from engine.methods import option
 from engine.methods.exchanges.studies import design_of, promise_of, study_problems, trust_view
 from engine.methods.kinds import Held
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -30,6 +29,7 @@ from engine.methods.protocol import (
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import MASK, OWN, SHARE, VERSION, SiteFile, Study, read_study
 from engine.methods.shared.sums import add_up, put_in_place
+from engine.once import once
 from engine.privacy.accuracy import noise_of
 from engine.privacy.mechanisms import Stated
 from engine.privacy.promise import Promise

@@ -23,7 +23,6 @@ from engine.methods.exchanges.studies import (
     trust_view,
 )
 from engine.methods.kinds import Held
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -41,6 +40,7 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.site_files import OWN, Study, read_study
 from engine.methods.shared.sums import SharedDoor, tell_sums
+from engine.once import once
 from engine.privacy import masks
 from engine.privacy.accuracy import noise_of
 from engine.privacy.mechanisms.integers import Integers

@@ -41,7 +41,6 @@ from engine.methods.exchanges.told import (
     ways_views,
 )
 from engine.methods.filling import Judged
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
@@ -57,6 +56,7 @@ from engine.methods.protocol import (
     Spends,
     Step,
 )
+from engine.once import once
 from engine.privacy.channels.choosing import ROBUST
 from engine.privacy.events import Sequential
 from engine.privacy.promise import Loss, Neighbours, Promise, Unit

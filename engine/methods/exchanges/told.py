@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
 
 import pandas as pd
 
@@ -27,6 +26,7 @@ from engine.methods.exchanges.reading import Received
 from engine.methods.exchanges.recipients import counts, programs
 from engine.methods.protocol import Artefact, DictionaryEntry, Inside, TableArtefact
 from engine.methods.shared.tables import marked_weak, with_weak
+from engine.once import once
 from engine.pricing.posterior import posterior
 from engine.privacy.channels import Wave
 from engine.privacy.channels.choosing import ROBUST
@@ -167,7 +167,7 @@ class Results:
             return max(urn_epsilon(channel, people) for channel, people in asked)
         return sum(urn_epsilon(channel, people, SLACK / len(asked)) for channel, people in asked)
 
-    @cached_property
+    @once
     def classifier(self) -> Classifier | None:
         """What pairs with one question say about it; None without such pairs, or with too few reports."""
         pairs = [(one, found) for one, found in self.shares if one in crossed_pairs(self.kit.questions)]

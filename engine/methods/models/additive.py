@@ -41,7 +41,6 @@ from engine.methods.models.monotone import FALLING, RISING, monotone, monotone_p
 from engine.methods.models.residuals import WHOLE
 from engine.methods.models.targets import CLASSES, Target, privacy_told, target_problems
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import LOG_ODDS, MAIN, Context, Expected, Family, Forecast, Reference, Release
 from engine.methods.shared.cell_search import CELLS, SEARCH, Grids, search_cells, search_notes, searched
@@ -58,6 +57,7 @@ from engine.methods.shared.column_cells import (
 )
 from engine.methods.shared.promise import cap_notes
 from engine.methods.shared.view import view_of
+from engine.once import once
 from engine.privacy.events import Event
 from engine.table.schema import Kind
 from engine.views import Text, View

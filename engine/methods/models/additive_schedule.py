@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import sqrt
 
 from engine.methods.models.invented import SHARE, SPREAD
@@ -24,6 +23,7 @@ from engine.methods.models.residuals import WHOLE
 from engine.methods.shared.cell_search import SEARCH_SHARE, search_query
 from engine.methods.shared.division import Division, borne_out, level_of, rounded_up
 from engine.methods.shared.margins import MARGINS
+from engine.once import once
 from engine.privacy.events import Event, Sequential
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, root_above
 from engine.privacy.noise import Noise
@@ -84,7 +84,7 @@ class Schedule:
         """Whether the noise is Gaussian, so that a δ is spent."""
         return self.delta > 0
 
-    @cached_property
+    @once
     def level(self) -> float:
         """μ of Gaussian noise, a hair below what was given; ε of Laplace noise."""
         return level_of(self)
@@ -94,7 +94,7 @@ class Schedule:
         """The level for one row that comes or goes."""
         return self.level / (self.rows_per_person * (2 if self.replace_one else 1))
 
-    @cached_property
+    @once
     def rounds(self) -> int:
         """How often every predictor has its turn; were there one, where the mean alone is fitted."""
         if not self.is_gaussian:
@@ -131,7 +131,7 @@ class Schedule:
         """Largest second derivative of a row's loss."""
         return 0.25 if self.is_classes else 1.0
 
-    @cached_property
+    @once
     def base(self) -> float:
         """Standard deviation of the noise of one cell if there were one round."""
         return self.deviation(self.sum_scale) / RESIDUAL_STEPS / sqrt(self.rounds)
@@ -146,14 +146,14 @@ class Schedule:
         """Weight of the penalty in the size of a step."""
         return self.shrinkage + 2 * self.bend * self.base + 1
 
-    @cached_property
+    @once
     def count_scale(self) -> Fraction:
         """Scale of the noise of the numbers of rows."""
         if self.is_gaussian:
             return rounded_up(sqrt(self._count_squared / COUNTS) / self.level)
         return rounded_up(self._moved * len(self.sizes) / (COUNTS_PURE * self.level))
 
-    @cached_property
+    @once
     def spread_scale(self) -> Fraction:
         """Scale of the noise of the sum of squared residuals of a number, in its steps."""
         query = spread_query(self.rows_per_person)
@@ -173,7 +173,7 @@ class Schedule:
         rows = (self.about_rows // size for size in self.sizes)
         return not self.is_classes and sum(self.foreseen(one) ** 2 for one in rows) > 1
 
-    @cached_property
+    @once
     def level_scale(self) -> Fraction:
         """Scale of the noise of the sum of what the fit of a number leaves, in steps of residuals.
 
@@ -192,7 +192,7 @@ class Schedule:
     def _count_share(self) -> float:
         return COUNTS if self.is_gaussian else COUNTS_PURE
 
-    @cached_property
+    @once
     def search(self) -> Division:
         """What the fine counts get of the budget."""
         query = search_query(self.searched, rows=self.rows_per_person, replace_one=self.replace_one)
@@ -206,7 +206,7 @@ class Schedule:
         )
         return 1 - self._count_share - beside
 
-    @cached_property
+    @once
     def sum_scale(self) -> Fraction:
         """Scale of the noise of the sums of residuals, in their steps."""
         sums = self.rounds * len(self.sizes)

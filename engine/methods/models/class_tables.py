@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from engine import arrays
 from engine.methods.shared.cell_search import SEARCH_SHARE, search_query
 from engine.methods.shared.division import Division, Query, join_groups
+from engine.once import once
 from engine.privacy.noise import Noise
 
 Codes = arrays.Integers
@@ -69,7 +69,7 @@ class TablesPlan:
         """How many tables a row is in one cell of each."""
         return 1 + len(self.sizes) + self.numbers
 
-    @cached_property
+    @once
     def division(self) -> Division:
         """How the budget is divided: by how far a row moves either kind of sum."""
         rows, times = self.rows_per_person, 2 if self.replace_one else 1

@@ -19,11 +19,11 @@ from engine.methods.models.linear_model import LEVELS, NUMBER
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.models.targets import privacy_told
-from engine.methods.once import once
 from engine.methods.protocol import MAIN, Context, Family, Reads, Release
 from engine.methods.shared.division import Division, Query
 from engine.methods.shared.promise import promise
 from engine.methods.shared.view import view_of
+from engine.once import once
 from engine.privacy.promise import Promise
 from engine.table import coding
 from engine.table.schema import Column, Domain, Kind

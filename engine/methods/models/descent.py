@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import ceil, sqrt
 from typing import Any
 
@@ -37,6 +36,7 @@ from engine.methods.parameters import Problem
 from engine.methods.protocol import Context, Request
 from engine.methods.shared.division import Division, Query, cover_exchange
 from engine.methods.shared.view import view_of
+from engine.once import once
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.table.table import Table
@@ -113,7 +113,7 @@ class DescentPlan:
         """How much of the budget the products of coordinates get."""
         return SHARE_OF_CLASSES if self.is_classes else SHARE
 
-    @cached_property
+    @once
     def signal(self) -> float:
         """Rows times level over the length of a row and the root of the coefficients; public.
 
@@ -140,12 +140,12 @@ class DescentPlan:
         """The weights of so many last steps are averaged."""
         return max(1, self.turns // 2)
 
-    @cached_property
+    @once
     def monomials(self) -> Monomials:
         """The products of coordinates that are asked for."""
         return Monomials(self.widths, target=False)
 
-    @cached_property
+    @once
     def division(self) -> Division:
         """How the budget is divided."""
         rows, square = self.rows_per_person, PER_SIDE**2

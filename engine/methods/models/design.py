@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ from engine import arrays
 from engine.methods.shared.blocks import blocks
 from engine.methods.shared.bounds import Bounds as Bounds
 from engine.methods.shared.bounds import bounds_of as bounds_of
+from engine.once import once
 from engine.table import coding
 from engine.table.schema import Column
 
@@ -42,18 +42,18 @@ class Design:
     target: Column
     predictors: tuple[Column, ...]
 
-    @cached_property
+    @once
     def widths(self) -> tuple[int, ...]:
         """For each predictor 0 where it is a number, else the number of its cells."""
         return tuple(0 if bounds_of(column) else len(coding.cells(column)) for column in self.predictors)
 
-    @cached_property
+    @once
     def starts(self) -> tuple[int, ...]:
         """The first coordinate of each predictor."""
         sizes = [1, *(max(width, 1) for width in self.widths)]
         return tuple(int(start) for start in np.cumsum(sizes)[:-1])
 
-    @cached_property
+    @once
     def size(self) -> int:
         """How many coefficients a linear model has, the intercept included."""
         return 1 + sum(max(width, 1) for width in self.widths)

@@ -23,12 +23,12 @@ from engine.methods.models.components import (
 )
 from engine.methods.models.design import bounds_of
 from engine.methods.models.points import PER_SIDE
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Expected, Forecast, Reference
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.less_noise import less_noisy
 from engine.methods.shared.promise import cap_notes
+from engine.once import once
 from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.table import coding
 from engine.table.schema import Column, Kind

@@ -16,13 +16,13 @@ import pandas as pd
 from engine.methods import option
 from engine.methods.budget import ManySums, is_replace_one, required_budget
 from engine.methods.models.held_out_told import FULL, LIMIT, ROW, guess_of, score_as_json, score_errors
-from engine.methods.once import once
 from engine.methods.protocol import MAIN, Budget, Context, Expected, Request
 from engine.methods.shared.bounds import checked_bounds
 from engine.methods.shared.column_cells import is_listed
 from engine.methods.shared.division import Division, Query
 from engine.methods.shared.margins import MARGINS, smallest_margin
 from engine.methods.shared.promise import promise
+from engine.once import once
 from engine.privacy.events import Event, Neighbours, Sequential
 from engine.privacy.gaussian import concentrated_budget, continuous_delta, gaussian_level
 from engine.privacy.mechanisms import Integers

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import ceil, isqrt, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,6 @@ from engine.methods.filling import Judged, judged_by_margin
 from engine.methods.models.design import Bounds, bounds_of
 from engine.methods.models.leaving import describe_model, number_views, privacy_text
 from engine.methods.models.targets import privacy_told
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -45,6 +43,7 @@ from engine.methods.shared.grid_centres import PER_SIDE as PER_SIDE
 from engine.methods.shared.grid_centres import centres_of
 from engine.methods.shared.promise import cap_notes, promise
 from engine.methods.shared.view import view_of
+from engine.once import once
 from engine.privacy.events import Event
 from engine.privacy.fixed_point import to_grid
 from engine.privacy.noise import Noise
@@ -110,7 +109,7 @@ class CentresPlan:
     about_rows: int
     turns: int = TURNS
 
-    @cached_property
+    @once
     def per_side(self) -> int:
         """Cells of the grid along each column."""
         level = Division((), self.epsilon, self.delta, self.replace_one).level
@@ -127,7 +126,7 @@ class CentresPlan:
         least = 5 / told * 1.5 ** ((2 + self.columns) / 2)
         return ceil(least * self.rows_per_person * (2 if self.replace_one else 1))
 
-    @cached_property
+    @once
     def division(self) -> Division:
         """How the budget is divided."""
         rows, times = self.rows_per_person, 2 if self.replace_one else 1

@@ -23,7 +23,6 @@ from engine.methods.models.leaving import make_artefacts, number_views, privacy_
 from engine.methods.models.linear_model import Effect, effects_picture, effects_table
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.models.targets import Target, privacy_told, target_problems
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -40,6 +39,7 @@ from engine.methods.shared.cells import level_problems
 from engine.methods.shared.division import Division, Query, cover_exchange
 from engine.methods.shared.promise import cap_notes
 from engine.methods.shared.view import view_of
+from engine.once import once
 from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.privacy.events import Event
 from engine.table import coding

@@ -21,7 +21,6 @@ from engine.methods.models.monomials import Monomials
 from engine.methods.models.product_sums import STEPS, SUMS, ProductSums
 from engine.methods.models.quadratic import Solution, centre_effects, solve
 from engine.methods.models.targets import privacy_told
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -35,6 +34,7 @@ from engine.methods.protocol import (
     Request,
 )
 from engine.methods.shared.promise import cap_notes
+from engine.once import once
 from engine.privacy.events import Event
 from engine.table import coding
 from engine.table.schema import Column, Kind

@@ -22,7 +22,6 @@ from engine.methods.models.monomials import Monomials
 from engine.methods.models.product_sums import STEPS, SUMS, ProductSums
 from engine.methods.models.quadratic import centre_effects, discriminant, discriminant_products
 from engine.methods.models.targets import privacy_told, target_problems
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     LOG_ODDS,
@@ -37,6 +36,7 @@ from engine.methods.protocol import (
 )
 from engine.methods.shared.cells import level_problems
 from engine.methods.shared.promise import cap_notes
+from engine.once import once
 from engine.privacy.events import Event
 from engine.table.schema import Kind
 from engine.views import TableView, Text, View

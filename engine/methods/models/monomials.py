@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from engine import arrays
+from engine.once import once
 
 Floats = arrays.Floats
 Integers = arrays.Integers
@@ -40,13 +40,13 @@ class Monomials:
     widths: tuple[int, ...]
     target: bool = True
 
-    @cached_property
+    @once
     def blocks(self) -> Integers:
         """For every coordinate, the target last, the number of its block; a number is a block of its own."""
         sizes = [1, *(max(width, 1) for width in self.widths), *self._last]
         return np.repeat(np.arange(len(sizes)), sizes)
 
-    @cached_property
+    @once
     def is_cell(self) -> npt.NDArray[np.bool_]:
         """For every coordinate, whether it is a cell of a block."""
         sizes = [1, *(max(width, 1) for width in self.widths), *self._last]
@@ -56,7 +56,7 @@ class Monomials:
     def _last(self) -> list[int]:
         return [1] if self.target else []
 
-    @cached_property
+    @once
     def places(self) -> tuple[Integers, Integers]:
         """The two coordinates of every released product: row ≤ column of the matrix."""
         kept = np.triu(self.blocks[:, None] != self.blocks)

@@ -28,7 +28,6 @@ from engine.methods.models.leaving import make_artefacts, number_views, privacy_
 from engine.methods.models.linear_model import WITHIN_95
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, POINTS, Context, Expected, Family, Forecast, Reference, Release
 from engine.methods.shared.blocks import blocks
@@ -43,6 +42,7 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes
+from engine.once import once
 from engine.privacy.events import Event
 from engine.table import coding
 from engine.table.schema import Column, Kind

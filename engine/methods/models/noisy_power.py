@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from math import ceil, isqrt, sqrt
 
 import numpy as np
@@ -21,6 +20,7 @@ from engine import arrays
 from engine.methods.models.components import Components
 from engine.methods.models.points import PER_SIDE, Points
 from engine.methods.shared.division import Division, Query, cover_exchange
+from engine.once import once
 from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 
@@ -94,7 +94,7 @@ class PowerPlan:
         """What the sum of a row's squares is divided by, so that it is no longer than its numbers."""
         return max(ceil(sqrt(self.widths.count(0))), 1)
 
-    @cached_property
+    @once
     def division(self) -> Division:
         """How the budget is divided."""
         rows, active, numbers = self.rows_per_person, len(self.widths), self.widths.count(0)

@@ -32,7 +32,6 @@ from engine.methods.models.design import bounds_of
 from engine.methods.models.invented import SPREAD
 from engine.methods.models.noisy_power import MEANS, ROUNDS, SQUARES, TURNS, PowerPlan, noisy_components
 from engine.methods.models.points import PER_SIDE, Points
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -49,6 +48,7 @@ from engine.methods.shared.division import Division
 from engine.methods.shared.less_noise import less_noisy
 from engine.methods.shared.promise import cap_notes
 from engine.methods.shared.view import view_of
+from engine.once import once
 from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN
 from engine.table import coding
 from engine.table.schema import Kind

@@ -11,7 +11,7 @@ from engine.methods.budget import is_replace_one
 from engine.methods.models.design import Design
 from engine.methods.models.held_out import ScoredModel, fit_budget
 from engine.methods.models.monomials import Floats, Monomials, largest_change, largest_squared_change
-from engine.methods.once import once
+from engine.once import once
 from engine.privacy.accuracy import spread_of_sites
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, LaplaceCounts
 

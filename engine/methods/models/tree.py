@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,6 @@ from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
 from engine.methods.models.targets import CLASSES, class_problems, privacy_told
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -63,6 +61,7 @@ from engine.methods.shared.column_cells import (
 from engine.methods.shared.division import Division, Query, join_groups
 from engine.methods.shared.promise import cap_notes
 from engine.methods.shared.view import view_of
+from engine.once import once
 from engine.privacy.events import Event
 from engine.privacy.noise import Noise
 from engine.table import coding
@@ -390,7 +389,7 @@ class TreePlan:
     replace_one: bool
     searched: int = 0
 
-    @cached_property
+    @once
     def division(self) -> Division:
         """How the budget is divided."""
         rows, times, tables = self.rows_per_person, 2 if self.replace_one else 1, len(self.sizes)

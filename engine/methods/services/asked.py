@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from math import ceil, prod
 from typing import Any
 
@@ -28,6 +27,7 @@ from engine.methods.shared.rank_accuracy import any_limits
 from engine.methods.shared.rank_choices import RankChoice, choices, choose_quantiles
 from engine.methods.shared.ratio import GaussianRatioNoise, RatioNoise, ratio_errors
 from engine.methods.shared.sensitivity import squared_sum_sensitivity, sum_sensitivity
+from engine.once import once
 from engine.privacy.accuracy import MOST
 from engine.privacy.events import Event, rounded_up
 from engine.privacy.fixed_point import grouped_sum
@@ -113,11 +113,11 @@ class Side:
     column: str
     cuts: tuple[Comparison, ...]
 
-    @cached_property
+    @once
     def axis(self) -> Axis:
         return axis_of(self.schema, self.column, self.cuts)
 
-    @cached_property
+    @once
     def classes(self) -> Mapping[tuple[bool, ...], int]:
         """The number of a cell by what its comparisons say of it."""
         return {truths: place for place, truths in enumerate(dict.fromkeys(truths_of(self.axis, self.cuts)))}
@@ -190,17 +190,17 @@ class Query:
 
     # --- meaning ------------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def question(self) -> Question:
         """Whom it is about."""
         return Question(parse(self.where), self.schema, self.by)
 
-    @cached_property
+    @once
     def within(self) -> Question:
         """For a share: those of them who are counted."""
         return Question(All((self.question.condition, parse(self.part))), self.schema, self.by)
 
-    @cached_property
+    @once
     def sides(self) -> tuple[Side, ...]:
         """The columns of a table."""
         found = []
@@ -209,7 +209,7 @@ class Query:
             found.append(Side(self.schema, column, cuts))
         return tuple(found)
 
-    @cached_property
+    @once
     def key(self) -> str:
         """The fingerprint of the question: the same for every way of writing it."""
         if (self.kind, self.of) == (COUNT, ROWS):
@@ -223,21 +223,21 @@ class Query:
         ]
         return digest([self.kind, self.of, self.question.canonical, sorted(self.by), part, *more])
 
-    @cached_property
+    @once
     def columns(self) -> tuple[str, ...]:
         """The columns that have a part, in the order of their names."""
         named = {*self.question.columns, *(column for column, _ in self.cuts)}
         named |= set(self.within.columns) if self.kind == SHARE else set()
         return tuple(sorted(named | ({self.value} if self.value else set())))
 
-    @cached_property
+    @once
     def comparisons(self) -> tuple[Condition, ...]:
         """Every condition that has a part in it."""
         asked = [self.within.condition if self.kind == SHARE else self.question.condition]
         asked += [cut for side in self.sides for cut in side.cuts]
         return (*asked, *((Comparison(self.value, "missing"),) if self.value else ()))
 
-    @cached_property
+    @once
     def grid(self) -> Grid:
         """The declared grid of the column of numbers."""
         found = grid_of(self.schema.column(self.value), digits=3 if self.kind == QUANTILE else 5)
@@ -255,7 +255,7 @@ class Query:
         """The declared range in steps, by which a pair of numbers is divided; 1 for a share."""
         return self.grid.high - self.grid.low if self.value else 1
 
-    @cached_property
+    @once
     def cells(self) -> Cells:
         """The groups that are told apart, one where there are none."""
         return Cells(tuple(LevelAxis(self.schema.column(name), Extra.SEPARATE) for name in self.by))

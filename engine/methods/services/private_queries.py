@@ -21,7 +21,6 @@ from engine.methods.budget import (
     required_budget,
 )
 from engine.methods.filling import Judged, judged_by_margin
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -71,6 +70,7 @@ from engine.methods.services.told import (
     views_of,
 )
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
+from engine.once import once
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.events import Event, Sequential
 from engine.privacy.mechanisms import AboveThresholds, Integers, Stated

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,6 +29,7 @@ from engine.errors import InputRefused
 from engine.methods.conditions import EVERYBODY, NOBODY, All, Comparison, Condition, Not, comparisons
 from engine.methods.values import edge_number, edge_of
 from engine.numbers import exact
+from engine.once import once
 from engine.table import coding
 from engine.table.schema import Column, Kind, Role, Schema
 
@@ -86,7 +87,7 @@ class Levels:
 
     column: Column
 
-    @cached_property
+    @once
     def _levels(self) -> tuple[str, ...]:
         return coding.levels(self.column)
 
@@ -94,7 +95,7 @@ class Levels:
     def described(self) -> str:
         return "; ".join(self._levels)
 
-    @cached_property
+    @once
     def _place(self) -> Mapping[str | Fraction, int]:
         listed = reversed(list(enumerate(self._levels)))
         return {self._read(level): place for place, level in listed}
@@ -187,7 +188,7 @@ class Line:
         domain = self.column.domain
         return "" if domain is None else f"{domain.minimum} – {domain.maximum}"
 
-    @cached_property
+    @once
     def _bounds(self) -> tuple[Fraction | None, Fraction | None]:
         domain = self.column.domain
         if domain is None:
@@ -197,7 +198,7 @@ class Line:
             high = low + (high - low) // self._step * self._step  # the last number of the grid
         return low, high
 
-    @cached_property
+    @once
     def _step(self) -> Fraction | None:
         """The step of the declared grid, from the lower bound on; of days it is one. None where none is."""
         if self.column.kind is Kind.DATE:
@@ -248,7 +249,7 @@ class Line:
         place = math.floor(places) + 1 if cut[1] else math.ceil(places)
         return self._origin + place * self._step, 0
 
-    @cached_property
+    @once
     def _cuts(self) -> list[Cut]:
         """All cuts that part the line, in their order."""
         low, high = self._bounds
@@ -371,13 +372,13 @@ class Question:
     schema: Schema
     by: tuple[str, ...] = ()
 
-    @cached_property
+    @once
     def columns(self) -> tuple[str, ...]:
         """The columns that have a part, in the order of their names."""
         named = {one.column for one in comparisons(self.condition)}
         return tuple(sorted(named | set(self.by)))
 
-    @cached_property
+    @once
     def axes(self) -> dict[str, Axis]:
         """The columns of the condition, cut where it cuts them."""
         asked: dict[str, tuple[Comparison, ...]] = {}
@@ -385,7 +386,7 @@ class Question:
             asked[one.column] = (*asked.get(one.column, ()), one)
         return {name: axis_of(self.schema, name, found) for name, found in asked.items()}
 
-    @cached_property
+    @once
     def canonical(self) -> str:
         """The condition in a form that is equal for conditions that take the same rows of any table.
 
@@ -401,7 +402,7 @@ class Question:
             self.axes[one.column].cells(one)
         return _diagram(self.condition, self.axes, {})
 
-    @cached_property
+    @once
     def key(self) -> str:
         """The fingerprint of the question: the same for every way of writing it."""
         by = sorted(self.by)

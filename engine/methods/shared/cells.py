@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Protocol
@@ -19,6 +19,7 @@ from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.parameters import Problem
 from engine.methods.protocol import DictionaryEntry, Request
+from engine.once import once
 from engine.table import coding
 from engine.table.code_lists import code_list
 from engine.table.schema import Column, Domain, Kind
@@ -104,7 +105,7 @@ class LevelAxis:
     def _levels(self) -> tuple[str, ...]:
         return _labels(self.column.kind, self.column.domain, self.extra, self._has_bounds)
 
-    @cached_property
+    @once
     def _meanings(self) -> Mapping[str, str]:
         """Declared meanings of values; those of the column stand before those of its code list."""
         domain = self.column.domain
@@ -179,7 +180,7 @@ class EdgeAxis:
     def name(self) -> str:
         return self.column.name
 
-    @cached_property
+    @once
     def labels(self) -> tuple[str, ...]:
         inner = [f"{low} to <{high}" for low, high in zip(self.written, self.written[1:], strict=False)]
         inner[-1] = f"{self.written[-2]} to {self.written[-1]}"

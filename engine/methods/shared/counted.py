@@ -12,7 +12,6 @@ import pandas as pd
 from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.filling import Counted
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -38,6 +37,7 @@ from engine.methods.shared.tables import (
     totals_view,
 )
 from engine.methods.shared.view import view_of
+from engine.once import once
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, Integers, LaplaceCounts
 from engine.privacy.promise import Promise
 from engine.views import Text

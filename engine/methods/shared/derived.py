@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from engine.methods import option
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Request
 from engine.methods.shared.column_cells import CELL_KINDS, is_listed
+from engine.once import once
 from engine.table import coding
 from engine.table.fitting import SHOWN, is_declared_value, list_declared
 from engine.table.hierarchies import MISSING
@@ -55,7 +55,7 @@ class Derived:
         """What stands where the source has no declared value."""
         return coding.written_other(self.column) if is_listed(self.column) else MISSING
 
-    @cached_property
+    @once
     def reads(self) -> Mapping[str, str]:
         """The value for every declared value of the source; empty where no way fits."""
         ways = _ways(self.source)

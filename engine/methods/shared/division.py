@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import ceil, sqrt
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from engine.methods.shared.margins import MARGINS, smallest_margin
+from engine.once import once
 from engine.privacy.accuracy import spread_of_sites
 from engine.privacy.events import Event, Mechanism, Neighbours, Sequential
 from engine.privacy.exact_vector import LARGEST_DIMENSION
@@ -116,7 +117,7 @@ class Division:
         """Whether the noise is Gaussian, so that a δ is spent."""
         return self.delta > 0
 
-    @cached_property
+    @once
     def level(self) -> float:
         """μ of Gaussian noise, ε of Laplace noise: a hair below what was given."""
         return level_of(self)
@@ -125,7 +126,7 @@ class Division:
         """Return the scale of the noise of a query, in its steps, rounded up."""
         return self._scales[name]
 
-    @cached_property
+    @once
     def _scales(self) -> dict[str, Fraction]:
         return {query.name: self._scale(query) for query in self.queries}
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from engine import arrays, texts
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN, Context
 from engine.methods.shared.cells import LEFT_OUT, level_problems
+from engine.once import once
 from engine.table import coding
 from engine.table.encoded import Encoded
 from engine.table.schema import Column, Kind
@@ -210,17 +210,17 @@ class Histories:
         end = np.maximum.reduceat(self.end, starts)
         return Histories(self.person[starts], self.place[starts], self.start[starts], end, self.known[ends])
 
-    @cached_property
+    @once
     def firsts(self) -> arrays.Bools:
         """Whether an event is the first of its person."""
         return np.append(True, self.person[1:] != self.person[:-1])[: len(self.person)]
 
-    @cached_property
+    @once
     def lasts(self) -> arrays.Bools:
         """Whether an event is the last of its person."""
         return _lasts(self.person)
 
-    @cached_property
+    @once
     def lengths(self) -> Integers:
         """How many events each person has, shape (people,)."""
         starts = np.flatnonzero(self.firsts)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from engine.methods import option
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
 from engine.methods.shared.cells import LEVEL_KINDS, Cells, level_axes, level_problems, size_problems
 from engine.methods.shared.counted import CountsMethod
 from engine.methods.shared.slots import Slotted
+from engine.once import once
 
 
 class Counts(Slotted, CountsMethod):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,6 @@ import pandas as pd
 from engine import arrays
 from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required_budget
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -36,6 +34,7 @@ from engine.methods.shared.promise import cap_notes, promise
 from engine.methods.shared.quantity import Grid, grid_of
 from engine.methods.shared.tables import forecast_views
 from engine.methods.shared.view import view_of
+from engine.once import once
 from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN, spread_of_sites
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, Integers, LaplaceCounts
 from engine.privacy.promise import Promise
@@ -85,7 +84,7 @@ class Curve:
     coefficients: Floats
     spread: float
 
-    @cached_property
+    @once
     def kept(self) -> int:
         """How many waves of each column are kept: so many that what they tell is more than their noise.
 

@@ -15,7 +15,6 @@ from engine import arrays
 from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.filling import Counted
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -54,6 +53,7 @@ from engine.methods.shared.histories import (
 )
 from engine.methods.shared.promise import promise
 from engine.methods.shared.tables import filling_notes, forecast_views
+from engine.once import once
 from engine.privacy.accuracy import Accuracy
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import ClearLaplace, CountNoise, GaussianCounts, LaplaceCounts

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 
 from engine.methods import option
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import Reference
 from engine.methods.shared.cells import (
@@ -21,6 +20,7 @@ from engine.methods.shared.cells import (
 )
 from engine.methods.shared.counted import CountsMethod
 from engine.methods.values import edge_number, to_json
+from engine.once import once
 from engine.table.schema import Kind
 
 

@@ -18,7 +18,6 @@ from engine import arrays
 from engine.methods import option
 from engine.methods.budget import budget_problems, required_budget
 from engine.methods.filling import Counted
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -46,6 +45,7 @@ from engine.methods.shared.counted import NO_NEGATIVES, PEOPLE
 from engine.methods.shared.promise import counted_unit, promise
 from engine.methods.shared.tables import filling_notes, forecast_views, number_entry, result_views
 from engine.methods.shared.view import view_of
+from engine.once import once
 from engine.privacy.accuracy import Accuracy, laplace_accuracy, spread_of_sum
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts

@@ -11,7 +11,6 @@ import numpy as np
 from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.filling import Counted
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -49,6 +48,7 @@ from engine.methods.statistics.mean_forms import (
     TwoSums,
     WholeMean,
 )
+from engine.once import once
 from engine.privacy.events import Sequential
 from engine.privacy.promise import Promise
 from engine.privacy.trials import LARGEST_SCALE

@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from engine.errors import InputRefused
 from engine.methods import option
 from engine.methods.earlier import Earlier, EarlierRelease, Shared
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -52,6 +51,7 @@ from engine.methods.shared.suppression.small_cells import Rules, count_task
 from engine.methods.shared.suppression.sums import SumRules, sum_task
 from engine.methods.trying import Tried
 from engine.numbers import exact
+from engine.once import once
 from engine.privacy.promise import Promise, Term
 from engine.progress import SILENT, Progress
 from engine.table.declared import people_of, people_of_rows

@@ -13,7 +13,6 @@ import pandas as pd
 from engine.methods import option
 from engine.methods.budget import budget_problems, is_replace_one, required_budget
 from engine.methods.filling import Counted
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -46,6 +45,7 @@ from engine.methods.shared.rank_choices import choices as choices_for
 from engine.methods.shared.tables import forecast_views, number_entry, result_views
 from engine.methods.shared.view import view_of
 from engine.methods.values import edge_number
+from engine.once import once
 from engine.privacy.mechanisms.permute_and_flip import PermuteAndFlip, written_rates
 from engine.privacy.promise import Promise
 from engine.table.schema import Kind

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from engine.errors import InputRefused
+from engine.once import once
 from engine.privacy.at_risk.inputs import Number, level, share, whole
 from engine.privacy.at_risk.lattice import MOST_RISES
 from engine.privacy.at_risk.loss import Array, PrivacyLoss
@@ -63,7 +63,7 @@ class Composition:
     bounded_range: bool
     step: Fraction | None = None
 
-    @cached_property
+    @once
     def worst(self) -> Any:
         """The losses rounded up; made when a confidence is asked for, as an accountant asks for none."""
         return self.rounded_up()
@@ -124,7 +124,7 @@ class Composition:
             found = np.maximum(0.0, found - self._all_below(under, strictly=self.rounded == 0))
         return np.where(epsilons >= self.largest * (1 - 1e-12), 1.0, found)
 
-    @cached_property
+    @once
     def _sums(self) -> Array:
         """Cumulative masses of the worst pair, with 0 in front."""
         return np.concatenate(([0.0], np.cumsum(_content(self.worst)[1])))
@@ -176,7 +176,7 @@ class Composition:
         bounds = (over[first] - grown * other[first] + beyond) / -np.expm1(below - at[:, None])
         return np.asarray(np.maximum(0.0, 1 - bounds.min(axis=1)))
 
-    @cached_property
+    @once
     def _over(self) -> tuple[Array, Array, Array, float]:
         """Losses of the dominating pair, what lies above each in either case, and what is cut off."""
         lowest, masses = _content(self.dominating)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine import arrays
+from engine.once import once
 from engine.privacy.at_risk.inputs import Number, level, share
 from engine.privacy.at_risk.inverse import Inverse
 from engine.privacy.at_risk.lattice import Lattice
@@ -149,11 +149,11 @@ class PrivacyLoss:
         """Return a lower bound on P(loss ≤ x) at every x that holds for all pairs at once."""
         return self.below(x) if self.envelope is None else self.envelope.below(x)
 
-    @cached_property
+    @once
     def _cumulative(self) -> Array:
         return np.concatenate(([0.0], np.cumsum(self.masses)))
 
-    @cached_property
+    @once
     def _cumulative_other(self) -> Array:
         return np.concatenate(([0.0], np.cumsum(self.masses * np.exp(-self.losses))))
 

@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from engine.ledger import Ledger
@@ -25,20 +27,29 @@ def killed(folder: Path, plan: Plan, *, at: int | None, after: float | None) -> 
     int
         The exit status of the fork: 0 when it finished first.
     """
-    child = os.fork()
-    if child == 0:
-        try:
-            if at is not None:
-                _kill_at(at, folder)
-            ledger = Ledger(folder / "ledger.sqlite")
-            run.run(plan, out=folder / "bundle", ledger=ledger, base=folder)
-        except BaseException:
-            os._exit(3)
-        os._exit(0)
+
+    def release() -> None:
+        if at is not None:
+            _kill_at(at, folder)
+        run.run(plan, out=folder / "bundle", ledger=Ledger(folder / "ledger.sqlite"), base=folder)
+
+    child = _fork(release)
     if after is not None:
         time.sleep(after)
         os.kill(child, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _fork(do: Callable[[], object]) -> int:
+    """Start a fork that does something and exits with 0, or with 3 where it fails."""
+    child = os.fork()
+    if child == 0:
+        try:
+            do()
+        except BaseException:
+            os._exit(3)
+        os._exit(0)
+    return child
 
 
 def _kill_at(number: int, folder: Path) -> None:
@@ -68,7 +79,9 @@ def serve() -> None:
             after=float(number) if how == "after" else None,
         )
         if (folder / "ledger.sqlite").exists() or list(folder.glob(".ledger-*")):
-            working.sweep(Ledger(folder / "ledger.sqlite"))
+            # In a fork too: it may set a paper, and no later fork has the threads that typesetting began.
+            child = _fork(partial(working.sweep, Ledger(folder / "ledger.sqlite")))
+            status = status if os.waitpid(child, 0)[1] == 0 else 4
         print(status, flush=True)
 
 

@@ -20,7 +20,6 @@ from engine.evaluation import catalogue as measures
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
 from engine.ledger import Ledger
 from engine.methods import catalogue, option
-from engine.methods.once import once
 from engine.methods.protocol import (
     Budget,
     Context,
@@ -39,6 +38,7 @@ from engine.methods.protocol import (
     Step,
     TableArtefact,
 )
+from engine.once import once
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import LaplaceCounts, Stated
 from engine.privacy.mechanisms.integers import listening, noisy

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations
 from math import e, floor, log2
 
@@ -14,6 +13,7 @@ import numpy as np
 from engine import arrays
 from engine.methods.datasets.bayes_network.shares import MOST_GROUPS, Shares
 from engine.methods.datasets.bayes_network.structure import Node, Rows
+from engine.once import once
 from engine.privacy.events import Event, Sequential
 from engine.privacy.mechanisms import LaplaceCounts
 from engine.privacy.noise import Noise
@@ -45,12 +45,12 @@ class CorrelationShares(Shares):
     def structure_share(self) -> Fraction:
         return Fraction(2, 5)
 
-    @cached_property
+    @once
     def unit(self) -> Entropies:
         """How an entropy becomes a whole number."""
         return Entropies(max(2, self.about_rows))
 
-    @cached_property
+    @once
     def entropies(self) -> LaplaceCounts:
         """The noise of the entropies of all columns and pairs together: one row is in each."""
         count = len(self.sizes) * (len(self.sizes) + 1) // 2
@@ -228,7 +228,7 @@ class Entropies:
 
     rows: int
 
-    @cached_property
+    @once
     def grid(self) -> int:
         """How many steps a bit of one row has."""
         fine = _FINEST
@@ -236,7 +236,7 @@ class Entropies:
             fine //= 2
         return fine
 
-    @cached_property
+    @once
     def steepest(self) -> int:
         """By how many steps one row raises n H, at most."""
         return floor(self.grid * (log2(self.rows) + log2(e)))

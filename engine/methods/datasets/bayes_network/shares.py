@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import sqrt
 
+from engine.once import once
 from engine.privacy.events import Event, Sequential
 from engine.privacy.mechanisms import Exponential, LaplaceCounts
 
@@ -56,19 +56,19 @@ class Shares:
         """How many parents a column may have."""
         return 3 if len(self.sizes) <= MANY_COLUMNS else 2
 
-    @cached_property
+    @once
     def single(self) -> LaplaceCounts:
         """The noise of all single columns together."""
         share = SINGLE if self.choices else Fraction(1)
         return LaplaceCounts(len(self.sizes) * self.moved, share * self.epsilon)
 
-    @cached_property
+    @once
     def tables(self) -> LaplaceCounts:
         """The noise of the tables of all columns with their parents together."""
         share = 1 - SINGLE - self.structure_share
         return LaplaceCounts(len(self.sizes) * self.moved, share * self.epsilon)
 
-    @cached_property
+    @once
     def rate(self) -> Fraction:
         """Of every choice: P ∝ exp(rate · score)."""
         return self.structure_share * self.epsilon / (self.choices * 2 * SCORE_MOVES * self.moved)

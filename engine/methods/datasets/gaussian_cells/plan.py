@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import floor, sqrt
 
 from engine.methods.shared.division import Division, Query
 from engine.methods.shared.grid_centres import PER_SIDE
+from engine.once import once
 from engine.privacy.accuracy import spread_of_sites
 from engine.privacy.events import Event
 
@@ -82,7 +82,7 @@ class Plan:
     about_rows: int
     group_rows: int
 
-    @cached_property
+    @once
     def sets(self) -> Sets:
         """The sets of columns: those that were declared, or all together, or each alone."""
         if self.declared is not None:
@@ -98,7 +98,7 @@ class Plan:
         """Whether there are columns whose relation is kept."""
         return max(map(len, self.sets)) > 1
 
-    @cached_property
+    @once
     def groups(self) -> int:
         """Into how many groups the rows of a class are divided in every set, at most."""
         if max(map(len, self.sets)) > MOST_TOGETHER:
@@ -111,7 +111,7 @@ class Plan:
         """Roughly how many rows a declared class has, were they spread evenly."""
         return self.about_rows / max(1, self.classes - 2)
 
-    @cached_property
+    @once
     def division(self) -> Division:
         """How the budget is divided."""
         if self.groups == 1:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from math import ceil, sqrt
 
 import numpy as np
@@ -15,6 +14,7 @@ from engine.methods.datasets.bayes_network.learning import project_counts
 from engine.methods.datasets.latent_model.projection import Projection, normal
 from engine.methods.datasets.marginal_model.agreement import GAUSSIAN
 from engine.methods.datasets.synthesis.related import Relations, above_noise
+from engine.once import once
 from engine.privacy.gaussian import concentrated_budget
 from engine.privacy.mechanisms import DiscreteGaussian, root_above
 from engine.privacy.mechanisms.integers import add_noise
@@ -63,7 +63,7 @@ class Moments:
         columns = len(self.sizes)
         return columns * (columns + 1) // 2
 
-    @cached_property
+    @once
     def scale(self) -> Fraction:
         """The standard deviation of the noise of a count, rounded up: ρ = S / 2σ²."""
         level = min(float(self.epsilon), LARGEST_LEVEL)

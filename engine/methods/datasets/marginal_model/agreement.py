@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from engine.methods.datasets.marginal_model.fitting import Measured, Model
+from engine.once import once
 
 FALSE_ALARMS = 0.01
 """Share of releases of which noise alone makes one say that the model is off, of all its tables together."""
@@ -82,13 +82,13 @@ class Agreement:
         """The distance of every table for each of its cells: 1 is that of the truth, on average."""
         return tuple(distance / size for distance, size in zip(self.distances, self.cells, strict=True))
 
-    @cached_property
+    @once
     def agrees(self) -> tuple[bool, ...]:
         """Whether every table is as near as noise alone would put it."""
         limits = self._limits(np.array(self.cells, dtype=np.float64))
         return tuple(bool(found) for found in np.array(self.distances) <= limits)
 
-    @cached_property
+    @once
     def agrees_as_a_whole(self) -> bool:
         """Whether all tables do, each by itself and all together."""
         whole = self._limits(np.array([sum(self.cells)], dtype=np.float64))

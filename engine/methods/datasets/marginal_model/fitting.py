@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from math import prod
 
@@ -17,6 +16,7 @@ from engine.methods.datasets.marginal_model.junction_tree import (
     JunctionTree,
     junction_tree,
 )
+from engine.once import once
 from engine.progress import SILENT, Progress
 
 Codes = arrays.Integers
@@ -48,7 +48,7 @@ class Measured:
     counts: Floats
     deviation: float
 
-    @cached_property
+    @once
     def merged(self) -> tuple[Floats | None, ...]:
         """For each column the matrix that adds up cells of a group; None where every cell is its own."""
         return tuple(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from engine import arrays
 from engine.methods.datasets.marginal_model.fitting import Measured
 from engine.methods.shared.cell_search import cut_and_joined
 from engine.methods.shared.column_cells import NUMBERS, ColumnCells, Intervals, Span
+from engine.once import once
 from engine.table import coding
 
 Codes = arrays.Integers
@@ -63,7 +63,7 @@ class FrequentApart(Intervals):
         """How many intervals there are at most."""
         return len(super().spans) * (2 if self.is_cut else 1)
 
-    @cached_property
+    @once
     def spans(self) -> tuple[Span, ...]:
         """Every interval without its frequent values, and these after it."""
         spans: list[Span] = []

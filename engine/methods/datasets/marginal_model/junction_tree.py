@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
 import numpy as np
 
 from engine import arrays
+from engine.once import once
 
 Floats = arrays.Floats
 Attributes = tuple[int, ...]
@@ -47,7 +47,7 @@ class JunctionTree:
         """How many cells all cliques have together."""
         return sum(prod(self.shape(clique)) for clique in self.cliques)
 
-    @cached_property
+    @once
     def _homes(self) -> dict[Attributes, int]:
         return {}
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import ceil, floor, log, prod, sqrt
 from statistics import NormalDist
 
 from engine.methods.datasets.marginal_model.junction_tree import Attributes
 from engine.methods.shared.margins import MARGINS, smallest_margin
+from engine.once import once
 from engine.privacy.accuracy import LAPLACE_WITHIN, Accuracy, gaussian_accuracy, laplace_accuracy
 from engine.privacy.events import Event, Sequential
 from engine.privacy.gaussian import concentrated_budget, gaussian_level
@@ -145,7 +146,7 @@ class Schedule:
         """Whether the noise is Gaussian, so that a δ is spent."""
         return self.delta > 0
 
-    @cached_property
+    @once
     def budget(self) -> float:
         """ρ for Gaussian noise, ε for Laplace noise, of everything but tables of codes and of values."""
         return self.whole / float(1 + CODES * self.codes + self._for_frequent)
@@ -165,7 +166,7 @@ class Schedule:
             return share * concentrated_budget(epsilon, delta) * (1 - 1e-8)  # the accountant rounds ε up
         return share * (gaussian_level(epsilon, delta) * (1 - self.margin)) ** 2 / 2
 
-    @cached_property
+    @once
     def rows_per_deviation(self) -> float:
         """How many rows stand against a standard deviation of the noise of one pair."""
         share = 0.9 * 0.8 * self.budget / (2 * self.drawn)
@@ -192,7 +193,7 @@ class Schedule:
         """Whether pairs are hardly worth their noise."""
         return self.rows_per_deviation < FEW_FOR_PAIRS
 
-    @cached_property
+    @once
     def single_share(self) -> float:
         """Share of the budget for single columns."""
         if self.only_single:
@@ -245,18 +246,18 @@ class Schedule:
         """Cells that a clique of the model may have."""
         return 200_000 if self.rows_per_deviation > 2000 else 50_000
 
-    @cached_property
+    @once
     def cells(self) -> tuple[int, ...]:
         """Cells of every table that is known beforehand: single columns, then named tables."""
         sizes = self.most_sizes or self.sizes
         return (*sizes[self.given :], *(prod(sizes[one] for one in table) for table in self.named or ()))
 
-    @cached_property
+    @once
     def single(self) -> tuple[Fraction, ...]:
         """Scale of the noise of every single column that is drawn."""
         return self._beforehand[: self.drawn]
 
-    @cached_property
+    @once
     def together(self) -> tuple[Fraction, ...]:
         """Scale of the noise of every named table."""
         return self._beforehand[self.drawn :]
@@ -267,7 +268,7 @@ class Schedule:
         tables = [*((one,) for one in range(self.given, len(self.sizes))), *(self.named or ())]
         return tuple(self.slots if self.slot in table else self.squared for table in tables)
 
-    @cached_property
+    @once
     def _beforehand(self) -> tuple[Fraction, ...]:
         if self.is_gaussian:
             weights = [
@@ -281,12 +282,12 @@ class Schedule:
             self._scale(each * weight, moved) for weight, moved in zip(weights, self._moves, strict=True)
         )
 
-    @cached_property
+    @once
     def code(self) -> Fraction:
         """Scale of the noise of every table of codes."""
         return self._scale(self.budget * float(CODES))
 
-    @cached_property
+    @once
     def value(self) -> Fraction:
         """Scale of the noise of every table of all values of a column."""
         return self._scale(self.budget * float(self._for_frequent / self.frequent))
@@ -301,13 +302,13 @@ class Schedule:
         """Return the same noise for cells that were found with noise: nothing is divided anew."""
         return replace(self, sizes=sizes, most_sizes=self.sizes)
 
-    @cached_property
+    @once
     def pair(self) -> Fraction:
         """Scale of the noise of every pair."""
         left = (1 - self.single_share) * self.budget * (1 - self._selection)
         return self._scale(left / self.pairs)
 
-    @cached_property
+    @once
     def rate(self) -> Fraction:
         """Of every choice: P ∝ exp(rate · score)."""
         left = (1 - self.single_share) * self.budget * float(SELECTION) / self.pairs

@@ -16,7 +16,6 @@ from engine.methods.datasets.masking.step import ID, WORDS, Told
 from engine.methods.datasets.masking.steps.dates import ShiftDates, refuse_told_days
 from engine.methods.datasets.masking.working import Form, Working
 from engine.methods.kinds import Changes
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     Context,
@@ -35,6 +34,7 @@ from engine.methods.shared.rows import entry, leaving
 from engine.methods.trying import Standing, Tried
 from engine.methods.values import to_json
 from engine.numbers import of_hundred
+from engine.once import once
 from engine.privacy.promise import Promise
 from engine.progress import SILENT, Progress
 from engine.table.schema import Kind

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from engine import arrays
 from engine.methods.datasets.masking.step import WORDS
+from engine.once import once
 from engine.views import IntervalsView, Text
 
 Floats = arrays.Floats
@@ -45,7 +45,7 @@ class AddedNoise:
     spread: float
     grid: float
 
-    @cached_property
+    @once
     def variance(self) -> float:
         """The variance of what is added, rounding included.
 

@@ -24,7 +24,6 @@ from engine.methods.datasets.seeds.plan import MOST_ROWS, by_other_ways, level_n
 from engine.methods.datasets.synthesis.invented import invented_rows, invented_table
 from engine.methods.datasets.synthesis.related import describe_relations, draw_relations
 from engine.methods.filling import Judged
-from engine.methods.once import once
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -50,6 +49,7 @@ from engine.methods.shared.column_cells import (
 from engine.methods.shared.promise import cap_notes, promise
 from engine.methods.shared.view import view_of
 from engine.numbers import brief
+from engine.once import once
 from engine.privacy.events import Event, Parallel
 from engine.privacy.mechanisms import GeometricThreshold, LaplaceThreshold, SeededRows
 from engine.privacy.promise import Promise

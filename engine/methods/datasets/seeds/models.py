@@ -7,12 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 
 from engine import arrays
 from engine.methods.datasets.seeds.crowds import Crowd
+from engine.once import once
 from engine.privacy.noise import Noise
 
 Codes = arrays.Integers
@@ -81,13 +81,13 @@ class Conditional:
         """How many cells the column has."""
         return self.edges.shape[1]
 
-    @cached_property
+    @once
     def logs(self) -> Floats:
         """The logarithms of the shares, −inf where there is none."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.diff(self.edges, axis=1, prepend=0) / GRID))
 
-    @cached_property
+    @once
     def _line(self) -> Codes:
         return np.asarray((self.edges + np.arange(len(self.edges))[:, None] * GRID).ravel())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from engine import arrays
 from engine.methods.datasets.synthesis.variables import Amounts, Codes, Floats, Levels, Variable, values_of
+from engine.once import once
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor
@@ -130,11 +130,11 @@ class Tree:
         moved = self.target.placed((1 - share) * own + share * towards)
         return np.where(stays[donors], np.clip(own, self.target.low, self.target.high), moved)
 
-    @cached_property
+    @once
     def _values(self) -> Floats:
         return values_of(self.target)[self.leaves.rows]
 
-    @cached_property
+    @once
     def _gaps(self) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
         """For each place in the leaves: the values before and after it there, and whether it stays."""
         target, found = self.target, self.leaves

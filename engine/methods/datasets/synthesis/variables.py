@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from engine import arrays
 from engine.errors import InputRefused
 from engine.methods.shared.column_cells import is_listed
 from engine.methods.shared.rows import written_cells
+from engine.once import once
 from engine.table import coding
 from engine.table.schema import Column, Kind
 
@@ -95,7 +95,7 @@ class Amounts:
     people: Codes | None = None
     least_people: int = 1
 
-    @cached_property
+    @once
     def size(self) -> int:
         """How many different values there are."""
         return len(np.unique(self.values[~np.isnan(self.values)]))
@@ -107,7 +107,7 @@ class Amounts:
             return "all_missing"
         return "one_value" if self.size == 1 and not np.isnan(self.values).any() else None
 
-    @cached_property
+    @once
     def decimals(self) -> int | None:
         """Decimal places that all steps need; None where no few are enough."""
         for places in range(MOST_DECIMALS + 1):
@@ -115,20 +115,20 @@ class Amounts:
                 return places
         return None
 
-    @cached_property
+    @once
     def is_atom(self) -> npt.NDArray[np.bool_]:
         """For each row whether many others have the very same value."""
         place, size = self._places
         counts = np.bincount(place, minlength=size)
         return np.asarray(counts[place] > ATOM * len(self.values)) & ~self.is_rare
 
-    @cached_property
+    @once
     def is_rare(self) -> npt.NDArray[np.bool_]:
         """For each row whether fewer people than the least number have its value."""
         place, size = self._places
         return np.asarray(_holders(place, size, self.people)[place] < self.least_people)
 
-    @cached_property
+    @once
     def _places(self) -> tuple[Codes, int]:
         """The place of each row's value among the different ones, and how many these are."""
         found, place = np.unique(self.values, return_inverse=True)

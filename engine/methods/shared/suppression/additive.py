@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine import arrays
+from engine.once import once
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -55,7 +55,7 @@ class Additive:
             block = np.concatenate([block, block.sum(axis=axis, keepdims=True)], axis=axis)
         return block.ravel()
 
-    @cached_property
+    @once
     def lines(self) -> list[Integers]:
         """The cells of every equation, its total last."""
         places = np.arange(self.size).reshape(self.shape)
@@ -65,7 +65,7 @@ class Additive:
             for line in np.moveaxis(places, axis, -1).reshape(-1, self.shape[axis])
         ]
 
-    @cached_property
+    @once
     def equations(self) -> sparse.csr_array:
         """M of M · cells = 0: one row a line, 1 for each level and −1 for the total."""
         from scipy import sparse  # on first use: the list of methods is made without it
@@ -75,7 +75,7 @@ class Additive:
         columns = np.concatenate(self.lines)
         return sparse.csr_array((signs, (rows, columns)), shape=(len(self.lines), self.size))
 
-    @cached_property
+    @once
     def summed(self) -> Mask:
         """Which axes a cell is a total of, shape (size, axes)."""
         places = np.array(list(product(*(range(count) for count in self.shape))), dtype=np.int64)

@@ -18,9 +18,9 @@ import pandas as pd
 
 from engine import arrays
 from engine.errors import InputRefused
-from engine.methods.once import once
 from engine.methods.shared.suppression.audit import Intervals, Published
 from engine.numbers import exact
+from engine.once import once
 from engine.table.coding import text_of
 
 Floats = arrays.Floats

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from itertools import combinations
 from math import ceil, floor
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.arrays import Bools, Integers, Objects
 from engine.methods.shared.suppression.differencing import Told, name_of
+from engine.once import once
 
 MOST_TRIED = 12
 """Independent numbers up to which all sums of them are looked at; of more, those of up to three."""
@@ -195,7 +196,7 @@ class _Span:
         row = wanted.astype(int).astype(object)
         return None if (row - row[self.pivots] @ self.rows).any() else row[self.pivots] @ self.made
 
-    @cached_property
+    @once
     def unions(self) -> list[Objects]:
         """What combinations of three rows and more are made of in which each group is once or not at all.
 
