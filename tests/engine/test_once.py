@@ -63,6 +63,17 @@ def test_who_asks_at_the_same_moment_gets_the_same_object() -> None:
     assert left is right is one.first and left == ["first"]
 
 
+class More(Crossing):
+    @once
+    def first(self) -> list[str]:
+        return [*super().first, "more"]
+
+
+def test_what_a_class_adds_to_the_one_above_is_kept_whole() -> None:
+    one = More()
+    assert one.first == ["first", "more"] and one.first is one.first
+
+
 def test_nothing_is_worked_out_under_a_lock_that_a_class_shares() -> None:
     for path in sorted((*ROOT.glob("engine/**/*.py"), *ROOT.glob("app/**/*.py"))):
         if path.name != "once.py":

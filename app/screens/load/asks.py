@@ -11,6 +11,7 @@ from typing import Any
 
 from app.state.settings import write_aside
 from app.work import marking
+from engine import bounded
 from engine.methods.protocol import MAIN
 from engine.progress import SILENT, Progress
 from engine.release.plan import Plan
@@ -99,8 +100,10 @@ def write_server(said: Mapping[str, Any], folder: Path) -> Path:
     name = re.sub(r"[^\w.-]+", "-", f"{address.database}.{address.relation}")[:80]
     for number in range(1, 1000):
         place = folder / f"{name}{'' if number == 1 else f'-{number}'}{SUFFIX}"
-        if not place.exists() or place.read_text(encoding="utf-8") == written:
+        if not place.exists():
             break
+        if place.stat().st_size <= 2 * len(written.encode()) and bounded.read_text(place) == written:
+            break  # chosen before
     write_aside(place, written)
     return place
 
