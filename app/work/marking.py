@@ -71,11 +71,21 @@ def without_key(schema: Schema, *, one_row_each: bool) -> Schema:
 
     ``one_row_each`` where every row is another person.
     """
-    columns = tuple(
-        replace(column, role=Role.DIRECT_IDENTIFIER) if column.role is Role.PERSON_KEY else column
-        for column in schema.columns
-    )
-    return replace(schema, columns=columns, one_row_each=one_row_each)
+    return replace(with_person_key(schema, ""), one_row_each=one_row_each)
+
+
+def with_person_key(schema: Schema, name: str, *, former: Role = Role.DIRECT_IDENTIFIER) -> Schema:
+    """Return a schema in which this column says whose a row is, or none where it is empty.
+
+    Another one that said it until now has the role ``former``.
+    """
+
+    def role(column: Column) -> Role:
+        if column.name == name:
+            return Role.PERSON_KEY
+        return former if column.role is Role.PERSON_KEY else column.role
+
+    return replace(schema, columns=tuple(replace(one, role=role(one)) for one in schema.columns))
 
 
 def with_roles(schema: Schema, names: Iterable[str], role: Role) -> Schema:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from app.work.marking import with_person_key
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN
 from engine.progress import SILENT, Progress
@@ -145,7 +146,8 @@ def plan_of(plan: Plan, together: Together) -> Plan:
         person = together.hanging.person.get(one.name, "") if part in LINKED else ""
         schema = former if former is not None and former.columns else one.schema() if part != MAIN else None
         if schema is not None:
-            schemas[part] = _with_person(schema, person)
+            former_role = Role.DIRECT_IDENTIFIER if part == MAIN else Role.OTHER
+            schemas[part] = with_person_key(schema, person, former=former_role)
     return replace(plan, files=files, schemas=schemas)
 
 
@@ -173,17 +175,6 @@ def _found(named: Mapping[tuple[str, Any], str], file: FileReference) -> str | N
     name = named.get(_key(file))
     alone = [one for (path, _), one in named.items() if path == file.path]
     return name if name is not None or len(alone) != 1 else alone[0]
-
-
-def _with_person(schema: Schema, person: str) -> Schema:
-    columns = []
-    for column in schema.columns:
-        if column.name == person:
-            column = replace(column, role=Role.PERSON_KEY)
-        elif column.role is Role.PERSON_KEY:
-            column = replace(column, role=Role.OTHER)
-        columns.append(column)
-    return replace(schema, columns=tuple(columns))
 
 
 def with_cap(plan: Plan, part: str, rows: int) -> Plan:

@@ -15,8 +15,12 @@ from PySide6.QtWidgets import QComboBox
 
 from app.frame.window import Window
 from app.parts.prose import Prose
+from app.work.together import plan_of, read_together, with_person
 from engine.ledger import Ledger
+from engine.methods.protocol import MAIN
+from engine.release.plan import FileReference, Plan
 from engine.release.verify import verify
+from engine.table.schema import Column, Role, Schema
 from tests.app.hands import Hands
 from tests.app.walking import SAMPLE, settle
 
@@ -177,3 +181,15 @@ def test_from_three_files_to_a_verified_bundle(hands: Hands, register: list[Path
     print(f"{hands.clicks} clicks, {hands.keys} keys")
     window.go("tables")  # it is there for changing
     assert window.step == "tables"
+
+
+def test_who_said_whose_a_row_is_goes_on_naming_people(register: list[Path]) -> None:
+    together = read_together([FileReference(str(path)) for path in register])
+    named = together.hanging.named(MAIN)
+    key, *others = together.tables[named].table.names
+    assert together.hanging.person[named] == key
+    columns = (Column(key, Role.PERSON_KEY), *(Column(one) for one in others))
+    before = Plan(files={MAIN: together.tables[named].given}, schemas={MAIN: Schema(columns)})
+    schema = plan_of(before, with_person(together, named, others[0])).schemas[MAIN]
+    assert schema.person_key is not None and schema.person_key.name == others[0]
+    assert schema.column(key).role is Role.DIRECT_IDENTIFIER

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from app.parts.source_card import SourceCard
 from app.parts.view_stack import ViewStack
 from app.screens.base import Page
 from app.state import flow
+from app.work import marking
 from app.work.visiting import Further, hang_together, read_further
 from engine.methods.protocol import Source
 from engine.table.schema import Role
@@ -172,15 +172,9 @@ class TablesPage(Page):
 
     def _set_key(self, source: Source, name: str) -> None:
         """Mark the column that says whose a row is."""
-        schema = self.study.plan.schemas[source.name]
-        roles = {True: Role.PERSON_KEY, False: Role.OTHER}
-        columns = tuple(
-            replace(column, role=roles[column.name == name])
-            if column.name == name or column.role is Role.PERSON_KEY
-            else column
-            for column in schema.columns
-        )
-        schemas = {**self.study.plan.schemas, source.name: replace(schema, columns=columns)}
+        plan = self.study.plan
+        marked = marking.with_person_key(plan.schemas[source.name], name, former=Role.OTHER)
+        schemas = {**plan.schemas, source.name: marked}
         self.study.decide(schemas=schemas)
 
 
