@@ -6,7 +6,6 @@ here is private: the model is learnt from the rows as they are, and what it inve
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -365,12 +364,9 @@ def agreement(one: Integers, other: Integers) -> float:
     -----
     L. Hubert, P. Arabie, "Comparing partitions" (1985).
     """
-    table = np.zeros((one.max() + 1, other.max() + 1))
-    np.add.at(table, (one, other), 1)
-    pairs = lambda counts: float((counts * (counts - 1)).sum()) / 2  # noqa: E731
-    both, first, second = pairs(table), pairs(table.sum(axis=1)), pairs(table.sum(axis=0))
-    expected, most = first * second / max(1, math.comb(len(one), 2)), (first + second) / 2
-    return (both - expected) / (most - expected) if most > expected else 1.0
+    from sklearn.metrics import adjusted_rand_score  # on first use, as above
+
+    return float(adjusted_rand_score(one, other))
 
 
 def _walked(
