@@ -114,6 +114,11 @@ def _titles(rows: list[list[str]], width: int) -> int:
     return count if is_clear and header_of(rows[count:], width)[0] else 0
 
 
+def _rows_above(options: ReadOptions) -> int:
+    """Return how many rows stand above the first one of the table: titles, and names."""
+    return (options.skip_rows or 0) + bool(options.header)
+
+
 def read_excel(
     path: Path,
     *,
@@ -139,8 +144,7 @@ def read_excel(
         raise InputRefused("table.excel_damaged", file=path.name) from error
     finally:
         book.close()
-    above = (found.options.skip_rows or 0) + bool(found.options.header)
-    rows = rows[above:]
+    rows = rows[_rows_above(found.options) :]
     if not rows:
         raise InputRefused("table.no_rows", file=path.name)
     widest = width = max(found.width, max(len(row) for row in rows))
@@ -276,8 +280,7 @@ def _formulas_without_value(path: Path, found: Detection, names: tuple[str, ...]
             _fill(_sheet(results, found.options.sheet, path.name), None),
             strict=False,
         )
-        above = (found.options.skip_rows or 0) + bool(found.options.header)
-        for number, (row, cached) in enumerate(both, 1 - above):
+        for number, (row, cached) in enumerate(both, 1 - _rows_above(found.options)):
             for place, cell in enumerate(row):
                 if number >= 0 and _is_formula(cell) and (place >= len(cached) or cached[place] is None):
                     places.setdefault(place, []).append(number)
