@@ -12,8 +12,6 @@ from app.state.settings import write_aside
 from engine.errors import InputRefused
 from engine.release.plan import Plan
 
-SERVER = ".server"
-
 
 def open_plan(path: Path) -> Plan:
     """Read a plan; its files are found relative to it.
@@ -77,11 +75,6 @@ def is_table(folder: Path) -> bool:
     names = [one.name for one in folder.iterdir()]
     release = {"release", "internal", "evidence.json"}
     return release.isdisjoint(names) and any(Path(name).suffix.lower() in SUFFIXES for name in names)
-
-
-def names_server(path: str) -> bool:
-    """Say whether a file names a table on a server."""
-    return path.lower().endswith(SERVER)
 
 
 def _relative(file: str, folder: Path) -> str:

@@ -11,7 +11,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from app.state.files import names_server
 from engine import strict_json
 from engine.bounded import EVIDENCE, SUMS, read_bytes, read_text
 from engine.errors import Cancelled, EngineError, InputRefused
@@ -184,7 +183,7 @@ def proposed_folder(plan: Plan, today: date) -> Path:
     base = _home(plan)
     if (around := bundle_around(base / "release")) is not None:
         base = around.parent
-    on_server = any(names_server(one.path) for one in plan.files.values())
+    on_server = any(one.names_server for one in plan.files.values())
     if not os.access(base, os.W_OK) or base.is_relative_to(PROGRAM) or on_server:
         base = Path.home()
     name = re.sub(r"[^\w]+", "-", plan.purpose.title.strip().lower()).strip("-")[:60] or "release"

@@ -100,9 +100,9 @@ def password_for(plan: Plan, base: Path, variable: str | None) -> str | None:
 
     Nobody is asked where no terminal is there; it stands nowhere afterwards.
     """
-    from engine.table.server import SUFFIX, Address
+    from engine.table.server import Address
 
-    files = [base / one.path for one in plan.files.values() if one.path.lower().endswith(SUFFIX)]
+    files = [base / one.path for one in plan.files.values() if one.names_server]
     if not files:
         return None
     if variable is not None:

@@ -29,7 +29,7 @@ from engine.table.grouped import Asking, learn_forms
 from engine.table.reading.detect import Detection
 from engine.table.reading.duck import long_columns, table_of
 from engine.table.reading.names import clean_names
-from engine.table.reading.options import Finding, ReadOptions
+from engine.table.reading.options import SERVER_ENDING, Finding, ReadOptions
 from engine.table.reading.readers import (
     detect,
     explain_file_errors,
@@ -41,7 +41,7 @@ from engine.table.reading.readers import (
 from engine.table.reading.storage import store
 from engine.table.reading.text import has_quote
 from engine.table.schema import Column, Kind, Role, Schema
-from engine.table.server import KIND, SUFFIX, Server
+from engine.table.server import KIND, Server
 from engine.table.suggest.keys import key_candidates
 from engine.table.suggest.suggest import Suggestion, suggest
 from engine.table.table import INTEGER, NUMBER, Table
@@ -128,7 +128,7 @@ def look(
     """
     paths = paths_of(reference, base)
     options = ReadOptions.from_json(reference.options, file=paths[0].name)
-    if is_server(paths[0]):
+    if paths[0].suffix.lower() == SERVER_ENDING:
         return _look_at_server(paths[0], options, key, password, progress)
     detection = _detect(paths, options)
     sizes = [rows_of(path, detection.options) for path in paths]
@@ -186,11 +186,6 @@ def _look_at_pieces(
     table = _stored(Table.joined(_alike(kept)), detection.options, file)
     part = None if sample is None else Part(sample.share, key, read, cells.found)
     return Looked(detection, table, digest_of(digests), part)
-
-
-def is_server(path: Path) -> bool:
-    """Say whether a file names a table on a server."""
-    return path.suffix.lower() == SUFFIX
 
 
 def _look_at_server(

@@ -23,7 +23,7 @@ from engine.numbers import plain, shortest_json
 from engine.pricing.price import Price
 from engine.privacy.promise import Neighbours
 from engine.release.copies import wishes
-from engine.table.reading.options import ReadOptions
+from engine.table.reading.options import SERVER_ENDING, ReadOptions
 from engine.table.schema import Schema
 
 VERSION = 1
@@ -36,6 +36,11 @@ class FileReference:
 
     path: str
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def names_server(self) -> bool:
+        """Whether it names a table on a server instead of holding rows."""
+        return self.path.lower().endswith(SERVER_ENDING)
 
 
 @dataclass(frozen=True)

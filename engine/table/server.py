@@ -34,7 +34,6 @@ from engine.progress import SILENT, Progress
 from engine.table.reading.names import clean_names, refuse_wide
 from engine.table.reading.options import Finding
 
-SUFFIX = ".server"
 KIND = "postgresql"
 _CONNECTOR = f"{__name__.removesuffix('.table.server')}.connector"
 _MUST, _MAY = ("kind", "host", "port", "database", "user", "relation"), ("seconds", "tls", "ca")

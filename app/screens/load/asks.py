@@ -15,6 +15,7 @@ from engine import bounded
 from engine.methods.protocol import MAIN
 from engine.progress import SILENT, Progress
 from engine.release.plan import Plan
+from engine.table.reading.options import SERVER_ENDING
 from engine.table.schema import Schema
 
 
@@ -93,13 +94,13 @@ def list_tables(said: Mapping[str, Any], password: str, *, progress: Progress = 
 
 def write_server(said: Mapping[str, Any], folder: Path) -> Path:
     """Write the file that names a table on a server, without a password, and return its place."""
-    from engine.table.server import SUFFIX, Address
+    from engine.table.server import Address
 
     address = Address.of(said, str(said["host"]))
     written = json.dumps(address.to_json(), indent=2, ensure_ascii=False) + "\n"
     name = re.sub(r"[^\w.-]+", "-", f"{address.database}.{address.relation}")[:80]
     for number in range(1, 1000):
-        place = folder / f"{name}{'' if number == 1 else f'-{number}'}{SUFFIX}"
+        place = folder / f"{name}{'' if number == 1 else f'-{number}'}{SERVER_ENDING}"
         if not place.exists():
             break
         if place.stat().st_size <= 2 * len(written.encode()) and bounded.read_text(place) == written:

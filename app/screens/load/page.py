@@ -44,7 +44,6 @@ from app.screens.load.preparation import PreparationSteps
 from app.screens.load.reading_options import ReadingOptions
 from app.screens.load.server_card import ServerCard
 from app.screens.load.together_card import TogetherCard
-from app.state.files import names_server
 from app.state.flow import ROWS_PER_PERSON, UNIT
 from app.state.settings import data_folder
 from app.work import marking
@@ -263,7 +262,7 @@ class LoadPage(Page):
     def _needs_password(self) -> bool:
         """Whether the table is on a server whose password nobody has typed since the plan was opened."""
         main = self.study.plan.files.get(MAIN)
-        return main is not None and self.study.password is None and names_server(main.path)
+        return main is not None and self.study.password is None and main.names_server
 
     def _build_sample(self) -> QWidget:
         card = name_widget(Card(), "release_sample")
@@ -385,8 +384,13 @@ class LoadPage(Page):
             self._open_together([FileReference(path) for path in sorted(paths)])
 
     def _take_sheets(self) -> None:
-        sheets = getattr(self.study.result("detection"), "sheets", ())
-        self._open_together(sheets_of(self.study.plan.files[MAIN].path, sheets))
+        self._open_together(sheets_of(self.study.plan.files[MAIN].path, self._sheets_there))
+
+    @property
+    def _sheets_there(self) -> Sequence[str]:
+        """The sheets of a workbook that is open."""
+        found: Sequence[str] = getattr(self.study.result("detection"), "sheets", ())
+        return found
 
     def _open_together(self, references: Sequence[FileReference]) -> None:
         self.clear_notice()
@@ -457,7 +461,7 @@ class LoadPage(Page):
             self.together.show_together(together, plan)
             for field in self.together.fields:
                 self.topic(field, "together")
-        sheets = getattr(self.study.result("detection"), "sheets", ())
+        sheets = self._sheets_there
         self.sheets.setVisible(together is None and len(sheets) > 1)
         self.sheets.setText(words.say("app.load.together.sheets", count=len(sheets)))
 
@@ -532,12 +536,12 @@ class LoadPage(Page):
 
     def _read_failed(self, error: Exception, plan: Any) -> None:
         self.refuse(error)
-        if names_server(plan.files[MAIN].path) or not plan.files[MAIN].options:
+        if plan.files[MAIN].names_server or not plan.files[MAIN].options:
             self._not_read(plan)
 
     def _not_read(self, plan: Any) -> None:
         """Ask for the password of a server anew; else go back to no file, so that another can be chosen."""
-        if self.study.result("raw") is None and names_server(plan.files[MAIN].path):
+        if self.study.result("raw") is None and plan.files[MAIN].names_server:
             self.study.password = None
             self._ask_password()
         else:

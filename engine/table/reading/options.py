@@ -12,6 +12,8 @@ from engine.errors import InputRefused
 LINE_ENDS = ("\n", "\r\n", "\r")
 FORMATS = ("text", "excel", "parquet", "spss", "stata", "sas", "sas_transport", "duckdb", "postgresql")
 DATE_ORDERS = ("ymd", "dmy", "mdy")
+SERVER_ENDING = ".server"
+"""Of a file that names a table on a server."""
 MOST_COLUMNS = 100_000
 _OF_NAMES = ("idna", "punycode")  # of domain names, not of texts
 ROWS_NAMED = 5

@@ -15,7 +15,7 @@ from engine.table.reading.detect import Detection
 from engine.table.reading.duck import duckdb_pieces, look_into, read_duckdb
 from engine.table.reading.excel import OLE, detect_excel, read_excel, refuse_old_or_locked
 from engine.table.reading.names import clean_names
-from engine.table.reading.options import ReadOptions
+from engine.table.reading.options import SERVER_ENDING, ReadOptions
 from engine.table.reading.parquet import names_of_parquet, parquet_pieces, read_parquet
 from engine.table.reading.room import refuse_more_than_memory
 from engine.table.reading.statistics_packages import names_of_package, read_statistics_package
@@ -41,7 +41,7 @@ SUFFIXES = {
     ".xpt": "sas_transport",
     ".duckdb": "duckdb",
     ".ddb": "duckdb",
-    ".server": "postgresql",
+    SERVER_ENDING: "postgresql",
 }
 """Endings of the files that can be read, and the format that each promises."""
 
