@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate
 from xml.sax.saxutils import escape, quoteattr
 
 from engine.report.fonts import width_of
@@ -41,9 +42,9 @@ class Style:
         return width_of(words, self.size, bold=bold)
 
     def _fit(self, words: str, room: float, bold: bool) -> str:
-        while words and self.width(words, bold) > room:
-            words = words[:-1]
-        return words
+        # Letter by letter from the front: a cell of the table may have a hundred thousand of them
+        taken = accumulate(self.width(letter, bold) for letter in words)
+        return words[: next((place for place, width in enumerate(taken) if width > room), len(words))]
 
     def _cut(self, words: str, room: float, bold: bool) -> tuple[str, str]:
         first = self._fit(words, room, bold) or words[:1]

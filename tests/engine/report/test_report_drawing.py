@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from engine.report import drawing
+from engine.report.drawing import canvas
 from engine.report.drawing.grids import FULLEST
 from engine.report.drawing.scale import ticks
 from engine.report.fonts import width_of
@@ -267,3 +268,21 @@ def test_names_of_points_that_lie_close_do_not_cover_one_another():
     assert len(names) == 5
     assert not [1 for place, one in enumerate(names) for other in names[:place] if meet(one, other)]
     assert all(one[1] >= 0 and one[3] <= sheet.width and one[2] >= 0 for one in names)
+
+
+def test_a_cell_of_very_many_letters_is_cut_in_one_pass(monkeypatch):
+    """Before, a release whose table had cells of 20,000 letters did not end: each cut measured all of them."""
+    measured = []
+
+    def counted(words, size, *, bold=False):
+        measured.append(len(words))
+        return width_of(words, size, bold=bold)
+
+    monkeypatch.setattr(canvas, "width_of", counted)
+    style = canvas.Style(LIGHT, "en", 9.0, ("Inter",))
+    for words in ("x" * 20_000, "two words " * 2_000, "ä"):
+        measured.clear()
+        lines = style.lines(words, 60.0)
+        assert len(lines) <= 2 and all(style.width(line) <= 60 for line in lines)
+        assert lines[0] and words.startswith(lines[0])
+        assert sum(measured) < 10 * len(words) + 200
