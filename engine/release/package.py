@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
+from math import isfinite
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -25,6 +26,7 @@ from engine.release.bundle import (
     escape_formula,
     files_of,
 )
+from engine.release.copies import READ
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 MARGIN, OWN = "within_95", "custos"
@@ -129,7 +131,7 @@ def _fields(columns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         kind, name = str(column.get("kind", "")), names[at]
         field: dict[str, Any] = {
             "name": escape_formula(name),
-            "type": TYPES.get(kind, "string"),
+            "type": _type(kind, column.get("values", ())),
             "description": str(column.get("meaning", "")),
         }
         if column.get("values"):
@@ -145,6 +147,26 @@ def _fields(columns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         if margin and field["type"] in ("integer", "number"):
             field[f"{OWN}:margin95"] = escape_formula(margin)
         yield field
+
+
+def _type(kind: str, values: Sequence[Any]) -> str:
+    """Return the type of a column of this kind that has these values, where any are listed.
+
+    A column of numbers or days whose cells can read "(missing)", "other" or what a code means is a list of
+    words: who read it as numbers would lose these cells, or stop at the first of them.
+    """
+    found = TYPES.get(kind, "string")
+    return found if all(_reads_as(found, str(one)) for one in values) else "string"
+
+
+def _reads_as(kind: str, cell: str) -> bool:
+    if kind == "string":
+        return True
+    try:
+        number = READ[kind](cell)
+    except ValueError:
+        return False
+    return cell.isascii() and "_" not in cell and (kind == "date" or isfinite(number))
 
 
 def _margin(names: Sequence[str], at: int) -> str:

@@ -116,7 +116,9 @@ def _is_measured(view: View, measure: str) -> bool:
 def _of_totals(table: TableView) -> Iterator[BarsView]:
     """Give the totals over the values of one column: of the column with most values that fit."""
     at = next(iter(margin_columns(table)), None)
-    if at is None or at < 2 or not isinstance(table.rows[0][at - 2 if at == 2 else 0], str | Text):
+    if at is None or at < 2 or not table.rows:  # nothing may have left
+        return
+    if not isinstance(table.rows[0][at - 2 if at == 2 else 0], str | Text):
         return
     groups: dict[str, list[tuple[Label, float, float]]] = {}
     for row in table.rows:

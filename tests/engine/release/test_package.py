@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import csv
 import hashlib
+import itertools
 import json
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from fractions import Fraction
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,8 +23,10 @@ import pytest
 
 from engine.evidence import read_public
 from engine.methods import catalogue
-from engine.release import bundle, package
+from engine.methods.shared.cells import Extra, LevelAxis
+from engine.release import bundle, copies, package
 from engine.release.readme import describe_files, readme
+from engine.table.schema import Column, Domain, Kind, Origin
 from tests.engine.methods import examples_run
 from tests.json_schema import misfits
 
@@ -131,13 +135,13 @@ def test_the_script_loads_every_table_to_the_letter(method_id):
                     assert weak == [bool(one) for one in frame[f"{name}_weak"] if not pd.isna(one)]
 
 
-def odd_release(tmp_path: Path, values: list[str]) -> Path:
+def odd_release(tmp_path: Path, values: list[str], kind: str = "ordinal") -> Path:
     """Return a release folder with one table whose category reads as missing, or as code, elsewhere."""
     base = next(releases("datasets.k_anonymity"))
     tree = evidence_of(base)
     line = {"file": "table.csv", "sha256": "0" * 64, "media_type": "text/csv", "rows": 9, "columns": ["a"]}
     columns = [
-        {"name": "a", "kind": "ordinal", "meaning": "One of a few.", "values": values},
+        {"name": "a", "kind": kind, "meaning": "One of a few.", "values": values},
         {"name": "n", "kind": "integer", "meaning": "How many.", "unit": "people"},
         {"name": "n_within_95", "kind": "integer", "meaning": "The margin."},
     ]
@@ -161,6 +165,64 @@ def test_a_category_that_reads_as_missing_survives(tmp_path):
     assert frame["a"].cat.ordered
     assert list(frame["n_weak"]) == [number <= 1 for number in range(len(ODD))]
     assert frame.attrs["margins"] == {"n": "n_within_95"} and frame.attrs["units"] == {"n": "people"}
+
+
+@pytest.mark.parametrize("kind", ["integer", "number", "date"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1", "2", "(missing)"],
+        ["1", "other"],
+        ["(all)", "3"],
+        ["never", "often"],
+        ["1_0"],
+        ["1", "٢"],
+        ["nan"],
+    ],
+)
+def test_a_column_of_numbers_that_can_read_as_a_word_is_a_list_of_words(kind, values, tmp_path):
+    """Before, counts by a coded column, or invented rows with one, could not be loaded by their script."""
+    folder = odd_release(tmp_path, values, kind)
+    (found,) = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))["resources"]
+    field = found["schema"]["fields"][0]
+    assert field["type"] == "string"
+    assert list(loaded(folder, "table.csv")["a"]) == values
+    content = (folder / "table.csv").read_bytes()
+    for ending in copies.COPIES:
+        copies.copy_table(content, found["schema"]["fields"], ending, title="t")
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "expected"),
+    [
+        ("integer", ["-1", "2"], "integer"),
+        ("number", ["0.5", "1e-7"], "number"),
+        ("date", ["2021-03-01"], "date"),
+        ("integer", ["0.5"], "string"),
+        ("integer", [], "integer"),
+    ],
+)
+def test_a_column_of_numbers_alone_stays_one(kind, values, expected):
+    (field,) = package.fields_of([{"name": "a", "kind": kind, "values": values}])
+    assert field["type"] == expected
+
+
+def test_every_label_of_counts_by_a_declared_column_is_of_the_type_that_is_said():
+    """Kinds × what was declared × cells beside them, with and without meanings of codes."""
+    declared = {
+        Kind.INTEGER: (Domain(Fraction(0), Fraction(3)), Domain(values=("1", "2", "5"))),
+        Kind.NUMBER: (Domain(Fraction(0), Fraction(1), Fraction(1, 4)), Domain(values=("0.5", "2"))),
+        Kind.CATEGORY: (Domain(values=("1", "2")),),
+        Kind.ORDINAL: (Domain(values=("low", "high")),),
+    }
+    for kind, domains in declared.items():
+        for domain, labels, extra in itertools.product(domains, ({}, {"2": "often"}), Extra):
+            axis = LevelAxis(
+                Column("a", kind=kind, domain=domain, domain_origin=Origin.DECLARED, labels=labels), extra
+            )
+            (field,) = package.fields_of([{"name": "a", "kind": axis.entry.kind, "values": axis.labels}])
+            for label in axis.labels:
+                PARSERS[field["type"]](label)
 
 
 def test_the_script_of_r_has_the_same_levels(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from pypdf import PdfReader
 
 from engine.privacy.promise import Promise, Unit
-from engine.report import content, pdf
+from engine.report import content, html, pdf
 from engine.report.content.facts import counted_cells
 from engine.report.content.front import headline, key_facts
 from engine.report.content.results import print_view
@@ -129,6 +129,18 @@ def test_sentences_beside_a_name_are_no_part_of_it(sample):
 
 def test_bars_of_totals_are_named_so(sample):
     assert word(drawn(sample.public, CROSSED).view.axis, "en") == "total"
+
+
+@pytest.mark.parametrize("before", [0, 1, 2, 3])
+def test_of_a_table_in_which_nothing_left_a_report_is_made(sample, before):
+    """Before, of a release of short texts in which no line left there was no report."""
+    within = Text("methods.statistics.counts.numbers.within_95.label")
+    empty = TableView("Lines", (*"abc"[:before], "count", within), ())
+    views = (empty, *(replace(view, rows=()) for view in sample.every_kind if isinstance(view, TableView)))
+    for some in (views, *((one,) for one in views)):
+        headline(with_tables(sample.public, *some, table=0))
+        assert print_view(some[0], "words.shortened_inside")
+        assert html.render(content.external(replace(sample.public, views=some)), evidence=b"{}")
 
 
 @pytest.mark.with_reports

@@ -271,7 +271,7 @@ def test_names_of_points_that_lie_close_do_not_cover_one_another():
 
 
 def test_a_cell_of_very_many_letters_is_cut_in_one_pass(monkeypatch):
-    """Before, a release whose table had cells of 20,000 letters did not end: each cut measured all of them."""
+    """Before, a release whose cells had 20,000 letters did not end: each cut measured all of them."""
     measured = []
 
     def counted(words, size, *, bold=False):
