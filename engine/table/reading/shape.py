@@ -70,7 +70,14 @@ def _contradictions(path: Path, options: ReadOptions, schema: Schema) -> list[In
         free = detect(path, options=replace(options, format=real, header=None))
         said = _say(path, _of_header(options, free))
     # Cells tell about decimal signs and dates only where they are cut out rightly.
-    return said or _say(path, _of_cells(options, found, schema))
+    return said or _say(path, _of_cells(options, found, _signs_found(path, options, real), schema))
+
+
+def _signs_found(path: Path, options: ReadOptions, real: str) -> NumberSigns:
+    """Return the signs inside numbers that would be found if none were said."""
+    return NumberSigns.of(
+        detect(path, options=replace(options, format=real, decimal=None, thousands=None)).options
+    )
 
 
 def _say(path: Path, pairs: Iterable[_Pair]) -> list[InputRefused]:
@@ -132,14 +139,18 @@ def _of_header(options: ReadOptions, found: Detection) -> Iterator[_Pair]:
             yield "header", False, True
 
 
-def _of_cells(options: ReadOptions, found: Detection, schema: Schema) -> Iterator[_Pair]:
+def _of_cells(options: ReadOptions, found: Detection, free: NumberSigns, schema: Schema) -> Iterator[_Pair]:
     columns: list[tuple[Column, pa.Array]] = []
     for place, name in enumerate(found.names):
         cells = [row[place] or None for row in found.preview if place < len(row)]
         columns.append((schema.column(name.strip()), pa.array(cells, pa.string())))
     signs = NumberSigns.of(options)
+    # Of a file with columns in both ways of writing, whatever is said contradicts one of them: what would be
+    # found anew is no contradiction, and other columns are read as they are written
     numbers = [
-        cells for column, cells in columns if column.kind in _NUMBERS and _readable(cells, signs) < 0.5
+        cells
+        for column, cells in columns
+        if signs != free and column.kind in _NUMBERS and _readable(cells, signs) < 0.5
     ]
     for other in (NumberSigns("."), NumberSigns(","), NumberSigns(".", ","), NumberSigns(",", ".")):
         if any(_readable(cells, other) > 0.9 for cells in numbers):

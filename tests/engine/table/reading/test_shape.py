@@ -61,6 +61,19 @@ def test_each_option_that_contradicts_the_first_rows(tmp_path, changed, options)
     assert named[: len(options)] == options and (options or not named)
 
 
+@pytest.mark.parametrize(
+    ("first", "other"), [("{n}.250,10", "{n}.75"), ("{n},5", "{n}.75"), ("{n}.75", "{n},5")]
+)
+def test_of_a_file_with_two_decimal_marks_what_is_found_is_no_contradiction(tmp_path, first, other):
+    """Before, such a plan was refused with either mark: what was found anew was the same again."""
+    schema = Schema((Column("a", kind=Kind.NUMBER), Column("b", kind=Kind.NUMBER)))
+    rows = "".join(f"{first.format(n=n)};{other.format(n=n)}\n" for n in range(10, 60))
+    path = written(tmp_path, "a;b\n" + rows)
+    assert found(path, schema) == []
+    said = detect(path).options.decimal
+    assert "decimal" in found(path, schema, decimal="," if said == "." else ".", thousands="")
+
+
 def test_a_header_that_is_a_row(tmp_path):
     path = written(tmp_path, "".join(f"{n},{n + 1}.5\n" for n in range(30)))
     assert found(path) == []
