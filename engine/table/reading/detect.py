@@ -144,7 +144,7 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
         escape=escape,
         line_ends=line_ends,
         multiline=_multiline(rows, ends_of_lines, quote, is_all=whole and len(every_line) <= SAMPLE_ROWS),
-        date_order=given.date_order or _date_order(body, width),
+        date_order=given.date_order or date_order_in(body),
         width=given.width or max(width, len(rows[0]) if header else 0),
     )
     written = rows[0] if header else []
@@ -421,7 +421,7 @@ def _decimal(body: Sequence[Sequence[str]], given: ReadOptions) -> tuple[str, st
     return decimal, ("." if grouped_comma else "") if decimal == "," else ("," if grouped_point else ""), why
 
 
-def _date_order(body: Sequence[Sequence[str]], width: int) -> str | None:
+def date_order_in(body: Iterable[Sequence[str]]) -> str | None:
     """Return the order of day, month and year when the sample shows one and no other."""
     orders: set[str] = set()
     for row in body:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from engine.errors import InputRefused
 from engine.progress import SILENT, Progress
-from engine.table.reading.detect import SAMPLE_ROWS, Detection
+from engine.table.reading.detect import SAMPLE_ROWS, Detection, date_order_in
 from engine.table.reading.frames import store_values
 from engine.table.reading.header import header_of
 from engine.table.reading.names import MOST_COLUMNS, clean_names, refuse_wide
@@ -90,7 +90,8 @@ def detect_excel(path: Path, *, given: ReadOptions) -> Detection:
         width = len(written[0])
     written = [row[:width] for row in written]
     refuse_wide(width, path.name)
-    found = ReadOptions(format="excel", header=header, sheet=sheet.title, skip_rows=skipped)
+    order = given.date_order or date_order_in(written[1:] if header else written)
+    found = ReadOptions(format="excel", header=header, sheet=sheet.title, skip_rows=skipped, date_order=order)
     titles = {"skip_rows": ("title_lines", {"count": skipped})} if skipped else {}
     return Detection(
         options=given.over(found),

@@ -207,6 +207,18 @@ def test_a_column_of_numbers_alone_stays_one(kind, values, expected):
     assert field["type"] == expected
 
 
+@pytest.mark.parametrize("largest", [2**53 + 1, 2**63 - 1, 2**63, 9497548078342375932428288, -(2**63) - 1])
+def test_whole_numbers_of_any_length_are_loaded_to_the_letter(largest, tmp_path):
+    """Before, the script stopped at the first that 64 bits do not hold."""
+    folder = odd_release(tmp_path, ["a", "b", "c"])
+    for missing in (None, "7"):
+        frame = pd.DataFrame({"a": ["a", "b", "c"], "n": [str(largest), "7", missing], "n_within_95": 1})
+        (folder / "table.csv").write_bytes(bundle._csv(frame))
+        found = loaded(folder, "table.csv")
+        assert [int(one) for one in found["n"] if not pd.isna(one)] == [largest, 7, 7][: 2 + bool(missing)]
+        assert found["n_weak"].tolist()[:2] == [False, False]
+
+
 def test_every_label_of_counts_by_a_declared_column_is_of_the_type_that_is_said():
     """Kinds × what was declared × cells beside them, with and without meanings of codes."""
     declared = {

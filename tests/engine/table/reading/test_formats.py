@@ -15,6 +15,8 @@ from engine.errors import InputRefused
 from engine.table.reading.frames import store_series
 from engine.table.reading.options import ReadOptions
 from engine.table.reading.readers import detect, read_table
+from engine.table.reading.shape import contradictions
+from engine.table.schema import Column, Kind, Schema
 from engine.table.suggest.suggest import suggest
 from engine.texts import explain, sentences
 
@@ -42,6 +44,29 @@ def check(table):
     assert rows["size"].tolist()[0] == 1.75 and np.isnan(rows["size"].tolist()[1])
     assert rows["town"].tolist()[0] == "Köln" and pd.isna(rows["town"].tolist()[2])
     assert str(rows["town"].dtype) == "str"
+
+
+@pytest.mark.parametrize(
+    ("days", "order"),
+    [
+        (["07.08.2024", "30.12.2024"], "dmy"),
+        (["07/08/2024", "12/30/2024"], "mdy"),
+        (["07.08.2024", "06.05.2024"], None),
+        (["07/30/2024", "30/07/2024"], None),
+        (["2024-08-07", "2024-12-30"], None),
+    ],
+)
+def test_the_order_of_days_written_as_text_is_found_alike_in_a_workbook_and_in_a_text(tmp_path, days, order):
+    """Before, a workbook was read as if nothing told it, and what was found contradicted its rows."""
+    frame = pd.DataFrame({"day": days * 20, "n": range(20 * len(days))})
+    frame.to_excel(tmp_path / "a.xlsx", index=False)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    tables = [read_table(tmp_path / name) for name in ("a.xlsx", "a.csv")]
+    assert [table.options.date_order for table in tables] == [order, order]
+    assert tables[0].rows()["day"].tolist() == tables[1].rows()["day"].tolist()
+    schema = Schema((Column("day", kind=Kind.DATE), Column("n", kind=Kind.INTEGER)))
+    for table, name in zip(tables, ("a.xlsx", "a.csv"), strict=True):
+        assert not contradictions(tmp_path / name, table.options, schema)
 
 
 @pytest.mark.parametrize("kind", ["sav", "zsav", "dta", "xpt", "parquet", "xlsx", "csv"])
