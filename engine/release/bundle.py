@@ -32,6 +32,7 @@ from engine.report.html import page
 from engine.report.words import is_number, word
 from engine.table.code_lists import code_list
 from engine.table.missing_words import missing_words
+from engine.table.patterns import is_day
 from engine.table.reading.options import Finding
 from engine.table.schema import Kind
 from engine.views import Cell, Label, Text, TextView, View, as_table, to_json
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 SUMS = "SHA256SUMS"
 _NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _PLAIN = re.compile(rf"[+-]|{_NUMBER}( to <?{_NUMBER})?")
+_WHOLE, _FINITE = re.compile(r"[+-]?[0-9]+"), re.compile(_NUMBER)
 _BEHIND = re.compile(r"(?<=[;\r\n])[^;\r\n]+")
 RELEASE = "release"
 INTERNAL = "internal"
@@ -391,10 +393,8 @@ def dictionary_json(
         return {"file": artefact.files[0], **meaning(artefact.meaning, languages)}
     several = {"files": list(artefact.files)} if len(artefact.files) > 1 else {}
     written = {"written": texts.text("bundle.written")} if _has_cells_of_people(artefact) else {}
-    released = {
-        entry.name: entry.values or _release(entry, artefact.frames, declared)
-        for entry in artefact.dictionary
-    }
+    entries = [replace(entry, kind=_kind(entry, artefact.frames)) for entry in artefact.dictionary]
+    released = {entry.name: entry.values or _release(entry, artefact.frames, declared) for entry in entries}
     return {
         "file": artefact.files[0],
         **several,
@@ -407,7 +407,7 @@ def dictionary_json(
                 _mistaken(entry, artefact.frames),
                 languages,
             )
-            for entry in artefact.dictionary
+            for entry in entries
         ],
     }
 
@@ -424,6 +424,24 @@ def _has_cells_of_people(artefact: TableArtefact) -> bool:
     """Whether cells of the custodian's table leave in rows: they do so in one form for each value."""
     kept = any(entry.meaning.id in _KEPT for entry in artefact.dictionary)
     return kept or artefact.origins is not None
+
+
+def _kind(entry: DictionaryEntry, frames: Sequence[pandas.DataFrame]) -> str:
+    """Return the kind of a column as its cells in the files are, where these are not as was declared.
+
+    Cells that leave as they stand may be others than were declared: a part of a number in a column of whole
+    ones, a word among numbers. Who reads by the kind would stop there, or lose the cell.
+    """
+    narrow = (Kind.INTEGER, Kind.NUMBER, Kind.DATE)
+    if entry.values or entry.kind not in narrow:
+        return entry.kind
+    columns = [frame[entry.name] for frame in frames if not is_numeric_dtype(frame[entry.name])]
+    cells = {str(cell) for column in columns for cell in column.dropna().unique()} - {""}
+    if entry.kind == Kind.DATE:
+        return entry.kind if all(map(is_day, cells)) else Kind.CATEGORY.value
+    if entry.kind == Kind.INTEGER and all(map(_WHOLE.fullmatch, cells)):
+        return entry.kind
+    return (Kind.NUMBER if all(map(_FINITE.fullmatch, cells)) else Kind.CATEGORY).value
 
 
 def _release(

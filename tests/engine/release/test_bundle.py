@@ -7,6 +7,8 @@ import pytest
 
 from engine.methods.protocol import DictionaryEntry, TableArtefact
 from engine.release.bundle import dictionary_json, escape_formula, write_artefact
+from engine.release.copies import READ
+from engine.release.package import fields_of
 from engine.table.missing_words import MISSING_WORDS
 from engine.views import Text
 
@@ -109,3 +111,30 @@ def test_the_list_of_such_values_is_that_of_the_program_that_most_recipients_rea
     from pandas._libs.parsers import STR_NA_VALUES
 
     assert set(STR_NA_VALUES) - {""} == MISSING_WORDS - {"."}
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "told"),
+    [
+        ("integer", ["1", "-2", "007", ""], "integer"),
+        ("integer", ["1", "12.5"], "number"),
+        ("integer", ["1", "12.5", "abc"], "category"),
+        ("integer", ["1", "٢"], "category"),
+        ("number", ["1", "1e3", ".5"], "number"),
+        ("number", ["1", "inf"], "category"),
+        ("number", ["1", "<5"], "category"),
+        ("date", ["2020-02-29", ""], "date"),
+        ("date", ["2020-02-30"], "category"),
+        ("date", ["2020-01-01 12:00"], "category"),
+        ("ordinal", ["1", "b"], "ordinal"),
+    ],
+)
+def test_a_column_is_of_the_kind_that_its_cells_are(tmp_path, kind: str, cells: list[str], told: str) -> None:
+    """Before, the script beside rows with a part of a number in a column of whole ones stopped there."""
+    frame = pd.DataFrame({"a": cells}, dtype="str")
+    entry = DictionaryEntry("a", Text("datasets.as_it_is"), kind)
+    (found,) = dictionary_json(TableArtefact("t", (frame,), (entry,)), {})["columns"]
+    assert found["kind"] == told
+    (field,) = fields_of([found])
+    for cell in filter(None, cells):
+        READ.get(field["type"], str)(cell)
