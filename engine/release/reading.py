@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from engine import arrays
 from engine.errors import InputRefused
 from engine.memory import give_back
+from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import MAIN, Method, Service, SlotOf, Source
 from engine.once import once
 from engine.privacy import contribution
@@ -181,6 +182,7 @@ def read(
                     part, _ = preparation.prepare(part, changes, coded, base=base)
                     store.add(part, preparation.mask(part, filters, plan.prepared(source)))
         digests.append(digest)
+    _refuse_unpinned(files, digests)
     if store is None:
         joined = Table.joined(parts)
         give_back()
@@ -224,6 +226,7 @@ def _read_grouped(
     options = options_of_reading(files[0][0])
     with ExitStack() as held, _told_apart(options, paths[0]):
         digests = [held.enter_context(hash_unchanged(path)) for path in paths]
+        _refuse_unpinned(files, digests)
         grouper = _open_grouper(paths, options, store, password)
         at_fault = held.enter_context(ExitStack())
         at_fault.callback(grouper.close)
@@ -347,6 +350,20 @@ def refuse_sample(design: Method) -> None:
 def digest_of(parts: Sequence[str]) -> str:
     """Return the digest that names several files, from theirs; that of one is its own."""
     return parts[0] if len(parts) == 1 else hashlib.sha256("".join(sorted(parts)).encode()).hexdigest()
+
+
+def _refuse_unpinned(files: Sequence[tuple[FileReference, Path]], digests: Sequence[str]) -> None:
+    """Refuse files with another content than the plan pins.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.not_as_pinned``.
+    """
+    for reference, path in files:
+        parts = [digest for (one, _), digest in zip(files, digests, strict=True) if one is reference]
+        if reference.sha256 and digest_of(parts) != reference.sha256:
+            raise InputRefused("reading.not_as_pinned", file=path.name)
 
 
 def digest_of_server(file: str, content: str) -> str:
@@ -587,18 +604,27 @@ def _found_out(path: Path, options: ReadOptions) -> ReadOptions:
     return found
 
 
-def pin_lists(plan: Plan, *, base: Path = Path()) -> Plan:
-    """Return the plan with the digests of its lists: of people who objected, of codes and what they become.
+def pin_beside(plan: Plan, *, base: Path = Path()) -> Plan:
+    """Return the plan with the digests of what is read beside the private tables.
 
-    What a second person approves is made with these very lists. One that cannot be read stays as it is:
-    whoever reads it says why.
+    Those are its lists, of people who objected, of codes and what they become, and files whose rows are not
+    the custodian's people: a population, what was received. What a second person approves is made with these
+    very files; private tables are known by their fingerprints in the ledger, and no digest of one is carried.
+    One that cannot be read stays as it is: whoever reads it says why.
     """
-    steps = list(plan.preparation)
+    steps, files = list(plan.preparation), dict(plan.files)
     for place, step in enumerate(steps):
         if isinstance(step.get("file"), str) and "sha256" not in step:
             with suppress(InputRefused):
                 steps[place] = {**step, "sha256": file_hash(base / step["file"])}
-    return replace(plan, preparation=tuple(steps))
+    with suppress(InputRefused):
+        public = {one.name for one in find_method(plan.method).reads(plan.step) if not one.shape.is_private}
+        for name, file in plan.files.items():
+            if name.partition(".")[0] in public and not file.sha256:
+                with suppress(InputRefused):
+                    digest = digest_of([file_hash(path) for path in paths_of(file, base)])
+                    files[name] = replace(file, sha256=digest)
+    return replace(plan, preparation=tuple(steps), files=files)
 
 
 def pin_options(plan: Plan, options: ReadOptions, *, name: str = MAIN) -> Plan:
