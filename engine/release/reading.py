@@ -7,7 +7,7 @@ odd about rows becomes a finding, never a refusal: whether a release exists must
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -411,8 +411,14 @@ def read_all(
     With a design only the columns are kept that it uses. Rows of a source that has a store go there, unless
     it is one of those that are ``grouped``. A sample is of the tables of people, the same people in all of
     them.
+
+    Raises
+    ------
+    InputRefused
+        As `read`; ``reading.changed``: a file of a source is another one, or was added, before all were read.
     """
     wanted = [source for source in sources if source.required or plan.files_of(source.name)]
+    before = _states_of(plan, wanted, base)
     found = {
         source.name: read(
             plan,
@@ -427,8 +433,23 @@ def read_all(
         )
         for place, source in enumerate(wanted)
     }
+    after = _states_of(plan, wanted, base)
+    for path in sorted(before.keys() | after.keys()):
+        if before.get(path) != after.get(path):
+            let_go(found)
+            raise InputRefused("reading.changed", file=path.name)
     give_back()  # the text as it was written is gone
     return found
+
+
+def _states_of(plan: Plan, sources: Iterable[Source], base: Path) -> dict[Path, tuple[int, ...]]:
+    """Return every file of some sources as it is now.
+
+    Each file is unchanged while it is read; a row that moves from one to the other meanwhile would be read
+    twice or not at all.
+    """
+    references = (one for source in sources for one in plan.files_of(source.name))
+    return {path: _state(path) for one in references for path in paths_of(one, base)}
 
 
 def let_go(prepared: Mapping[str, PreparedTable]) -> None:
