@@ -310,7 +310,7 @@ def test_a_table_that_was_another_one_while_it_was_read_is_refused(
 def test_files_of_a_folder_are_all_read_as_they_were_at_one_moment(
     way: str, run: Runner, folder: Path, ledger: Ledger, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each is unchanged while it is read; but a row that moves between two would count twice, or not at all."""
+    """Each is unchanged while it is read; but a row that moves between two would count twice or never."""
     rows = pd.read_csv(folder / "stays.csv", sep=";", dtype=str)
     place = folder / "stays"
     place.mkdir()
