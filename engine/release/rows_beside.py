@@ -123,7 +123,7 @@ def _share_columns(
 ) -> bool:
     """Say whether rows have two columns of a table, or all of its cells; what was made counts as its source.
 
-    A name is the same however its capitals, accents and blanks are written: each export writes them otherwise.
+    A name is the same however its capitals, accents and blanks are written, as each export has its own way.
     What a table sums is a column of it, too. ``cells`` are the columns of the cells of the table, None where
     it is the other one.
     """
