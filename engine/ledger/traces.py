@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -120,7 +121,7 @@ def known_tables(db: sqlite3.Connection, path: Path) -> dict[str, list[Known]]:
             raise VerificationFailed("ledger.people_differ", file=path.name, holding=names[row["holding"]])
         blobs = (np.frombuffer(trace[name], dtype="<u8") for name in ("people", "rows", "contents"))
         persons, rows, contents = (blob.astype(np.uint64, copy=False) for blob in blobs)
-        columns = frozenset(map(_plain, json.loads(row["columns"])))
+        columns = frozenset(map(letters_of, json.loads(row["columns"])))
         about = (row["number"], row["key"], row["people"], row["fingerprint"])
         one = Known(*about, columns, persons, trace["sampled"], rows, contents)
         found.setdefault(row["holding"], []).append(one)
@@ -319,7 +320,7 @@ def _beyond(table: Traces, tables: Sequence[Known]) -> Traces:
 def _match(holding: Holding, tables: list[Known], table: Traces) -> Match:
     people_shared, chance = _people(table, tables)
     rows_shared, rows = max((_rows(table, one) for one in tables), key=_share, default=(0, 0))
-    names = frozenset(map(_plain, table.columns))
+    names = frozenset(map(letters_of, table.columns))
     return Match(
         holding=holding,
         same_table=any(one.fingerprint == table.fingerprint for one in tables),
@@ -364,9 +365,16 @@ def _share(part_of: tuple[int, int]) -> float:
     return part_of[0] / part_of[1] if part_of[1] else 0.0
 
 
-def _plain(name: str) -> str:
-    """Return the letters and digits of a name: Age, age and AGE_ are one column."""
-    return "".join(letter for letter in name.casefold() if letter.isalnum()) or name
+def letters_of(name: str) -> str:
+    """Return the letters and digits of a name, whichever way capitals, accents and widths are written.
+
+    Examples
+    --------
+    >>> {letters_of(name) for name in ("Dur\u00e9e", "dure\u0301e_", " DUR\u00c9E", "\uff44uree")}
+    {'duree'}
+    """
+    plain = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in plain.casefold() if letter.isalnum()) or name
 
 
 def _alike(names: frozenset[str], others: frozenset[str]) -> int:

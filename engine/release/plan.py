@@ -32,10 +32,19 @@ MOST_SIZES = 100
 
 @dataclass(frozen=True)
 class FileReference:
-    """A file of rows: its path (relative to the plan) and how it is to be read."""
+    """A file of rows: its path (relative to the plan), how it is to be read, its digest where pinned.
+
+    Of a folder the digest is that of its tables, see `engine.release.reading.digest_of`.
+    """
 
     path: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    sha256: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        pinned = {"sha256": self.sha256} if self.sha256 else {}
+        return {"path": self.path, "options": dict(self.options), **pinned}
 
     @property
     def names_server(self) -> bool:
@@ -295,9 +304,7 @@ class Plan(Shown):
             "version": VERSION,
             "method": self.method,
             "method_version": self.method_version,
-            "files": {
-                name: {"path": file.path, "options": dict(file.options)} for name, file in self.files.items()
-            },
+            "files": {name: file.to_json() for name, file in self.files.items()},
             "schemas": {name: schema.to_json() for name, schema in self.schemas.items()},
             "preparation": [dict(step) for step in self.preparation],
             "parameters": dict(self.parameters),
@@ -401,9 +408,10 @@ def _purpose_from_json(value: Any, field: str) -> Purpose:
 
 
 def _file_from_json(value: Any, field: str) -> FileReference:
-    tree = strict_json.members(value, field, must=("path",), may=("options",))
+    tree = strict_json.members(value, field, must=("path",), may=("options", "sha256"))
     options = strict_json.read_named(tree.get("options", {}), f"{field}.options")
-    return FileReference(strict_json.text(tree["path"], f"{field}.path"), dict(options))
+    digest = strict_json.text(tree.get("sha256", ""), f"{field}.sha256")
+    return FileReference(strict_json.text(tree["path"], f"{field}.path"), dict(options), digest)
 
 
 def _sizes(value: Any, field: str) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from engine.release.each_row import refuse_undeclared
 from engine.release.foreseen import worked_out
 from engine.release.make import HELD_OUT
 from engine.release.plan import Plan
-from engine.release.reading import contradictions, pin_lists
+from engine.release.reading import contradictions, pin_beside
 from engine.release.served import Served, served
 from engine.release.verdict import verdict
 from engine.utility.sampled import say_sample
@@ -116,7 +116,7 @@ def preview_json(
 
 def _preview_json(plan: Plan, ledger: Ledger | None, base: Path | None, language: str) -> dict[str, Any]:
     place = base or Path()
-    waits_as = pin_lists(plan, base=place).fingerprint
+    waits_as = pin_beside(plan, base=place).fingerprint
     found, foreseen = preview(plan, ledger, base=place, waits_as=waits_as), None
     held: tuple[Served, ...] = ()
     if base is not None:

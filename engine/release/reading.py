@@ -7,7 +7,7 @@ odd about rows becomes a finding, never a refusal: whether a release exists must
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from engine import arrays
 from engine.errors import InputRefused
 from engine.memory import give_back
+from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import MAIN, Method, Service, SlotOf, Source
 from engine.once import once
 from engine.privacy import contribution
@@ -181,6 +182,7 @@ def read(
                     part, _ = preparation.prepare(part, changes, coded, base=base)
                     store.add(part, preparation.mask(part, filters, plan.prepared(source)))
         digests.append(digest)
+    _refuse_unpinned(files, digests)
     if store is None:
         joined = Table.joined(parts)
         give_back()
@@ -224,6 +226,7 @@ def _read_grouped(
     options = options_of_reading(files[0][0])
     with ExitStack() as held, _told_apart(options, paths[0]):
         digests = [held.enter_context(hash_unchanged(path)) for path in paths]
+        _refuse_unpinned(files, digests)
         grouper = _open_grouper(paths, options, store, password)
         at_fault = held.enter_context(ExitStack())
         at_fault.callback(grouper.close)
@@ -349,6 +352,20 @@ def digest_of(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else hashlib.sha256("".join(sorted(parts)).encode()).hexdigest()
 
 
+def _refuse_unpinned(files: Sequence[tuple[FileReference, Path]], digests: Sequence[str]) -> None:
+    """Refuse files with another content than the plan pins.
+
+    Raises
+    ------
+    InputRefused
+        ``reading.not_as_pinned``.
+    """
+    for reference, path in files:
+        parts = [digest for (one, _), digest in zip(files, digests, strict=True) if one is reference]
+        if reference.sha256 and digest_of(parts) != reference.sha256:
+            raise InputRefused("reading.not_as_pinned", file=path.name)
+
+
 def digest_of_server(file: str, content: str) -> str:
     """Return the digest of a table on a server: of the file that names it, and of what its rows are now."""
     return hashlib.sha256(f"{file}/{content}".encode()).hexdigest()
@@ -394,8 +411,14 @@ def read_all(
     With a design only the columns are kept that it uses. Rows of a source that has a store go there, unless
     it is one of those that are ``grouped``. A sample is of the tables of people, the same people in all of
     them.
+
+    Raises
+    ------
+    InputRefused
+        As `read`; ``reading.changed``: a file of a source is another one, or was added, before all were read.
     """
     wanted = [source for source in sources if source.required or plan.files_of(source.name)]
+    before = _states_of(plan, wanted, base)
     found = {
         source.name: read(
             plan,
@@ -410,8 +433,23 @@ def read_all(
         )
         for place, source in enumerate(wanted)
     }
+    after = _states_of(plan, wanted, base)
+    for path in sorted(before.keys() | after.keys()):
+        if before.get(path) != after.get(path):
+            let_go(found)
+            raise InputRefused("reading.changed", file=path.name)
     give_back()  # the text as it was written is gone
     return found
+
+
+def _states_of(plan: Plan, sources: Iterable[Source], base: Path) -> dict[Path, tuple[int, ...]]:
+    """Return every file of some sources as it is now.
+
+    Each file is unchanged while it is read; a row that moves from one to the other meanwhile would be read
+    twice or not at all.
+    """
+    references = (one for source in sources for one in plan.files_of(source.name))
+    return {path: _state(path) for one in references for path in paths_of(one, base)}
 
 
 def let_go(prepared: Mapping[str, PreparedTable]) -> None:
@@ -587,18 +625,27 @@ def _found_out(path: Path, options: ReadOptions) -> ReadOptions:
     return found
 
 
-def pin_lists(plan: Plan, *, base: Path = Path()) -> Plan:
-    """Return the plan with the digests of its lists: of people who objected, of codes and what they become.
+def pin_beside(plan: Plan, *, base: Path = Path()) -> Plan:
+    """Return the plan with the digests of what is read beside the private tables.
 
-    What a second person approves is made with these very lists. One that cannot be read stays as it is:
-    whoever reads it says why.
+    Those are its lists, of people who objected, of codes and what they become, and files whose rows are not
+    the custodian's people: a population, what was received. What a second person approves is made with these
+    very files; private tables are known by their fingerprints in the ledger, and no digest of one is carried.
+    One that cannot be read stays as it is: whoever reads it says why.
     """
-    steps = list(plan.preparation)
+    steps, files = list(plan.preparation), dict(plan.files)
     for place, step in enumerate(steps):
         if isinstance(step.get("file"), str) and "sha256" not in step:
             with suppress(InputRefused):
                 steps[place] = {**step, "sha256": file_hash(base / step["file"])}
-    return replace(plan, preparation=tuple(steps))
+    with suppress(InputRefused):
+        public = {one.name for one in find_method(plan.method).reads(plan.step) if not one.shape.is_private}
+        for name, file in plan.files.items():
+            if name.partition(".")[0] in public and not file.sha256:
+                with suppress(InputRefused):
+                    digest = digest_of([file_hash(path) for path in paths_of(file, base)])
+                    files[name] = replace(file, sha256=digest)
+    return replace(plan, preparation=tuple(steps), files=files)
 
 
 def pin_options(plan: Plan, options: ReadOptions, *, name: str = MAIN) -> Plan:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from engine.errors import InputRefused
 from engine.ledger import Entry, Holding, Ledger
+from engine.ledger.traces import letters_of
 from engine.methods.catalogue import method as find_method
 from engine.methods.catalogue import methods
 from engine.methods.earlier import EarlierRelease
@@ -122,6 +123,7 @@ def _share_columns(
 ) -> bool:
     """Say whether rows have two columns of a table, or all of its cells; what was made counts as its source.
 
+    A name is the same however its capitals, accents and blanks are written, as each export has its own way.
     What a table sums is a column of it, too. ``cells`` are the columns of the cells of the table, None where
     it is the other one.
     """
@@ -129,7 +131,9 @@ def _share_columns(
     named = columns_named(method.parameters, other.parameters) if method.compares else {}
     mine = {_first(name, made) for name in own}
     theirs = {_first(str(name), other.made) for name in named.get(MAIN, other.parameters["columns"])}
-    return len(mine & theirs) >= min(2, len(other.parameters["columns"] if cells is None else cells))
+    alike = {letters_of(name) for name in mine} & {letters_of(name) for name in theirs}
+    shared = max(len(mine & theirs), len(alike))
+    return shared >= min(2, len(other.parameters["columns"] if cells is None else cells))
 
 
 def _first(name: str, made: Mapping[str, str]) -> str:

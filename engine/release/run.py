@@ -177,7 +177,7 @@ def run_through(
     """Do what `run` says with a noise door of the caller's: the tests' seam, used by nothing else."""
     progress.step(0.0, "run.checking")
     if approval is not None:
-        plan = reading.pin_lists(plan, base=base)
+        plan = reading.pin_beside(plan, base=base)
     sweep(ledger)
     sealing.sweep(out.absolute().parent)
     design = check(plan, base=base)
@@ -292,7 +292,7 @@ def prepare(
         As `run`; ``staff.nobody_acts``: nobody of the register is signed in.
     """
     progress.step(0.0, "run.checking")
-    plan = reading.pin_lists(plan, base=base)
+    plan = reading.pin_beside(plan, base=base)
     design = check(plan, base=base)
     foreseen = check_and_foresee(plan, design)
     person = seconded.who_prepares(plan, ledger)

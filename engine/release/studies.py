@@ -35,6 +35,7 @@ from engine.release import signing
 from engine.release.bundle import RELEASE
 from engine.release.bundle import SUMS as DIGESTS
 from engine.release.check import check
+from engine.release.foreseen import worked_out
 from engine.release.mock import invented_people
 from engine.release.plan import FileReference, Plan
 from engine.release.signing import SigningKey
@@ -211,16 +212,20 @@ def forecast_ways(plan: Plan, sites: int) -> TableView:
     return compare_ways(plan.design, sites)
 
 
+@worked_out("study")
 def try_out(study: Study, sites: int) -> tuple[int, ...]:
     """Return how many numbers each sum has that the method of a study asks for, tried on invented rows.
 
     Raises
     ------
     InputRefused
-        ``sites.method``: which sums it asks for hangs on its rows or on its noise.
+        The first problem of its method. ``sites.method``: which sums it asks for hangs on its rows or on its
+        noise. ``run.not_computable``: whoever wrote it chose numbers with which nothing can be worked out.
     """
     with noise_of(study.noise_in(sites)), tempfile.TemporaryDirectory(prefix="custos-") as folder:
         design = design_of(study)
+        for problem in design.problems:
+            raise InputRefused(problem.code, **problem.values)
         source = next(one for one in design.sources_read if one.name == MAIN)
         found = []
         for people in (DRY_ROWS, 0):
@@ -233,6 +238,7 @@ def try_out(study: Study, sites: int) -> tuple[int, ...]:
     return found[0]
 
 
+@worked_out("study")
 def rehearse(plan: Plan, base: Path) -> int:
     """Return how many numbers the share of a site has, made on the plan's own columns with invented rows.
 
@@ -249,6 +255,7 @@ def rehearse(plan: Plan, base: Path) -> int:
     return next(len(one.frame) for one in release.artefacts if isinstance(one, TableArtefact))
 
 
+@worked_out("study")
 def level_of_round(study: Study) -> Fraction:
     """Return the ε that each site pays for the round of a study."""
     loss = paid_in(study, design_of(study)).loss
@@ -256,11 +263,13 @@ def level_of_round(study: Study) -> Fraction:
     return loss.epsilon
 
 
+@worked_out("study")
 def who_learns(study: Study) -> TableView:
     """Return who learns what of a study, and what if they work together."""
     return trust_view(study)
 
 
+@worked_out("study")
 def write_invented(study: bytes, path: Path, people: int) -> None:
     """Write a table of invented people with the columns that a study declares.
 

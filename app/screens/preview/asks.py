@@ -58,13 +58,13 @@ def look_ahead(
     from engine.release.foreseen import price_plan
     from engine.release.mock import mock
     from engine.release.preview import preview
-    from engine.release.reading import pin_lists
+    from engine.release.reading import pin_beside
     from engine.release.served import Tier, served
     from engine.release.verdict import remedies, verdict
 
     ledger = existing(ledger_path)
     moved, base = beside_its_table(plan)
-    found = preview(plan, ledger, waits_as=pin_lists(moved, base=base).fingerprint)
+    found = preview(plan, ledger, waits_as=pin_beside(moved, base=base).fingerprint)
     design = found.design
     if found.promise is None or design is None:
         return Ahead(found)

@@ -69,6 +69,27 @@ def test_what_has_one_column_of_several_in_common_or_other_people_is_not_asked(t
 
 
 @pytest.mark.parametrize("kinds", [("table", "rows"), ("rows", "table")], ids="-".join)
+@pytest.mark.parametrize(
+    "written", [("age", "AGE"), ("age", "A_ge"), ("\u00e2ge", "a\u0302ge"), ("age", "\uff41ge")], ids=ascii
+)
+def test_a_column_is_the_same_however_another_export_writes_its_name(tmp_path, ledger, kinds, written):
+    """Else the same table, exported in capitals, showed in rows what was hidden, and nobody was asked."""
+    frame = stays(COUNTS)
+    path = people_table(frame, tmp_path, "stays.csv")
+
+    def made(kind, name, age):
+        schema = plan_for(path, {}, name).schema
+        columns = tuple(replace(one, name=age) if one.name == "age" else one for one in schema.columns)
+        schemas = {"people": replace(schema, columns=columns)}
+        named = frame.rename(columns={"age": age})
+        released(tmp_path, ledger, kind, name, named, (age, "gender"), schemas=schemas)
+
+    made(kinds[0], "one", written[0])
+    with pytest.raises(InputRefused, match="rows_beside"):
+        made(kinds[1], "two", written[1])
+
+
+@pytest.mark.parametrize("kinds", [("table", "rows"), ("rows", "table")], ids="-".join)
 def test_what_a_table_sums_is_a_column_of_it(tmp_path, ledger, kinds):
     """Rows with a column of its cells and what it sums give the totals that were hidden with a small cell."""
     frame = stays(COUNTS)

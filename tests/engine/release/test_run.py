@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -301,6 +303,38 @@ def test_a_table_that_was_another_one_while_it_was_read_is_refused(
     monkeypatch.setattr(reading, "_as_written", exchanged)
     with pytest.raises(InputRefused) as refusal:
         run()
+    assert refusal.value.code == "reading.changed" and len(ledger.entries()) == 1
+
+
+@pytest.mark.parametrize("way", ["a row moves on", "a row moves back", "a file comes", "a file goes"])
+def test_files_of_a_folder_are_all_read_as_they_were_at_one_moment(
+    way: str, run: Runner, folder: Path, ledger: Ledger, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is unchanged while it is read; but a row that moves between two would count twice or never."""
+    rows = pd.read_csv(folder / "stays.csv", sep=";", dtype=str)
+    place = folder / "stays"
+    place.mkdir()
+    first, second = place / "a.parquet", place / "b.parquet"
+    for path, at in ((first, [0, 1, 2]), (second, [3, 4])):
+        rows.iloc[at].to_parquet(path, index=False)
+    under, change = {
+        "a row moves on": (first, lambda: rows.iloc[[2, 3, 4]].to_parquet(second, index=False)),
+        "a row moves back": (second, lambda: rows.iloc[[0, 1, 2, 3]].to_parquet(first, index=False)),
+        "a file comes": (second, lambda: rows.iloc[[5]].to_parquet(place / "c.parquet", index=False)),
+        "a file goes": (second, first.unlink),
+    }[way]
+    read = reading._as_written
+
+    def while_reading(path: Path, *args: Any) -> Iterator[Table]:
+        yield from read(path, *args)
+        if path == under:
+            change()
+
+    given = {MAIN: replace(plan.files[MAIN], path="stays", options={"format": "parquet"})}
+    run("before", files=given)
+    monkeypatch.setattr(reading, "_as_written", while_reading)
+    with pytest.raises(InputRefused) as refusal:
+        run(files=given)
     assert refusal.value.code == "reading.changed" and len(ledger.entries()) == 1
 
 

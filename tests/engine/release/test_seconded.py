@@ -21,10 +21,12 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger, staff
 from engine.ledger.staff import Rule
+from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Budget
 from engine.privacy import keys
 from engine.release import charge, counter_sheet, seconded
 from engine.release.check import check
+from engine.release.examples import _bring, plans
 from engine.release.plan import FileReference, Plan
 from engine.release.preview import preview_json
 from engine.release.reading import pin_reading
@@ -136,6 +138,44 @@ def test_another_list_is_not_released_with_the_approval(
     assert not any(
         digest in path.read_text("utf-8", "replace") for path in (made.folder / "release").iterdir()
     )
+
+
+@pytest.mark.parametrize("lies_in", ["file", "folder"])
+def test_another_public_table_is_not_released_with_the_approval(
+    ledger: Ledger, folder: Path, lies_in: str
+) -> None:
+    """Rows are hidden among a population that the approver knows: not among one that came later."""
+    from engine.release.run import run as release
+
+    plan = _bring(plans(method("datasets.presence"))[0], folder)
+    table = (folder / plan.files[MAIN].path).read_text()
+    place = "population.csv" if lies_in == "file" else "population"
+    file = folder / place if lies_in == "file" else folder / place / "all.csv"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(table)
+    own = replace(plan.files["population"], path=place)
+    plan = replace(plan, files={**plan.files, "population": own})
+    release(plan, out=folder / "first", ledger=ledger, base=folder)
+    holding = ledger.holdings()[0]
+    for name, role in (("Ada", "approve"), ("Bea", "prepare")):
+        seconded.name_person(ledger, holding, name=name, role=role, passphrase=f"{WORDS} {name}")
+    ledger.set_rule(holding.id, Rule(unbounded=True), "two persons")
+    ada = act(ledger, holding, "Ada")
+    act(ledger, holding, "Bea")
+    content = prepare(plan, ledger=ledger, base=folder)
+    asked = seconded.read_request(content).plan
+    assert asked.files["population"].sha256 and not asked.files[MAIN].sha256  # no digest of private rows
+    approval = seconded.approve(content, ada)
+    first, *rows = table.splitlines()
+    invented = [f"9{row}" for row in rows]
+    file.write_text("\n".join((first, *rows, *invented)) + "\n")
+    for wanted in (plan, asked):
+        with pytest.raises(InputRefused, match=r"staff\.other_plan|reading\.not_as_pinned"):
+            release(wanted, out=folder / "out", ledger=ledger, base=folder, approval=approval)
+        assert not (folder / "out").exists() and ledger.entries()[-1].state == "prepared"
+    file.write_text(table)
+    made = release(plan, out=folder / "out", ledger=ledger, base=folder, approval=approval)
+    assert verify(made.folder, ledger=ledger).passed
 
 
 def test_a_request_is_whole_or_none_and_its_preparer_does_not_approve_it(

@@ -1036,3 +1036,50 @@ def test_the_level_of_a_share_on_a_fine_grid_is_that_of_its_law(
     huge = laplace_share.LaplaceShare(Fraction(10**12), Fraction(10**12), parts=parts)
     once, spread = (laplace_share.level_alone(huge, cells) for cells in (1, 10))
     assert 0 < once < spread < 10 * once
+
+
+def _with(head: Any, place: tuple[Any, ...], value: Any) -> Any:
+    """Return a head with another value at a place."""
+    if not place:
+        return value
+    inside = dict(head) if isinstance(head, dict) else list(head)
+    inside[place[0]] = _with(inside[place[0]], place[1:], value)
+    return inside
+
+
+DOMAIN = ("schemas", MAIN, "columns")
+WRITTEN = {
+    "no parameters": (("parameters",), {}),
+    "another parameter": (("parameters", "columns"), ["nobody"]),
+    "a parameter of another kind": (("parameters", "columns"), 7),
+    "a level beyond floating point": (("budget", "epsilon"), 10**400),
+    "a level of nothing": (("budget", "epsilon"), 0),
+    "less than nothing": (("budget", "epsilon"), -1),
+    "a failure for sure": (("budget", "delta"), 1),
+    "another relation": (("budget", "neighbours"), "replace_one"),
+    "no sizes": (("sizes",), []),
+    "no columns": ((*DOMAIN,), []),
+    "another method": (("method",), "models.logistic"),
+    "a method without sums": (("method",), "datasets.k_anonymity"),
+    "a rows limit": (("schemas", MAIN, "rows_per_person"), 10**30),
+}
+WRITTEN |= {
+    f"column {place} without values": ((*DOMAIN, place, "domain"), {"values": []})
+    for place, column in enumerate(FOUND.head["schemas"][MAIN]["columns"])
+    if "values" in column.get("domain", {})
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN.values(), ids=list(WRITTEN))
+def test_whatever_a_coordinator_signed_a_site_gets_an_answer_in_words(written: Any) -> None:
+    """A study comes from elsewhere: one that nothing can be made of is refused in words, without a failure."""
+    signed = site_files.written(site_files.STUDY, _with(dict(FOUND.head), *written), CENTRE.sign)
+    for ask in (
+        lambda: studies.who_learns(site_files.read_study(signed)),
+        lambda: studies.level_of_round(site_files.read_study(signed)),
+        lambda: check(studies.plan_of_site(signed, "North", PLAN)),
+    ):
+        try:
+            ask()
+        except InputRefused as refusal:
+            assert all(explain(refusal))
