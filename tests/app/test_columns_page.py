@@ -406,6 +406,30 @@ def test_letters_answer_one_column_after_the_other(window: Window, qtbot: Any, t
     assert page.table.selected() == ["age"], "what had a proposal is changed where one is"
 
 
+def test_one_answer_is_for_a_whole_group(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    rows = [f"{row % 7},{20 + row % 50},{row % 5},{'ab'[row % 2]}" for row in range(80)]
+    path.write_text("zq1,age,wx,zr\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    open_table(qtbot, window, path)
+    window.go("columns")
+    settle(qtbot, window)
+    page, schema = window.page("columns"), lambda: window.study.plan.schema
+    table = page.table
+    for turn, wanted in ((1, ["zq1", "wx", "zr"]), (2, ["zq1", "wx", "zr", "age"])):
+        qtbot.keyClick(table, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+        assert table.selected() == wanted, f"Ctrl+A, time {turn}"
+    band = table.visualRect(table.columns.index(0, 0)).topLeft() + QPoint(40, 8)
+    page.select("age")
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=band)
+    assert table.selected() == ["zq1", "wx", "zr"]
+    assert schema().column("zq1").role is Role.NOT_RECOGNISED, "to select is no answer"
+    qtbot.keyClick(table, Qt.Key.Key_S)
+    roles = [schema().column(name).role for name in ("zq1", "wx", "zr", "age")]
+    assert roles == [Role.SENSITIVE] * 3 + [Role.IDENTIFYING]
+    name = table.columns.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "select all 3" in name
+
+
 def test_a_accepts_all_and_a_pill_answers_all_that_are_selected(
     page: Any, qtbot: Any, window: Window
 ) -> None:

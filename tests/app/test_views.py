@@ -181,6 +181,19 @@ def test_a_table_is_narrowed_by_its_texts_before_it_scrolls(qtbot: Any, runner: 
     assert [table.columnWidth(column) for column in range(3)] == natural and table.rowHeight(0) == 34
 
 
+def test_no_line_ends_within_a_french_number(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "_language", "fr")
+    number = words.number(1_234_567)
+    rows = tuple((number, f"{number} lignes {place}", "rien de plus à en dire") for place in range(3))
+    body = TableBody(TableView("Effets", ("a", "b", "c"), tuple((f"x {one[0]}", *one[1:]) for one in rows)))
+    qtbot.addWidget(body)
+    body.resize(200, 200)
+    body.show()
+    whole = QFontMetrics(text_font()).horizontalAdvance(number)
+    room = [body.columnWidth(column) - 2 * LinesDelegate.padding for column in (0, 1)]
+    assert "\u202f" in number and min(room) >= whole, (room, whole)
+
+
 def test_a_note_beside_a_bar_is_whole_in_a_narrow_window(qtbot: Any) -> None:
     """The bar gives way: 568 pixels are what a window of 911 leaves."""
     bars = BarList("Left", mono=False)

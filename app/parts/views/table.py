@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from PySide6.QtCore import QRect, QRectF, QSizeF, Qt
@@ -19,6 +20,7 @@ BAR = 12
 HEAD, ROW = 36, 34
 NARROWEST, READABLE, WIDEST, MOST_MEASURED = 72, 170, 440, 200
 SHORT = 16  # letters that fit into every column
+BREAKS = re.compile(r"[ \n]+")  # where a line may end: never at the narrow space within a French number
 SHARE_WIDTH, SHARE_HEIGHT, MUCH = 76, 6, 0.5
 
 
@@ -107,7 +109,8 @@ class TableBody(DataTable):
         """Return the width that a heading and the longest words of a column need."""
         heading, cells = QFontMetrics(text_font(12, 600)), QFontMetrics(text_font())
         said = str(self.model().headerData(column, Qt.Orientation.Horizontal))
-        parts = sorted({part for row in self._rows[:MOST_MEASURED] for part in row[column].split()}, key=len)
+        said_in = [row[column] for row in self._rows[:MOST_MEASURED]]
+        parts = sorted({part for text in said_in for part in BREAKS.split(text)}, key=len)
         widest = [cells.horizontalAdvance(part) for part in parts[-4:]]
         needed = max(heading.horizontalAdvance(said) + HEADING_EDGE, *widest, NARROWEST) + 26
         return max(needed, min(self._natural[column], READABLE))
