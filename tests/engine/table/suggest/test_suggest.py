@@ -91,6 +91,8 @@ def test_nothing_suggested_from_rows_counts_as_declared(sample):
         *((name, Role.PLACE) for name in ("comarca", "NUTS2", "cbsa")),
         *((name, Role.IDENTIFYING) for name in ("q2age", "Q14sex", "v7kids", "q12educ")),
         *((name, Role.SENSITIVE) for name in ("q3income", "VWD", "sévérité", "Wiederaufn.", "retour_30j")),
+        *((name, Role.IDENTIFYING) for name in ("p3_mulher", "mujer", "p6_turnos", "agreg")),
+        *((name, Role.SENSITIVE) for name in ("sindicato", "sindacato", "lid_vakbond", "p9_sind")),
         *((name, Role.NOT_RECOGNISED) for name in ("x1", "qqv", "flag", "q3", "q7zz", "v2")),
     ],
 )
