@@ -13,11 +13,14 @@ from PySide6.QtWidgets import QAbstractButton
 
 from app import words
 from app.frame.window import Window
+from app.parts.form.declare_card import DeclareCard
+from app.parts.form.domain_editor import DomainEditor
 from app.screens.columns.column_editor import MiniBars, domain_words
 from app.screens.columns.unit_card import HEAD, LINE, CapTable
 from app.state.flow import ROWS_PER_PERSON, UNIT
 from app.theme import theme
 from app.words.columns import values_words
+from app.work.widening import round_outward
 from engine.table.schema import Column, Domain, Kind, Origin, Role
 from tests.app.hands import Hands
 from tests.app.walking import open_table, settle, write, write_people
@@ -551,3 +554,46 @@ def test_a_low_window_gives_its_lines_to_the_table(window: Window, qtbot: Any, t
     assert not warned or page.subtitle.plain() == warned, "what nobody was asked is still said"
     window.resize(1366, 768)
     assert in_view() == 6 and page.accept.isVisible() and page.outside.isVisible() == bool(warned)
+
+
+# --- bounds that stand in the rows -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "rounded"),
+    [
+        (Fraction(3, 2), Fraction(29, 2), (0, 20)),
+        (Fraction(45), Fraction(109), (40, 110)),
+        (Fraction(1), Fraction(5), (1, 5)),
+        (Fraction(-3), Fraction(27), (-10, 30)),
+        ("2024-02-29", "2024-11-03", ("2024-02-01", "2024-11-30")),
+        ("1931-04-02", "2007-12-05", ("1931-01-01", "2007-12-31")),
+        ("2024-12-05", "2024-12-09", ("2024-12-01", "2024-12-31")),
+    ],
+)
+def test_bounds_are_rounded_outward(low: Any, high: Any, rounded: tuple[Any, Any]) -> None:
+    wide = round_outward(Domain(low, high))
+    assert (wide.minimum, wide.maximum) == rounded and round_outward(wide) == wide
+
+
+def test_a_start_from_the_table_tells_no_extreme_unless_it_is_wished(qtbot: Any) -> None:
+    seen, kept = Domain(Fraction(3), Fraction(97)), []
+    editor = DomainEditor(Column("stay", kind=Kind.INTEGER), seen, {})
+    card = DeclareCard()
+    card.open_cell(Column("stay", kind=Kind.INTEGER), seen, "", {})
+    for one in (editor, card):
+        qtbot.addWidget(one)
+        one.show()
+        fields = editor if one is editor else card.cells["stay"].fields
+        assert not one.exact.isVisible()
+        one.take.click()
+        wide = fields.domain()
+        assert (wide.minimum, wide.maximum) == (0, 100) and one.exact.isVisible()
+        one.known.setChecked(True)
+        one.exact.click()
+        assert fields.domain() == seen and not one.exact.isVisible()
+        assert not one.known.isChecked(), "it was said of other bounds"
+        one.declared.connect(lambda *said: kept.append(said))
+        one.known.setChecked(True)
+        (editor.button if one is editor else card.button).click()
+    assert kept == [(seen, True), ([("stay", seen, True)],)], "from the rows all the same"
