@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QColor, QFontMetrics
 from PySide6.QtWidgets import QTableView
 
@@ -179,6 +180,22 @@ def test_a_table_is_narrowed_by_its_texts_before_it_scrolls(qtbot: Any, runner: 
     widget.resize(900, 300)
     qtbot.wait(1)
     assert [table.columnWidth(column) for column in range(3)] == natural and table.rowHeight(0) == 34
+
+
+def test_a_long_heading_goes_on_in_a_second_line_before_the_table_scrolls(qtbot: Any) -> None:
+    headings, row = ("age", "gender", "Fehlerspanne (95 von 100)"), ("[0-10)", "Female", 6)
+    body = TableBody(TableView("Counts", headings, (row, row)))
+    qtbot.addWidget(body)
+    body.resize(600, 200)
+    body.show()
+    qtbot.wait(1)
+    whole = body.columnWidth(2)
+    body.resize(sum(body.columnWidth(column) for column in range(3)) - 50, 200)
+    qtbot.wait(1)
+    line = QFontMetrics(text_font(12, 600)).horizontalAdvance("(95 von 100)")
+    assert not body.horizontalScrollBar().maximum() and line < body.columnWidth(2) <= whole - 40
+    flags = int(body.model().headerData(2, Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole))
+    assert flags & int(Qt.TextFlag.TextWordWrap)
 
 
 def test_no_line_ends_within_a_french_number(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
