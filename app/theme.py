@@ -16,7 +16,7 @@ from functools import lru_cache
 from importlib.resources import as_file, files
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, QRegularExpression, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 
@@ -124,11 +124,8 @@ def restyle(application: QApplication, sheet: str) -> None:
     if application.styleSheet() == sheet:
         return
     own, polished = Qt.WidgetAttribute.WA_SetStyle, Qt.WidgetAttribute.WA_WState_Polished
-    unseen = [
-        one
-        for one in application.allWidgets()
-        if not (one.isVisible() or one.testAttribute(own) or _has_ground(one))
-    ]
+    grounds, plain = _grounds(application), QPalette()
+    unseen = [one for one in application.allWidgets() if not (one.isVisible() or one.testAttribute(own))]
     for one in unseen:
         one.setAttribute(own, True)
         one.setAttribute(polished, False)
@@ -136,17 +133,23 @@ def restyle(application: QApplication, sheet: str) -> None:
     application.setStyleSheet(sheet)
     for one in unseen:
         one.setAttribute(own, False)
-        if isinstance(one, QLineEdit | QPlainTextEdit):  # keeps the colour of what stands in it while empty
-            polish(one)
+        if one in grounds or isinstance(one, QLineEdit | QPlainTextEdit):
+            one.setPalette(
+                plain
+            )  # else a ground keeps its colour, and a field that of what it says while empty
 
 
-def _has_ground(widget: QWidget) -> bool:
-    """Say whether a widget is the ground of a screen, which stays as it is where it is not taken off."""
-    above = widget.parent()
-    names = (widget.objectName(), "" if above is None else above.objectName())
-    return names[0] == "pageBody" or any(name.startswith("page-") for name in names)
+def _grounds(application: QApplication) -> set[QObject]:
+    """Return the grounds of the screens: each page, what it scrolls, and what lies directly in it."""
+    found: set[QObject] = set()
+    for window in application.topLevelWidgets():
+        found.update(window.findChildren(QWidget, "pageBody"))
+        for page in window.findChildren(QWidget, QRegularExpression("^page-")):
+            found.update((page, *page.children()))
+    return found
 
 
+@lru_cache(maxsize=4)
 def style_sheet(tokens: Tokens) -> str:
     """Return the style sheet with every ``@token`` filled in."""
     written = (files("resources") / "style" / "window.qss").read_text(encoding="utf-8")

@@ -47,6 +47,7 @@ class RowsModel(QAbstractTableModel):
     ) -> None:
         super().__init__()
         self.marked_cells = marked
+        self.wraps_headings = False  # on a second line, where a column is narrower
         self.tips: dict[int, str] = {}  # what is said of a heading, by column
         self.headings, self.rows, self.numeric = list(headings), [list(row) for row in rows], numeric
 
@@ -85,7 +86,8 @@ class RowsModel(QAbstractTableModel):
             return self.tips.get(section)
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if section in self.numeric else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
+            wraps = int(Qt.TextFlag.TextWordWrap) if self.wraps_headings else 0
+            return int(side | Qt.AlignmentFlag.AlignVCenter) | wraps
         return None
 
 

@@ -58,6 +58,18 @@ def names_people(column: Column, suggestion: Any) -> bool:
     )
 
 
+def tells_apart(column: Column, suggestion: Any) -> bool:
+    """Say whether rows with a column as it stands are refused because nearly every value of it differs.
+
+    What is identifying, a place or a time is made coarser or asked about by its role.
+    """
+    return (
+        suggestion is not None
+        and column.role in (Role.SENSITIVE, Role.OTHER)
+        and bool(suggestion.differs_nearly)
+    )
+
+
 def naming_words(plan: Plan, method: type[Method], suggestions: Iterable[Any]) -> str:
     """Name the chosen columns that name people, where rows leave with values as they stand; none: nothing."""
     if method.rows not in (Rows.REAL, Rows.COARSER):
@@ -65,7 +77,11 @@ def naming_words(plan: Plan, method: type[Method], suggestions: Iterable[Any]) -
     known = {one.column: one for one in suggestions}
     columns = {column.name: column for column in plan.schema.columns}
     chosen = (name for name in plan.parameters.get("columns") or () if name in columns)
-    found = [name for name in chosen if names_people(columns[name], known.get(name))]
+    found = [
+        name
+        for name in chosen
+        if names_people(columns[name], known.get(name)) or tells_apart(columns[name], known.get(name))
+    ]
     told = ", ".join(found)
     return words.say("app.method.names_people", columns=told, count=len(found)) if found else ""
 

@@ -13,15 +13,15 @@ CURRENCIES = ("EUR", "GBP", "USD", "CHF", "SEK", "DKK", "NOK", "PLN", "CZK", "HU
 
 
 def money(amount: float | Fraction | int, currency: str) -> str:
-    r"""Write an amount in whole units, small ones in hundredths.
+    r"""Write an amount in whole units, small ones in hundredths, the currency where the language has it.
 
     >>> money(288196.3, "EUR"), money(12.5, "CHF"), money(0.25, "GBP")
     ('€\xa0288,196', 'CHF\xa012.50', '£\xa00.25')
     """
-    sign = SIGNS.get(currency, currency)
     value = float(amount)
     written = f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.2f}"
-    return f"{sign}\u00a0{words.signed(written)}"
+    sign = SIGNS.get(currency, currency)
+    return words.say("app.window.money.form", sign=sign, amount=words.signed(written))
 
 
 LARGEST = 10**300  # what a float can say

@@ -55,10 +55,12 @@ class Hands:
         self.keys += len(text) + 2
         settle(self.qtbot, self.window)
 
-    def key(self, key: Qt.Key, widget: QWidget) -> None:
-        """Press one key."""
-        self.qtbot.keyClick(widget, key)
-        self.keys += 1
+    def key(
+        self, key: Qt.Key, widget: QWidget, held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
+    ) -> None:
+        """Press one key; one that is held meanwhile counts, too."""
+        self.qtbot.keyClick(widget, key, held)
+        self.keys += 1 + (held != Qt.KeyboardModifier.NoModifier)
         settle(self.qtbot, self.window)
 
     def tick(self, name: str, *columns: str) -> None:

@@ -13,11 +13,14 @@ from PySide6.QtWidgets import QAbstractButton
 
 from app import words
 from app.frame.window import Window
+from app.parts.form.declare_card import DeclareCard
+from app.parts.form.domain_editor import DomainEditor
 from app.screens.columns.column_editor import MiniBars, domain_words
 from app.screens.columns.unit_card import HEAD, LINE, CapTable
 from app.state.flow import ROWS_PER_PERSON, UNIT
 from app.theme import theme
 from app.words.columns import values_words
+from app.work.widening import round_outward
 from engine.table.schema import Column, Domain, Kind, Origin, Role
 from tests.app.hands import Hands
 from tests.app.walking import open_table, settle, write, write_people
@@ -406,6 +409,30 @@ def test_letters_answer_one_column_after_the_other(window: Window, qtbot: Any, t
     assert page.table.selected() == ["age"], "what had a proposal is changed where one is"
 
 
+def test_one_answer_is_for_a_whole_group(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    rows = [f"{row % 7},{20 + row % 50},{row % 5},{'ab'[row % 2]}" for row in range(80)]
+    path.write_text("zq1,age,wx,zr\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    open_table(qtbot, window, path)
+    window.go("columns")
+    settle(qtbot, window)
+    page, schema = window.page("columns"), lambda: window.study.plan.schema
+    table = page.table
+    for turn, wanted in ((1, ["zq1", "wx", "zr"]), (2, ["zq1", "wx", "zr", "age"])):
+        qtbot.keyClick(table, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+        assert table.selected() == wanted, f"Ctrl+A, time {turn}"
+    band = table.visualRect(table.columns.index(0, 0)).topLeft() + QPoint(40, 8)
+    page.select("age")
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=band)
+    assert table.selected() == ["zq1", "wx", "zr"]
+    assert schema().column("zq1").role is Role.NOT_RECOGNISED, "to select is no answer"
+    qtbot.keyClick(table, Qt.Key.Key_S)
+    roles = [schema().column(name).role for name in ("zq1", "wx", "zr", "age")]
+    assert roles == [Role.SENSITIVE] * 3 + [Role.IDENTIFYING]
+    name = table.columns.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "select all 3" in name
+
+
 def test_a_accepts_all_and_a_pill_answers_all_that_are_selected(
     page: Any, qtbot: Any, window: Window
 ) -> None:
@@ -527,3 +554,46 @@ def test_a_low_window_gives_its_lines_to_the_table(window: Window, qtbot: Any, t
     assert not warned or page.subtitle.plain() == warned, "what nobody was asked is still said"
     window.resize(1366, 768)
     assert in_view() == 6 and page.accept.isVisible() and page.outside.isVisible() == bool(warned)
+
+
+# --- bounds that stand in the rows -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "rounded"),
+    [
+        (Fraction(3, 2), Fraction(29, 2), (0, 20)),
+        (Fraction(45), Fraction(109), (40, 110)),
+        (Fraction(1), Fraction(5), (1, 5)),
+        (Fraction(-3), Fraction(27), (-10, 30)),
+        ("2024-02-29", "2024-11-03", ("2024-02-01", "2024-11-30")),
+        ("1931-04-02", "2007-12-05", ("1931-01-01", "2007-12-31")),
+        ("2024-12-05", "2024-12-09", ("2024-12-01", "2024-12-31")),
+    ],
+)
+def test_bounds_are_rounded_outward(low: Any, high: Any, rounded: tuple[Any, Any]) -> None:
+    wide = round_outward(Domain(low, high))
+    assert (wide.minimum, wide.maximum) == rounded and round_outward(wide) == wide
+
+
+def test_a_start_from_the_table_tells_no_extreme_unless_it_is_wished(qtbot: Any) -> None:
+    seen, kept = Domain(Fraction(3), Fraction(97)), []
+    editor = DomainEditor(Column("stay", kind=Kind.INTEGER), seen, {})
+    card = DeclareCard()
+    card.open_cell(Column("stay", kind=Kind.INTEGER), seen, "", {})
+    for one in (editor, card):
+        qtbot.addWidget(one)
+        one.show()
+        fields = editor if one is editor else card.cells["stay"].fields
+        assert not one.exact.isVisible()
+        one.take.click()
+        wide = fields.domain()
+        assert (wide.minimum, wide.maximum) == (0, 100) and one.exact.isVisible()
+        one.known.setChecked(True)
+        one.exact.click()
+        assert fields.domain() == seen and not one.exact.isVisible()
+        assert not one.known.isChecked(), "it was said of other bounds"
+        one.declared.connect(lambda *said: kept.append(said))
+        one.known.setChecked(True)
+        (editor.button if one is editor else card.button).click()
+    assert kept == [(seen, True), ([("stay", seen, True)],)], "from the rows all the same"

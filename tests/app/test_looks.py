@@ -84,6 +84,27 @@ def test_a_hidden_screen_takes_the_look_too(warm_window: Window, qtbot: Any) -> 
     assert at_once.pixelColor(window.width() // 2, 4).name().upper() == DARK.background.upper()
 
 
+@pytest.mark.parametrize("step", ["start", "releases", "explore", "sites"])
+def test_what_was_hidden_looks_as_what_was_in_view(warm_window: Window, qtbot: Any, step: str) -> None:
+    window = warm_window
+
+    def seen() -> Any:
+        qtbot.wait(20)  # its background is put in a moment after it is shown
+        return window.page(step).grab().toImage()
+
+    window.go(step)
+    settle(qtbot, window)
+    assert window.step == step
+    for look in ("dark", "light"):
+        window.stack.setCurrentWidget(window.page("load"))
+        theme.choose(look)
+        window.stack.setCurrentWidget(window.page(step))
+        hidden = seen()
+        theme.choose("dark" if look == "light" else "light")
+        theme.choose(look)
+        assert seen() == hidden, look
+
+
 def test_everything_is_drawn_larger_when_the_window_is_opened_again(
     make_window: Callable[[], Window], qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

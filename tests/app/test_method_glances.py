@@ -80,6 +80,29 @@ def test_the_first_screen_is_read_in_a_glance(page: Any) -> None:
     assert count(said) <= MOST_WORDS, count(said)
 
 
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+@pytest.mark.parametrize("given", ["", "none"])
+def test_all_eight_things_are_in_view_in_every_language(
+    given: str, language: str, window: Window, at: Any, qtbot: Any
+) -> None:
+    window.use_language(language)
+    try:
+        page = at("method")
+        page.another.click()
+        settle(qtbot, window)
+        if given:
+            page.answers.answer("rows", given)
+            settle(qtbot, window)
+        qtbot.wait(20)
+        cards, view = [one for one in page.things.cards.values() if one.isVisible()], page.viewport()
+        lowest = max(card.mapTo(view, card.rect().bottomLeft()).y() for card in cards)
+        assert len(cards) == 8 and lowest < view.height(), (lowest, view.height())
+        chips = {chip.y() for chip in page.answers.chips.values()}
+        assert len(chips) == 1, "one line of questions"
+    finally:
+        words.choose_language("en")
+
+
 def test_each_thing_has_its_card_with_promise_cost_and_one_press(page: Any) -> None:
     cards = [one for one in page.findChildren(ThingCard) if one.isVisible()]
     assert [card.held for card in cards] == list(Held)

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 
+from app import words
 from app.frame.window import Window
 from app.state.flow import path
+from app.words.money import money
 from app.work.releasing import Outcome
+from engine import texts
 from tests.app.walking import example_plan, settle
 
 
@@ -69,3 +72,16 @@ def test_nothing_of_the_kind_where_nothing_is_spent(
         settle(qtbot, window)
         assert window.step == step, (step, window.notice.words())
         assert not window.money.isVisible(), step
+
+
+@pytest.mark.parametrize(
+    ("language", "written"),
+    [("en", "€\u00a098,868"), ("de", "98.868\u00a0€"), ("fr", "98\u202f868\u00a0€")],
+)
+def test_the_currency_stands_where_the_language_has_it(
+    language: str, written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "_language", language)
+    assert money(98_868, "EUR") == written
+    said = texts.text("report.words.money", language=language, currency="EUR", amount=98_868)
+    assert said.replace("\u00a0", " ") == written.replace("€", "EUR").replace("\u00a0", " ")

@@ -167,7 +167,7 @@ def test_a_guarded_column_is_no_part_of_all_that_may_leave(qtbot: Any) -> None:
     picker = made.field("columns")
 
     class Seen:
-        role, differs_everywhere, values = Role.OTHER, True, ()
+        role, differs_everywhere, values, differs_nearly = Role.OTHER, True, (), True
 
     picker.show_seen({"ward": Seen()})
     picker.tick_all()
@@ -176,6 +176,22 @@ def test_a_guarded_column_is_no_part_of_all_that_may_leave(qtbot: Any) -> None:
     assert pick.guarded and pick.said == words.say("app.picker.state.guarded")
     picker.press(["ward"])
     assert made.values["columns"] == ["sex", "ward"]
+
+
+def test_values_that_nearly_all_differ_are_no_part_of_all_that_may_leave(qtbot: Any) -> None:
+    made = Form(qtbot)
+    picker = made.field("columns")
+
+    class Seen:
+        role, differs_everywhere, values, differs_nearly = Role.OTHER, False, (), True
+
+    picker.show_seen({"ward": Seen()})
+    role = SCHEMA.column("ward").role
+    assert role in (Role.SENSITIVE, Role.OTHER), "what is identifying is made coarser"
+    picker.tick_all()
+    assert made.values["columns"] == ["sex"]
+    pick = next(one for one in picker.list.picks.lines if one.name == "ward")
+    assert pick.guarded and pick.said == words.say("app.picker.state.apart")
 
 
 def test_a_problem_stands_beside_its_field_in_the_words_of_the_label(qtbot: Any) -> None:

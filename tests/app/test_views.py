@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QColor, QFontMetrics
 from PySide6.QtWidgets import QTableView
 
@@ -179,6 +180,35 @@ def test_a_table_is_narrowed_by_its_texts_before_it_scrolls(qtbot: Any, runner: 
     widget.resize(900, 300)
     qtbot.wait(1)
     assert [table.columnWidth(column) for column in range(3)] == natural and table.rowHeight(0) == 34
+
+
+def test_a_long_heading_goes_on_in_a_second_line_before_the_table_scrolls(qtbot: Any) -> None:
+    headings, row = ("age", "gender", "Fehlerspanne (95 von 100)"), ("[0-10)", "Female", 6)
+    body = TableBody(TableView("Counts", headings, (row, row)))
+    qtbot.addWidget(body)
+    body.resize(600, 200)
+    body.show()
+    qtbot.wait(1)
+    whole = body.columnWidth(2)
+    body.resize(sum(body.columnWidth(column) for column in range(3)) - 50, 200)
+    qtbot.wait(1)
+    line = QFontMetrics(text_font(12, 600)).horizontalAdvance("(95 von 100)")
+    assert not body.horizontalScrollBar().maximum() and line < body.columnWidth(2) <= whole - 40
+    flags = int(body.model().headerData(2, Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole))
+    assert flags & int(Qt.TextFlag.TextWordWrap)
+
+
+def test_no_line_ends_within_a_french_number(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "_language", "fr")
+    number = words.number(1_234_567)
+    rows = tuple((number, f"{number} lignes {place}", "rien de plus à en dire") for place in range(3))
+    body = TableBody(TableView("Effets", ("a", "b", "c"), tuple((f"x {one[0]}", *one[1:]) for one in rows)))
+    qtbot.addWidget(body)
+    body.resize(200, 200)
+    body.show()
+    whole = QFontMetrics(text_font()).horizontalAdvance(number)
+    room = [body.columnWidth(column) - 2 * LinesDelegate.padding for column in (0, 1)]
+    assert "\u202f" in number and min(room) >= whole, (room, whole)
 
 
 def test_a_note_beside_a_bar_is_whole_in_a_narrow_window(qtbot: Any) -> None:

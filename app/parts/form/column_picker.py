@@ -40,7 +40,7 @@ from app.parts.making import (
 from app.parts.prose import Prose
 from app.parts.table import DataTable, Index, LinesDelegate, LinesModel
 from app.theme import mono_font, polish, text_font, theme
-from app.words.columns import names_people, values_words
+from app.words.columns import names_people, tells_apart, values_words
 from engine.table.schema import Role, Schema
 
 FIELDS = ("name", "role", "values", "state")
@@ -364,7 +364,8 @@ class ColumnPicker(Field):
         column = self._schema.column(name)
         suggestion = self.seen.get(name)
         role, values = words.say(f"app.roles.{column.role.value}.name"), values_words(column, suggestion)
-        guarded = names_people(column, suggestion)
+        named = names_people(column, suggestion)
+        guarded = named or (not self.parameter.needs_domain and tells_apart(column, suggestion))
         if name in self.chosen:
             state = DECLARED if self.parameter.needs_domain else TICKED
         elif name in self.waiting:
@@ -377,7 +378,7 @@ class ColumnPicker(Field):
             state = OUT if column.role is Role.DROPPED else UNFIT
         said = words.say(f"app.picker.state.{state}")
         if guarded and state in (TICKED, DECLARED, FREE):
-            said = words.say("app.picker.state.guarded")
+            said = words.say(f"app.picker.state.{'guarded' if named else 'apart'}")
         elif state == UNFIT and other is not None and other.short:
             said = other.short
         elif state == FREE and other is not None:

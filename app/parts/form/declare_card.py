@@ -31,6 +31,7 @@ from app.parts.prose import Heading, Prose, name_label
 from app.state.study import Study
 from app.theme import mono_font, polish
 from app.work import marking
+from app.work.widening import round_outward
 from engine.table.schema import Column, Domain, Kind
 
 CELL = 186  # pixels that a column needs at least
@@ -83,10 +84,21 @@ class DeclareCell(QFrame):
         self.name.setText(cut)
 
     def take_rows(self) -> None:
-        """Start from what stands in the table, where nothing was said yet."""
+        """Start from what stands in the table, where nothing was said yet; bounds are rounded outward."""
         if self.found is not None and self.fields.is_empty:
-            self.fields.fill(self.found)
+            self.fields.fill(round_outward(self.found))
             self.from_rows = True
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether the bounds in the fields are those of the table, rounded outward."""
+        wide = None if self.found is None or not self.from_rows else round_outward(self.found)
+        return wide is not None and wide != self.found and self.fields.domain() == wide
+
+    def take_exact(self) -> None:
+        """Take the bounds as they stand in the table in the place of the rounded ones."""
+        if self.found is not None and self.is_rounded:
+            self.fields.fill(self.found)
 
     def domain(self) -> Domain | None:
         """Return what was declared, or None, and say then what is wrong with it."""
@@ -133,6 +145,9 @@ class DeclareCard(QWidget):
         self.take = make_button(
             words.say("app.columns.domain.take"), "domain_take", self._take_rows, look="link"
         )
+        self.exact = hidden(
+            make_button(words.say("app.columns.domain.exact"), "domain_exact", self._take_exact, look="link")
+        )
         self.note = Prose(words.say("app.picker.proposals"), tone="quiet", pixels=12)
         self._grid = make_grid(across=10, down=10)
         self._across = 0
@@ -151,7 +166,8 @@ class DeclareCard(QWidget):
             align_left(self.button),
         )
         column = make_column(inside=self, spacing=8, margins=0)
-        add(column, self.heading, self.note, align_left(self.take), self._grid, self.statement, STRETCH)
+        takes = make_row(self.take, self.exact, STRETCH, spacing=10)
+        add(column, self.heading, self.note, takes, self._grid, self.statement, STRETCH)
         self.hide()
 
     @property
@@ -199,6 +215,7 @@ class DeclareCard(QWidget):
         self.heading.setText(words.say("app.picker.declare", count=count))
         self.button.setText(words.say("app.picker.declare", count=count))
         self.take.setVisible(any(one.found is not None for one in self.cells.values()))
+        self._offer_exact()
         self.setVisible(bool(self.cells))
         if not self.cells:
             self.known.setChecked(False)
@@ -209,6 +226,17 @@ class DeclareCard(QWidget):
         for cell in self.cells.values():
             cell.take_rows()
         self.known.setChecked(False)
+        self._offer_exact()
+
+    def _take_exact(self) -> None:
+        for cell in self.cells.values():
+            cell.take_exact()
+        self.known.setChecked(False)
+        self._offer_exact()
+
+    def _offer_exact(self) -> None:
+        """Offer exact bounds only where rounded ones were taken: they are two values of somebody."""
+        self.exact.setVisible(any(cell.is_rounded for cell in self.cells.values()))
 
     def _said(self) -> None:
         if self.known.isChecked():

@@ -32,6 +32,7 @@ from app.parts.making import (
 from app.parts.prose import Prose
 from app.parts.reading_numbers import Reading
 from app.parts.wrapping import Wrapping
+from app.work.widening import round_outward
 from engine.numbers import surely, unmistakable
 from engine.table.patterns import is_moment
 from engine.table.schema import Column, Domain, Kind, read_moment
@@ -260,22 +261,34 @@ class DomainEditor(DomainFields):
         super().__init__(column, lists, parent)
         self._found, self._from_rows = found, False
         self.take = make_button(words.say("app.columns.domain.take"), "domain_take", self._take, look="link")
+        self.exact = hidden(
+            make_button(words.say("app.columns.domain.exact"), "domain_exact", self._take_exact, look="link")
+        )
         self.known = hidden(name_widget(QCheckBox(words.say("app.columns.domain.known")), "domain_known"))
         self.known_why = hidden(Prose(words.say("app.columns.domain.known_why"), tone="care", pixels=12))
         self.wrong = hidden(Prose(tone="wrong", pixels=12))
         self.button = make_button(words.say("app.columns.domain.declare"), "domain_declare", self._declare)
-        add(self._box, self.take, self.known_why, self.known, self.wrong, self.button)
+        add(self._box, self.take, self.exact, self.known_why, self.known, self.wrong, self.button)
         self.take.setVisible(found is not None and found.code_list is None)
 
     def _take(self) -> None:
-        """Start from what stands in the table: to be looked through and vouched for."""
+        """Start from what stands in the table, bounds rounded outward: to be looked through, vouched for."""
         if self._found is None:
             return
-        self.fill(self._found)
+        wide = round_outward(self._found)
+        self.fill(wide)
+        self.exact.setVisible(wide != self._found)
         self._from_rows = True
         self.known.show()
         self.known_why.show()
         self.take.hide()
+
+    def _take_exact(self) -> None:
+        """Take the bounds as they stand in the table, which are two values of somebody."""
+        if self._found is not None:
+            self.fill(self._found)
+        self.known.setChecked(False)
+        self.exact.hide()
 
     def _declare(self) -> None:
         if self._from_rows and not self.known.isChecked():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from PySide6.QtCore import QRect, QRectF, QSizeF, Qt
@@ -10,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QStyleOptionViewItem, QWidget
 
 from app import words
 from app.parts.making import make_column
-from app.parts.table import HEADING_EDGE, DataTable, Index, LinesDelegate
+from app.parts.table import EDGES, HEADING_EDGE, DataTable, Index, LinesDelegate, RowsModel
 from app.theme import text_font, theme
 from engine.views import TableView, share_of
 
@@ -19,6 +20,7 @@ BAR = 12
 HEAD, ROW = 36, 34
 NARROWEST, READABLE, WIDEST, MOST_MEASURED = 72, 170, 440, 200
 SHORT = 16  # letters that fit into every column
+BREAKS = re.compile(r"[ \n]+")  # where a line may end: never at the narrow space within a French number
 SHARE_WIDTH, SHARE_HEIGHT, MUCH = 76, 6, 0.5
 
 
@@ -77,11 +79,13 @@ class TableBody(DataTable):
         self._rows = rows
         self._natural = [self.columnWidth(column) for column in range(len(view.headings))]
         drawn = {column for _, column in shares}
+        self._numeric = numeric
         self._least = {
-            column: self._narrowest(column)
-            for column in range(len(view.headings))
-            if column not in numeric and column not in drawn
+            column: self._narrowest(column) for column in range(len(view.headings)) if column not in drawn
         }
+        model = self.model()
+        assert isinstance(model, RowsModel)
+        model.wraps_headings = True
         self._wrap()
         self.setMaximumWidth(max(self._wide + 12, 240))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -104,18 +108,22 @@ class TableBody(DataTable):
         self.setFixedHeight(self._high)
 
     def _narrowest(self, column: int) -> int:
-        """Return the width that a heading and the longest words of a column need."""
+        """Return the width that a heading on two lines and the longest words of a column need."""
         heading, cells = QFontMetrics(text_font(12, 600)), QFontMetrics(text_font())
-        said = str(self.model().headerData(column, Qt.Orientation.Horizontal))
-        parts = sorted({part for row in self._rows[:MOST_MEASURED] for part in row[column].split()}, key=len)
+        parts_of = str(self.model().headerData(column, Qt.Orientation.Horizontal)).split(" ")
+        halves = [(parts_of[:at], parts_of[at:]) for at in range(len(parts_of))]
+        across = min(max(heading.horizontalAdvance(" ".join(half)) for half in both) for both in halves)
+        said_in = [row[column] for row in self._rows[:MOST_MEASURED]]
+        parts = sorted({part for text in said_in for part in BREAKS.split(text)}, key=len)
         widest = [cells.horizontalAdvance(part) for part in parts[-4:]]
-        needed = max(heading.horizontalAdvance(said) + HEADING_EDGE, *widest, NARROWEST) + 26
-        return max(needed, min(self._natural[column], READABLE))
+        is_number = column in self._numeric
+        needed = max(across + HEADING_EDGE, *widest, 0 if is_number else NARROWEST) + EDGES
+        return max(needed, min(self._natural[column], 0 if is_number else READABLE))
 
     def _narrow(self, room: int) -> None:
-        """Take what is too much from the widest columns of texts; headings and words stay whole."""
+        """Take what is too much from the widest columns, of texts first; words and numbers stay whole."""
         widths = list(self._natural)
-        for column in sorted(self._least, key=lambda one: -self._natural[one]):
+        for column in sorted(self._least, key=lambda one: (one in self._numeric, -self._natural[one])):
             over = max(0, sum(widths) - room)
             widths[column] = max(widths[column] - over, min(widths[column], self._least[column]))
         if widths != [self.columnWidth(column) for column in range(len(widths))]:

@@ -6,8 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPen, QResizeEvent
+from PySide6.QtCore import (
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QFontMetrics,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QWidget
 
 from app import words
@@ -135,11 +155,23 @@ class ColumnsModel(LinesModel):
             if field == "role" and line.undecided:
                 text = words.say("app.columns.chip_open", role=text)
             if field == "name" and line.band:
-                text = f"{words.say(f'app.columns.band.{line.band}')}. {text}"
+                text = f"{self.band_words(index.row())}. {text}"
             return f"{words.say(f'app.columns.head.{field}')}: {text}"
         if role == Qt.ItemDataRole.ToolTipRole and field in ("name", "values", "why"):
             return words.tip(self.written(line, field))
         return None
+
+    def group_of(self, place: int) -> range:
+        """Return the places of the lines under the band that a line stands under; all where there is none."""
+        first = next((at for at in range(place, -1, -1) if self.lines[at].band), 0)
+        following = (at for at in range(place + 1, len(self.lines)) if self.lines[at].band)
+        return range(first, next(following, len(self.lines)))
+
+    def band_words(self, place: int) -> str:
+        """Return what a band says, and how many columns a click on it selects where these are several."""
+        said = words.say(f"app.columns.band.{self.lines[place].band}")
+        count = sum(1 + len(self.lines[at].alike) for at in self.group_of(place))
+        return said if count == 1 else f"{said} · {words.say('app.columns.band_all', count=count)}"
 
     @staticmethod
     def written(line: Line, field: str) -> str:
@@ -168,7 +200,7 @@ class ColumnsDelegate(LinesDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         option = QStyleOptionViewItem(option)
         if index.data(BAND):
-            self._band(painter, option, str(index.data(BAND)))
+            self._band(painter, option, index)
             option.rect = option.rect.adjusted(0, ABOVE, 0, 0)
         self.paint_ground(painter, option, index)
         written = str(index.data() or "")
@@ -189,16 +221,18 @@ class ColumnsDelegate(LinesDelegate):
             else:
                 self.paint_text(painter, place, index, written, colour=colour)
 
-    def _band(self, painter: QPainter, option: QStyleOptionViewItem, group: str) -> None:
+    def _band(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint what a group is above its first line; the words run on through all cells."""
-        place, (ground, ink) = QRect(option.rect), GROUPS[group]
+        place, (ground, ink) = QRect(option.rect), GROUPS[str(index.data(BAND))]
         place.setHeight(ABOVE)
         painter.save()
         painter.setClipRect(place)
         painter.fillRect(place, theme.tokens().colour(ground))
         painter.setFont(text_font(12, 600))
         painter.setPen(theme.tokens().colour(ink))
-        said = words.say(f"app.columns.band.{group}")
+        model = index.model()
+        assert isinstance(model, ColumnsModel)
+        said = model.band_words(index.row())
         whole = QRect(self.padding, place.top(), painter.fontMetrics().horizontalAdvance(said) + 2, ABOVE)
         painter.drawText(whole, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, said)
         painter.restore()
@@ -290,7 +324,10 @@ class ColumnsDelegate(LinesDelegate):
 
 
 class ColumnsTable(DataTable):
-    """Several lines at once with Shift or Ctrl; Enter accepts, a letter or pill answers, M opens the menu."""
+    """Several lines at once with Shift or Ctrl; Enter accepts, a letter or pill answers, M opens the menu.
+
+    A click on a band selects its columns; so does Ctrl+A for the line in hand, and pressed again all.
+    """
 
     accepted = Signal()
     all_accepted = Signal()
@@ -373,9 +410,20 @@ class ColumnsTable(DataTable):
         found = self._pills.pills(self.visualRect(index))
         return next((pill for pill, where in found if where.contains(QPointF(place))), None)
 
+    def select_group(self, place: int) -> None:
+        """Select the lines that stand under one band, so that one answer is theirs."""
+        group, flags = self.columns.group_of(place), QItemSelectionModel.SelectionFlag
+        lines = QItemSelection(self.columns.index(group[0], 0), self.columns.index(group[-1], 0))
+        self.selectionModel().setCurrentIndex(self.columns.index(group[0], 0), flags.NoUpdate)
+        self.selectionModel().select(lines, flags.ClearAndSelect | flags.Rows)
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Keep several lines selected where one of their pills is pressed."""
+        """Keep several lines selected where one of their pills is pressed; take a whole group by its band."""
         index = self.indexAt(event.position().toPoint())
+        below = self.visualRect(index).top() + ABOVE
+        if index.data(BAND) and event.position().y() < below and not event.modifiers():
+            self.select_group(index.row())
+            return
         pill = self.pill_at(event.position().toPoint())
         if pill is not None and self.selectionModel().isRowSelected(index.row(), QModelIndex()):
             return
@@ -388,7 +436,14 @@ class ColumnsTable(DataTable):
             self.answered.emit(pill)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+        place = self.currentIndex().row()
+        if event.matches(QKeySequence.StandardKey.SelectAll) and place >= 0:
+            group = self.columns.group_of(place)
+            if [one.row() for one in sorted(self.selectionModel().selectedRows())] == list(group):
+                super().keyPressEvent(event)
+            else:
+                self.select_group(place)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.accepted.emit()
         elif event.key() == Qt.Key.Key_A and not event.modifiers():
             self.all_accepted.emit()

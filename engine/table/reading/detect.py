@@ -164,9 +164,36 @@ def detect_text(sample: bytes, *, whole: bool, file: str, given: ReadOptions | N
 
 
 _LATIN = re.compile(
-    r"ascii|utf_8|latin_1|cp125[028]|iso8859_(1|3|4|10|14|15|16)|hp_roman8|mac_(roman|iceland|latin2|turkish)"
+    r"ascii|utf_8|latin_1|cp125[02478]|iso8859_(1|2|3|4|9|10|13|14|15|16)|hp_roman8|mac_(roman|iceland|latin2|turkish)"
 )
 """Guesses that say no more than that the letters are Latin: few files are in the rarer ones."""
+_ALPHABETS = {
+    "cp1252": (
+        "[äöüß]",
+        "[àâæçéèêëîïôœùûüÿ]",
+        "[áéíóúñüªº]",
+        "[ãáâàéêíóôúçªº]|õ(?=e)",
+        "[àçéèíïóòúü]",
+        r"[àèéìòù](?!\w)",
+        "[äëïöüéèêóá]",
+        "[åäöéš]",
+        "[æøåéòôü]",
+        "[áéíóúýþæöð]",
+        "[äöõüšž]",
+    ),
+    "cp1250": (
+        "[ąćęłńóśźż]",
+        "[áčďéěíňóřšťúůýž]",
+        "[áäčďéíĺľňóôŕšťúýž]",
+        "[áéíóöőúüű]",
+        "[čćđšž]",
+        "[ăâîşţ]",
+        "[äöüß]",
+    ),
+    "cp1254": ("(?-i:[çğıöşüÇĞİÖŞÜ])",),
+    "cp1257": ("[ąčęėįšųūž]", "[āčēģīķļņšūž]", "[äöõüšž]"),
+}
+"""Letters beyond ASCII of the languages that are written in a code page, and where in a word they stand."""
 _JOINS = "\u2018\u2019\u00b4\u00b7\u2010\u2011\u2013\u2014\u00ad"  # apostrophes, points and hyphens
 
 
@@ -201,11 +228,29 @@ def _legacy(sample: bytes) -> str:
         ("cp037", "cp500", "cp11", "cp10", "cp4", "cp7", "cp8")
     )
     text = b"\n".join(lines)
-    if name == "cp1257" and not set("ŠŽšž".encode(name)) & set(text):  # no Baltic words, but Danish ones
-        doubtful = True
     if _LATIN.fullmatch(name) or doubtful or len(text) < 400:
-        return min(("cp1252", "cp1250"), key=lambda page: _signs_in_words(text.decode(page, "replace")))
+        return _latin(text)
     return codecs.lookup(name).name
+
+
+def _latin(text: bytes) -> str:
+    """Return the Latin code page of Windows in whose letters a language is written; in doubt the Western.
+
+    A page reads every byte as some letter. Only in the right one do all of them belong to one alphabet:
+    Czech read as Western has the letters of Italian, Danish and Spanish in one word. Another page has to
+    leave less than half as many strange letters as the Western one, so that a few foreign names decide
+    nothing.
+    """
+    strange = {page: _strange(text.decode(page, "replace"), written) for page, written in _ALPHABETS.items()}
+    best = min(strange, key=lambda page: strange[page])
+    return best if 2 * strange[best] < strange["cp1252"] else "cp1252"
+
+
+def _strange(text: str, alphabets: tuple[str, ...]) -> int:
+    """Count the letters that are in no one alphabet, and the signs within words."""
+    beyond = sum(not sign.isascii() and sign.isalpha() for sign in text)
+    known = max(len(re.findall(alphabet, text, re.IGNORECASE)) for alphabet in alphabets)
+    return beyond - known + _signs_in_words(text)
 
 
 def _signs_in_words(text: str) -> int:

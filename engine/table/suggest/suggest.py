@@ -32,6 +32,10 @@ _TELLING_LISTS = {
 }
 """Code lists whose values say what a column is about, whatever its name."""
 
+_ENOUGH, _NEARLY_ALL = 20, 0.975
+"""Filled cells from which on a column may tell people apart, and the share of them with a value of its own.
+
+So many that at least 95 of 100 values are one row's alone (`engine.release.naming.NEARLY_ALL`)."""
 CONFIRMED = (
     Role.NOT_RECOGNISED,
     Role.DIRECT_IDENTIFIER,
@@ -75,6 +79,9 @@ class Suggestion:
         The same text for columns that look alike, empty where none does.
     meaning
         The longer name that the file gives the column.
+    differs_nearly
+        Whether so many filled cells have a value of their own that the column leaves no rows as it stands
+        without a reason, whoever they are of.
     """
 
     column: str
@@ -92,6 +99,7 @@ class Suggestion:
     differs_everywhere: bool = False
     alike: str = ""
     meaning: str = ""
+    differs_nearly: bool = False
 
     @property
     def asked(self) -> bool:
@@ -221,6 +229,7 @@ def _one(looked: Profile, labels: Mapping[str, str], declared_missing: tuple[str
         Origin.COPIED if set(looked.missing) - set(declared_missing) else None,  # not said by the file itself
         listed,
         looked.unique,
+        differs_nearly=looked.filled >= _ENOUGH and looked.distinct >= _NEARLY_ALL * looked.filled,
     )
 
 

@@ -1,12 +1,14 @@
 """Suggestions on the sample, on identifiers and on words of six languages; every reason can be said."""
 
 from importlib.resources import files
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from engine import texts
+from engine.release.naming import naming
 from engine.table.code_lists import code_lists
 from engine.table.inspection import inspect_table, sentence
 from engine.table.reading.readers import read_table
@@ -91,6 +93,8 @@ def test_nothing_suggested_from_rows_counts_as_declared(sample):
         *((name, Role.PLACE) for name in ("comarca", "NUTS2", "cbsa")),
         *((name, Role.IDENTIFYING) for name in ("q2age", "Q14sex", "v7kids", "q12educ")),
         *((name, Role.SENSITIVE) for name in ("q3income", "VWD", "sévérité", "Wiederaufn.", "retour_30j")),
+        *((name, Role.IDENTIFYING) for name in ("p3_mulher", "mujer", "p6_turnos", "agreg")),
+        *((name, Role.SENSITIVE) for name in ("sindicato", "sindacato", "lid_vakbond", "p9_sind")),
         *((name, Role.NOT_RECOGNISED) for name in ("x1", "qqv", "flag", "q3", "q7zz", "v2")),
     ],
 )
@@ -443,3 +447,13 @@ def test_words_of_ward_lists_and_of_drug_lists_are_known(name, role):
 def test_letters_of_sexes_are_known_whatever_the_name(cells, role):
     frame = pd.DataFrame({"G": [cells[row % len(cells)] for row in range(300)]})
     assert of(frame)["G"].role == role
+
+
+def test_what_nearly_differs_everywhere_is_refused_as_it_stands_and_only_that():
+    chance = np.random.default_rng(3)
+    cents = np.round(chance.normal(900, 200, 1_600), 2)
+    table = Table(pd.DataFrame({"fee": cents, "days": chance.integers(0, 90, 1_600)}))
+    found = {item.column: item.differs_nearly for item in suggest(table)}
+    assert len(set(cents)) < len(cents) and found == {"fee": True, "days": False}
+    design = SimpleNamespace(schema=Schema(), keeps=(), request=SimpleNamespace(preparation=()))
+    assert [one.column for one in naming(table, design, ["fee", "days"])] == ["fee"]
