@@ -42,6 +42,7 @@ class Oracle(Session):
         "whole": "NUMBER(18)",
         "decimal": "NUMBER",
         "double": "BINARY_DOUBLE",
+        "endless": "BINARY_DOUBLE",
         "day": "DATE",
         "moment": "TIMESTAMP(6)",
     }
@@ -191,8 +192,8 @@ class Oracle(Session):
             return column, "int64"
         if kind in ("BINARY_FLOAT", "BINARY_DOUBLE"):
             return f"(TO_BINARY_DOUBLE({column}) + 0D)", "double"  # −0 and 0 are one cell
-        if kind.startswith(("NUMBER", "FLOAT")):
-            return f"TO_CHAR({column}, 'TM9')", "text"
+        if kind.startswith(("NUMBER", "FLOAT")):  # a number below one is written without its zero
+            return f"REGEXP_REPLACE(TO_CHAR({column}, 'TM9'), '^(-?)\\.', '\\10.')", "text"
         if kind == "DATE":  # which holds a time of the day, too
             return f"TO_CHAR({column}, 'SYYYY-MM-DD HH24:MI:SS')", "moment"
         if kind.startswith("TIMESTAMP"):

@@ -41,6 +41,7 @@ class Postgresql(Session):
         "whole": "int8",
         "decimal": "numeric",
         "double": "float8",
+        "endless": "float8",
         "yes_no": "bool",
         "day": "date",
         "moment": "timestamp",

@@ -236,6 +236,29 @@ def _ticks(written: str, kind: str) -> int:
     return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000_000 + micro
 
 
+_DECIMAL = re.compile(r"(?:decimal|numeric)\((\d+), ?(-?\d+)\)")
+_EXACT = 15
+"""Digits of a decimal number that a double keeps, so that no two are one."""
+
+
+def digits_of(kind: str) -> tuple[int, int] | None:
+    """Return the digits of a type of decimal numbers, and those behind the point; None of another type.
+
+    Examples
+    --------
+    >>> digits_of("decimal(20, 4)"), digits_of("decimal(9,2)"), digits_of("date")
+    ((20, 4), (9, 2), None)
+    """
+    found = _DECIMAL.fullmatch(kind)
+    return None if found is None else (int(found[1]), int(found[2]))
+
+
+def is_exact(kind: str) -> bool:
+    """Say whether every decimal number of a type is a double of its own, as a file's is read."""
+    found = digits_of(kind)
+    return found is not None and found[0] <= _EXACT
+
+
 def is_loopback(host: str) -> bool:
     """Say whether a host is this computer, by its name alone."""
     try:
@@ -267,7 +290,7 @@ def digest(certificate: bytes | None) -> str:
 def try_address(
     said: Mapping[str, Any], context: ssl.SSLContext | None, protocols: Sequence[str] = ()
 ) -> str:
-    """Connect once to see whether somebody answers and shows a certificate that is trusted; return its digest.
+    """Connect once to see whether somebody answers and shows a trusted certificate; return its digest.
 
     For libraries that tell neither.
 

@@ -23,7 +23,9 @@ from engine.connector.session import (
     PATIENCE,
     Refused,
     Session,
+    digits_of,
     encryption,
+    is_exact,
     plain_host,
     stream,
     try_address,
@@ -58,6 +60,7 @@ class Spark(Session):
         "whole": "BIGINT",
         "decimal": "DECIMAL(20, 4)",
         "double": "DOUBLE",
+        "endless": "DOUBLE",
         "yes_no": "BOOLEAN",
         "day": "DATE",
         "moment": "TIMESTAMP_NTZ",
@@ -210,13 +213,17 @@ class Spark(Session):
             return f"unix_micros({column})", "moment_utc"
         if kind == "timestamp_ntz":
             return f"unix_micros(CAST({column} AS TIMESTAMP))", "moment"
-        if kind == "binary":  # which need be no text
-            return f"hex({column})", "text"
-        if kind.startswith(("map", "variant", "geo")):
-            return "CAST(NULL AS STRING)", "other"
-        if " collate " in kind:
-            return f"collate({column}, 'UTF8_BINARY')", "text"
-        return f"CAST({column} AS STRING)", "text"
+        if is_exact(kind):
+            return f"(CAST({column} AS DOUBLE) + 0D)", "double"
+        if (found := digits_of(kind)) is not None:
+            written = f"CAST({column} AS STRING)"
+            bare = f"TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM {written}))"
+            return bare if found[1] > 0 else written, "text"
+        if kind.startswith(("string collate", "char", "varchar")):
+            return f"collate(CAST({column} AS STRING), 'UTF8_BINARY')", "text"
+        if kind == "string":
+            return f"CAST({column} AS STRING)", "text"
+        return "CAST(NULL AS STRING)", "other"
 
 
 class _Channel(ChannelBuilder):

@@ -19,7 +19,9 @@ from engine.connector.session import (
     Refused,
     Session,
     column_of,
+    digits_of,
     encryption,
+    is_exact,
     plain_host,
     stream,
 )
@@ -27,6 +29,7 @@ from engine.connector.session import (
 _OLDEST = 13  # 2016: since then a hash takes texts of any length
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _TEXTS = ("char", "varchar", "nchar", "nvarchar", "text", "ntext", "sysname", "uniqueidentifier", "xml")
+_DECIMALS = ("decimal", "numeric")
 _MOMENTS = ("datetime", "datetime2", "smalldatetime")
 _ARITHMETIC = ("ANSI_NULLS", "ANSI_WARNINGS", "ARITHABORT", "CONCAT_NULL_YIELDS_NULL", "QUOTED_IDENTIFIER")
 _END = "."
@@ -129,7 +132,7 @@ class SqlServer(Session):
         schema, _, name = relation.rpartition(".")
         source = f"{self.name_of(schema or 'dbo')}.{self.name_of(name)}"
         found = self.rows(
-            "SELECT c.name AS a, t.name AS b FROM sys.tables r"
+            "SELECT c.name AS a, t.name AS b, c.precision AS c, c.scale AS d FROM sys.tables r"
             " JOIN sys.schemas s ON s.schema_id = r.schema_id JOIN sys.columns c ON c.object_id = r.object_id"
             " JOIN sys.types t ON t.user_type_id = c.system_type_id"
             f" WHERE s.name = {self.text(schema or 'dbo')} AND r.name = {self.text(name)}"
@@ -141,7 +144,10 @@ class SqlServer(Session):
             ((may,),) = self.rows(f"SELECT HAS_PERMS_BY_NAME({self.text(source)}, 'OBJECT', '{right}') AS a")
             if may != 0:
                 raise Refused("server.may_write", right)
-        return source, [(str(column), str(kind)) for column, kind in found]
+        return source, [
+            (str(column), f"{kind}({digits}, {scale})" if kind in _DECIMALS else str(kind))
+            for column, kind, digits, scale in found
+        ]
 
     def list_relations(self) -> list[list[Any]]:
         """Return the tables that this user may read."""
@@ -215,7 +221,9 @@ class SqlServer(Session):
         if kind == "datetimeoffset":
             since = "CAST('1970-01-01T00:00:00+00:00' AS datetimeoffset)"
             return f"DATEDIFF_BIG(microsecond, {since}, {column})", "moment_utc"
-        if kind in ("decimal", "numeric"):
+        if is_exact(kind):
+            return f"(CAST({column} AS float) + 0)", "double"
+        if digits_of(kind) is not None:
             written = f"CAST({column} AS nvarchar(60))"
         elif kind in ("money", "smallmoney"):  # as a text it has two digits of its four
             written = f"CAST(CAST({column} AS decimal(19, 4)) AS nvarchar(60))"

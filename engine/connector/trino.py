@@ -22,7 +22,9 @@ from engine.connector.session import (
     PATIENCE,
     Refused,
     Session,
+    digits_of,
     encryption,
+    is_exact,
     plain_host,
     try_address,
 )
@@ -42,6 +44,7 @@ class Trino(Session):
         "whole": "bigint",
         "decimal": "decimal(20, 4)",
         "double": "double",
+        "endless": "double",
         "yes_no": "boolean",
         "day": "date",
         "moment": "timestamp(6)",
@@ -68,6 +71,7 @@ class Trino(Session):
             http_scheme=scheme,
             http_session=session,
             auth=BasicAuthentication(str(said["user"]), secret) if secret else None,
+            allow_insecure_auth=context is None,  # with this computer alone, see `encryption`
             max_attempts=2,
             request_timeout=(PATIENCE, self._seconds),
             timezone="UTC",
@@ -185,9 +189,12 @@ class Trino(Session):
             if kind.endswith("with time zone"):
                 return f"CAST(CAST({column} AT TIME ZONE 'UTC' AS timestamp(6)) AS varchar)", "moment_utc"
             return f"CAST(CAST({column} AS timestamp(6)) AS varchar)", "moment"
-        if kind == "varbinary":
-            return f"to_hex({column})", "text"
-        if kind.startswith(("varchar", "char", "decimal", "time", "interval", "uuid", "ipaddress")):
+        if is_exact(kind):
+            return f"(CAST({column} AS double) + DOUBLE '0')", "double"
+        if (found := digits_of(kind)) is not None:
+            written = f"CAST({column} AS varchar)"
+            return f"regexp_replace({written}, '\\.?0+$')" if found[1] > 0 else written, "text"
+        if kind.startswith(("varchar", "char", "uuid", "ipaddress")):
             return f"CAST({column} AS varchar)", "text"
         return "CAST(NULL AS varchar)", "other"
 

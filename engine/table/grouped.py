@@ -172,7 +172,7 @@ class Asking:
         is worth. Rows that are alike are numbered, so that each of them has a lot of its own.
         """
         cells = [f"c{place}" for place in range(len(self.used))]
-        numbered = f"row_number() OVER (PARTITION BY {', '.join(['p', *cells])}) AS k"
+        numbered = f"row_number() OVER (PARTITION BY {', '.join(['p', *cells])} ORDER BY p) AS k"
         lots = ", ".join([self.grouper.lot(salt, ["p", *cells, "k"]), *cells, "k"])
         return (
             f"SELECT {', '.join(['p', *cells])} FROM ("

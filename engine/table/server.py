@@ -203,7 +203,7 @@ class _Connection:
         self._about = json.loads(about)
         self._sent, self._received = int(self._about["sent"]), int(self._about["received"])
         self.engine = str(self._about["engine"])
-        self._has_one_state = bool(self._about["one_state"])
+        self.has_one_state = bool(self._about["one_state"])
 
     def close(self) -> None:
         """End the other process, and with it the connection."""
@@ -231,7 +231,7 @@ class _Connection:
             if head[:1] == b"X":
                 refused = json.loads(content)
                 values = {"file": self.file, "address": self._address.said, "reason": refused["reason"]}
-                values["name"] = self.dialect.name
+                values |= {"name": self.dialect.name, "oldest": self.dialect.oldest}
                 raise InputRefused(refused["code"], **values)
             if head[:1] == b"E":
                 if of is None:
@@ -350,7 +350,7 @@ class Server(_Connection):
         self._first = ""
         try:
             with self.stopped_by(progress):
-                self._first = "" if self._has_one_state else self._content()
+                self._first = "" if self.has_one_state else self._content()
         except BaseException:
             self.close()
             raise
@@ -425,13 +425,13 @@ class Server(_Connection):
             when the first query was asked.
         """
         found = self._content()
-        if not self._has_one_state and found != self._first:
+        if not self.has_one_state and found != self._first:
             raise InputRefused("server.changed", file=self.file, address=self._address.said)
         return found
 
     def confirm(self) -> None:
         """Refuse rows that are others than at the first query, where the server shows no one state."""
-        if not self._has_one_state:
+        if not self.has_one_state:
             _ = self.content
 
     def _content(self) -> str:

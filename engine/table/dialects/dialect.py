@@ -13,18 +13,36 @@ MODULUS = 1 << 62
 class Dialect:
     """How a kind of server writes what `engine.table.grouped` and `engine.table.server` ask.
 
-    ``kind`` is how files call it, ``name`` how people do, ``package`` the library that connects, ``port`` the
-    usual one. Without ``needs_password`` a server may let anybody in. ``is_tried`` says whether the tests run
-    against a real one. ``count`` counts in numbers that do not run over; ``most_unlike`` is how many person
-    keys go back within a query; ``types`` are those of texts, of decimal numbers and of truth values, each
-    with what has two texts differ that differ; everything else is a whole number. ``writes_moments`` says
-    that moments come as they are written.
+    Attributes
+    ----------
+    kind, name
+        How files call it, and how people do.
+    package
+        The library that connects.
+    port
+        The usual one.
+    oldest
+        The first version that is asked.
+    needs_password
+        Whether a server of this kind never lets anybody in without one.
+    is_tried
+        Whether the tests run against a real one.
+    count
+        What counts rows in numbers that do not run over.
+    most_unlike
+        How many person keys go back within a query.
+    types
+        Those of texts, of decimal numbers and of truth values, each with what has two texts that differ stay
+        two; everything else is a whole number.
+    writes_moments
+        Whether moments come as they are written.
     """
 
     kind: str
     name: str
     package: str
     port: int
+    oldest: str
     needs_password = True
     is_tried = False
     count = "count"

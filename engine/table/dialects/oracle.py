@@ -16,6 +16,7 @@ class Oracle(Dialect):
     """Oracle Database 12.2 or later."""
 
     kind, name, package, port = "oracle", "Oracle Database", "oracledb", 1521
+    oldest = "12.2"
     most_unlike = 2_000
     types: ClassVar[dict[str, tuple[str, str]]] = {
         "text": ("VARCHAR2(4000)", ""),

@@ -12,6 +12,7 @@ class Postgresql(Dialect):
     """PostgreSQL 14 or later."""
 
     kind, name, package, port = "postgresql", "PostgreSQL", "pg8000", 5432
+    oldest = "14"
     is_tried = True
     types: ClassVar[dict[str, tuple[str, str]]] = {
         "text": ("text", ' COLLATE "C"'),

@@ -13,6 +13,7 @@ class Spark(Dialect):
     """Spark 4 or later, by Spark Connect."""
 
     kind, name, package, port = "spark", "Apache Spark", "pyspark", 15002
+    oldest = "4"
     needs_password, is_tried = False, True
     types: ClassVar[dict[str, tuple[str, str]]] = {
         "text": ("STRING", ""),

@@ -16,6 +16,7 @@ class SqlServer(Dialect):
     """SQL Server 2016 or later."""
 
     kind, name, package, port = "sqlserver", "SQL Server", "pytds", 1433
+    oldest = "13"
     count = "COUNT_BIG"
     types: ClassVar[dict[str, tuple[str, str]]] = {
         "text": ("nvarchar(max)", " COLLATE Latin1_General_100_BIN2"),

@@ -12,6 +12,7 @@ class Trino(Dialect):
     """Trino 400 or later."""
 
     kind, name, package, port = "trino", "Trino", "trino", 443
+    oldest = "400"
     needs_password = False
     types: ClassVar[dict[str, tuple[str, str]]] = {
         "text": ("varchar", ""),

@@ -26,7 +26,9 @@ def why_not() -> str:
     folder = Path(str(found.origin)).parent
     if not list((folder / "jars").glob("spark-connect_*.jar")):
         return "PySpark is here without a server (pip install pyspark)"
-    return "" if shutil.which("java") else "there is no Java on this computer (apt-get install openjdk-17-jre)"
+    return (
+        "" if shutil.which("java") else "there is no Java on this computer (apt-get install openjdk-17-jre)"
+    )
 
 
 class Spark:
@@ -46,6 +48,8 @@ class Spark:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.sql.catalogImplementation": "in-memory",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",  # a query is quicker answered than compiled
+            "spark.sql.codegen.wholeStage": "false",
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.ui.enabled": "false",
@@ -53,7 +57,15 @@ class Spark:
         }
         given = [part for name, value in said.items() for part in ("--conf", f"{name}={value}")]
         self._process = subprocess.Popen(
-            [home / "bin" / "spark-submit", "--master", "local[2]", "--class", _SERVER, *given, "spark-internal"],
+            [
+                home / "bin" / "spark-submit",
+                "--master",
+                "local[2]",
+                "--class",
+                _SERVER,
+                *given,
+                "spark-internal",
+            ],
             cwd=folder,
             env={**os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"},
             stdin=subprocess.DEVNULL,
