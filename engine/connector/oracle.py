@@ -82,7 +82,8 @@ class Oracle(Session):
         for name, value in _SETTINGS.items():
             self._set(f"ALTER SESSION SET {name} = '{value}'")
         self._set("SET TRANSACTION READ ONLY")
-        found = dict(self.rows("SELECT parameter AS a, value AS b FROM nls_session_parameters"))
+        told = self.rows("SELECT parameter AS a, value AS b FROM nls_session_parameters")
+        found = {str(name): str(value) for name, value in told}
         for name, value in _SETTINGS.items():
             if found.get(name) != value:
                 raise Refused("server.not_read_only", name)

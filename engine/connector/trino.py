@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import requests
 import trino.dbapi
 from requests.adapters import HTTPAdapter
+from requests.exceptions import InvalidSchema
 from trino.auth import BasicAuthentication
 from trino.exceptions import DatabaseError, HttpError, TrinoConnectionError, TrinoQueryError
 
@@ -163,11 +164,11 @@ class Trino(Session):
         except HttpError as error:
             is_shut_out = any(code in str(error) for code in ("401", "403"))
             raise Refused("server.password" if is_shut_out else "server.failed", "HTTP") from None
-        except requests.exceptions.InvalidSchema:
-            raise Refused("server.elsewhere") from None
         except requests.exceptions.SSLError as error:
             raise Refused("server.tls", type(error).__name__) from None
         except (TrinoConnectionError, requests.RequestException, OSError) as error:
+            if isinstance(error, InvalidSchema) or isinstance(error.__context__, InvalidSchema):
+                raise Refused("server.elsewhere") from None
             raise Refused("server.lost", type(error).__name__) from None
         except DatabaseError as error:
             raise Refused("server.failed", type(error).__name__) from None
@@ -215,7 +216,7 @@ class _OneAddress(HTTPAdapter):
     def send(self, request: requests.PreparedRequest, *given: Any, **more: Any) -> requests.Response:
         """Send a request without what would lead to another address."""
         request.headers.pop(_SPOOLED, None)
-        self.sent += len(request.body or b"")
+        self.sent += len(request.body) if isinstance(request.body, (bytes, str)) else 0
         if self._context is not None and len(given) < 3:
             more["verify"] = True
         response = super().send(request, *given, **more)

@@ -34,7 +34,8 @@ from engine import strict_json
 from engine.bounded import read_text
 from engine.errors import Cancelled, InputRefused
 from engine.progress import SILENT, Progress
-from engine.table.dialects import DIALECTS, FIRST, Dialect
+from engine.table.dialects import DIALECTS, FIRST
+from engine.table.dialects.dialect import Dialect
 from engine.table.reading.names import clean_names, refuse_wide
 from engine.table.reading.options import Finding
 
@@ -102,18 +103,15 @@ class Address:
             texts = [found[name] for name in ("host", "database", "user", "relation", "kind")]
             fits = all(isinstance(one, str) and one and one.isprintable() for one in texts)
             fits &= isinstance(found["port"], int) and 0 < found["port"] < 1 << 16
-            more = {name: found[name] for name in _MAY if name in found}
+            more: dict[str, Any] = {name: found[name] for name in _MAY if name in found}
             kinds = {"seconds": int, "tls": bool, "ca": str}
             fits &= all(type(value) is kinds[name] for name, value in more.items())
             if not fits or found["kind"] not in DIALECTS or more.get("seconds", 1) < 1:
                 raise ValueError
         except (ValueError, InputRefused) as error:
             raise _bad_file(file) from error
-        return Address(
-            *(found[name] for name in ("host", "port", "database", "user", "relation")),
-            kind=found["kind"],
-            **more,
-        )
+        told = {name: found[name] for name in _MUST}
+        return Address(**told, **more)
 
     def to_json(self) -> dict[str, Any]:
         """Return what stands in the file; a password has no place in it."""

@@ -25,7 +25,8 @@ from app.parts.making import (
     name_widget,
 )
 from app.parts.prose import Heading, Prose
-from engine.table.dialects import DIALECTS, FIRST, Dialect
+from engine.table.dialects import DIALECTS, FIRST
+from engine.table.dialects.dialect import Dialect
 
 FIELDS = ("host", "port", "database", "user", "password", "ca")
 MUST = ("host", "port", "database", "user")

@@ -26,6 +26,12 @@ _WORDS = (
     "CREATE MACRO from_big_endian_64(x) AS CAST(CAST(x AS HUGEINT) - 9223372036854775808 AS BIGINT)",
 )
 """What Trino has and DuckDB calls otherwise."""
+_OTHERWISE = {
+    "'\\.?0+$')": "'\\.?0+$', '')",
+    '"memory".information_schema.': "information_schema.",
+    "data_type FROM": "lower(data_type) FROM",
+}
+"""What Trino writes and DuckDB otherwise."""
 
 
 class Trino:
@@ -34,6 +40,7 @@ class Trino:
     def __init__(self, *, version: str = "476", elsewhere: str = "") -> None:
         self.asked: list[str] = []
         self.headers: list[dict[str, str]] = []
+        self.is_stopped = False
         self.elsewhere, self._answers = elsewhere, dict[str, tuple[Any, list[Any]]]()
         self._duck, self._lock = duckdb.connect(":memory:"), threading.Lock()
         for one in (*_WORDS, f"CREATE MACRO version() AS '{version}'"):
@@ -48,7 +55,8 @@ class Trino:
             self._duck.sql(sql)
 
     def stop(self) -> None:
-        """Stop it."""
+        """Stop it, with the connections that there are."""
+        self.is_stopped = True
         self._server.shutdown()
         self._server.server_close()
 
@@ -56,14 +64,16 @@ class Trino:
         """Take a query, and say where its answer is."""
         self.asked.append(sql)
         name = str(len(self.asked))
-        told = sql.replace("'\\.?0+$')", "'\\.?0+$', '')")
+        told = sql
+        for theirs, ours in _OTHERWISE.items():
+            told = told.replace(theirs, ours)
         try:
             with self._lock:
                 found = self._duck.execute(told)
                 columns = [self._column(one[0], str(one[1])) for one in found.description]
                 self._answers[name] = columns, found.fetchall()
         except duckdb.Error as error:
-            kind = "TABLE_NOT_FOUND" if isinstance(error, duckdb.CatalogException) else "GENERIC_USER_ERROR"
+            kind = "TABLE_NOT_FOUND" if "Table with name" in str(error) else "GENERIC_USER_ERROR"
             said = {"message": "a cell", "errorCode": 1, "errorName": kind, "errorType": "USER_ERROR"}
             return self._told(name, "FAILED") | {"error": said}
         return self._told(name, "QUEUED") | {"nextUri": self._place(name, 0)}
@@ -94,6 +104,11 @@ class Trino:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def parse_request(self) -> bool:
+                """Answer nothing once the server is stopped."""
+                self.close_connection = outer.is_stopped
+                return not outer.is_stopped and super().parse_request()
 
             def do_POST(self) -> None:
                 outer.headers.append(dict(self.headers))
