@@ -36,7 +36,7 @@ _NO_BINARY = ("USING_NLS_COMP", "BINARY", "")
 class Oracle(Session):
     """A connection to Oracle."""
 
-    one_state = True
+    holds_to_reading, one_state = True, True
     families: ClassVar[dict[str, str]] = {
         "text": "VARCHAR2(1000 CHAR)",
         "whole": "NUMBER(18)",

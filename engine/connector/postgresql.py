@@ -35,7 +35,7 @@ _WHERE_TABLES_ARE = "('r', 'p', 'm')"  # tables, those in parts, and views that 
 class Postgresql(Session):
     """A connection to PostgreSQL 14 or later."""
 
-    one_state = True
+    holds_to_reading, one_state = True, True
     families: ClassVar[dict[str, str]] = {
         "text": "text",
         "whole": "int8",

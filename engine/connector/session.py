@@ -68,6 +68,8 @@ class Session(ABC):
     """The type of this server for cells of each family of a table that stands in queries."""
     count = "count(*)"
     """How rows are counted: in numbers that do not run over."""
+    holds_to_reading = False
+    """Whether the server itself refuses to write in such a session; where not, nothing but SELECT is sent."""
     one_state = False
     """Whether all queries see one state of the rows; where they do not, whoever asks compares it."""
 
@@ -160,10 +162,16 @@ class Session(ABC):
 
     def answer(self, sql: str, kinds: Sequence[str]) -> Iterator[bytes]:
         """Give the answer of a query piece by piece, each as a stream of Arrow."""
-        self.opened.clear()  # whoever asks keeps what was asked
+        self.begin(sql)
         for rows in self.pieces(sql):
             columns = list(zip(*rows, strict=True))
             yield stream([column_of(cells, kind) for cells, kind in zip(columns, kinds, strict=True)])
+
+    def begin(self, sql: str) -> None:
+        """Forget the queries before this one, which whoever asks keeps; refuse one that is no SELECT."""
+        self.opened.clear()
+        if not self.holds_to_reading and not sql.startswith("SELECT "):
+            raise Refused("server.failed", "SELECT")
 
     def _look_at(self, source: str, columns: Sequence[tuple[str, str]]) -> dict[str, Any]:
         """Return what a relation is, and how many rows it has."""

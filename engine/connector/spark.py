@@ -154,7 +154,7 @@ class Spark(Session):
 
     def answer(self, sql: str, kinds: Sequence[str]) -> Iterator[bytes]:
         """Give the answer of a query piece by piece, each as a stream of Arrow, which it is already."""
-        self.opened.clear()
+        self.begin(sql)
         for batch in self._asked(sql).to_batches(FETCHED):
             if batch.num_rows:
                 yield stream(

@@ -184,7 +184,7 @@ class SqlServer(Session):
 
     def answer(self, sql: str, kinds: Sequence[str]) -> Iterator[bytes]:
         """Give the answer of a query piece by piece, without the sign at the end of each text."""
-        self.opened.clear()
+        self.begin(sql)
         for rows in self.pieces(sql):
             columns = list(zip(*rows, strict=True))
             for place, kind in enumerate(kinds):

@@ -315,6 +315,21 @@ def test_the_self_test_finds_every_pitfall_closed(spark: Spark, tmp_path: Path) 
     assert found.passed and len(found.answers) > 20, found.to_json()
 
 
+def test_a_query_that_takes_too_long_is_stopped(spark: Spark, tmp_path: Path) -> None:
+    from engine.connector.session import Refused
+    from engine.connector.spark import Spark as Session
+
+    filled(tmp_path, pd.DataFrame({"x": ["a"]}))
+    said = json.loads((tmp_path / address(spark, tmp_path)).read_text())
+    session = Session({"password": "", "seconds": 600, **said})
+    session._seconds = 1
+    with pytest.raises(Refused) as refused:
+        list(session.answer("SELECT count(*) AS n FROM range(0, 1000000000000) a", ["int64"]))
+    assert (refused.value.code, refused.value.reason) == ("server.failed", "seconds")
+    with pytest.raises(Refused):
+        list(session.answer("DROP TABLE IF EXISTS visits", []))
+
+
 def test_a_session_that_wraps_numbers_around_is_refused(tmp_path: Path) -> None:
     filled(tmp_path, pd.DataFrame({"x": ["a"]}))
     with (

@@ -193,6 +193,17 @@ def test_no_answer_is_wished_from_a_storage_of_its_own(trino: Trino, tmp_path: P
     assert trino.headers and not [one for one in trino.headers if "X-Trino-Query-Data-Encoding" in one]
 
 
+def test_nothing_but_a_select_is_sent(trino: Trino, tmp_path: Path) -> None:
+    """The server would do what it is told: its sessions are not held to reading."""
+    filled(trino, pd.DataFrame({"x": ["a"]}))
+    asked = Server(tmp_path / address(trino, tmp_path), PASSWORD)
+    begun = len(trino.asked)
+    with pytest.raises(InputRefused, match=r"server\.failed"):
+        list(asked.answers("DELETE FROM visits", ()))
+    asked.close()
+    assert trino.asked[begun:] == []
+
+
 def test_a_row_that_comes_between_two_queries_is_noticed(trino: Trino, tmp_path: Path) -> None:
     filled(trino, pd.DataFrame({"x": ["a", "b", "c"]}))
     asked = Server(tmp_path / address(trino, tmp_path), PASSWORD)
