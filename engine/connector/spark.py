@@ -74,9 +74,10 @@ class Spark(Session):
         certificate = try_address(said, context, ["h2"])
         self._counted, self._seconds = _Counted(), int(said["seconds"])
         self._database = str(said["database"])
+        channel: Any = _Channel(said, context is not None, self._counted)
         with _explained():
-            self._session = SparkSession(connection=_Channel(said, context is not None, self._counted))
-            client = self._session.client
+            self._session = SparkSession(connection=channel)
+            client: Any = self._session.client
             client.disable_reattachable_execute()
             client.set_retry_policies([type(client._retry_policies[0])(**_TRIES)])
             self._version = str(self._session.version)
