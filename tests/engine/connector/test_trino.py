@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -227,3 +231,40 @@ def test_a_server_that_goes_down_is_said(tmp_path: Path) -> None:
     asked.close()
     with pytest.raises(InputRefused, match=r"server\.unreachable"):
         Server(tmp_path / "lake.server", PASSWORD)
+
+
+def test_the_command_line_tries_one_address_and_says_so(trino: Trino, tmp_path: Path) -> None:
+    """Under strace: this program opens no internet socket, the connector only one to what was named."""
+    traced = ["strace", "-f", "-qq", "-e", "trace=socket,connect,execve", "-o", str(tmp_path / "trace")]
+    has_strace = shutil.which("strace") is not None
+    command = [
+        sys.executable,
+        "-m",
+        "engine",
+        "connect",
+        "selftest",
+        str(tmp_path / address(trino, tmp_path)),
+    ]
+    command += ["--server-password-from", "OF_THE_TESTS", "--out", str(tmp_path / "told.json")]
+    done = subprocess.run(
+        [*(traced if has_strace else ()), *command],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "OF_THE_TESTS": PASSWORD, "PYTHONPATH": str(Path.cwd())},
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "blanks at the end of a text" in done.stdout and "Trino 476" in done.stdout
+    told = json.loads((tmp_path / "told.json").read_text())
+    assert told["passed"] and told["answers"]["draws"] is True and len(told["asked"]) > 20
+    assert PASSWORD not in done.stdout + done.stderr + json.dumps(told)
+    if not has_strace:
+        pytest.skip("strace is not there: which sockets are opened was not looked at")
+    lines = (tmp_path / "trace").read_text().splitlines()
+    connector = {line.split()[0] for line in lines if "execve" in line and "engine.connector" in line}
+    connected = [line for line in lines if "connect(" in line and "AF_INET" in line]
+    assert len(connector) == 1 and connected
+    assert {line.split()[0] for line in lines if "AF_INET" in line} == connector
+    assert all(f"htons({trino.port})" in line and '"127.0.0.1"' in line for line in connected)
