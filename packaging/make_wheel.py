@@ -29,6 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 NAME = "custos"
 FOLDERS = ("app", "engine", "resources")
 CONNECTOR = "engine/connector"
+KIND = "connector-"
+"""What an extra begins with that is one of the connector: a kind of servers."""
 OWN = ROOT / "packaging" / "installed"
 SOURCES = ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", *FOLDERS, "packaging")
 WHEEL = b"Wheel-Version: 1.0\nGenerator: custos\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -148,6 +150,8 @@ def metadata() -> str:
         *(f"Requires-Dist: {one}" for one in said["dependencies"]),
     ]
     for extra, wanted in said["optional-dependencies"].items():
+        if extra.startswith(KIND):
+            continue
         lines.append(f"Provides-Extra: {extra}")
         lines += [f'Requires-Dist: {one}; extra == "{extra}"' for one in wanted]
     readme = (ROOT / said["readme"]).read_text(encoding="utf-8")
@@ -185,6 +189,13 @@ def build_connector(wheel_directory: str) -> str:
         f"Requires-Dist: {NAME}=={said['version']}",
         *(f"Requires-Dist: {one}" for one in said["optional-dependencies"]["connector"]),
     ]
+    for extra, wanted in said["optional-dependencies"].items():
+        if extra.startswith(KIND):
+            kind = extra.removeprefix(KIND)
+            lines += [
+                f"Provides-Extra: {kind}",
+                *(f'Requires-Dist: {one}; extra == "{kind}"' for one in wanted),
+            ]
     files = dict(_installed(ROOT / CONNECTOR))
     return _write_wheel(wheel_directory, f"{NAME}_connector", files, "\n".join([*lines, ""]))
 

@@ -13,7 +13,7 @@ from math import log
 from typing import Any
 
 from app import words
-from engine.methods.fitting import Lacks, lacks
+from engine.methods.fitting import NO_ROWS, Lacks, lacks
 from engine.methods.kinds import Changes, Held
 from engine.methods.protocol import Method, Rows
 from engine.privacy.promise import promise_kind
@@ -51,6 +51,8 @@ class Offer:
         The kind of promise that the example makes; "" where it is not known.
     slack
         Whether the promise needs a slack δ; None where it bounds no loss.
+    adds_up
+        Whether its example asks the table for no more than which cells occur together, as a server tells.
     """
 
     method: type[Method]
@@ -59,6 +61,7 @@ class Offer:
     has_example: bool = False
     made: str = ""
     slack: bool | None = None
+    adds_up: bool = False
 
     @property
     def kind(self) -> str:
@@ -87,6 +90,7 @@ def offer(method: type[Method]) -> Offer:
     """Return a method with what its first example forecasts."""
     from engine.errors import EngineError
     from engine.release.examples import plans
+    from engine.release.served import is_answered, is_grouped
 
     exact = 0.0 if method.rows in (Rows.COARSER, Rows.REAL) else None
     try:
@@ -96,13 +100,14 @@ def offer(method: type[Method]) -> Offer:
         design = plan.design
         loss = design.cost.loss
         errors = [one for one in design.forecast.errors if one.of == "group"]
+        adds_up = is_grouped(design) and is_answered(design)
     except EngineError:
         return Offer(method, exact)
     near = [one.limit for one in errors if one.size in (SIZE, None)]
     found = max(near) if near else exact
     if loss is None:
-        return Offer(method, found, None, True, design.cost.kind)
-    return Offer(method, found, loss.epsilon, True, design.cost.kind, bool(loss.delta))
+        return Offer(method, found, None, True, design.cost.kind, adds_up=adds_up)
+    return Offer(method, found, loss.epsilon, True, design.cost.kind, bool(loss.delta), adds_up)
 
 
 @dataclass(frozen=True)
@@ -224,18 +229,28 @@ class Thing:
     lacking: Lacks | None = None
 
 
-def things(found: Sequence[Offer], answers: Mapping[str, str], schema: Schema) -> tuple[Thing, ...]:
-    """Return what a recipient can hold, with the way that is taken at once; what no way makes is left out."""
+def things(
+    found: Sequence[Offer], answers: Mapping[str, str], schema: Schema, *, on_server: bool = False
+) -> tuple[Thing, ...]:
+    """Return what a recipient can hold, with the way that is taken at once; what no way makes is left out.
+
+    Of a table ``on_server``, ways that need its rows do not fit.
+    """
     made = []
     for held in Held:
         of_it = [one for one in found if one.method.in_hands() is held]
         if of_it:
-            made.append(_thing(held, of_it, answers, schema))
+            made.append(_thing(held, of_it, answers, schema, on_server))
     return tuple(made)
 
 
-def _thing(held: Held, found: list[Offer], answers: Mapping[str, str], schema: Schema) -> Thing:
-    missing = {one.method.id: lacks(one.method, schema) for one in found}
+def _thing(
+    held: Held, found: list[Offer], answers: Mapping[str, str], schema: Schema, on_server: bool
+) -> Thing:
+    missing = {
+        one.method.id: NO_ROWS if on_server and not one.adds_up else lacks(one.method, schema)
+        for one in found
+    }
 
     def fits(offer: Offer) -> bool:
         return not ruled_out_by(offer, answers) and missing[offer.method.id] is None

@@ -10,6 +10,7 @@ from engine.commands import (
     analyse,
     completion,
     computer,
+    connect,
     example,
     ledger,
     papers,
@@ -38,7 +39,20 @@ def make_parser(language: str = texts.FALLBACK) -> Parser:
     subparsers = parser.add_subparsers(
         title="commands.headings.commands", metavar="COMMAND", required=True, parser_class=Parser
     )
-    every = (table, risk, plan, people, example, ledger, papers, study, computer, analyse, completion)
+    every = (
+        table,
+        risk,
+        plan,
+        people,
+        example,
+        ledger,
+        papers,
+        study,
+        connect,
+        computer,
+        analyse,
+        completion,
+    )
     for module in every:
         module.add_commands(Commands(subparsers, common))
     return parser

@@ -103,13 +103,15 @@ def password_for(plan: Plan, base: Path, variable: str | None) -> str | None:
     from engine.table.server import Address
 
     files = [base / one.path for one in plan.files.values() if one.names_server]
-    if not files:
-        return None
+    return password_of(Address.read(files[0]), variable) if files else None
+
+
+def password_of(address: Any, variable: str | None) -> str | None:
+    """Return the password for an address, see `password_for`."""
     if variable is not None:
         return os.environ.get(variable)
     if not sys.stdin.isatty():
         return None
-    address = Address.read(files[0])
     return getpass.getpass(f"{address.user}@{address.said}: ")
 
 

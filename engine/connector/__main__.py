@@ -9,11 +9,36 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from engine.connector.postgres import Refused, Session
+from engine.connector.session import Refused, Session
 
 _MOST = 1 << 26  # bytes of a request
+
+
+def open_session(said: Mapping[str, Any]) -> Session:
+    """Connect to a server of the kind that is named; only its library is loaded."""
+    kind = str(said["kind"])
+    if kind == "spark":
+        from engine.connector.spark import Spark
+
+        return Spark(said)
+    if kind == "trino":
+        from engine.connector.trino import Trino
+
+        return Trino(said)
+    if kind == "sqlserver":
+        from engine.connector.sqlserver import SqlServer
+
+        return SqlServer(said)
+    if kind == "oracle":
+        from engine.connector.oracle import Oracle
+
+        return Oracle(said)
+    from engine.connector.postgresql import Postgresql
+
+    return Postgresql(said)
 
 
 def serve(asked: BinaryIO, told: BinaryIO) -> None:
@@ -31,7 +56,7 @@ def serve(asked: BinaryIO, told: BinaryIO) -> None:
         try:
             request = json.loads(line)
             if session is None:
-                session = Session(request)
+                session = open_session(request)
                 end(session.about)
                 continue
             for batch in session.answer(str(request["sql"]), [str(one) for one in request["kinds"]]):
@@ -43,4 +68,6 @@ def serve(asked: BinaryIO, told: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    told = sys.stdout.buffer
+    sys.stdout = sys.stderr  # whatever a library prints is no part of an answer
+    serve(sys.stdin.buffer, told)

@@ -49,11 +49,19 @@ def usable_columns(schema: Schema) -> tuple[Column, ...]:
 
 @dataclass(frozen=True)
 class Lacks:
-    """What a table lacks for a way: ``kinds`` of column that a parameter takes and no column has."""
+    """What a table lacks for a way: ``kinds`` of column that a parameter takes and no column has, or rows.
+
+    ``rows`` says that the way needs rows of the table, and a server only counts what is in them.
+    """
 
     parameter: str
     kinds: tuple[Kind, ...]
     wanted: int
+    rows: bool = False
+
+
+NO_ROWS = Lacks("", (), 0, rows=True)
+"""What a table on a server lacks for a way that needs more than counts and sums."""
 
 
 def lacks(method: type[Method], schema: Schema) -> Lacks | None:

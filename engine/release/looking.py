@@ -29,7 +29,7 @@ from engine.table.grouped import Asking, learn_forms
 from engine.table.reading.detect import Detection
 from engine.table.reading.duck import long_columns, table_of
 from engine.table.reading.names import clean_names
-from engine.table.reading.options import SERVER_ENDING, Finding, ReadOptions
+from engine.table.reading.options import SERVER_ENDING, SERVER_FORMATS, Finding, ReadOptions
 from engine.table.reading.readers import (
     detect,
     explain_file_errors,
@@ -41,7 +41,7 @@ from engine.table.reading.readers import (
 from engine.table.reading.storage import store
 from engine.table.reading.text import has_quote
 from engine.table.schema import Column, Kind, Role, Schema
-from engine.table.server import KIND, Server
+from engine.table.server import Server
 from engine.table.suggest.keys import key_candidates
 from engine.table.suggest.suggest import Suggestion, suggest
 from engine.table.table import INTEGER, NUMBER, Table
@@ -192,7 +192,7 @@ def _look_at_server(
     path: Path, options: ReadOptions, key: str, password: str | None, progress: Progress
 ) -> Looked:
     """Fetch the rows of a table on a server; of more than a sample has, those of some whole people."""
-    options = replace(options, format=KIND)
+    options = replace(options, format=SERVER_FORMATS[0])
     with _connected(path, password, progress) as (server, file):
         progress.step(0.1, "server.sample")
         names, long = tuple(server.cells), long_columns(server, tuple(server.cells))
@@ -201,8 +201,8 @@ def _look_at_server(
         if server.rows > ROWS:
             share = most_that_fits(server.rows, ROWS)
             if key not in names:
-                key = _likeliest_key(_fetch(asking, f"{told} LIMIT {_FIRST}"), options)
-            told = _told_of_sample(asking, key, share)
+                key = _likeliest_key(_fetch(asking, server.first(told, _FIRST)), options)
+            told = _told_of_sample(asking, server, key, share)
         table = _fetch(asking, told)
         progress.step(0.7, "server.content")
         digest = digest_of_server(file, server.content)
@@ -224,15 +224,15 @@ def _connected(path: Path, password: str | None, progress: Progress) -> Iterator
         yield server, digest
 
 
-def _told_of_sample(asking: Asking, key: str, share: Fraction) -> str:
+def _told_of_sample(asking: Asking, server: Server, key: str, share: Fraction) -> str:
     """Return the query for the rows of a share of the people, or of a share of the rows without a key."""
     cells = ", ".join(f"c{place}" for place in range(len(asking.used)))
     if not key:
-        return f"SELECT {cells} FROM ({asking.told()}) AS told WHERE random() < {float(share)}"
+        return f"SELECT {cells} FROM ({asking.told()}) told WHERE {server.chance(share)}"
     keyed = learn_forms(replace(asking, declared=Schema((Column(key, Role.PERSON_KEY, Kind.TEXT),))))
     lot = asking.grouper.lot(Noise().random_keys(2).tolist(), ["p"])
     most = int(share * (1 << 64)) - (1 << 63)  # lots are whole numbers of 64 bits
-    return f"SELECT {cells} FROM ({keyed.told()}) AS told WHERE p IS NOT NULL AND {lot} < {most}"
+    return f"SELECT {cells} FROM ({keyed.told()}) told WHERE p IS NOT NULL AND {lot} < {most}"
 
 
 def _fetch(asking: Asking, sql: str) -> Table:
@@ -272,9 +272,10 @@ def read_values(
             progress.step(place / len(names), "server.values")
             asking = Asking(server, Schema(), Schema(), Schema(), (), (), Path(), options, (name,), long)
             different = f"SELECT DISTINCT {server.cells[name]} AS c0 FROM {server.source}"
-            values = _fetch(asking, f"{different} LIMIT {MOST_CELLS + 1}").rows()[name].dropna()
+            values = _fetch(asking, server.first(different, MOST_CELLS + 1)).rows()[name].dropna()
             if len(values) <= MOST_CELLS:
                 found[name] = values
+        server.confirm()
     return replace(looked, part=replace(looked.part, cells=found), asked=server.about)
 
 

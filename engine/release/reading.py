@@ -40,7 +40,7 @@ from engine.table.preparation.steps import columns_of
 from engine.table.reading import shape
 from engine.table.reading.duck import Duck
 from engine.table.reading.names import clean_names
-from engine.table.reading.options import Finding, ReadOptions, can_decode
+from engine.table.reading.options import SERVER_FORMATS, Finding, ReadOptions, can_decode
 from engine.table.reading.readers import SUFFIXES, detect, names_of, read_pieces, read_table
 from engine.table.reading.text import has_quote
 from engine.table.schema import Column, Kind, Role, Schema
@@ -255,7 +255,7 @@ def _read_grouped(
 
 
 def _open_grouper(paths: Sequence[Path], options: ReadOptions, store: Store, password: str | None) -> Grouper:
-    if options.format == "postgresql":
+    if options.format in SERVER_FORMATS:
         return Server(paths[0], password)
     is_database = options.format == "duckdb"
     duck = Duck(paths, is_database=is_database, relation=options.sheet, temporary=store.folder)
@@ -270,7 +270,7 @@ def _told_apart(options: ReadOptions, path: Path) -> Iterator[None]:
     try:
         yield
     except NotGrouped as error:
-        if options.format == "postgresql":
+        if options.format in SERVER_FORMATS:
             raise InputRefused("server.not_grouped", file=path.name) from error
         raise
     except InputRefused as error:
@@ -452,6 +452,19 @@ def _states_of(plan: Plan, sources: Iterable[Source], base: Path) -> dict[Path, 
     return {path: _state(path) for one in references for path in paths_of(one, base)}
 
 
+def confirm(prepared: Mapping[str, PreparedTable]) -> None:
+    """Refuse rows that have changed on a server between the queries of a release, before anything leaves.
+
+    Raises
+    ------
+    InputRefused
+        ``server.changed``, or whatever a last query refuses.
+    """
+    for one in prepared.values():
+        if isinstance(one.table, Grouped):
+            one.table.confirm()
+
+
 def let_go(prepared: Mapping[str, PreparedTable]) -> None:
     """Close the files of what is not held in memory: nobody asks it any more."""
     for one in prepared.values():
@@ -552,7 +565,7 @@ def contradictions(plan: Plan, base: Path) -> list[InputRefused]:
         try:
             schema, path = plan.schemas.get(source), paths_of(reference, base)[0]
             options = options_of_reading(reference)
-            if options.format == "postgresql" or not can_decode(options.encoding or "utf-8"):
+            if options.format in SERVER_FORMATS or not can_decode(options.encoding or "utf-8"):
                 continue  # nobody is asked before the run; or refused with the plan
             said = shape.contradictions(path, options_of_reading(reference), schema)
             problems += said or _absent(plan, source, path)

@@ -232,6 +232,7 @@ def run_through(
                 naming.refuse_unchanged(plan, design, prepared, draft.used, draft.release)
                 keys = draft.release.inside.keys
                 pseudonyms.keep(plan, ledger, entry, keys, passphrase, again=key is not None)
+                reading.confirm(prepared)
                 evaluated = _evaluate(plan, design, prepared, draft, folder, progress.part(0.7, 0.8))
                 made = Made(
                     plan,

@@ -26,7 +26,7 @@ from engine.release.plan import Plan
 from engine.release.reading import columns_used, options_of_reading, paths_of, refuse_sample
 from engine.table.grouped import suits
 from engine.table.reading.duck import has_duckdb, look_into
-from engine.table.reading.options import ReadOptions
+from engine.table.reading.options import SERVER_FORMATS, ReadOptions
 from engine.table.reading.parquet import kinds_of_parquet, rows_of_parquet
 from engine.table.reading.readers import SUFFIXES, names_of
 from engine.table.reading.text import can_cut
@@ -180,7 +180,7 @@ def served(plan: Plan, design: Method, *, base: Path = Path()) -> Mapping[str, S
 def _served(plan: Plan, design: Method, source: str, base: Path) -> Served:
     references = plan.files_of(source)
     files = [(path, options_of_reading(one)) for one in references for path in paths_of(one, base)]
-    if any(options.format == "postgresql" for _, options in files):
+    if any(options.format in SERVER_FORMATS for _, options in files):
         return _served_by_server(plan, design, source, files)
     counts = [rows_of(*one) for one in files]
     size = sum(path.stat().st_size for path, _ in files if path.is_file())

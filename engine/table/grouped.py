@@ -51,6 +51,8 @@ class Grouper(Protocol):
     found: Sequence[Finding]
     asked: int
     fetched: int
+    count: str
+    """What rows are counted with."""
 
     def answers(self, sql: str, names: Sequence[str], numbers: int = 1) -> Iterator[tuple[Cells, Cells]]:
         """Give the answer of a query piece by piece: cells of some columns, then so many numbers."""
@@ -67,6 +69,9 @@ class Grouper(Protocol):
     @property
     def content(self) -> str:
         """What is another one as soon as any row is; nothing where the file tells."""
+
+    def confirm(self) -> None:
+        """Refuse rows that are others than when the relation was opened."""
 
     @property
     def about(self) -> dict[str, Any]:
@@ -157,8 +162,8 @@ class Asking:
             return raw
         columns = ["CASE WHEN learnt.cell IS NULL THEN told.p ELSE learnt.form END AS p"]
         columns += [f"told.c{place}" for place in range(len(self.used))]
-        learnt = f"{self.unlike} AS learnt ON told.p = learnt.cell"
-        return f"SELECT {', '.join(columns)} FROM ({raw}) AS told LEFT JOIN {learnt}"
+        learnt = f"{self.unlike} learnt ON told.p = learnt.cell"
+        return f"SELECT {', '.join(columns)} FROM ({raw}) told LEFT JOIN {learnt}"
 
     def kept(self, cap: int, salt: Sequence[int]) -> str:
         """Return the query for the rows that are used: at most so many of a person.
@@ -167,13 +172,13 @@ class Asking:
         is worth. Rows that are alike are numbered, so that each of them has a lot of its own.
         """
         cells = [f"c{place}" for place in range(len(self.used))]
-        numbered = f"row_number() OVER (PARTITION BY {', '.join(['p', *cells])}) AS k"
+        numbered = f"row_number() OVER (PARTITION BY {', '.join(['p', *cells])} ORDER BY p) AS k"
         lots = ", ".join([self.grouper.lot(salt, ["p", *cells, "k"]), *cells, "k"])
         return (
             f"SELECT {', '.join(['p', *cells])} FROM ("
             f"SELECT {', '.join(['p', *cells])}, row_number() OVER (PARTITION BY p ORDER BY {lots}) AS place"
-            f" FROM (SELECT {', '.join(['p', *cells])}, {numbered} FROM ({self.told()}) AS a"
-            f" WHERE p IS NOT NULL) AS b) AS d WHERE place <= {int(cap)}"
+            f" FROM (SELECT {', '.join(['p', *cells])}, {numbered} FROM ({self.told()}) a"
+            f" WHERE p IS NOT NULL) b) d WHERE place <= {int(cap)}"
         )
 
     def needed(
@@ -227,11 +232,9 @@ class Grouped(Held):
         raw, steps = asking.needed(names)
         columns = [f"c{asking.used.index(name)}" for name in raw]
         grouped = f" GROUP BY {', '.join(columns)}" if columns else ""
-        asked = ", ".join([*columns, "count(*) AS n"])
+        asked = ", ".join([*columns, f"{self._grouper.count}(*) AS n"])
         is_any = False
-        for cells, (often,) in self._grouper.answers(
-            f"SELECT {asked} FROM {self._rows} AS used{grouped}", raw
-        ):
+        for cells, (often,) in self._grouper.answers(f"SELECT {asked} FROM {self._rows} used{grouped}", raw):
             frame, fulfils = asking.read(names, raw, steps, cells)
             is_any = True
             kept = frame if fulfils.all() else frame[fulfils].reset_index(drop=True)
@@ -261,16 +264,15 @@ class Grouped(Held):
 
     def count_people(self) -> tuple[int, int]:
         """Return how many people the table has, and how many rows that are nobody's."""
-        sql = (
-            f"SELECT count(DISTINCT p) AS n0, count(*) - count(p) AS n1 FROM ({self._asking.told()}) AS told"
-        )
+        count, told = self._grouper.count, self._asking.told()
+        sql = f"SELECT {count}(DISTINCT p) AS n0, {count}(*) - {count}(p) AS n1 FROM ({told}) told"
         ((_, (people, nobody)),) = self._grouper.answers(sql, (), 2)
         return int(people[0].as_py()), int(nobody[0].as_py())
 
     def most_rows(self) -> int:
         """Return how many of the rows that are used are one person's, at most."""
-        each = f"SELECT count(*) AS n FROM {self._rows} AS used GROUP BY p"
-        ((_, (most,)),) = self._grouper.answers(f"SELECT max(n) AS n FROM ({each}) AS counted", ())
+        each = f"SELECT {self._grouper.count}(*) AS n FROM {self._rows} used GROUP BY p"
+        ((_, (most,)),) = self._grouper.answers(f"SELECT max(n) AS n FROM ({each}) counted", ())
         return int(most[0].as_py() or 0)
 
     def close(self) -> None:
@@ -281,6 +283,10 @@ class Grouped(Held):
     def content(self) -> str:
         """What is another one as soon as any row is; nothing where the file tells."""
         return self._grouper.content
+
+    def confirm(self) -> None:
+        """Refuse rows that are others than when they were read."""
+        self._grouper.confirm()
 
     @property
     def about(self) -> dict[str, Any]:
@@ -321,7 +327,8 @@ def look(asking: Asking) -> tuple[Asking, Fingerprints, tuple[Finding, ...]]:
     traced, found = TracingColumns(grouper.rows), {_place(one): one for one in grouper.found}
     forms = _Forms(asking)
     for name, cell in grouper.cells.items():
-        sql = f"SELECT {cell} AS c0, count(*) AS n FROM {grouper.source} GROUP BY 1"
+        told = f"SELECT {cell} AS c0 FROM {grouper.source}"
+        sql = f"SELECT c0, {grouper.count}(*) AS n FROM ({told}) told GROUP BY c0"
         for cells, (often,) in grouper.answers(sql, (name,)):
             table = table_of((name,), cells, asking.long, options=asking.options, file=grouper.file)
             values, times = table.rows()[name], whole(often)

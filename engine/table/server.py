@@ -5,8 +5,10 @@ This program opens none. The server that a custodian named stands in a file of i
     {"kind": "postgresql", "host": "db.hospital.example", "port": 5432, "database": "dwh",
      "user": "custos", "relation": "public.visits"}
 
-The server only groups cells as they are written, see `engine.table.grouped`, in one read-only transaction, so
-that every query sees the same rows. Each query is kept for the internal evidence.
+Its kind is one of `engine.table.dialects`. The server only groups cells as they are written, see
+`engine.table.grouped`, in one read-only transaction where it has such, so that every query sees the same
+rows; else their sum is compared before the first query and behind the last one. Each query is kept for the
+internal evidence.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -31,13 +34,14 @@ from engine import strict_json
 from engine.bounded import read_text
 from engine.errors import Cancelled, InputRefused
 from engine.progress import SILENT, Progress
+from engine.table.dialects import DIALECTS, FIRST
+from engine.table.dialects.dialect import Dialect
 from engine.table.reading.names import clean_names, refuse_wide
 from engine.table.reading.options import Finding
 
-KIND = "postgresql"
 _CONNECTOR = f"{__name__.removesuffix('.table.server')}.connector"
 _MUST, _MAY = ("kind", "host", "port", "database", "user", "relation"), ("seconds", "tls", "ca")
-_LARGEST, _SECONDS, _MOST_UNLIKE = 1 << 14, 3600, 20_000
+_LARGEST, _SECONDS = 1 << 14, 3600
 _KINDS = {
     "text": pa.large_string(),
     "int64": pa.int64(),
@@ -46,12 +50,9 @@ _KINDS = {
     "day": pa.date32(),
     "moment": pa.timestamp("us"),
     "moment_utc": pa.timestamp("us", tz="UTC"),
+    "other": pa.large_binary(),  # which nothing groups
 }
-_TYPES = {
-    "text": ("text", ' COLLATE "C"'),
-    "double": ("float8", ""),
-    "bool": ("boolean", ""),
-}
+_NUMBERS = {"day": pa.int32(), "moment": pa.int64(), "moment_utc": pa.int64()}
 _LOOK_EVERY = 0.2  # seconds
 _KEPT = ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR", "VIRTUAL_ENV")
 
@@ -68,6 +69,7 @@ class Address:
     seconds: int = _SECONDS
     tls: bool = False
     ca: str = ""
+    kind: str = FIRST
 
     @staticmethod
     def read(path: Path) -> Address:
@@ -84,7 +86,7 @@ class Address:
             reason = error.strerror or ""
             raise InputRefused("reading.not_readable", file=path.name[:100], reason=reason) from error
         except ValueError as error:
-            raise InputRefused("server.bad_file", file=path.name, must=", ".join(_MUST)) from error
+            raise _bad_file(path.name) from error
         return replace(found, ca=str(path.absolute().parent / found.ca)) if found.ca else found
 
     @staticmethod
@@ -101,20 +103,26 @@ class Address:
             texts = [found[name] for name in ("host", "database", "user", "relation", "kind")]
             fits = all(isinstance(one, str) and one and one.isprintable() for one in texts)
             fits &= isinstance(found["port"], int) and 0 < found["port"] < 1 << 16
-            more = {name: found[name] for name in _MAY if name in found}
+            more: dict[str, Any] = {name: found[name] for name in _MAY if name in found}
             kinds = {"seconds": int, "tls": bool, "ca": str}
             fits &= all(type(value) is kinds[name] for name, value in more.items())
-            if not fits or found["kind"] != KIND or more.get("seconds", 1) < 1:
+            if not fits or found["kind"] not in DIALECTS or more.get("seconds", 1) < 1:
                 raise ValueError
         except (ValueError, InputRefused) as error:
-            raise InputRefused("server.bad_file", file=file, must=", ".join(_MUST)) from error
-        return Address(*(found[name] for name in ("host", "port", "database", "user", "relation")), **more)
+            raise _bad_file(file) from error
+        told = {name: found[name] for name in _MUST}
+        return Address(**told, **more)
 
     def to_json(self) -> dict[str, Any]:
         """Return what stands in the file; a password has no place in it."""
         written = {name: getattr(self, name) for name in Address.__annotations__}
         more = {name: written[name] for name in _MAY if written[name] != getattr(Address, name)}
-        return {"kind": KIND, **{name: written[name] for name in _MUST if name != "kind"}, **more}
+        return {**{name: written[name] for name in _MUST}, **more}
+
+    @property
+    def dialect(self) -> Dialect:
+        """How this kind of server writes queries."""
+        return DIALECTS[self.kind]
 
     @property
     def said(self) -> str:
@@ -122,11 +130,20 @@ class Address:
         return f"{self.host}:{self.port}/{self.database}"
 
 
-def has_connector() -> bool:
-    """Say whether the part that connects is installed."""
+def has_connector(kind: str | None = None) -> bool:
+    """Say whether the part that connects is installed, with the library for a kind of server, or for any."""
+    packages = [one.package for one in DIALECTS.values() if kind in (None, one.kind)]
+    return _is_there(_CONNECTOR) and any(map(_is_there, packages))
+
+
+def _is_there(module: str) -> bool:
     with suppress(ImportError, ValueError):
-        return all(importlib.util.find_spec(one) is not None for one in (_CONNECTOR, "pg8000"))
+        return importlib.util.find_spec(module) is not None
     return False
+
+
+def _bad_file(file: str) -> InputRefused:
+    return InputRefused("server.bad_file", file=file, must=", ".join(_MUST), kinds=", ".join(DIALECTS))
 
 
 class _Connection:
@@ -146,13 +163,24 @@ class _Connection:
     Raises
     ------
     InputRefused
-        ``server.no_connector``, ``server.no_password``, or what the connector refuses: ``server.*``.
+        ``server.no_connector``, ``server.no_driver``, ``server.no_password``, or what the connector refuses:
+        ``server.*``.
     """
 
-    def __init__(self, address: Address, file: str, password: str | None, progress: Progress) -> None:
-        self.file, self._address = file, address
-        if not has_connector():
-            raise InputRefused("server.no_connector", file=file)
+    def __init__(
+        self,
+        address: Address,
+        file: str,
+        password: str | None,
+        progress: Progress,
+        inline: Sequence[Sequence[Any]] = (),
+    ) -> None:
+        self.file, self._address, self.dialect = file, address, address.dialect
+        if not has_connector(address.kind):
+            code = "server.no_driver" if has_connector() else "server.no_connector"
+            raise InputRefused(code, file=file, name=self.dialect.name, kind=address.kind)
+        if password is None and not self.dialect.needs_password:
+            password = ""
         if password is None:
             raise InputRefused("server.no_password", file=file, user=address.user, address=address.said)
         self.fetched = 0
@@ -166,13 +194,14 @@ class _Connection:
         try:
             said = {name: getattr(address, name) for name in Address.__annotations__}
             with self.stopped_by(progress):
-                (about,) = self._exchange({**said, "password": password})
+                (about,) = self._exchange({**said, "password": password, "inline": inline})
         except BaseException:
             self.close()
             raise
         self._about = json.loads(about)
         self._sent, self._received = int(self._about["sent"]), int(self._about["received"])
         self.engine = str(self._about["engine"])
+        self.has_one_state = bool(self._about["one_state"])
 
     def close(self) -> None:
         """End the other process, and with it the connection."""
@@ -200,6 +229,7 @@ class _Connection:
             if head[:1] == b"X":
                 refused = json.loads(content)
                 values = {"file": self.file, "address": self._address.said, "reason": refused["reason"]}
+                values |= {"name": self.dialect.name, "oldest": self.dialect.oldest}
                 raise InputRefused(refused["code"], **values)
             if head[:1] == b"E":
                 if of is None:
@@ -217,7 +247,7 @@ class _Connection:
     @property
     def about_connection(self) -> dict[str, Any]:
         """Where it went, as whom, with how many bytes, and the queries that open it."""
-        address = {name: getattr(self._address, name) for name in ("relation", "user")}
+        address = {name: getattr(self._address, name) for name in ("kind", "relation", "user")}
         known = {name: self._about[name] for name in ("snapshot", "certificate", "opened")}
         counted = {"sent": self._sent, "received": self._received}
         return {"address": self._address.said, **address, **known, **counted}
@@ -283,6 +313,9 @@ class Server(_Connection):
         Of the user that it names.
     progress
         By which it is stopped while it connects and counts the rows.
+    inline
+        Columns of a table that stands in the queries in place of the relation, each a name, what it holds and
+        its cells; see `engine.table.self_test`.
 
     Raises
     ------
@@ -292,11 +325,18 @@ class Server(_Connection):
 
     tier = "server"
 
-    def __init__(self, path: Path, password: str | None, progress: Progress = SILENT) -> None:
+    def __init__(
+        self,
+        path: Path,
+        password: str | None,
+        progress: Progress = SILENT,
+        inline: Sequence[Sequence[Any]] = (),
+    ) -> None:
         self.asked = 0
         self.queries: list[dict[str, Any]] = []
         self._pairs: dict[str, str] = {}
-        super().__init__(Address.read(path), path.name, password, progress)
+        super().__init__(Address.read(path), path.name, password, progress, inline)
+        self.count = self.dialect.count
         self.source = str(self._about["source"])
         self.rows, written = int(self._about["rows"]), list(self._about["cells"])
         refuse_wide(len(written), path.name)
@@ -305,6 +345,13 @@ class Server(_Connection):
         self.cells: Mapping[str, str] = dict(zip(names, self._about["cells"].values(), strict=True))
         self._types: Mapping[str, str] = dict(zip(names, self._about["kinds"].values(), strict=True))
         self.kinds: Mapping[str, pa.DataType] = {name: _KINDS[kind] for name, kind in self._types.items()}
+        self._first = ""
+        try:
+            with self.stopped_by(progress):
+                self._first = "" if self.has_one_state else self._content()
+        except BaseException:
+            self.close()
+            raise
 
     def answers(
         self, sql: str, names: Sequence[str], numbers: int = 1
@@ -325,19 +372,24 @@ class Server(_Connection):
 
     def learn(self, name: str, cells: pa.Array, forms: pa.Array) -> str:
         """Return what stands behind FROM for cells of a column and another form of each."""
-        if len(cells) > _MOST_UNLIKE:
-            raise InputRefused("server.keys", file=self.file, most=_MOST_UNLIKE)
-        kind, collation = _TYPES.get(self._types[name], ("bigint", ""))
-        pairs = ", ".join(
-            f"({_literal(cell)}, {_literal(form)})"
-            for cell, form in zip(cells.to_pylist(), forms.to_pylist(), strict=True)
+        dialect, kind = self.dialect, self._types[name]
+        if len(cells) > dialect.most_unlike:
+            raise InputRefused("server.keys", file=self.file, most=dialect.most_unlike)
+        if kind in _NUMBERS:
+            if dialect.writes_moments and kind != "day":
+                raise InputRefused("server.not_grouped", file=self.file)
+            cells, forms = (one.cast(_NUMBERS[kind]) for one in (cells, pa.nulls(len(cells), cells.type)))
+        pairs = dialect.pairs(
+            [
+                (dialect.literal(cell, kind), dialect.literal(form, kind))
+                for cell, form in zip(cells.to_pylist(), forms.to_pylist(), strict=True)
+            ]
         )
-        columns = ", ".join(f"CAST({one} AS {kind}){collation} AS {one}" for one in ("cell", "form"))
         written = "\n".join((self.source, *self.cells.values(), *self._pairs, *self._pairs.values()))
         names = (f"{{pairs {place}}}" for place in count(1))
         token = next(one for one in names if one not in written)  # a column may be called so, or a key be so
-        self._pairs[token] = f"VALUES {pairs}"
-        return f"(SELECT {columns} FROM ({token}) AS pairs(cell, form))"
+        self._pairs[token] = pairs
+        return dialect.typed_pairs(token, kind)
 
     def keep(self, sql: str) -> str:
         """Return the query itself: nothing is written on a server that may only be read."""
@@ -345,8 +397,15 @@ class Server(_Connection):
 
     def lot(self, salt: Sequence[int], columns: Sequence[str]) -> str:
         """Return a number that follows from a salt and some columns."""
-        first, second = (int(word) - (1 << 64 if word >= 1 << 63 else 0) for word in salt)
-        return f"hashtextextended(CAST(ROW({second}, {', '.join(columns)}) AS text), {first})"
+        return self.dialect.lot(salt, columns)
+
+    def chance(self, share: Fraction) -> str:
+        """Return what is true of about a share of the rows."""
+        return self.dialect.chance(share)
+
+    def first(self, sql: str, rows: int) -> str:
+        """Return the query for so many rows of another."""
+        return self.dialect.first(sql, rows)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -355,10 +414,28 @@ class Server(_Connection):
 
     @property
     def content(self) -> str:
-        """What is another one as soon as any row of the relation is: one query that reads all of them."""
-        lot = self.lot((0, 0), [*self.cells.values()])
-        sums = f"count(*) AS n0, CAST(coalesce(sum({lot}), 0) % {1 << 62} AS bigint) AS n1"
-        ((_, numbers),) = self.answers(f"SELECT {sums} FROM {self.source}", (), 2)
+        """What is another one as soon as any row of the relation is.
+
+        Raises
+        ------
+        InputRefused
+            ``server.changed``: the server shows no one state of the rows, and they are others by now than
+            when the first query was asked.
+        """
+        found = self._content()
+        if not self.has_one_state and found != self._first:
+            raise InputRefused("server.changed", file=self.file, address=self._address.said)
+        return found
+
+    def confirm(self) -> None:
+        """Refuse rows that are others than at the first query, where the server shows no one state."""
+        if not self.has_one_state:
+            _ = self.content
+
+    def _content(self) -> str:
+        """Return number and sum of the rows: one query that reads all of them."""
+        lots = self.lot((0, 0), [*self.cells.values()]) if self.cells else "0"
+        ((_, numbers),) = self.answers(self.dialect.content(lots, self.source), (), 2)
         return "/".join(str(one[0].as_py()) for one in numbers)
 
 
@@ -366,10 +443,3 @@ def _only_from() -> dict[str, str]:
     """Return the settings with which Python looks for modules beside this one, and in no working folder."""
     root = Path(__file__).resolve().parents[len(__name__.split(".")) - 1]
     return {"PYTHONPATH": str(root), "PYTHONSAFEPATH": "1"}
-
-
-def _literal(value: Any) -> str:
-    """Return a value as it stands in a query."""
-    if value is None:
-        return "NULL"
-    return "'" + str(value).replace("'", "''") + "'"

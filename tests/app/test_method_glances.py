@@ -22,8 +22,11 @@ from app.screens.method.things import ThingCard
 from app.screens.method.ways import COLUMNS
 from app.work.choosing import Offer, offer, things
 from engine.methods.catalogue import method, methods
+from engine.methods.fitting import NO_ROWS
 from engine.methods.kinds import Held
+from engine.methods.protocol import MAIN
 from engine.pricing.price import Price
+from engine.release.plan import FileReference
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.app.hands import Hands
 from tests.app.walking import sample_plan, settle
@@ -252,6 +255,26 @@ def test_the_next_best_is_taken_where_the_usual_way_does_not_fit() -> None:
                 assert {one.method.id for one in thing.ways} == {
                     one.method.id for one in found if one.method.in_hands() is held
                 }
+
+
+def test_ways_that_need_rows_do_not_fit_a_table_on_a_server(
+    at: Callable[..., Any], window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    """It says so before a way is chosen: a server only counts which cells occur together."""
+    page = at("method", method="", parameters={}, budget=None)
+    here = {one.held: one for one in page.found}
+    window.study.decide(files={MAIN: FileReference("people.server")})
+    page._show_choice()
+    there = {one.held: one for one in page.found}
+    rows = here[Held.COARSER].default
+    assert rows is not None and there[Held.COARSER].default is None
+    assert there[Held.COUNTS].default is not None and there[Held.AVERAGES].default is not None
+    assert there[Held.COARSER].missing[rows.method.id] is NO_ROWS
+    card = page.things.cards[Held.COARSER]
+    assert card.use.isHidden() and "a server only counts" in card.cost.plain()
+    told = {name for one in there.values() for name, lack in one.missing.items() if lack is not NO_ROWS}
+    adding_up = ("counts", "density", "histogram", "margins", "means", "quantiles")
+    assert told == {f"statistics.{name}" for name in adding_up}
 
 
 def test_the_level_and_its_money_stand_on_the_cards(

@@ -22,7 +22,9 @@ from engine.ledger import Ledger
 from engine.methods.protocol import MAIN, Budget
 from engine.release import looking
 from engine.release.verify import verify
+from engine.table.dialects import DIALECTS
 from engine.table.schema import Domain, Kind, Origin, Role
+from engine.table.server import Address
 from tests.app.hands import Hands
 from tests.app.walking import decide_columns, fill_purpose, settle, write_people
 from tests.engine.connector.postgres_here import PASSWORD, USER, Postgres, running, why_not
@@ -267,6 +269,38 @@ def test_a_server_that_goes_down_is_said_and_nothing_is_spent(hands: Hands, tmp_
         own.stop()
         assert release(hands) is None and "does not answer" in said(hands.window)
     assert [one.state for one in Ledger(hands.window.study.ledger_path).entries()] == []
+
+
+def test_each_kind_of_server_asks_for_what_it_wants(hands: Hands) -> None:
+    """The usual port, the word for a database, whether a password has to be there, and what nobody tried."""
+    hands.window.without_table = False
+    hands.window.go("load")
+    settle(hands.qtbot, hands.window)
+    hands.click("choose_server")
+    card = hands.window.page("load").server
+    assert [card.kind.itemData(at) for at in range(card.kind.count())] == list(DIALECTS)
+    asked: list[tuple[dict[str, Any], str]] = []
+    card.listed.disconnect()
+    card.listed.connect(lambda said, password: asked.append((said, password)))
+    for name, text in {"host": "127.0.0.1", "database": "lake", "user": "keeper"}.items():
+        type_into(hands, name, text)
+    for place, (kind, dialect) in enumerate(DIALECTS.items()):
+        card.kind.setFocus()
+        hands.key(Qt.Key.Key_Home, card.kind)
+        for _ in range(place):
+            hands.key(Qt.Key.Key_Down, card.kind)
+        assert card.dialect.kind == kind and card.fields["port"].text() == str(dialect.port)
+        assert card.untried.isVisible() == (not dialect.is_tried)
+        assert dialect.is_tried or "custos connect selftest" in card.untried.plain()
+        assert card.connect_to.isEnabled() == (not dialect.needs_password)
+    assert "Service" in card.labels["database"].text()  # as Oracle calls it
+    type_into(hands, "port", "15210")
+    type_into(hands, "password", PASSWORD)
+    hands.click("server-connect")
+    hands.key(Qt.Key.Key_Home, card.kind)
+    assert card.fields["port"].text() == "15210"  # what somebody typed stays
+    ((said, password),) = asked
+    assert Address.of(said, "x").kind == "oracle" and password == PASSWORD
 
 
 def test_where_the_connector_is_missing_one_sentence_says_what_to_install(

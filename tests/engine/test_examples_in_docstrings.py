@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import engine
+from tests.engine.connector.drivers import missing_driver
 
 ROOT = Path(engine.__file__).parent
 WITH_EXAMPLES = sorted(
@@ -18,5 +19,7 @@ WITH_EXAMPLES = sorted(
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples(name: str) -> None:
+    if missing := missing_driver(name):
+        pytest.skip(f"what connects to servers of this kind is not installed ({missing})")
     found = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert found.attempted and not found.failed

@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 
 from engine.release.program import as_checked_out, words_digest
+from engine.table.dialects import DIALECTS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -72,11 +73,16 @@ def test_the_connector_is_a_wheel_of_its_own(make_wheel: ModuleType, tmp_path: P
         said, code = wheel.read(about).decode(), wheel.read("custos/engine/connector/__main__.py").decode()
     version = make_wheel.project()["version"]
     assert not [name for name in program if "connector" in name] and not set(program) & set(connector)
-    assert [name for name in connector if ".dist-info/" not in name] == [
-        f"custos/engine/connector/{name}.py" for name in ("__init__", "__main__", "postgres")
-    ]
+    kinds = sorted(DIALECTS)
+    assert sorted(name for name in connector if ".dist-info/" not in name) == sorted(
+        f"custos/engine/connector/{name}.py" for name in ("__init__", "__main__", "session", *kinds)
+    )
+    extras = {line.split(": ")[1] for line in said.splitlines() if line.startswith("Provides-Extra: ")}
+    assert extras == {*kinds} - {"postgresql"}  # what a sentence says to install, see errors/server.toml
+    for kind in extras:
+        assert f'; extra == "{kind}"' in said
     assert f"Requires-Dist: custos=={version}" in said and "Requires-Dist: pg8000" in said
-    assert "from custos.engine.connector.postgres import" in code
+    assert "from custos.engine.connector.postgresql import" in code
 
 
 @pytest.mark.slow

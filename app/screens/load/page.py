@@ -209,7 +209,7 @@ class LoadPage(Page):
         card.listed.connect(self._list_tables)
         card.chosen.connect(self._open_server)
         card.left.connect(self._leave_server)
-        for widget in (*card.fields.values(), card.relations):
+        for widget in (card.kind, *card.fields.values(), card.relations):
             self.topic(widget, "server")
         return card
 

@@ -80,7 +80,7 @@ from app.work.deciding import kind_of_promise
 from app.work.jobs import SHORT
 from app.work.releasing import example
 from engine.methods.kinds import Held
-from engine.methods.protocol import Spends
+from engine.methods.protocol import MAIN, Spends
 from engine.numbers import surely
 from engine.views import Text
 
@@ -395,7 +395,9 @@ class MethodPage(Page):
             return
         self._find_known()
         schema = self.study.plan.schema
-        self.found = things(self.offers, self.answers.answers(), schema)
+        main = self.study.plan.files.get(MAIN)
+        on_server = main is not None and main.names_server
+        self.found = things(self.offers, self.answers.answers(), schema, on_server=on_server)
         self.first.setVisible(not self.lists_ways)
         self.second.setVisible(self.lists_ways)
         self.to_things.setVisible(self.lists_ways)

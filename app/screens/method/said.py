@@ -103,7 +103,9 @@ def why_unfit(against: Sequence[str], lacking: Lacks | None, answers: Mapping[st
     said = [
         words.say(f"app.method.ask.{name}.against.{answers[name]}") for name in against if name in answers
     ]
-    if lacking is not None:
+    if lacking is not None and lacking.rows:
+        said.append(words.say(f"{BASE}.lacks_rows"))
+    elif lacking is not None:
         kinds = ", ".join(words.say(f"app.kinds.{kind}") for kind in lacking.kinds)
         name = "lacks_one" if lacking.wanted == 1 else "lacks"
         if kinds:

@@ -155,7 +155,7 @@ class Duck:
             with self._batches(f"SELECT {asked} FROM {self.source} LIMIT 0") as (kinds, _):
                 self.kinds = dict(zip(names, (plain_kind(field.type) for field in kinds), strict=True))
 
-    tier = "grouped"
+    tier, count = "grouped", "count"
 
     def answers(
         self, sql: str, names: Sequence[str], numbers: int = 1
@@ -213,6 +213,10 @@ class Duck:
 
     content = ""
     """Of what the files hold, their digests tell."""
+
+    def confirm(self) -> None:
+        """Refuse files that are no longer as they were; so does every answer."""
+        self.after()
 
     @property
     def about(self) -> dict[str, Any]:
@@ -358,7 +362,7 @@ def long_columns(duck: Any, names: Sequence[str]) -> frozenset[str]:
     for name in names:
         if duck.kinds[name] in (pa.int64(), pa.uint64()):
             cell = duck.cells[name]
-            asked = f"min({cell}) AS c0, max({cell}) AS c1, count(*) - count({cell}) AS n"
+            asked = f"min({cell}) AS c0, max({cell}) AS c1, {duck.count}(*) - {duck.count}({cell}) AS n"
             answer = duck.answers(f"SELECT {asked} FROM {duck.source}", (name, name))
             for (low, high), (gaps,) in answer:
                 ends = [abs(end or 0) for one in (low, high) for end in one.to_pylist()]

@@ -10,8 +10,21 @@ from typing import Any
 from engine.errors import InputRefused
 
 LINE_ENDS = ("\n", "\r\n", "\r")
-FORMATS = ("text", "excel", "parquet", "spss", "stata", "sas", "sas_transport", "duckdb", "postgresql")
+FORMATS = (
+    "text",
+    "excel",
+    "parquet",
+    "spss",
+    "stata",
+    "sas",
+    "sas_transport",
+    "duckdb",
+    "server",
+    "postgresql",
+)
 DATE_ORDERS = ("ymd", "dmy", "mdy")
+SERVER_FORMATS = ("server", "postgresql")
+"""Of a table on a server, and what plans called it while there was one kind of servers."""
 SERVER_ENDING = ".server"
 """Of a file that names a table on a server."""
 MOST_COLUMNS = 100_000

@@ -15,7 +15,7 @@ from engine.table.reading.detect import Detection
 from engine.table.reading.duck import duckdb_pieces, look_into, read_duckdb
 from engine.table.reading.excel import OLE, detect_excel, read_excel, refuse_old_or_locked
 from engine.table.reading.names import clean_names
-from engine.table.reading.options import SERVER_ENDING, ReadOptions
+from engine.table.reading.options import SERVER_ENDING, SERVER_FORMATS, ReadOptions
 from engine.table.reading.parquet import names_of_parquet, parquet_pieces, read_parquet
 from engine.table.reading.room import refuse_more_than_memory
 from engine.table.reading.statistics_packages import names_of_package, read_statistics_package
@@ -41,7 +41,7 @@ SUFFIXES = {
     ".xpt": "sas_transport",
     ".duckdb": "duckdb",
     ".ddb": "duckdb",
-    SERVER_ENDING: "postgresql",
+    SERVER_ENDING: "server",
 }
 """Endings of the files that can be read, and the format that each promises."""
 
@@ -174,7 +174,7 @@ def _read(place: Path, given: ReadOptions, schema: Schema | None, progress: Prog
         return read_excel(place, options=given, as_written=_as_written(schema), progress=progress)
     if given.format == "parquet":
         return read_parquet(place, options=given, progress=progress)
-    if given.format == "postgresql":
+    if given.format in SERVER_FORMATS:
         raise InputRefused("server.only_groups", file=place.name)
     if given.format == "duckdb":
         return read_duckdb(place, options=given, progress=progress)
@@ -293,7 +293,7 @@ def format_of(path: Path) -> str:
             return kind
     if _SAS in start:
         return "sas"
-    if promised == "postgresql":
+    if promised in SERVER_FORMATS:
         return promised
     if start[8:12] == b"DUCK":
         return "duckdb"

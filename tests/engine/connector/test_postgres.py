@@ -339,7 +339,7 @@ def test_without_tls_no_other_computer_is_asked(postgres: Postgres, tmp_path: Pa
     with pytest.raises(InputRefused, match=r"server\.tls") as refused:
         Server(tmp_path / address(postgres, tmp_path, tls=True), PASSWORD)
     spoken(refused)
-    from engine.connector.postgres import is_loopback
+    from engine.connector.session import is_loopback
 
     hosts = [
         "127.0.0.1",
