@@ -162,8 +162,10 @@ def test_one_row_of_a_person_counts_in_a_slot(tmp_path: Path, monkeypatch: pytes
 
 # --- whole runs --------------------------------------------------------------------------------------------
 
-NAMED = ("SHA256SUMS", "datapackage", "evidence", "report-external", "ro-crate-metadata", "signature")
-"""Files of a bundle in which its number, its time or its ledger stands."""
+NAMED = (
+    "README", "SHA256SUMS", "datapackage", "evidence", "report-external", "ro-crate-metadata", "signature"
+)  # fmt: skip
+"""Files of a bundle in which its number, its time (README: to the minute) or its ledger stands."""
 UNLIKE = dict.fromkeys(("bundle_id", "input_name", "ledger", "made_at"))
 
 
