@@ -171,10 +171,12 @@ def _apply(event: Mapping[str, Any], state: State) -> bool:
         return _drop(event, state)
     if "table" not in event:
         return True
-    rows = state.get(event["table"])
-    if rows is None or not isinstance(event.get("changes"), dict):
+    table, row, changes = (event.get(name) for name in ("table", "row", "changes"))
+    if not isinstance(table, str) or not isinstance(row, str) or not isinstance(changes, dict):
         return False
-    rows.setdefault(event["row"], {"id": event["row"]}).update(event["changes"])
+    if table not in state:
+        return False
+    state[table].setdefault(row, {"id": row}).update(changes)
     return True
 
 

@@ -155,6 +155,9 @@ def keep_nothing(db: sqlite3.Connection, attached: str) -> str:
 
 
 def _hash(trace: Mapping[str, Any] | sqlite3.Row) -> str:
+    """Return the hash of what is kept of a table; empty where a cell holds something that never was kept."""
+    if not all(isinstance(trace[name], bytes) for name in ("people", "rows", "contents")):
+        return ""
     total = hashlib.sha256(str(trace["sampled"]).encode())
     for name in ("people", "rows", "contents"):
         total.update(b"\0" + str(len(trace[name])).encode() + b"\0" + trace[name])

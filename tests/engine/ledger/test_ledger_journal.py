@@ -144,9 +144,22 @@ def test_an_empty_journal_is_found(used, path):
     assert found(used.verify_chain, "chain_broken")["row"] == 0
 
 
-def test_a_row_with_right_hashes_but_impossible_content_is_found(used, path):
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"table": "money", "row": "1"},
+        {"table": "money", "row": "1", "changes": {}},
+        {"table": ["entry"], "row": "1", "changes": {}},
+        {"table": "holding", "changes": {"name": "x"}},
+        {"table": "holding", "row": ["1"], "changes": {"name": "x"}},
+        {"table": "holding", "row": {}, "changes": {"name": "x"}},
+        {"table": "holding", "row": "1", "changes": "x"},
+    ],
+    ids=str,
+)
+def test_a_row_with_right_hashes_but_impossible_content_is_found(used, path, said):
     head = used.head()
-    event = write_canonical({"sequence": head.sequence + 1, "kind": "x", "table": "money", "row": "1"})
+    event = write_canonical({"sequence": head.sequence + 1, "kind": "x", **said})
     values = (head.sequence + 1, head.hash, event, hash_row(head.hash, event))
     alter(path, "INSERT INTO journal VALUES (?, ?, ?, ?)", values=values)
     assert found(used.verify_chain, "chain_broken")["row"] == head.sequence + 1
@@ -200,6 +213,9 @@ PEOPLE_ALTERED = [
     "UPDATE trace SET rows = x''",
     "UPDATE trace SET contents = people",
     "UPDATE trace SET sampled = 2",
+    "UPDATE trace SET people = 'x'",
+    "UPDATE trace SET rows = 7",
+    "UPDATE trace SET contents = ''",
     "INSERT INTO trace SELECT 't1', people, sampled, rows, contents FROM trace",
 ]
 

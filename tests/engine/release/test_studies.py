@@ -1072,7 +1072,7 @@ WRITTEN |= {
 
 @pytest.mark.parametrize("written", WRITTEN.values(), ids=list(WRITTEN))
 def test_whatever_a_coordinator_signed_a_site_gets_an_answer_in_words(written: Any) -> None:
-    """A study comes from elsewhere: one that nothing can be made of is refused in words, with no failure."""
+    """A study comes from elsewhere: one that nothing can be made of is refused, and ends no program."""
     signed = site_files.written(site_files.STUDY, _with(dict(FOUND.head), *written), CENTRE.sign)
     for ask in (
         lambda: studies.who_learns(site_files.read_study(signed)),
