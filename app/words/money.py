@@ -21,7 +21,7 @@ def money(amount: float | Fraction | int, currency: str) -> str:
     sign = SIGNS.get(currency, currency)
     value = float(amount)
     written = f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.2f}"
-    return f"{sign}\u00a0{words.signed(written)}"
+    return words.say("app.window.money.written", sign=sign, amount=words.signed(written))
 
 
 LARGEST = 10**300  # what a float can say

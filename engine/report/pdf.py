@@ -303,7 +303,8 @@ class _Parts:
 def _widths(headings: list[str], rows: list[list[str]], numeric: list[bool]) -> list[int]:
     """Return the share of each column of words; 0 for a column that is as wide as what stands in it.
 
-    A table whose longest cells fit beside each other keeps its natural widths.
+    A column of short cells below a long heading has as many letters as the cells take, below zero: no value
+    stands apart from its margin. A table whose longest cells fit beside each other keeps its natural widths.
     """
     longest = [
         max((len(row[at]) for row in (headings, *rows) if at < len(row)), default=1)
@@ -316,7 +317,15 @@ def _widths(headings: list[str], rows: list[list[str]], numeric: list[bool]) -> 
     short = [size <= SHORT for size in longest]
     if sum(size for size, is_short in zip(longest, short, strict=True) if is_short) > MOST_SHORT:
         return [min(max(size, SHORT), 60) for size in longest]
-    return [0 if is_short else min(size, 60) for size, is_short in zip(longest, short, strict=True)]
+    cells = [max((len(row[at]) for row in rows if at < len(row)), default=1) for at in range(len(headings))]
+    held = [
+        max(size, *map(len, heading.split())) if size <= SHORT < len(heading) else 0
+        for size, heading in zip(cells, headings, strict=True)
+    ]
+    return [
+        0 if is_short else -letters if letters and letters <= SHORT else min(size, 60)
+        for size, is_short, letters in zip(longest, short, held, strict=True)
+    ]
 
 
 def breakable(words: str, longest: int) -> str:

@@ -363,6 +363,20 @@ def test_only_tags_of_rows_are_written_anew(monkeypatch):
         assert tagged[offset:].startswith(b"%d 0 obj" % number)
 
 
+def test_a_short_value_below_a_long_heading_has_its_own_width():
+    """Where the heading took its share of the page, a value stood on one line and its margin on the next."""
+    headings = [
+        "Frage",
+        "Antwort",
+        "Anteil, wie gezeigt",
+        "Niedrigster (95 von 100)",
+        "Höchster (95 von 100)",
+    ]
+    asked = "Have you looked at a record that you did not need for your work in the last three months?"
+    rows = [[asked, "once or twice", "0,230 ± 0,088", "0,139", "0,325"]]
+    assert pdf._widths(headings, rows, [False, False, True, True, True]) == [60, 0, -13, -11, -8]
+
+
 def test_letters_of_other_scripts_are_set_and_missing_ones_are_named():
     assert settable("Ελλ Ж ε ا שלום") == "Ελλ Ж ε ا שלום"
     assert settable("中") == "[U+4E2D]"
