@@ -331,16 +331,25 @@ def _widths(headings: list[str], rows: list[list[str]], numeric: list[bool]) -> 
 def breakable(words: str, longest: int) -> str:
     """Return words in which a line may end inside a word that is longer than so many letters.
 
+    Names of columns end a line after a mark between their words, where they have one.
+
     Examples
     --------
     >>> breakable("short verylongword", 6).count("\\u200b")
     1
+    >>> breakable("time_in_hospital", 14).split("\\u200b")
+    ['time_in_', 'hospital']
     """
     if len(words) <= longest:
         return words
-    return " ".join(
-        BREAK.join(piece[at : at + longest] for at in range(0, len(piece), longest))
-        if len(piece) > longest
-        else piece
-        for piece in words.split(" ")
-    )
+    return " ".join(_parted(piece, longest) if len(piece) > longest else piece for piece in words.split(" "))
+
+
+def _parted(word: str, longest: int) -> str:
+    lines = [""]
+    for part in re.findall(r"[^_]*_+|[^_]+", word):
+        pieces = [part[at : at + longest] for at in range(0, len(part), longest)]
+        if len(lines[-1]) + len(pieces[0]) <= longest:
+            lines[-1] += pieces.pop(0)
+        lines += pieces
+    return BREAK.join(line for line in lines if line)

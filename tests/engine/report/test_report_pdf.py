@@ -363,6 +363,20 @@ def test_only_tags_of_rows_are_written_anew(monkeypatch):
         assert tagged[offset:].startswith(b"%d 0 obj" % number)
 
 
+def test_contents_never_take_a_page_of_their_own():
+    """Whatever stands above them: on page one, all of them, or nowhere."""
+    word, on_first = texts.text("report.footer.contents"), []
+    chapters = tuple(Section(f"chapter {at}", (Text("promises.none.statement"),), at == 0) for at in range(9))
+    for count in range(20, 44, 2):
+        cover = (KeyValues("", tuple(Row(f"row {at}", "value") for at in range(count))),)
+        one = replace(document(), cover=cover, sections=chapters)
+        first, second = pages_of(pdf.render(one, evidence=b"{}"))[:2]
+        on_first.append(word in first)
+        assert (f"chapter {8} ." in first.replace("\u2060", "")) == (word in first), count
+        assert "chapter 8 ." not in second and word not in second, count
+    assert any(on_first) and not all(on_first)
+
+
 def test_a_short_value_below_a_long_heading_has_its_own_width():
     """Where the heading took its share of the page, a value stood on one line and its margin on the next."""
     headings = [
