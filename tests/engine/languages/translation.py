@@ -59,7 +59,10 @@ PERSON = {
     "fr": r"\b[Uu]ne personne\b(?! d’autre)|\bpersonnes sur\b|\bgens\b",
 }
 """A person, said outright where the English leaves it to the custodian who is protected."""
-OTHER_FORMS = {"de": r"\b[Dd]ie Datenverwalter\b(?! verwenden)|Datenverwaltern\b|Datenverwaltung"}
+OTHER_FORMS = {
+    "de": r"\b[Dd]ie Datenverwalter\b(?! verwenden)|Datenverwaltern\b|Datenverwaltung"
+    r"|\b(Kontobuch|Tabelle|Gr(und|ünde)|\w*[Ss]chlüssels?|Nachweis) der Datenverwalter\b",
+}
 """Further forms of a term of the glossary: one thing has one."""
 NAMES_ONLY = (".aliases",)
 """Endings of ids whose words are found by searching: each language has its own."""
