@@ -127,11 +127,11 @@ class _Laid:
 
     def write(self, made_at: datetime) -> bytes:
         """Return it as a PDF; nothing is laid out again."""
-        return bytes(
-            self._compiler.compile(
-                self._template, format="pdf", pdf_standards=["a-3a", "ua-1"], timestamp=made_at
-            )
+        made = self._compiler.compile(
+            self._template, format="pdf", pdf_standards=["a-3a", "ua-1"], timestamp=made_at
         )
+        assert isinstance(made, bytes)
+        return made
 
 
 def _heights(piece: Any) -> float:
@@ -151,8 +151,8 @@ def _with_row_headers(made: bytes) -> bytes:
     from pypdf import PdfReader
 
     read = PdfReader(io.BytesIO(made))
-    cells = {}
-    for row in _elements(read.trailer["/Root"]["/StructTreeRoot"].get_object(), "/TR"):
+    cells, root = {}, read.root_object
+    for row in _elements(root["/StructTreeRoot"].get_object(), "/TR"):
         kids = row["/K"].get_object()
         first = kids[0] if isinstance(kids, list) else row.raw_get("/K")
         if first.get_object().get("/S") == "/TD":
