@@ -9,6 +9,7 @@ import numpy as np
 from engine import arrays
 from engine.evaluation.invented import Sides
 from engine.evaluation.protocol import InternalMeasure, InternalMeasured, Need, Private
+from engine.languages import Written
 from engine.methods.protocol import Method, Rows
 from engine.utility import scattered
 from engine.utility.distances import Scale, classes_of
@@ -168,7 +169,7 @@ def _labels(scale: Scale) -> Callable[[int], str]:
         names = list(scale.places or {})
         return lambda place: names[place] if place < len(names) else "–"
     edges = ["", *(f"{cut:.6g}" for cut in scale.cuts), ""]
-    return lambda place: f"{edges[place]} … {edges[place + 1]}" if place < len(edges) - 1 else "–"
+    return lambda place: Written(f"{edges[place]} … {edges[place + 1]}") if place < len(edges) - 1 else "–"
 
 
 def _table(name: str, headings: tuple[Text, ...], rows: list[tuple[Cell, ...]]) -> TableView:

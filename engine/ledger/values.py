@@ -306,7 +306,7 @@ class Match:
             known=self.holding.name,
             shared=self.people_shared,
             people=self.people,
-            chance=f"{self.chance:.2g}",
+            chance=float(f"{self.chance:.2g}"),
             **shared,
         )
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import io
 import json
+import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine import languages, texts
 from engine.report import drawing
@@ -22,22 +24,20 @@ from engine.report.told import LONGEST_WORD, Piece, Told
 from engine.report.words import FIRM_SPACE
 from engine.views import Text
 
-if TYPE_CHECKING:
-    from pypdf import PdfReader
-
 PROGRAM = "Custos"
 BREAK = "\u200b"  # a place where a line may end, without width
 MOST_COLUMNS = 12
 SHORT = 17
 MOST_SHORT = 70  # letters of short columns beside which a long one still has room
-THIN, FOOT = 127.0, 54.0
-"""Points from the top: a last page whose lowest line stands above holds a few lines alone. And from the foot:
-what stands below is no line of the text."""
-LETTERS = 3150
-"""Of a page, about."""
+THIN = 127.0
+"""Points from the top: a last page that ends above holds a few lines alone."""
+HOPELESS = 4200
+"""Letters a page: of more than that, none was ever set within the pages wanted but in smaller letters."""
 MOST_PAGES = {False: 6, True: 9}
 """Of what leaves and of what stays: more are set in smaller letters, then without what the HTML file has."""
 _INCHES = 6.69  # between the margins
+_TOP, _ROOM = 40.0, 754.0  # of a page in small letters: where it begins, and how high it is, in points
+_SMALLER = 58.0  # points that a drawing as high as it is wide loses where parts are left out
 
 
 def render(document: Document, *, evidence: bytes, language: str = "en") -> bytes:
@@ -66,62 +66,139 @@ def render(document: Document, *, evidence: bytes, language: str = "en") -> byte
 
 
 def _set(document: Document, evidence: bytes, language: str, *, simple: bool) -> bytes:
-    import typst
-    from pypdf import PdfReader
-
     words = _Parts(language, simple=simple)
     tree = words.document(document)
-    template = resource("report", "report.typ").read_bytes()
+    made_at = datetime.fromisoformat(document.made_at)
     inputs = {"document": json.dumps(tree, ensure_ascii=False), "evidence": evidence.decode()}
+    most, pictures = MOST_PAGES[document.stays], _heights(tree)
 
-    def pages(tight: str = "", folded: int = 0) -> tuple[bytes, PdfReader]:
-        made = typst.compile(
-            template,
-            format="pdf",
-            font_paths=fonts(),
-            sys_inputs=inputs | {"tight": tight, "folded": str(folded)},
-            pdf_standards=["a-3a", "ua-1"],
-            timestamp=datetime.fromisoformat(document.made_at),
+    def lay(tight: str = "", folded: int = 0) -> _Laid:
+        return _Laid(inputs | {"tight": tight, "folded": str(folded)})
+
+    # Laying out costs most of the time, so that what is hopelessly long is not asked whether it fits.
+    laid = lay("dense" if _letters(tree) > HOPELESS * most else "")
+    if laid.tight != "dense" and laid.pages > most:
+        laid = lay("dense")
+    elif laid.tight != "dense" and laid.pages > 1 and laid.depth < THIN:
+        closer = lay("yes")
+        laid = closer if closer.pages < laid.pages else laid
+    folded = 0
+    while laid.pages > most and folded < words.foldable:
+        folded = laid.folds_needed(most, folded, pictures)
+        laid = lay("dense", folded)
+    if laid.pages > most:
+        laid = lay("closest", folded)
+    return _with_row_headers(laid.write(made_at))
+
+
+class _Laid:
+    """A document laid out with some settings: how many pages it has is known before it is written.
+
+    Parameters
+    ----------
+    inputs
+        What the template reads; ``tight`` and ``folded`` are how close its lines stand and how many of its
+        folded parts are left to the HTML file.
+    """
+
+    def __init__(self, inputs: dict[str, str]) -> None:
+        import typst
+
+        self._template = resource("report", "report.typ").read_bytes()
+        self._compiler = typst.Compiler(self._template, font_paths=fonts(), sys_inputs=inputs)
+        self.tight = inputs["tight"]
+        found = json.loads(self._compiler.query("<at>", field="value"))
+        *self._marks, (_, self.pages, self.depth) = found
+
+    def folds_needed(self, most: int, folded: int, pictures: float) -> int:
+        """Return how many folded parts to leave out so that it likely fits, more than are left out now."""
+        over = (self.pages - 1 - most) * _ROOM + self.depth - _TOP
+        over -= 0 if folded else pictures * _SMALLER
+        heights: dict[int, float] = {}
+        for name, page, y in self._marks:
+            place, side = name.split()
+            sign = 1 if side == "after" else -1
+            heights[int(place)] = heights.get(int(place), 0.0) + sign * (page * _ROOM + y)
+        for place in sorted(one for one in heights if one > folded):
+            over -= heights[place]
+            if over <= 0 or place == max(heights):
+                return place
+        return folded + 1
+
+    def write(self, made_at: datetime) -> bytes:
+        """Return it as a PDF; nothing is laid out again."""
+        made = self._compiler.compile(
+            self._template, format="pdf", pdf_standards=["a-3a", "ua-1"], timestamp=made_at
         )
-        return bytes(made), PdfReader(io.BytesIO(bytes(made)))
-
-    most, folded = MOST_PAGES[document.stays], 0
-    # One that is likely too long is asked before anything is written; the file is the same either way.
-    is_long = _letters(tree) > LETTERS * most and _last_page(template, inputs) > most
-    made, read = pages("dense" if is_long else "")
-    if is_long or len(read.pages) > most:
-        made, read = (made, read) if is_long else pages("dense")
-        while len(read.pages) > most and folded < words.foldable:
-            folded = min(folded + len(read.pages) - most, words.foldable)  # each is about a page
-            made, read = pages("dense", folded)
-    elif len(read.pages) > 1 and _depth(read.pages[-1]) < THIN:
-        closer = pages("yes")
-        made, read = closer if len(closer[1].pages) < len(read.pages) else (made, read)
-    return _with_row_headers(made, read)
+        assert isinstance(made, bytes)
+        return made
 
 
-def _with_row_headers(made: bytes, read: PdfReader) -> bytes:
+def _heights(piece: Any) -> float:
+    """Return how high the drawings of a piece are together, in widths of the text; page one aside."""
+    if isinstance(piece, dict):
+        own = piece["shape"] * len(piece["pictures"]) if piece.get("kind") == "figure" else 0.0
+        return own + sum(_heights(part) for name, part in piece.items() if name != "cover")
+    return sum(map(_heights, piece)) if isinstance(piece, list) else 0.0
+
+
+def _with_row_headers(made: bytes) -> bytes:
     """Tag the first cell of every row of a table as the header of its row, which typst cannot write yet.
 
-    Nothing else changes: the tags are the only objects that are written anew.
+    Nothing else changes: only these tags are written anew, and the table of where everything stands. (pypdf
+    would copy every object of the file, which takes as long as to lay it out.)
     """
-    from pypdf import PdfWriter
-    from pypdf.generic import ArrayObject, DictionaryObject, NameObject
+    from pypdf import PdfReader
 
-    writer = PdfWriter(clone_from=read)
-    for row in _elements(writer.root_object["/StructTreeRoot"].get_object(), "/TR"):
+    read = PdfReader(io.BytesIO(made))
+    cells, root = {}, read.root_object
+    for row in _elements(root["/StructTreeRoot"].get_object(), "/TR"):
         kids = row["/K"].get_object()
-        first = (kids if isinstance(kids, ArrayObject) else ArrayObject([kids]))[0].get_object()
-        if first.get("/S") == "/TD":
-            first[NameObject("/S")] = NameObject("/TH")
-            said = {"/O": "/Table", "/Scope": "/Row"}
-            first[NameObject("/A")] = DictionaryObject(
-                {NameObject(name): NameObject(value) for name, value in said.items()}
-            )
-    writer.pdf_header = made[:8].decode()
-    target = io.BytesIO()
-    writer.write(target)
-    return target.getvalue()
+        first = kids[0] if isinstance(kids, list) else row.raw_get("/K")
+        if first.get_object().get("/S") == "/TD":
+            cells[read.xref[first.generation][first.idnum]] = first.get_object()
+    return _rewritten(made, {offset: _as_header(cell) for offset, cell in cells.items()})
+
+
+def _as_header(cell: Any) -> bytes:
+    """Return the tag of a cell as one that is the header of its row."""
+    from pypdf.generic import DictionaryObject, NameObject
+
+    cell[NameObject("/S")] = NameObject("/TH")
+    said = {"/O": "/Table", "/Scope": "/Row"}
+    cell[NameObject("/A")] = DictionaryObject(
+        {NameObject(name): NameObject(value) for name, value in said.items()}
+    )
+    written = io.BytesIO()
+    cell.write_to_stream(written)
+    return written.getvalue()
+
+
+def _rewritten(made: bytes, changed: dict[int, bytes]) -> bytes:
+    """Return a PDF in which the dictionaries that begin at some places are others.
+
+    Its table of where each object stands is the last thing in it: lines of twenty bytes, the place first.
+    """
+    table = int(made[made.rindex(b"startxref") :].split()[1])
+    written, at = io.BytesIO(), 0
+    starts, shifts = [0], [0]
+    for offset in sorted(changed):
+        begin = made.index(b"<<", offset)
+        written.write(made[at:begin] + changed[offset] + b"\n")
+        at = made.index(b"endobj", begin)
+        starts.append(offset + 1)
+        shifts.append(written.tell() - at)
+    written.write(made[at:table])
+    end = made.index(b"trailer", table)
+
+    def moved(line: re.Match[bytes]) -> bytes:
+        place = int(line[1])
+        return b"%010d" % (place + shifts[bisect_right(starts, place) - 1])
+
+    written.write(re.sub(rb"(?m)^(\d{10})(?= \d{5} n)", moved, made[table:end]))
+    last = made.rindex(b"startxref")
+    written.write(made[end:last] + b"startxref\n%d\n%%%%EOF" % (table + shifts[-1]))
+    return written.getvalue()
 
 
 def _elements(node: Any, kind: str) -> Iterator[Any]:
@@ -144,28 +221,6 @@ def _letters(piece: Any) -> int:
     if isinstance(piece, list):
         return sum(map(_letters, piece))
     return len(piece) if isinstance(piece, str) else 0
-
-
-def _last_page(template: bytes, inputs: dict[str, str]) -> int:
-    """Return how many pages a document has, which is known sooner than it is written."""
-    import typst
-
-    found = typst.query(template, "<end>", field="value", one=True, font_paths=fonts(), sys_inputs=inputs)
-    return int(json.loads(found))
-
-
-def _depth(page: Any) -> float:
-    """Return how far down the lowest line of a page stands, in points; what stands below the text is none."""
-    height = float(page.mediabox.height)
-    depths = [0.0]
-
-    def look(said: str, outer: list[float], inner: list[float], *_: object) -> None:
-        depth = height - (inner[5] * outer[3] + outer[5])
-        if said.strip() and depth < height - FOOT:
-            depths.append(depth)
-
-    page.extract_text(visitor_text=look)
-    return max(depths)
 
 
 @cache
@@ -248,7 +303,8 @@ class _Parts:
 def _widths(headings: list[str], rows: list[list[str]], numeric: list[bool]) -> list[int]:
     """Return the share of each column of words; 0 for a column that is as wide as what stands in it.
 
-    A table whose longest cells fit beside each other keeps its natural widths.
+    A column of short cells below a long heading has as many letters as the cells take, below zero: no value
+    stands apart from its margin. A table whose longest cells fit beside each other keeps its natural widths.
     """
     longest = [
         max((len(row[at]) for row in (headings, *rows) if at < len(row)), default=1)
@@ -261,22 +317,39 @@ def _widths(headings: list[str], rows: list[list[str]], numeric: list[bool]) -> 
     short = [size <= SHORT for size in longest]
     if sum(size for size, is_short in zip(longest, short, strict=True) if is_short) > MOST_SHORT:
         return [min(max(size, SHORT), 60) for size in longest]
-    return [0 if is_short else min(size, 60) for size, is_short in zip(longest, short, strict=True)]
+    cells = [max((len(row[at]) for row in rows if at < len(row)), default=1) for at in range(len(headings))]
+    held = [
+        max(size, *map(len, heading.split())) if size <= SHORT < len(heading) else 0
+        for size, heading in zip(cells, headings, strict=True)
+    ]
+    return [
+        0 if is_short else -letters if letters and letters <= SHORT else min(size, 60)
+        for size, is_short, letters in zip(longest, short, held, strict=True)
+    ]
 
 
 def breakable(words: str, longest: int) -> str:
     """Return words in which a line may end inside a word that is longer than so many letters.
 
+    Names of columns end a line after a mark between their words, where they have one.
+
     Examples
     --------
     >>> breakable("short verylongword", 6).count("\\u200b")
     1
+    >>> breakable("time_in_hospital", 14).split("\\u200b")
+    ['time_in_', 'hospital']
     """
     if len(words) <= longest:
         return words
-    return " ".join(
-        BREAK.join(piece[at : at + longest] for at in range(0, len(piece), longest))
-        if len(piece) > longest
-        else piece
-        for piece in words.split(" ")
-    )
+    return " ".join(_parted(piece, longest) if len(piece) > longest else piece for piece in words.split(" "))
+
+
+def _parted(word: str, longest: int) -> str:
+    lines = [""]
+    for part in re.findall(r"[^_]*_+|[^_]+", word):
+        pieces = [part[at : at + longest] for at in range(0, len(part), longest)]
+        if len(lines[-1]) + len(pieces[0]) <= longest:
+            lines[-1] += pieces.pop(0)
+        lines += pieces
+    return BREAK.join(line for line in lines if line)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import statistics
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from engine import texts
 
+ROOT = Path(__file__).resolve().parents[2]
 LONGEST, MEDIAN = 30, 15
 LISTS = ("bundle.other_files", "bundle.verify", "app.method.search_small")  # set line by line; words
 BANNED = {
@@ -108,3 +111,34 @@ def test_no_number_has_one_or_two_of_its_three_texts() -> None:
             named.setdefault(head, set()).add(last)
     assert named
     assert not {head: THREE - found for head, found in named.items() if found != THREE}
+
+
+def test_a_number_of_a_sentence_is_written_by_the_texts_alone():
+    """Whoever writes it beforehand writes it as English does: 74.9 stood in a German report."""
+    written = []
+    for path in sorted(one for part in ("engine", "app") for one in (ROOT / part).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            pairs = zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ()
+            named = [(one.value, value) for one, value in pairs if isinstance(one, ast.Constant)]
+            named += [(one.arg, one.value) for one in getattr(node, "keywords", ())]
+            for name, value in named:
+                if _is_number(value) and not str(name).startswith(
+                    "deviation_of_"
+                ):  # of a model, for programs
+                    written.append(f"{path.relative_to(ROOT)}:{value.lineno}")
+    assert not written
+
+
+def _is_number(value: ast.expr) -> bool:
+    """Whether it is a number written with so many digits, and nothing else."""
+    if not isinstance(value, ast.JoinedStr) or len(value.values) != 1:
+        return False
+    (part,) = value.values
+    spec = getattr(part, "format_spec", None)
+    return spec is not None and ast.unparse(spec).rstrip("'\"")[-1:] in "efg"
+
+
+def test_a_number_written_beforehand_is_seen():
+    (call,) = (one.value for one in ast.parse("said(limit=f'{limit:.3g}', n=f'{n:>7}', p=f'{p:.1f} %')").body)
+    assert [_is_number(one.value) for one in call.keywords] == [True, False, False]

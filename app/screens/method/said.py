@@ -176,7 +176,7 @@ def _seconds(seconds: float | None, is_tried: bool) -> str:
         return _none() if is_tried else WAITING
     if seconds < INSTANT:
         return words.say("app.method.ways.instant")
-    return words.say("app.method.ways.takes", seconds=f"{seconds:.0f}")
+    return words.say("app.method.ways.takes", seconds=round(seconds))
 
 
 def why_first(

@@ -125,7 +125,7 @@ class ThresholdQuestions(QWidget):
 
 def write_threshold(size: int) -> str:
     """Return a threshold with its source, as the plan and the internal report hold it."""
-    risk = f"{float(highest_risk(size)):.2f}"
+    risk = words.signed(f"{float(highest_risk(size)):.2f}")
     return words.say(
         "app.purpose.threshold", size=size, risk=risk, source=words.say(f"app.purpose.source.{size}")
     )

@@ -213,7 +213,8 @@ class Traces(Method):
     def judged(self, people: int | None) -> Judged:
         share = max(0.0, 1 - 1 / self.signal)
         verdict = "noise" if share < 0.5 else "much" if share < 0.8 else "moves"
-        return Judged(share, Text(f"methods.{self.id}.judged.{verdict}", {"times": f"{self.signal:.3g}"}))
+        times = {"times": float(f"{self.signal:.3g}")}
+        return Judged(share, Text(f"methods.{self.id}.judged.{verdict}", times))
 
     # --- release -----------------------------------------------------------------------------------
 

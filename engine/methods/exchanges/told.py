@@ -302,7 +302,8 @@ def _row(one: Estimate) -> tuple[object, ...]:
 
 def _show(one: Estimate) -> tuple[object, ...]:
     cells = _row(one)
-    return cells[0], cells[8], cells[5], cells[6], cells[7]
+    low, high = (round(float(cells[at]), 3) for at in (6, 7))  # no more digits than beside the margin
+    return cells[0], cells[8], cells[5], low, high
 
 
 def _mean_row(mean: Mean | None) -> tuple[object, ...]:

@@ -31,9 +31,9 @@ def filling_notes(counted: Counted, people: int | None) -> tuple[Text, ...]:
     values = {
         "people": people,
         "cells": found.cells,
-        "per_cell": f"{found.per_cell:.3g}",
+        "per_cell": float(f"{found.per_cell:.3g}"),
         "above": found.above,
-        "guesses": f"{100 * (1 - found.share):.3g}",
+        "guesses": float(f"{100 * (1 - found.share):.3g}"),
         "limit": found.limit,
     }
     return (Text("statistics.notes.filling", values),)

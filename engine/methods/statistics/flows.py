@@ -177,7 +177,7 @@ class Flows(Method):
         people, limit = self.options.people, self.limit("moves")
         if people is None or people * self.request.rows_per_person > limit * self.axis.declared:
             return []
-        values = {"people": people, "places": self.axis.declared, "limit": f"{limit:.3g}"}
+        values = {"people": people, "places": self.axis.declared, "limit": float(f"{limit:.3g}")}
         return [Problem(f"{self.id}.too_few", values, "people")]
 
     @once
@@ -326,9 +326,9 @@ class Flows(Method):
         weighed = "weighed" if self.options.cap == DECLARED else "per_event" if cap is None else "cap_found"
         found = [Text(f"{word}.{weighed}", {"cap": cap or self.schema.rows_per_person})]
         found.append(Text(f"{word}.noise_alone"))
-        invented = f"{float(self.options.by_noise):g}"
+        invented = float(self.options.by_noise)
         if isinstance(mechanism := self.mechanisms["moves"], ClearLaplace):
-            least = f"{mechanism.threshold * self.unit('moves', cap):.3g}"
+            least = float(f"{mechanism.threshold * self.unit('moves', cap):.3g}")
             values = {"threshold": least, "cells": mechanism.cells, "invented": invented}
             found.append(Text(f"{word}.clear", values))
         if self.options.whole:
@@ -428,7 +428,7 @@ class Flows(Method):
         title = Text(f"methods.{self.id}.views.arrivals.title")
         shown = self._largest(arrivals)
         rows = tuple(tuple(max(0.0, round(float(one), 1)) for one in arrivals[place]) for place in shown)
-        said = {"limit": f"{limits['arrivals']:.3g}", "shown": len(shown), "all": self.places}
+        said = {"limit": float(f"{limits['arrivals']:.3g}"), "shown": len(shown), "all": self.places}
         note = Text(f"methods.{self.id}.views.arrivals.note", said)
         labels = tuple(self.axis.labels[place] for place in shown)
         views.append(HeatmapView(title, labels, self._second("arrivals"), rows, note))
@@ -526,9 +526,7 @@ class Flows(Method):
             for name, count in zip(names[:MOST_LINES], counts.tolist(), strict=False)
         )
         values = {"threshold": self.threshold, "longest": self.options.whole}
-        note = Text(
-            f"{word}.views.sequences.note", values | {"invented": f"{float(self.options.by_noise):g}"}
-        )
+        note = Text(f"{word}.views.sequences.note", values | {"invented": float(self.options.by_noise)})
         view = TableView(Text(f"{word}.views.sequences.title"), headings, rows, note)
         return TableArtefact("sequences", (frame,), entries), view
 

@@ -110,8 +110,8 @@ def _beside(evidence: PublicEvidence) -> list[Text]:
 
 
 def _three_digits(value: float) -> str:
-    """Write a margin with three digits, as people write it: 1,170 and not 1.17e+03."""
-    return texts.number(float(f"{value:.3g}"))
+    """Write a margin with three digits, rounded up, as people write it: 1,170 and not 1.17e+03."""
+    return texts.number(texts.plainly(value, digits=3, up=True))
 
 
 def _values(one: Mapping[str, Any], words: Protected) -> dict[str, Any]:

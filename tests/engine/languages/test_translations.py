@@ -52,6 +52,8 @@ def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) ->
             "{n:Zeile|Zeilen} je {@person}",
             "{n:Zeile|} {@a person}",
         ),
+        ("person_named", "about {@a person}", "über eine Einheit ({@person})", "über einen Menschen"),
+        ("second_form", "the custodian says", "der Datenverwalter sagt", "die Datenverwaltung sagt"),
         ("misplaced_number", "{n:row|rows}", "{n:|ist|sind} {n:Zeile|Zeilen}", "{n:ist|sind} Zeilen"),
         ("misplaced_number", "{n:row|rows}", "{n:Zeile|Zeilen}", "{n:Zeile|Zeilen}, {n} davon"),
         ("other_terms", "This folder", "Dieser Ordner", "Dieses Verzeichnis"),

@@ -54,6 +54,16 @@ GENDERED = {
     r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|réelles|entières?|entiers|vraies)\b",
 }
 """Words that agree with who is protected: it may be patients, households or children."""
+PERSON = {
+    "de": r"\bMensch(en)?\b|\b(eine|jede|der|einer) Person\b(?! der )",
+    "fr": r"\b[Uu]ne personne\b(?! d’autre)|\bpersonnes sur\b|\bgens\b",
+}
+"""A person, said outright where the English leaves it to the custodian who is protected."""
+OTHER_FORMS = {
+    "de": r"\b[Dd]ie Datenverwalter\b(?! verwenden)|Datenverwaltern\b|Datenverwaltung"
+    r"|\b(Kontobuch|Tabelle|Gr(und|ünde)|\w*[Ss]chlüssels?|Nachweis) der Datenverwalter\b",
+}
+"""Further forms of a term of the glossary: one thing has one."""
 NAMES_ONLY = (".aliases",)
 """Endings of ids whose words are found by searching: each language has its own."""
 
@@ -78,8 +88,11 @@ def numbers(pattern: str) -> Counter[str]:
 
 
 def other_places(english: str, other: str, language: str) -> bool:
-    """Whether other values are asked for, or in other formats."""
-    return set(places(english)) != set(places(other))
+    """Whether other values are asked for, or in other formats; a word may agree with a number beside it."""
+    ours, theirs = set(places(english)), set(places(other))
+    names = [{one.split(":")[0] for one in side} for side in (ours, theirs)]
+    formats = [{one for one in side if not one.endswith(":")} for side in (ours, theirs)]
+    return names[0] != names[1] or formats[0] != formats[1]
 
 
 def other_numbers(english: str, other: str, language: str) -> bool:
@@ -148,6 +161,16 @@ def wrong_forms(english: str, other: str, language: str) -> bool:
     return False
 
 
+def person_named(english: str, other: str, language: str) -> bool:
+    """Whether it says a person where it may be a household: the English has the custodian's word there."""
+    return "{@" in english and language in PERSON and re.search(PERSON[language], other) is not None
+
+
+def second_form(english: str, other: str, language: str) -> bool:
+    """Whether a term stands there in a form that it has nowhere else."""
+    return language in OTHER_FORMS and re.search(OTHER_FORMS[language], other) is not None
+
+
 def misplaced_number(english: str, other: str, language: str) -> bool:
     """Whether a number is said more often than in English, or before an article or a verb: {n:is|are}."""
     before = _said(english)
@@ -196,7 +219,16 @@ def _words_of_a_place(found: re.Match[str]) -> str:
 
 CHECKS: tuple[Callable[[str, str, str], bool], ...] = (
     *(other_places, wrong_forms, other_numbers, other_signs, other_shape, left_english, lost_no),
-    *(too_familiar, foreign_marks, breaking_space, one_gender, misplaced_number, other_terms),
+    *(
+        too_familiar,
+        foreign_marks,
+        breaking_space,
+        one_gender,
+        person_named,
+        second_form,
+        misplaced_number,
+        other_terms,
+    ),
 )
 
 

@@ -670,7 +670,8 @@ def test_the_first_page_says_what_is_that_far_off(sample, method_id, given, said
     evidence = replace(sample.public, expected=expected, measures={})
     (line,) = accuracy(evidence)
     sentence = printed(line, "en")
-    assert sentence.startswith(said) and f"{expected[0]['limit']:.3g}" in sentence
+    limit = texts.plainly(expected[0]["limit"], digits=3, up=True)  # what is said to be most is rounded up
+    assert sentence.startswith(said) and texts.number(limit) in sentence
     assert ("comes on top" in sentence) == (method_id == "datasets.seedbased")
     if method_id == "datasets.seedbased":  # the distance of two shares is no share
         assert "in percentage points" in sentence and "%" not in sentence

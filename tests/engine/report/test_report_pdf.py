@@ -26,6 +26,7 @@ from engine.report.document import (
     Numbers,
     Row,
     Section,
+    Signatures,
 )
 from engine.report.embedded import embedded_evidence
 from engine.report.fonts import settable
@@ -321,22 +322,73 @@ def test_no_last_page_holds_a_line_or_two_where_the_pages_before_have_room():
     assert several
 
 
-@pytest.mark.parametrize(("rows", "laid_out"), [(60, ["compile"]), (1300, ["query", "compile"])])
-def test_a_document_is_laid_out_no_more_often_than_needed(monkeypatch, rows, laid_out):
-    """That takes most of the time: once where it fits, twice where its letters have to be smaller."""
+@pytest.mark.parametrize(
+    ("rows", "letters", "laid_out"),
+    [(60, 16, [""]), (560, 16, ["", "dense"]), (300, 400, ["dense", "closest"])],
+)
+def test_a_document_is_laid_out_no_more_often_than_needed(monkeypatch, rows, letters, laid_out):
+    """That takes most of the time: once where it fits, twice where its letters have to be smaller.
+
+    What is far too long is not asked first whether it fits, and nothing is laid out again to be written.
+    """
     import typst
 
     done: list[str] = []
-    for name in ("compile", "query"):
-        own = getattr(typst, name)
-        monkeypatch.setattr(
-            typst,
-            name,
-            lambda *given, _name=name, _own=own, **named: (done.append(_name), _own(*given, **named))[1],
-        )
-    pairs = KeyValues("", tuple(Row(f"row {number}", "a value in words") for number in range(rows)))
+    own = typst.Compiler
+
+    def counted(*given, sys_inputs, **named):
+        done.append(sys_inputs["tight"])
+        return own(*given, sys_inputs=sys_inputs, **named)
+
+    monkeypatch.setattr(typst, "Compiler", counted)
+    monkeypatch.setattr(typst, "compile", None)
+    pairs = KeyValues("", tuple(Row(f"row {number}", "words " * (letters // 6)) for number in range(rows)))
     pdf.render(document(pairs), evidence=b"{}")
-    assert done[: len(laid_out)] == laid_out and done.count("query") == laid_out.count("query")
+    assert done == laid_out
+
+
+def test_only_tags_of_rows_are_written_anew(monkeypatch):
+    """The rest is as typst wrote it, and every object is found where the table at the end says."""
+    table = TableView("", ("head", "n"), tuple((f"first {number}", number) for number in range(30)))
+    tagged = pdf.render(document(table, Heading("after")), evidence=b"{}")
+    monkeypatch.setattr(pdf, "_with_row_headers", lambda made: made)
+    plain = pdf.render(document(table, Heading("after")), evidence=b"{}")
+    objects = [re.findall(rb"(?s)(?<=obj\n)(.*?)(?=endobj)", file) for file in (plain, tagged)]
+    assert len(objects[0]) == len(objects[1]) > 100
+    changed = [pair for pair in zip(*objects, strict=True) if pair[0] != pair[1]]
+    assert len(changed) == 30
+    assert all(b"/TD" in before and b"/Scope /Row" in after for before, after in changed)
+    read = PdfReader(io.BytesIO(tagged), strict=True)
+    for number, offset in read.xref[0].items():
+        assert tagged[offset:].startswith(b"%d 0 obj" % number)
+
+
+def test_contents_never_take_a_page_of_their_own():
+    """Whatever stands above them: on page one, all of them, or nowhere."""
+    word, on_first = texts.text("report.footer.contents"), []
+    chapters = tuple(Section(f"chapter {at}", (Text("promises.none.statement"),), at == 0) for at in range(9))
+    for count in range(20, 44, 2):
+        cover = (KeyValues("", tuple(Row(f"row {at}", "value") for at in range(count))),)
+        one = replace(document(), cover=cover, sections=chapters)
+        first, second = pages_of(pdf.render(one, evidence=b"{}"))[:2]
+        on_first.append(word in first)
+        assert (f"chapter {8} ." in first.replace("\u2060", "")) == (word in first), count
+        assert "chapter 8 ." not in second and word not in second, count
+    assert any(on_first) and not all(on_first)
+
+
+def test_a_short_value_below_a_long_heading_has_its_own_width():
+    """Where the heading took its share of the page, a value stood on one line and its margin on the next."""
+    headings = [
+        "Frage",
+        "Antwort",
+        "Anteil, wie gezeigt",
+        "Niedrigster (95 von 100)",
+        "Höchster (95 von 100)",
+    ]
+    asked = "Have you looked at a record that you did not need for your work in the last three months?"
+    rows = [[asked, "once or twice", "0,230 ± 0,088", "0,139", "0,325"]]
+    assert pdf._widths(headings, rows, [False, False, True, True, True]) == [60, 0, -13, -11, -8]
 
 
 def test_letters_of_other_scripts_are_set_and_missing_ones_are_named():
@@ -438,6 +490,25 @@ def test_what_the_html_has_is_left_out_last_first_where_pages_are_too_many():
         page = html.render(document(*parts(count)), evidence=b"{}").decode()
         assert "heading one" in page and "heading two" in page and left not in page
     assert list(lengths.values()) == [(0, True, True), (1, True, False), (2, False, False)]
+
+
+def test_what_is_a_little_too_long_with_all_left_out_is_set_closest():
+    """Whatever its length: a last page that holds signatures alone is none."""
+    figures = tuple(
+        BarsView(f"figure {at}", tuple("abcdef"), tuple(map(float, range(6))), "n") for at in range(4)
+    )
+    closest = 0
+    for count in range(576, 594, 4):
+        rows = KeyValues("", tuple(Row(f"row {number}", "value") for number in range(count)))
+        written = document(*figures, rows, Signatures(("Custodian", "Approved by")))
+        closest += pdf._Laid(_inputs(written, "dense")).pages > 9
+        assert len(pages_of(pdf.render(written, evidence=b"{}"))) <= 9, count
+    assert closest
+
+
+def _inputs(one, tight):
+    tree = json.dumps(pdf._Parts("en").document(one), ensure_ascii=False)
+    return {"document": tree, "evidence": "{}", "tight": tight, "folded": "0"}
 
 
 LONG_ONES = (

@@ -190,7 +190,7 @@ def test_of_very_many_moves_those_leave_that_stand_out(tmp_path: Path) -> None:
     off = np.abs(moves["moves"] - true)[np.array(true) > 0]
     assert (off <= moves["within_95"][0]).mean() > 0.85
     note = next(one for one in release.notes if one.id.endswith(".clear"))
-    assert note.values["invented"] == "4" and note.values["cells"] == 1001 * 1002
+    assert note.values["invented"] == 4 and note.values["cells"] == 1001 * 1002
     assert not own.asks_once and release.promise == own.cost
     assert {draw.sampler for draw in own.cost.drawn()} == {"discrete_laplace", "clear_counts"}
     for view in release.views:
