@@ -69,6 +69,7 @@ def test_what_has_one_column_of_several_in_common_or_other_people_is_not_asked(t
 
 
 @pytest.mark.parametrize("kinds", [("table", "rows"), ("rows", "table")], ids="-".join)
+@pytest.mark.guarantee
 def test_what_a_table_sums_is_a_column_of_it(tmp_path, ledger, kinds):
     """Rows with a column of its cells and what it sums give the totals that were hidden with a small cell."""
     frame = stays(COUNTS)
