@@ -118,6 +118,7 @@ def test_modules_import_what_is_listed_and_nothing_else() -> None:
     assert not offenders(offline(), offends)
 
 
+@pytest.mark.guarantee
 def test_the_list_names_nothing_that_nobody_imports() -> None:
     used = {name for path in offline() for name in tops(path)}
     assert used >= MAY_IMPORT - {"resources"}

@@ -12,11 +12,10 @@ from engine.errors import InputRefused
 from engine.methods.protocol import MAIN
 from engine.progress import SILENT, Progress
 from engine.release.plan import FileReference, Plan
-from engine.table.schema import Column, Role, Schema
+from engine.table.schema import LINKED, RECORDS, Column, Role, Schema
 
-PARTS = (MAIN, "records", "details", "population")
+PARTS = (*LINKED, "population")
 """What a table may be, by the name of its source in a plan: what methods that read several call them."""
-LINKED = PARTS[:3]
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def with_person(together: Together, name: str, column: str) -> Together:
 
 def with_record(together: Together, part: str, column: str) -> Together:
     """Return the same with another column that numbers records, or that says of which one details are."""
-    return _hanging(together, **{"record" if part == "records" else "record_of": column})
+    return _hanging(together, **{"record" if part == RECORDS else "record_of": column})
 
 
 def _hanging(together: Together, **changes: Any) -> Together:

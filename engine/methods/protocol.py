@@ -38,7 +38,7 @@ from engine.once import once
 from engine.privacy.events import Event
 from engine.privacy.promise import Neighbours, Promise, Unit
 from engine.progress import SILENT, Progress
-from engine.table.schema import Role, Schema
+from engine.table.schema import PEOPLE, Role, Schema
 from engine.views import Text, View
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ POINTS, PERCENT = "percentage points", "%"
 LOG_ODDS = "log-odds"
 MOST_ROUNDS = 3
 """Of a study of several sites: beyond, an engine is for it that carries files by itself."""
-MAIN = "people"
+MAIN = PEOPLE
 """What most methods call their only source."""
 
 

@@ -327,14 +327,6 @@ def find_groups(weights: csr_matrix, chance: np.random.Generator) -> Integers:
     return found
 
 
-def modularity(weights: csr_matrix, group: Integers) -> float:
-    """Return the share of weight inside groups beyond what nodes of these weights would have by chance."""
-    edges, of_node = weights.tocoo(), np.asarray(weights.sum(axis=1)).ravel()
-    inside = float(edges.data[group[edges.row] == group[edges.col]].sum())
-    of_group, total = np.bincount(group, of_node), float(of_node.sum())
-    return inside / total - float((of_group**2).sum()) / total**2
-
-
 def _moved(weights: csr_matrix, chance: np.random.Generator) -> Integers:
     """Return groups of nodes of which none would gain by moving alone."""
     of_node = np.asarray(weights.sum(axis=1)).ravel()

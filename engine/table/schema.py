@@ -17,6 +17,8 @@ from engine.protected import Protected, words_for_protected
 from engine.table.hierarchies import Hierarchy
 from engine.table.patterns import is_day, is_moment
 
+PEOPLE, RECORDS, DETAILS = LINKED = ("people", "records", "details")
+"""What a table of a register may be: one row a person, what belongs to people, to one of these."""
 VERSION = 1
 ORIGINS = ("domain_origin", "missing_origin")
 BOUNDS = ("minimum", "maximum", "step")

@@ -264,6 +264,8 @@ MEANT = {  # as somebody says it who knows none of the ways: any of these ways f
     "suppress small groups": "statistics.protected_table",
     "sum of costs by ward": "statistics.means",
     "types of clients": "models.k_means",
+    "survival after surgery": "statistics.life_table",
+    "time to readmission": "statistics.life_table",
 }
 
 

@@ -148,6 +148,7 @@ def said(window: Window) -> str:
 
 
 @needs_server
+@pytest.mark.guarantee
 def test_from_an_address_to_a_verified_bundle(
     hands: Hands, stays: Postgres, tmp_path: Path, small_sample: None
 ) -> None:
@@ -248,6 +249,7 @@ def test_who_is_not_let_in_reads_why_and_loses_nothing(what: str, hands: Hands, 
 
 
 @needs_server
+@pytest.mark.guarantee
 def test_a_row_that_came_since_the_table_was_looked_at_stops_the_release(
     hands: Hands, stays: Postgres, small_sample: None
 ) -> None:

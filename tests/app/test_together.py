@@ -121,6 +121,7 @@ def test_the_sheets_of_a_workbook_are_taken_together(hands: Hands, tmp_path: Pat
     assert "1 of 100 rows" in orphans(hands.window, "records") and hands.window.study.table.n_rows == 60
 
 
+@pytest.mark.guarantee
 def test_from_three_files_to_a_verified_bundle(hands: Hands, register: list[Path], tmp_path: Path) -> None:
     """People, stays and diagnoses, every click and key counted; nobody opens the other tables."""
     window = hands.window

@@ -68,6 +68,7 @@ def test_no_whole_file_is_read_but_through_the_one_reader() -> None:
     assert found().keys() <= MAY, found()
 
 
+@pytest.mark.guarantee
 def test_what_may_read_whole_files_does_so_only_with_what_comes_with_the_program() -> None:
     assert {*found(), "engine/bounded.py"} >= MAY  # an exception that nobody needs any more goes
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from threading import Barrier, Thread
 from typing import Any
 
+import pytest
+
 from engine.once import once
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +76,7 @@ def test_what_a_class_adds_to_the_one_above_is_kept_whole() -> None:
     assert one.first == ["first", "more"] and one.first is one.first
 
 
+@pytest.mark.guarantee
 def test_nothing_is_worked_out_under_a_lock_that_a_class_shares() -> None:
     for path in sorted((*ROOT.glob("engine/**/*.py"), *ROOT.glob("app/**/*.py"))):
         if path.name != "once.py":

@@ -36,10 +36,10 @@ from engine.risk.communities import (
     invent,
     learn,
     likeness,
-    modularity,
     share_places,
     utility,
 )
+from tests.engine.risk.modularity import modularity
 from tests.engine.risk.test_communities import right
 
 COMMUNITIES, EACH, PLACES = 10, 1_000, 10_000

@@ -25,9 +25,10 @@ from app.parts.making import (
     turn,
 )
 from app.parts.prose import Heading, Prose
-from app.work.together import LINKED, PARTS, One, Together
+from app.work.together import PARTS, One, Together
 from engine.methods.protocol import MAIN
 from engine.release.plan import Plan
+from engine.table.schema import LINKED
 
 SIDE_BY_SIDE = 200  # pixels of a table, at least
 

@@ -22,7 +22,6 @@ from engine.methods.budget import (
 )
 from engine.methods.datasets.linked_tables import (
     DETAIL_COLUMNS,
-    DETAILS,
     ID,
     LATER,
     MOST_DETAILS,
@@ -32,7 +31,6 @@ from engine.methods.datasets.linked_tables import (
     RECORD,
     RECORD_COLUMNS,
     RECORD_OF,
-    RECORDS,
     LinkedTables,
     rising,
 )
@@ -54,6 +52,7 @@ from engine.methods.shared.promise import promise
 from engine.once import once
 from engine.privacy.events import Sequential
 from engine.privacy.promise import WEIGHED, Promise
+from engine.table.schema import DETAILS, RECORDS
 from engine.views import TableView, Text
 
 if TYPE_CHECKING:

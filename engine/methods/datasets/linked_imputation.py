@@ -13,7 +13,7 @@ import pandas as pd
 from engine import arrays
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.datasets.linked_tables import DETAILS, ID, LATER, RECORDS, LinkedTables, rising
+from engine.methods.datasets.linked_tables import ID, LATER, LinkedTables, rising
 from engine.methods.datasets.synthesis.chain import Chain, Values, few_levels_first, fit
 from engine.methods.datasets.synthesis.models import Learn, Synthesiser, learning
 from engine.methods.datasets.synthesis.variables import (
@@ -30,6 +30,7 @@ from engine.methods.shared.rows import entry
 from engine.once import once
 from engine.privacy.promise import WHOLE, Promise
 from engine.progress import Progress
+from engine.table.schema import DETAILS, RECORDS
 from engine.views import Text
 
 if TYPE_CHECKING:

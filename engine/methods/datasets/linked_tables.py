@@ -17,7 +17,7 @@ from engine.methods.shared.cells import level_problems
 from engine.methods.shared.column_cells import BINS, CELL_KINDS, ColumnCells, cells_of, is_listed
 from engine.methods.shared.linked_rows import LinkedRows, read_linked
 from engine.once import once
-from engine.table.schema import Kind, Role
+from engine.table.schema import DETAILS, RECORDS, Kind, Role
 from engine.views import Text
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ Integers = arrays.Integers
 
 ID = "datasets.linked"
 """Where the words and the problems of every such method are."""
-RECORDS, DETAILS = "records", "details"
 COLUMNS = {MAIN: "columns", RECORDS: "record_columns", DETAILS: "detail_columns"}
 """By source, the parameter that names what leaves of it."""
 LATER = "later"

@@ -20,7 +20,7 @@ Floats = arrays.Floats
 
 MOST_ROWS, MOST_BARS = 500, 60
 LIMIT = "within_95"
-COUNTED = ("count", "weight_total")
+COUNTED = ("count", "weight_total", "at_risk", "events")
 
 
 def filling_notes(counted: Counted, people: int | None) -> tuple[Text, ...]:

@@ -16,10 +16,9 @@ from engine import arrays
 from engine.table.declared import encoded_keys
 from engine.table.encoded import Encoded
 from engine.table.linked import link, link_within
+from engine.table.schema import DETAILS, PEOPLE, RECORDS
 from engine.table.table import Table
 
-PEOPLE, RECORDS, DETAILS = "people", "records", "details"
-"""What a table may be: one row a person, what belongs to people, what belongs to one of these."""
 SHARED = 0.5
 """Part of the different values of a column that those of another one have at least, to hang on it."""
 COVERED = 0.2

@@ -192,6 +192,7 @@ def test_a_name_cannot_steer_the_terminal(
     said.encode()
 
 
+@pytest.mark.guarantee
 def test_every_refusal_of_a_bundle_has_words(good: Path, tmp_path: Path) -> None:
     with pytest.raises(EngineError):
         verify(tmp_path)

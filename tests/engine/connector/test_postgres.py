@@ -522,6 +522,7 @@ def test_the_command_line_asks_one_address_and_says_so(postgres: Postgres, tmp_p
     assert not any(PASSWORD in line for line in lines)
 
 
+@pytest.mark.guarantee
 def test_a_plan_check_connects_to_nothing(
     postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -606,6 +607,7 @@ def test_a_password_is_asked_for_on_a_terminal_alone(
 
 
 @pytest.mark.parametrize("key", ["person", ""])
+@pytest.mark.guarantee
 def test_a_sample_has_whole_people_however_their_keys_are_written(
     key: str, postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -638,6 +640,7 @@ def test_a_sample_has_whole_people_however_their_keys_are_written(
         looking.read_values(reference, found, password=PASSWORD)
 
 
+@pytest.mark.guarantee
 def test_any_row_that_is_another_one_is_another_content(postgres: Postgres, tmp_path: Path) -> None:
     filled(postgres, pd.DataFrame({"x": ["a", "b", "b"], "y": ["1", "2", None]}))
     path, seen = tmp_path / address(postgres, tmp_path), list[str]()
@@ -700,6 +703,7 @@ def assert_nobody_is_connected(postgres: Postgres) -> None:
         assert owner.run(sql) == [[0]]
 
 
+@pytest.mark.guarantee
 def test_a_release_that_is_refused_leaves_no_connection(postgres: Postgres, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(table(ROWS * 3))
     plan = plan_for("counts")

@@ -243,6 +243,7 @@ READ_OTHERWISE = (
 )
 
 
+@pytest.mark.guarantee
 def test_what_readers_of_pdf_may_take_otherwise_is_no_signature(made: Bundle) -> None:
     place = made.folder / "release" / "report-external.pdf"
     report, accepted = place.read_bytes(), []

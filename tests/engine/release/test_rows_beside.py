@@ -90,6 +90,7 @@ def test_a_column_is_the_same_however_another_export_writes_its_name(tmp_path, l
 
 
 @pytest.mark.parametrize("kinds", [("table", "rows"), ("rows", "table")], ids="-".join)
+@pytest.mark.guarantee
 def test_what_a_table_sums_is_a_column_of_it(tmp_path, ledger, kinds):
     """Rows with a column of its cells and what it sums give the totals that were hidden with a small cell."""
     frame = stays(COUNTS)

@@ -16,15 +16,18 @@ import pytest
 
 from engine import texts
 from engine.errors import Cancelled, InputRefused
+from engine.evaluation.without_noise import WithoutNoise
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Budget
+from engine.privacy.noise import Noise
 from engine.privacy.promise import Neighbours
 from engine.progress import Progress
 from engine.release import bundle as bundle_module
 from engine.release import reading, working, write
 from engine.release.plan import FileReference, Plan
 from engine.release.preview import preview
+from engine.release.run import _door
 from engine.release.verify import verify
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
@@ -99,6 +102,17 @@ def test_spending_is_on_record_before_the_first_noise(run: Runner, ledger: Ledge
 
     run(door=door)
     assert seen == [["reserved"], ["spent"]]
+
+
+class Relative(Noise):
+    """Draws as the door does, and is another class."""
+
+
+@pytest.mark.parametrize("noise", [Relative, WithoutNoise])
+def test_nothing_but_the_door_itself_makes_a_release(noise: type[Any]) -> None:
+    assert type(_door(lambda spend: Noise(), lambda: None)) is Noise
+    with pytest.raises(TypeError, match="nothing else"):
+        _door(lambda spend: noise(), lambda: None)
 
 
 def test_stop_before_the_first_noise_leaves_nothing_and_frees(

@@ -458,6 +458,7 @@ def test_a_rule_of_the_computer_wants_persons_before_anything_is_made(
 
 
 @pytest.mark.parametrize("rule", ["second_epsilon = 1\n", "second_money = 1000\n"])
+@pytest.mark.guarantee
 def test_a_rule_of_the_computer_adds_up_what_a_register_without_persons_gave(
     rule: str, run: Runner, ledger: Ledger, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

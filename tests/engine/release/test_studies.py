@@ -384,6 +384,7 @@ def test_a_new_attempt_is_paid_again(made: tuple[bytes, list[bytes]], sites: lis
     assert content != made[1][2]
 
 
+@pytest.mark.guarantee
 def test_another_register_cannot_sign(made: tuple[bytes, list[bytes]], sites: list[Site]) -> None:
     with pytest.raises(InputRefused) as refused:
         studies.sign_share(made[0], sites[0].name, sites[0].folder / "share", sites[1].key)
@@ -765,6 +766,7 @@ def test_a_key_for_masks_that_its_holder_did_not_sign_makes_no_study(masked: Mas
         assert refused.value.values["name"] == f"Holder {place + 1}"
 
 
+@pytest.mark.guarantee
 def test_of_two_rosters_that_come_at_once_one_is_answered(masked: Masked) -> None:
     tree = site_files.roster_of(masked.found, masked.shares)
     rosters = [

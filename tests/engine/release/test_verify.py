@@ -64,13 +64,21 @@ def test_the_recipient_can_verify_the_release_alone(made: Bundle, ledger: Ledger
     assert verify(alone, ledger=ledger).passed
 
 
-@pytest.mark.guarantee
+@pytest.mark.parametrize(
+    "shares",
+    [
+        pytest.param(((0, 1, 2),), id="one each", marks=pytest.mark.guarantee),
+        pytest.param(((0,), (1,), (2,)), id="all", marks=pytest.mark.before_release),
+    ],
+)
 def test_one_changed_byte_names_the_file_and_exits_1(
-    made: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    shares: tuple[tuple[int, ...], ...], made: Bundle, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for file in FILES:
+    """Its first, middle or last byte, in turn; all three of every file before a release."""
+    for number, file in enumerate(FILES):
         content = (made.folder / file).read_bytes()
-        for place in (0, len(content) // 2, len(content) - 1):
+        for share in shares:
+            place = (0, len(content) // 2, len(content) - 1)[share[number % len(share)]]
             changed = bytearray(content)
             changed[place] ^= 1
             (made.folder / file).write_bytes(bytes(changed))
@@ -98,6 +106,7 @@ def test_a_file_added_or_taken_away_is_named(made: Bundle) -> None:
     assert named() == [("bundle.missing", "release/README.txt")]
 
 
+@pytest.mark.guarantee
 def test_what_stays_has_no_signature_of_the_register(made: Bundle, ledger: Ledger) -> None:
     """Nothing looks at one there: under its name anything could be laid beside what was recorded."""
     (made.folder / "internal" / "signature.json").write_text('{"risk": "none"}\n')

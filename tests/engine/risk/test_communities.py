@@ -25,13 +25,13 @@ from engine.risk.communities import (
     invent,
     learn,
     likeness,
-    modularity,
     share_places,
     utility,
 )
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from engine.views import GraphView
+from tests.engine.risk.modularity import modularity
 
 
 def town(each: int = 60, communities: int = 3, places: int = 60) -> tuple[Visits, np.ndarray]:

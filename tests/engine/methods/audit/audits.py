@@ -198,16 +198,18 @@ def choices_audited(method: Method, *, many: bool = False) -> Iterator[str]:
     """Audit every choice that a method with a bounded loss offers; yield what was found in words.
 
     A choice is audited once, with the first example that can be made with it and does not show it already;
-    with ``many`` with every such example.
+    its release is replayed on one neighbour of each kind. With ``many`` every such example is taken, on all
+    neighbours.
     """
     seen: set[str] = set()
+    files: set[replay.Files] = set()
     for plan in plans(method):
         for name, varied in other_choices(method, plan):
             if name in seen and not many:
                 continue
             seen.add(name)
             with TemporaryDirectory() as folder:
-                yield from _findings(name, method, varied, [], Path(folder), False)
+                yield from _findings(name, method, varied, [], Path(folder), False, None if many else files)
 
 
 def other_choices(method: Method, plan: Plan) -> Iterator[tuple[str, Plan]]:
@@ -244,10 +246,18 @@ def choices_of(method: Method) -> Iterator[tuple[str, str | bool]]:
 
 
 def _findings(
-    name: str, method: Method, plan: Plan, visits: list[Plan], folder: Path, many: bool
+    name: str,
+    method: Method,
+    plan: Plan,
+    visits: list[Plan],
+    folder: Path,
+    many: bool,
+    files: set[replay.Files] | None = None,
 ) -> Iterator[str]:
     try:
         audit, people = audit_of(method, plan)
+        if files is not None and audit is replay.audit:
+            audit = lambda made, _: replay.audit_choice(made, files)  # noqa: E731
         made = bench(method, plan, folder / "first", people=people)
         try:
             audit(made, many)

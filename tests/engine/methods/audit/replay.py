@@ -27,6 +27,8 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from engine.errors import InputRefused
+from engine.evaluation.catalogue import choose_measures
+from engine.evaluation.protocol import Audience
 from engine.ledger import Ledger
 from engine.methods.protocol import Method, Release, Source
 from engine.privacy.mechanisms.integers import Integers, listening, noisy
@@ -49,6 +51,7 @@ from tests.engine.methods.audit.tables import (
     Neighbour,
     Rows,
     neighbours,
+    one_of_each,
     people_at_the_end,
     read_once,
     without,
@@ -530,6 +533,18 @@ def check_events(promise: Promise) -> None:
         raise CheckFailed(f"the events cost {stated}, claimed {promise.loss.epsilon}")
 
 
+def checked(bench: Bench) -> tuple[Tape, Leaves]:
+    """Record a release; fail where its events, its noise or what becomes of the noise are not as promised."""
+    check_events(bench.design.cost)
+    tape, leaves = recorded(bench, bench.rows)
+    if bench.design.cost.drawn():
+        check_noise(tape)
+        check_other_answers(bench, leaves)
+    elif tape.calls:
+        raise CheckFailed("noise is drawn that nobody pays for")
+    return tape, leaves
+
+
 def audit(bench: Bench, many: bool) -> None:
     """Replay the release of a bench on all its neighbours.
 
@@ -538,16 +553,39 @@ def audit(bench: Bench, many: bool) -> None:
     CheckFailed
         The first thing that is not as promised.
     """
-    check_events(bench.design.cost)
-    tape, leaves = recorded(bench, bench.rows)
-    if bench.design.cost.drawn():
-        check_noise(tape)
-        check_other_answers(bench, leaves)
-    elif tape.calls:
-        raise CheckFailed("noise is drawn that nobody pays for")
+    tape, leaves = checked(bench)
     for beside in neighbours(bench, many=many):
         check_neighbour(bench, beside, tape, leaves)
     check_evidence(bench, tape)
+
+
+Files = tuple[frozenset[str], frozenset[str], str]
+"""What a whole run writes down of a release: the names of what leaves, the public measures, the promise."""
+
+
+def files_of(bench: Bench, leaves: Leaves) -> Files:
+    """Return what decides how the files of a whole run are made from what leaves a method."""
+    public = {one.id for one in choose_measures((), bench.design) if one.audience is Audience.PUBLIC}
+    return frozenset(leaves), frozenset(public), bench.design.cost.kind
+
+
+def audit_choice(bench: Bench, seen: set[Files]) -> None:
+    """Replay the release of a choice on one neighbour of each kind.
+
+    Evidence says of a release what left the method, which is compared here, and what measures say of it: a
+    whole run is made where other files, measures or promises than before (``seen``) come of the choice.
+
+    Raises
+    ------
+    CheckFailed
+        The first thing that is not as promised.
+    """
+    tape, leaves = checked(bench)
+    for beside in one_of_each(bench):
+        check_neighbour(bench, beside, tape, leaves)
+    if (files := files_of(bench, leaves)) not in seen:
+        check_evidence(bench, tape)
+        seen.add(files)
 
 
 def audit_moves(bench: Bench) -> None:

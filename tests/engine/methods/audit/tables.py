@@ -32,6 +32,17 @@ Rows = tuple[Row, ...]
 ODD = ("", "NaN", "1e308", "-1e308", "unheard of", "inf", "0", "31/02/2020", "-0.0", "١٢")
 FURTHEST = ("a person with twelve rows", "a row changed")
 """Neighbours that move answers furthest where a person has several rows, or is exchanged."""
+MOVING = (
+    "a person less",
+    "a person more",
+    "the highest of everything",
+    "the lowest of everything",
+    "odd values from 0",
+    "nobody",
+    "a cell missing, each with somebody",
+    "other people",
+)
+"""Neighbours that a further choice of a method is tried on: one of each kind."""
 KEYS = "9876543"
 """New person keys begin with it: whole numbers that the sample does not have."""
 
@@ -238,6 +249,15 @@ def neighbours(bench: Bench, *, many: bool = False) -> Iterator[Neighbour]:
     yield Neighbour("nobody", (), None)
     yield Neighbour("a cell missing, each with somebody", (*bench.rows, *without_a_cell(bench)), None)
     yield Neighbour("other people", tuple(others(bench)), None)
+
+
+def one_of_each(bench: Bench) -> Iterator[Neighbour]:
+    """Yield the neighbours that are `MOVING`, of each kind one."""
+    seen: set[str] = set()
+    for beside in neighbours(bench):
+        if beside.name in MOVING and beside.name not in seen:
+            seen.add(beside.name)
+            yield beside
 
 
 def people_at_the_end(bench: Bench) -> list[str]:

@@ -14,11 +14,11 @@ import pytest
 
 from engine import texts
 from engine.methods.catalogue import method
-from engine.methods.datasets.linked import DETAILS, LATER, RECORDS
+from engine.methods.datasets.linked import LATER
 from engine.methods.protocol import MAIN, Budget, Context
 from engine.methods.shared.histories import GRID
 from engine.privacy.accounting import total
-from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.schema import DETAILS, RECORDS, Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.noise_source import seeded_noise
 

@@ -16,8 +16,8 @@ from engine.evaluation.linked_kept import LinkedKept
 from engine.evaluation.linked_people import LinkedPeople
 from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
-from engine.methods.datasets.linked_tables import DETAILS, RECORDS
 from engine.methods.protocol import MAIN, Context, Release
+from engine.table.schema import DETAILS, RECORDS
 from engine.table.table import Table
 from tests.engine.methods.datasets.test_linked import CODES, GIVEN, WARDS, apart, register, relations, schemas
 from tests.noise_source import seeded_noise

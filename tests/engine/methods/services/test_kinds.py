@@ -158,7 +158,9 @@ def neighbours(rows_per_person):
 
 
 @pytest.mark.guarantee
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[pytest.mark.at_once] if one == "mean" else []) for one in QUERIES]
+)
 @pytest.mark.parametrize("replace_one", [False, True])
 def test_what_a_person_moves_is_what_is_claimed_and_no_more(name, replace_one):
     """Whatever is in their rows, in every column; and somebody moves as much."""

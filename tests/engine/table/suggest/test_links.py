@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.table.suggest.links import DETAILS, PEOPLE, RECORDS, Counted, Hanging, count_links, propose_links
+from engine.table.schema import DETAILS, PEOPLE, RECORDS
+from engine.table.suggest.links import Counted, Hanging, count_links, propose_links
 from engine.table.table import Table
 
 
