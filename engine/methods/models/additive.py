@@ -31,7 +31,7 @@ from engine.methods.models.additive_pairs import (
     pairs_of,
     written_pairs,
 )
-from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
+from engine.methods.models.additive_schedule import RESIDUAL_STEPS, TOGETHER_SHARE, Schedule
 from engine.methods.models.additive_steps import WITHOUT_NOISE, Fitted, Floats, fit, foreseen_skill
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
@@ -71,8 +71,6 @@ MOST_CELLS = 1_000
 
 LEAST_SKILL = 0.55
 """Of pairs of rows that are told apart, below which a model of classes is refused: chance tells a half."""
-MOST_OUTSIDE = 0.46
-"""Share of effects outside their limits, on the worst of the tables that the note beside them speaks of."""
 
 
 class Additive(ScoredModel):
@@ -96,7 +94,7 @@ class Additive(ScoredModel):
     id = ID
     family = Family.MODEL
     usual = True
-    version = 3  # a mean of what is left; errors of classes clipped at a half
+    version = 4  # which columns go together is bought, for limits that hold where they do
     promises = ("pure_dp", "approximate_dp")
     held_out = True
     published = Reference(
@@ -194,6 +192,7 @@ class Additive(ScoredModel):
             is_replace_one(self.request),
             self.options.about_rows,
             self.target.is_classes,
+            pairs=len(self.pairs),
         )
 
     @once
@@ -224,6 +223,8 @@ class Additive(ScoredModel):
         errors += self.score_errors
         moved = {"rows": round(needed), "rounds": schedule.rounds}
         notes = [Text(f"{WORDS}.notes.mean_alone" if schedule.mean_alone else f"{WORDS}.notes.needed", moved)]
+        if schedule.compared:
+            notes.append(Text(f"{WORDS}.notes.together", {"percent": round(100 * TOGETHER_SHARE)}))
         if pairs := self.pairs:
             alone = self.but(values={**self.values, PAIRS.name: ()}).schedule
             told = {
@@ -311,6 +312,8 @@ class Additive(ScoredModel):
             "scale_of_sums": str(schedule.sum_scale / RESIDUAL_STEPS * WHOLE / fitted.parts),
             "scale_of_counts": str(schedule.count_scale),
         }
+        if schedule.compared:
+            noise["scale_of_together"] = str(schedule.together_scale)
         if schedule.searched:
             noise["scale_of_cells"] = str(schedule.search.scale(SEARCH))
         limit: dict[str, Any] = {"clipping": str(WIDEST)}
@@ -344,7 +347,7 @@ class Additive(ScoredModel):
         }
         views: tuple[View, ...] = (
             effects_picture(shown, f"{WORDS}.views", axis),
-            effects_table(shown, f"{WORDS}.views", unit=self.unit_of, outside=MOST_OUTSIDE),
+            effects_table(shown, f"{WORDS}.views", unit=self.unit_of),
             *pair_views(model, f"{WORDS}.views"),
             *number_views(told, WORDS),
         )

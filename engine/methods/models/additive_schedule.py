@@ -28,8 +28,10 @@ from engine.privacy.events import Event, Sequential
 from engine.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, Integers, root_above
 from engine.privacy.noise import Noise
 
-COUNTS, COUNTS_PURE = 0.05, 0.2
+COUNTS, COUNTS_PURE = 0.04, 0.19
 """Shares of the budget that the numbers of rows by cell get."""
+TOGETHER_SHARE = 0.01
+"""Of the budget for which columns go together: bands alone hang on it."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class Schedule:
         How many predictors are counted by their fine grids first; see `cell_search`.
     mean_alone
         Whether the mean of a number is all that is fitted; see `is_hopeless`.
+    pairs
+        How many of the last predictors are pairs of others.
 
     Notes
     -----
@@ -74,6 +78,7 @@ class Schedule:
     margin: float = MARGINS[0]
     searched: int = 0
     mean_alone: bool = False
+    pairs: int = 0
 
     def borne_out(self) -> Schedule:
         """Return the schedule with the smallest margin that the accountant accepts."""
@@ -162,6 +167,20 @@ class Schedule:
         return rounded_up(query.ones / (query.share * self.level))
 
     @property
+    def compared(self) -> int:
+        """How many two predictors are asked whether they go together."""
+        alone = 0 if self.mean_alone else len(self.sizes) - self.pairs
+        return alone * (alone - 1) // 2
+
+    @once
+    def together_scale(self) -> Fraction:
+        """Scale of the noise of how many rows have equal halves of two predictors less unequal ones."""
+        moved = self._moved * (root_above(self.compared) if self.is_gaussian else self.compared)
+        if self.is_gaussian:
+            return rounded_up(moved / sqrt(TOGETHER_SHARE) / self.level)
+        return rounded_up(moved / (TOGETHER_SHARE * self.level))
+
+    @property
     def is_hopeless(self) -> bool:
         """Whether curves of a number would be worse than its mean, whatever the rows are.
 
@@ -204,6 +223,7 @@ class Schedule:
         beside = (0 if self.is_classes else SPREAD_SHARE + LEVEL_SHARE) + (
             SEARCH_SHARE if self.searched else 0
         )
+        beside += TOGETHER_SHARE if self.compared else 0
         return 1 - self._count_share - beside
 
     @once
@@ -269,6 +289,9 @@ class Schedule:
                 events.append(kind(self.spread_scale, Fraction(spread_query(self.rows_per_person).ones)))
         if not self.is_classes:
             events.append(kind(self.level_scale, Fraction(self._levelled)))
+        if self.compared:
+            length = root_above(self.compared) if self.is_gaussian else self.compared
+            events.append(kind(self.together_scale, Fraction(self._moved * length)))
         if self.searched:
             events += self.search.events.parts
         return Sequential(tuple(events))

@@ -15,9 +15,18 @@ from statistics import NormalDist
 import numpy as np
 
 from engine import arrays
+from engine.methods.models.additive_bands import (
+    RATE,
+    Followed,
+    correlations,
+    count_together,
+    level_slope,
+    level_step,
+    spreads,
+)
 from engine.methods.models.additive_grids import Grid, jumps
 from engine.methods.models.additive_schedule import Schedule
-from engine.methods.models.limits import REACH, WIDEST, level_shift, share_inside, squares
+from engine.methods.models.limits import REACH, level_shift, squares
 from engine.methods.models.residuals import RESIDUAL_BITS, RESIDUAL_STEPS, SCORE_BITS, WHOLE, on_grid
 from engine.methods.models.residuals import residuals as left_over
 from engine.methods.shared.blocks import blocks
@@ -28,9 +37,6 @@ from engine.progress import SILENT, Progress
 Codes = arrays.Whole
 Floats = arrays.Floats
 
-RATE = 0.5
-FLATTEST = 0.02
-"""The slope of a mean residual beside its intercept counts as this at least: steps stay short."""
 WIDEST_CURVE = 2.0**11
 """Curves are kept within ± this where rows are scored: far beyond where a residual still changes, and so that
 200 of them, 20 tables of pairs and the intercept in steps of 2^-12 stay below 2^31."""
@@ -176,6 +182,7 @@ def fit(
     ]
     state = _State.of(codes, target, schedule)
     kept: list[tuple[float, list[Floats]]] = []
+    moves: list[list[tuple[Floats, float]]] = [[] for _ in codes]
     parts = WHOLE
     for turn in range(schedule.rounds):
         progress.step(turn / schedule.rounds, "models.rounds")
@@ -188,9 +195,15 @@ def fit(
             pull = schedule.shrinkage * penalties[place] @ state.curves[place]
             change = RATE * inverses[place] @ (sums - schedule.bend * shift * rows[place] - pull)
             state.move(place, change, shift)
+            moves[place].append((change, shift))
         if turn >= schedule.rounds - schedule.averaged:
             kept.append((state.intercept, [curve.copy() for curve in state.curves]))
-    fitted = _average(kept, rows, inverses, penalties, schedule, parts, len(ordered))
+    fitted = _average(kept, rows, parts, len(ordered))
+    curves = [
+        _followed(*own)
+        for own in zip((*fitted.curves, *fitted.pairs), shapes, penalties, inverses, moves, strict=True)
+    ]
+    fitted = _with_spreads(fitted, curves, codes, schedule, about, noise)
     return fitted if schedule.is_classes else _levelled(fitted, state, schedule, about, noise)
 
 
@@ -225,26 +238,10 @@ def _noisy(exact: arrays.Integers, schedule: Schedule, noise: Noise) -> Floats:
 
 def _shift(sums: Floats, schedule: Schedule, about: float, turn: int, place: int, intercept: float) -> float:
     """Return how far the intercept moves: in the first rounds, and with the first predictor."""
-    if turn >= 3 and place:
+    part = level_step(turn, place)
+    if not part:
         return 0.0
-    step = float(sums.sum()) / (_slope(intercept, schedule) * about)
-    return float(np.clip(step if turn == 0 and place == 0 else step / 2, -0.5, 0.5))
-
-
-def _slope(intercept: float, schedule: Schedule) -> float:
-    """Return how much the mean residual falls where the intercept rises.
-
-    Notes
-    -----
-    Of classes, for rows of whom p = 1/(1 + e^-intercept) says what is true: residuals that are clipped do not
-    move, which leaves the share 1 − q of p(1 − p) of a rare class, see `additive_model.unclipped`. A steeper
-    slope than the true one moves the intercept less, so that rare classes would never reach their share.
-    """
-    if not schedule.is_classes:
-        return schedule.bend
-    rare, clipping = 1 / (1 + float(np.exp(abs(intercept)))), float(WIDEST)
-    left = clipping / (clipping + rare) if rare < 1 - clipping else 1.0
-    return max(rare * (1 - rare) * left, FLATTEST)
+    return float(np.clip(part * float(sums.sum()) / (level_slope(intercept, schedule) * about), -0.5, 0.5))
 
 
 def _penalty(cells: int, ordered: int | Grid) -> Floats:
@@ -264,26 +261,60 @@ def _inverse(rows: Floats, curvature: Floats, shape: int | Grid) -> Floats:
     return np.asarray(np.linalg.inv(curvature), dtype=np.float64)
 
 
-def _average(
-    kept: list[tuple[float, list[Floats]]],
-    rows: list[Floats],
-    inverses: list[Floats],
-    penalties: list[Floats],
-    schedule: Schedule,
-    parts: int,
-    single: int | None = None,
-) -> Fitted:
+def _average(kept: list[tuple[float, list[Floats]]], rows: list[Floats], parts: int, single: int) -> Fitted:
     """Return the mean of the last rounds; what comes after ``single`` curves are pairs."""
     intercept = float(np.mean([one for one, _ in kept]))
     curves = []
     for place, own in enumerate(rows):
         effects = np.mean([all_curves[place] for _, all_curves in kept], axis=0)
-        if single is None or place < single:
+        if place < single:
             middle = float(own @ effects / own.sum()) if own.sum() > 0 else float(effects.mean())
             intercept, effects = intercept + middle, effects - middle
-        spread = _spread(own, inverses[place], penalties[place], schedule, parts)
-        curves.append(Curve(effects, spread, own))
-    return Fitted(intercept, tuple(curves[:single]), parts, tuple(curves[len(curves[:single]) :]))
+        curves.append(Curve(effects, np.zeros(len(own)), own))
+    return Fitted(intercept, tuple(curves[:single]), parts, tuple(curves[single:]))
+
+
+def _followed(
+    curve: Curve,
+    shape: int | Grid,
+    penalty: Floats,
+    inverse: Floats,
+    moves: Sequence[tuple[Floats, float]],
+) -> Followed:
+    """Return a curve as its noise is followed: cells by their values, what has no order by its effects."""
+    changes, shifts = zip(*moves, strict=True)
+    places, whole = np.arange(len(curve.rows)), np.eye(len(curve.rows))
+    if isinstance(shape, Grid):
+        return Followed(
+            curve.rows, curve.effects, penalty, inverse, changes, shifts, places, whole, shape.shape
+        )
+    rest = shape if shape > 1 else 0
+    places[rest:] = rest + np.argsort(curve.effects[rest:], kind="stable")
+    return Followed(curve.rows, curve.effects, penalty, inverse, changes, shifts, places, whole)
+
+
+def _with_spreads(
+    fitted: Fitted,
+    curves: Sequence[Followed],
+    codes: Sequence[Codes],
+    schedule: Schedule,
+    about: float,
+    noise: Noise,
+) -> Fitted:
+    """Return the model with what the noise does to its curves: which columns go together is bought."""
+    single = len(fitted.curves)
+    going = np.eye(single)
+    if schedule.compared:
+        exact = count_together(codes[:single], curves[:single])
+        noisy = add_noise(exact, schedule.drawn(schedule.together_scale, exact.size, noise))
+        deviation = schedule.deviation(schedule.together_scale)
+        going = correlations(noisy.astype(np.float64), deviation, about, curves[:single])
+    found = spreads(curves, going, schedule, intercept=fitted.intercept, parts=fitted.parts)
+    told = [
+        replace(curve, spread=spread)
+        for curve, spread in zip((*fitted.curves, *fitted.pairs), found, strict=True)
+    ]
+    return replace(fitted, curves=tuple(told[:single]), pairs=tuple(told[single:]))
 
 
 def _mean_alone(target: Codes, schedule: Schedule, rows: list[Floats], single: int, noise: Noise) -> Fitted:
@@ -337,29 +368,3 @@ def foreseen_skill(schedule: Schedule, ordered: Sequence[int], grids: Sequence[G
     signal = float(np.mean(kept)) ** 2
     reached = NormalDist().inv_cdf(WITHOUT_NOISE) * sqrt(signal / (signal + noise))
     return NormalDist().cdf(reached)
-
-
-def _spread(rows: Floats, inverse: Floats, penalty: Floats, schedule: Schedule, parts: int) -> Floats:
-    """Return the standard deviation that the noise of the sums gives a curve.
-
-    Notes
-    -----
-    The step is linear in the noise: a curve keeps (1 − rate · P (h N + shrinkage · S)) of what it had. What
-    each draw leaves in the mean of the last rounds is added up. Other predictors are left out of it. Rows
-    beyond a limit of residuals do not pull: of those of a number so many as of a normal distribution.
-    """
-    cells = len(rows)
-    bend = schedule.bend * (share_inside(schedule.multiple) if parts > WHOLE else 1.0)
-    keeps = np.eye(cells) - RATE * inverse @ (np.diag(bend * rows) + schedule.shrinkage * penalty)
-    power, total = np.eye(cells), np.zeros((cells, cells))
-    reach = [np.zeros((cells, cells))]
-    for _ in range(schedule.rounds):
-        reach.append(reach[-1] + power)
-        power = keeps @ power
-    for turn in range(schedule.rounds):
-        first = max(turn, schedule.rounds - schedule.averaged)
-        left = (reach[schedule.rounds - turn] - reach[first - turn]) / schedule.averaged
-        less = WHOLE / parts if schedule.bought is not None and turn >= schedule.bought else 1.0
-        step = less * left @ inverse * RATE
-        total += step @ step.T
-    return np.sqrt(np.maximum(np.diag(total), 0)) * schedule.deviation(schedule.sum_scale) / 2**RESIDUAL_BITS

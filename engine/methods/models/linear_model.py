@@ -155,10 +155,8 @@ def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:
             yield Effect(name, label, effect, within)
 
 
-def effects_table(found: list[Effect], words: str, *, unit: str = "", outside: float = 1 / 20) -> TableView:
+def effects_table(found: list[Effect], words: str, *, unit: str = "") -> TableView:
     """Return the effects with their bands; those that cannot be told from nothing say so.
-
-    ``outside`` is the largest share of effects that was seen to lie outside them by the noise alone.
 
     An effect of a value that hardly anybody has gets no limits: they are those of the noise in a fit to rows.
     """
@@ -180,9 +178,8 @@ def effects_table(found: list[Effect], words: str, *, unit: str = "", outside: f
         headings[2] = Text("models.effects.in_unit", {"heading": headings[2], "unit": unit})
     note, limited = Text(f"{words}.effects.note"), sum(not one.is_empty for one in found)
     if limited >= FEWEST_OUTSIDE:
-        least, most = (max(1, round(share * limited)) for share in (1 / 20, outside))
-        told = {"count": limited, "outside": least, "most": most}
-        counted = Text(f"models.effects.outside{'_range' if most > least else ''}", told)
+        told = {"count": limited, "outside": max(1, round(limited / 20))}
+        counted = Text("models.effects.outside", told)
         note = Text("models.effects.both", {"first": note, "second": counted})
     return TableView(Text(f"{words}.effects.title"), tuple(headings), rows, note)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, floor, log10
+from math import ceil, floor, lcm, log10
 from typing import Any
 
 import numpy as np
@@ -182,8 +182,16 @@ def cells_of(column: Column, *, bins: int, edges: tuple[Fraction, ...] | None = 
     if step is not None:
         places = (high - low) // step + 1
         width = -(-places // bins)  # whole steps, so that no interval has more of them than another
-        return Intervals(column, (*(low + width * step * k for k in range(-(-places // width))), high))
-    return Intervals(column, tuple(low + (high - low) * k / bins for k in range(bins + 1)))
+        return Intervals(column, (*_rising(low, width * step, -(-places // width)), high))
+    return Intervals(column, (*_rising(low, (high - low) / bins, bins), high))
+
+
+def _rising(start: Fraction, step: Fraction, count: int) -> Iterator[Fraction]:
+    """Yield a number and those after it, a step further each, over one denominator: fine grids have many."""
+    below = lcm(start.denominator, step.denominator)
+    first = start.numerator * (below // start.denominator)
+    further = step.numerator * (below // step.denominator)
+    return (Fraction(first + further * place, below) for place in range(count))
 
 
 def bounds_of(column: Column) -> tuple[Fraction, Fraction]:

@@ -18,7 +18,6 @@ from engine.errors import InputRefused
 from engine.evidence import read_public
 from engine.methods.catalogue import methods
 from engine.methods.kinds import Shape
-from engine.methods.models.additive import MOST_OUTSIDE
 from engine.methods.protocol import Method
 from engine.numbers import exactly
 from engine.privacy.promise import Promise, Unit
@@ -442,18 +441,20 @@ def test_numbers_have_no_sign_of_nothing_and_nobody_is_said_to_be_missing_who_is
             assert "may have been left out" not in report(folder)
 
 
-def test_how_many_effects_lie_outside_agrees_with_the_share_that_held() -> None:
-    note = texts.text("methods.models.additive.views.effects.note")
-    held = re.search(r"On three tables (\d+) to \d+ of 100 held", note)
-    assert held is not None and round(100 * (1 - MOST_OUTSIDE)) == int(held[1])
-    (additive,) = (one for one in methods() if one.id == "models.additive")
-    for _, folder in ran(additive):
-        said = re.search(
-            r"Of these (\d+) effects about (\d+) lies? outside.*up to about (\d+)", report(folder)
-        )
-        assert said is not None
-        count, least, most = map(int, said.groups())
-        assert least == max(1, round(count / 20)) and most == round(MOST_OUTSIDE * count)
+@pytest.mark.parametrize("name", ["additive", "linear", "logistic"])
+def test_how_many_effects_lie_outside_agrees_with_the_share_that_held(name: str) -> None:
+    note = texts.text(f"methods.models.{name}.views.effects.note")
+    held = re.search(r"On \w+ tables (\d+) to (\d+) of 100 held", note)
+    page = (Path(__file__).parents[2] / "peers/league.md").read_text(encoding="utf-8")
+    line = re.compile(rf"^\| .* \| {name} \| (\d+\.\d) \| [\d.]+ \|$", re.MULTILINE)
+    found = [float(one) for one in line.findall(page)]
+    assert held is not None and len(found) >= 7
+    assert (round(min(found)), round(max(found))) == (int(held[1]), int(held[2]))
+    (way,) = (one for one in methods() if one.id == f"models.{name}")
+    for _, folder in ran(way):
+        if said := re.search(r"Of these (\d+) effects about (\d+) lies? outside", report(folder)):
+            count, outside = map(int, said.groups())
+            assert outside == max(1, round(count / 20))
 
 
 @EVERY

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine import texts
 from engine.methods.catalogue import method
 from engine.methods.models import additive_steps
 from engine.methods.models.additive import predict, probabilities, rows_margin, scores, unclip_shares
@@ -71,14 +70,14 @@ def test_large_levels_are_borne_out_by_the_accountant_too(epsilon, cap, replace_
     assert plan.level > 0.95 * schedule(delta, epsilon=Fraction(epsilon)).level
 
 
-@pytest.mark.parametrize("lied", ["sum_scale", "count_scale", "rounds"])
+@pytest.mark.parametrize("lied", ["sum_scale", "count_scale", "together_scale", "rounds"])
 def test_less_noise_than_was_paid_for_is_found_by_the_accountant(lied):
     plan, less = schedule(), schedule()
-    plan.sum_scale, plan.count_scale, plan.rounds  # noqa: B018  (worked out before the lie)
-    less.__dict__.update(sum_scale=plan.sum_scale, count_scale=plan.count_scale, rounds=plan.rounds)
+    honest = {name: getattr(plan, name) for name in ("sum_scale", "count_scale", "together_scale", "rounds")}
+    less.__dict__.update(honest)
     less.__dict__[lied] = plan.rounds + 2 if lied == "rounds" else less.__dict__[lied] * Fraction(10, 11)
-    if lied == "count_scale":
-        less.__dict__[lied] = plan.count_scale / 2
+    if lied in ("count_scale", "together_scale"):
+        less.__dict__[lied] = honest[lied] / 2
     leaves = less.events.together(Neighbours.ADD_REMOVE)
     assert certified_delta(leaves, float(plan.epsilon)) > float(SMALL)
 
@@ -118,8 +117,10 @@ def test_a_row_moves_every_sum_by_its_reach_at_most_and_no_other_row(monkeypatch
     monkeypatch.setattr(additive_steps, "add_noise", replayed)
     fit(*fewer, plan, ordered=ORDERED, noise=seeded_noise(seed))
     bought = 0 if classes else 1
-    assert len(exact[0]) == len(exact[1]) == 1 + plan.rounds * len(SIZES) + 2 * bought
+    assert len(exact[0]) == len(exact[1]) == 2 + plan.rounds * len(SIZES) + 2 * bought
     moved = [np.abs(one - other) for one, other in zip(*exact, strict=True)]
+    together = moved.pop(1 + plan.rounds * len(SIZES) + bought)
+    assert together.tolist() == [1, 1, 1]  # a row has equal halves of two columns or unequal ones
     assert moved[0].sum() == len(SIZES)
     squared = [moved.pop(1 + len(SIZES)) for _ in range(bought)]  # after the first round
     assert all(one.shape == (1,) and one[0] <= FULL for one in squared)
@@ -162,35 +163,6 @@ def test_the_band_is_the_spread_over_repetitions():
         spreads.append(np.concatenate([curve.spread for curve in fitted.curves]))
     about = np.array(effects) - np.mean(effects, axis=0)  # what chance among the rows gives stays the same
     assert 0.6 < np.mean((about / spreads) ** 2) < 1.4
-
-
-def covered(codes, *, repetitions=30):
-    """Return how often the band of a curve holds what that curve is on the average over repetitions."""
-    errors = np.clip(np.random.default_rng(3).normal(scale=0.2, size=len(codes[0])), -1, 1)
-    target = np.rint(errors * RESIDUAL_STEPS).astype(np.int64)
-    plan, effects, spreads = schedule(classes=False), [], []
-    for seed in range(repetitions):
-        fitted = fit(codes, target, plan, ordered=ORDERED, noise=seeded_noise(seed))
-        effects.append(np.concatenate([curve.effects for curve in fitted.curves]))
-        spreads.append(np.concatenate([curve.spread for curve in fitted.curves]))
-    about = np.array(effects) - np.mean(effects, axis=0)
-    return float((np.abs(about) <= 1.96 * np.array(spreads)).mean())
-
-
-def test_bands_hold_as_often_as_their_note_says():
-    """30 fits of some twelve cells each: three standard errors are .04 where cells move by themselves. Beside
-    each other, columns that are the same nearly always hold less often; the note must say that they do."""
-    codes, _ = some_rows(2000)
-    apart = covered(codes)
-    assert apart > 0.91
-    chance, same = np.random.default_rng(4), [one.copy() for one in codes]
-    least = min(int(one.max()) for one in codes) + 1
-    stays = chance.random(len(codes[0])) < 0.95
-    for place in range(1, len(same)):
-        same[place] = np.where(stays, same[0] % least, codes[place])
-    assert covered(same) < apart - 0.04
-    note = texts.text("methods.models.additive.views.effects.note")
-    assert "have nothing to do with each other" in note and "too narrow" in note
 
 
 @pytest.mark.parametrize(
