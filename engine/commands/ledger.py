@@ -23,6 +23,9 @@ from engine.commands.values import (
 )
 from engine.errors import InputRefused
 
+AMOUNTS = ("epsilon", "delta", "money", "currency")
+"""What a register can have for its releases, each an option of ``ledger budget``."""
+
 
 def add_commands(add: Commands) -> None:
     """Add ``verify``, ``ledger``, ``key``, ``seal``, ``unseal`` and ``reidentify``."""
@@ -47,10 +50,14 @@ def add_commands(add: Commands) -> None:
     key.add_argument("--lost", action="store_true", help="lost_key")
     add_person(key)
     ledger = add("ledger", ledger_command, _ledger_lines)
-    ledger.add_argument("action", nargs="?", choices=("list", "check", "sheet"), default="list")
+    ledger.add_argument("action", nargs="?", choices=("list", "check", "sheet", "budget"), default="list")
     ledger.add_argument("--ledger", metavar="FILE")
     ledger.add_argument("--out", metavar="FILE", help="sheet_out")
     ledger.add_argument("--against", metavar="SHEET", help="sheet_against")
+    ledger.add_argument("--register", metavar="NAME", help="budget_of")
+    for amount in AMOUNTS:
+        ledger.add_argument(f"--{amount}", help="budget_changed")
+    ledger.add_argument("--reason", default="", help="budget_reason")
     add_person(ledger)
     seal = add("seal", seal_command, _seal_lines)
     seal.add_argument("folder", nargs="?", help="seal_folder")
@@ -111,13 +118,24 @@ def verify_command(options: argparse.Namespace) -> Answer:
 
 
 def ledger_command(options: argparse.Namespace) -> Answer:
-    """Return every register of people, what was given from it, and what is left; or see `_sheet_answer`."""
+    """Return every register of people, what was given from it, and what is left; or see `_sheet_answer`.
+
+    ``budget`` changes what one register has first.
+    """
     from engine.ledger import Ledger
     from engine.release.charge import make_composer
 
-    if options.action != "list":
+    if options.action not in ("list", "budget"):
         return _sheet_answer(options)
-    ledger = Ledger(ledger_path(options), read_only=True)
+    ledger = Ledger(ledger_path(options), read_only=options.action == "list")
+    if options.action == "budget":
+        holding = register_named(ledger, options.register or "")
+        sign_in(options, ledger)
+        amounts = {name: value for name in AMOUNTS if (value := getattr(options, name)) is not None}
+        if not amounts:
+            listed = [f"--{name}" for name in AMOUNTS]
+            raise InputRefused("ledger.no_amount", register=holding.name, list=listed)
+        ledger.change_budget(holding.id, options.reason, accountant=make_composer, **amounts)
     head = ledger.verify_chain()
     by_holding = {one.id: make_composer(one) for one in ledger.holdings()}
     return ledger.to_json(by_holding) | {"head": {"sequence": head.sequence, "hash": head.hash}}, 0

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.__main__ import main
+from engine.ledger import Ledger
 from engine.methods import catalogue
 from engine.release.examples import plans
 
@@ -151,6 +152,24 @@ def test_from_a_file_to_a_verified_bundle(capsys: pytest.CaptureFixture[str], tm
     assert done["entry"] in json.dumps(listed)
     group_sizes = answer(capsys, "risk", str(table), "--schema", str(schema))["group_sizes"]
     assert group_sizes["people"] == 4259
+
+
+def test_a_register_without_a_budget_gets_one_with_a_reason(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """One whose first release had no loss could spend nothing: only the window had a place for its budget."""
+    ledger = str(tmp_path / "ledger.sqlite")
+    Ledger(Path(ledger)).create_holding("Clinic", unit="person", neighbours="add_remove")
+    change = ("ledger", "budget", "--ledger", ledger, "--register", "clinic")
+    assert "--epsilon" in refusal(capsys, *change, "--reason", "decided in May")
+    assert refusal(capsys, *change, "--epsilon", "2")  # why is wanted
+    assert refusal(capsys, *change, "--epsilon", "two", "--reason", "decided in May")
+    assert refusal(capsys, *change[:-1], "another", "--epsilon", "2", "--reason", "decided in May")
+    (before,) = answer(capsys, "ledger", "--ledger", ledger)["holdings"]
+    (now,) = answer(capsys, *change, "--epsilon", "2", "--reason", "decided in May")["holdings"]
+    assert (before["budget"]["epsilon"], now["budget"]["epsilon"]) == (None, "2")
+    (kept,) = answer(capsys, "ledger", "--ledger", ledger)["holdings"]
+    assert kept == now
 
 
 def test_a_copied_domain_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
