@@ -463,7 +463,7 @@ def test_nobody_can_believe_more_of_one_person_than_is_said(waves):
 
 
 def test_a_drawn_question_tells_as_much_as_the_most_telling_one():
-    plan = replace(OPENING, parameters={**OPENING.parameters, "asked": "one"})
+    plan = replace(OPENING, parameters={**OPENING.parameters, "asked": "one", "forged_reason": REASON})
     kit = check(plan).kit
     levels = [one.epsilon for one in kit.questions]
     assert check(plan).cost.loss.epsilon == max(levels) > min(levels)
