@@ -68,7 +68,7 @@ OPEN: dict[str, tuple[Any, ...]] = {
     r"desk\.(measured|asked)|desk\.measured\[0\]\.numbers": ([],),
     r"desk\.measured\[0\]\.numbers\[0\]": (7,),
     r"desk\.closed": (True,),
-    r"kit\.(title|intro)|kit\.questions\[0\]\.(text|levels\[\d\])": ("abc",),
+    r"kit\.(title|intro|reason)|kit\.questions\[0\]\.(text|levels\[\d\])": ("abc",),
     r"kit\.(respondents|waves)|kit\.questions\[0\]\.(epsilon|lowest|step)": (7, 1.5),
     r"kit\.questions\[0\]\.second_levels": ([],),
     r"kit\.device": ("abc",),

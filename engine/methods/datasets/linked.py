@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,8 +63,10 @@ if TYPE_CHECKING:
 Integers = arrays.Integers
 
 ABOUT = {MAIN: "about_people", RECORDS: "about_records", DETAILS: "about_details"}
-SHARES = {MAIN: 6, RECORDS: 4, LATER: 5, DETAILS: 5}
-"""How the budget is divided between the models that there are."""
+LEAST_SHARE = Fraction(1, 2)
+"""Of an equal share of the budget: no model gets less, however few cells it has or many rows."""
+FINE = 1000
+"""Parts that shares of the budget are told in."""
 EVERYWHERE = 1e-6
 """Rows in each cell of what is given, so that none is thought impossible."""
 MOST_ROWS = 1_000_000
@@ -226,8 +229,7 @@ class Linked(LinkedTables, ManySums):
 
     def _parts(self, margin: float | None) -> dict[str, Part]:
         budget, factor = required_budget(self.paid), 2 if is_replace_one(self.request) else 1
-        shared = sum(SHARES[name] for name in self.model_sizes)
-        found = {}
+        shares, found = self.shares, {}
         for name, (given, drawn) in self.model_sizes.items():
             source = RECORDS if name == LATER else name
             step = 1 if name == MAIN or (name == RECORDS and self.has_order) else GRID
@@ -240,7 +242,7 @@ class Linked(LinkedTables, ManySums):
                 factor * step**2,  # of two people, no count below zero: their squares add up
                 max(1, round(self._stated(name) * step)),
                 margin=margin,
-                share=Fraction(SHARES[name], shared),
+                share=shares[name],
                 given=len(given),
                 firsts=self._always if name == LATER else (),
             )
@@ -249,6 +251,24 @@ class Linked(LinkedTables, ManySums):
             ordered = tuple(one.ordered for one in above)
             found[name] = Part(source, given, ordered, cells, children, step, schedule)
         return found
+
+    @once
+    def shares(self) -> Mapping[str, Fraction]:
+        """Return how the budget is divided between the models: from declared sizes and numbers of rows.
+
+        Noise puts a share of the rows into wrong cells that grows with the cells of a pair, with the number
+        of pairs that share a budget, and with 1 / rows. With Laplace noise the sum over the models is least
+        where the budget goes by the square root of that product, with Gaussian noise by another power.
+        """
+        power, off = (2 / 3 if takes_gaussian(self.request) else 1 / 2), {}
+        for name, (given, drawn) in self.model_sizes.items():
+            plain = Schedule((*given, *drawn), Fraction(1), Fraction(0), 1, 1, 1, given=len(given))
+            pairs = sqrt(len(drawn) + 1) if takes_gaussian(self.request) else len(drawn) + 1
+            off[name] = (plain.usual_cells * pairs / self._stated(name)) ** power
+        least = float(LEAST_SHARE) / len(off)
+        raised = {name: max(least, one / sum(off.values())) for name, one in off.items()}
+        parts = {name: round(FINE * one / sum(raised.values())) for name, one in raised.items()}
+        return {name: Fraction(one, sum(parts.values())) for name, one in parts.items()}
 
     @property
     def _always(self) -> tuple[Attributes, ...]:

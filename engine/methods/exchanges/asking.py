@@ -184,6 +184,7 @@ def make_kit(values: Mapping[str, Any]) -> Kit:
             device,
             bool(values["shared"]),
             languages,
+            (values["forged_reason"] or "").strip(),
         )
 
     return min((made(asked) for asked in kinds), key=largest_error)

@@ -188,8 +188,9 @@ class Kit:
 
     ``asked`` is `ALL` or `ONE`; ``device`` is what people draw with on paper, empty for a page; ``shared``
     says that many answer on one page. ``languages`` are those of the program's words, the one that is shown
-    first at the beginning. Kits of ``version`` 1 have randomised response alone, and no check
-    digits.
+    first at the beginning. ``reason`` is why made-up reports may move it far, empty where they do not or an
+    earlier version asked for none; nobody who answers sees it. Kits of ``version`` 1 have randomised
+    response alone, and no check digits.
     """
 
     title: str
@@ -201,6 +202,7 @@ class Kit:
     device: str = ""
     shared: bool = False
     languages: tuple[str, ...] = LANGUAGES[:1]
+    reason: str = ""
     version: int = field(default=VERSION, repr=False)
 
     @property
@@ -286,6 +288,7 @@ class Kit:
             "device": self.device,
             "shared": self.shared,
             "languages": list(self.languages),
+            "reason": self.reason,
         }
         return (json.dumps(tree, ensure_ascii=False, indent=1) + "\n").encode()
 
@@ -329,7 +332,7 @@ def _first_question(value: Any, where: str) -> Question:
 
 def _second(value: Mapping[str, Any]) -> Kit:
     names = ["version", "title", "intro", "questions", "respondents", "asked", "waves", "device", "shared"]
-    tree = strict_json.members(value, "", must=names, may=["languages"])
+    tree = strict_json.members(value, "", must=names, may=["languages", "reason"])
     if strict_json.whole(tree["version"], "version") != VERSION:
         raise ValueError("another version")
     return Kit(
@@ -342,6 +345,7 @@ def _second(value: Mapping[str, Any]) -> Kit:
         strict_json.text(tree["device"], "device"),
         strict_json.truth(tree["shared"], "shared"),
         strict_json.items(tree.get("languages", ["en"]), "languages", _language),
+        strict_json.text(tree.get("reason", ""), "reason"),
     )
 
 

@@ -49,8 +49,11 @@ def label(name: str) -> Text:
 
 
 def describe_forgery(kit: Kit, name: str) -> Text:
-    """Say what made-up reports can do, of the question that they move the most."""
-    return Text(f"{WORDS}.notes.{name}", {"points": _up(kit.moved)})
+    """Say what made-up reports can do, of the question that they move the most, and why they may, if far."""
+    values: dict[str, object] = {"points": _up(kit.moved)}
+    if kit.moved > ROBUST and kit.reason:
+        name, values = f"{name}_far", values | {"reason": kit.reason}
+    return Text(f"{WORDS}.notes.{name}", values)
 
 
 def describe_series(kit: Kit) -> tuple[Text, ...]:

@@ -167,7 +167,7 @@ def test_a_register_without_a_budget_gets_one_with_a_reason(
     assert refusal(capsys, *change[:-1], "another", "--epsilon", "2", "--reason", "decided in May")
     (before,) = answer(capsys, "ledger", "--ledger", ledger)["holdings"]
     (now,) = answer(capsys, *change, "--epsilon", "2", "--reason", "decided in May")["holdings"]
-    assert (before["budget"]["epsilon"], now["budget"]["epsilon"]) == (None, "2")
+    assert (before["budget"]["epsilon"], now["budget"]["epsilon"]) == (None, "2/1")
     (kept,) = answer(capsys, "ledger", "--ledger", ledger)["holdings"]
     assert kept == now
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -251,7 +251,9 @@ def _total(measured: Sequence[Measured]) -> float:
 def _candidates(measured: Sequence[Measured], schedule: Schedule, ordered: Sequence[int]) -> list[Candidate]:
     """Return every pair that a clique has room for, at every resolution, and all single columns.
 
-    But for what is given.
+    But for what is given. Below given columns each pair is offered once, by the finest cells that stand
+    against their noise: scores see the differences that coarse cells show, and not what they leave out, so
+    that coarse ones would be chosen, of codes of diagnoses for instance, where fine ones come nearer.
     """
     sizes = schedule.sizes
     pairs = [
@@ -270,7 +272,18 @@ def _candidates(measured: Sequence[Measured], schedule: Schedule, ordered: Seque
         for pair in pairs:
             candidate = Candidate(pair, tuple(coarse[one] for one in pair))
             found.setdefault((pair, candidate.shape), candidate)
-    return [*found.values(), *(_whole((one,), sizes) for one in range(schedule.given, len(sizes)))]
+    offered = _finest(found.values(), schedule) if schedule.given else list(found.values())
+    return [*offered, *(_whole((one,), sizes) for one in range(schedule.given, len(sizes)))]
+
+
+def _finest(candidates: Iterable[Candidate], schedule: Schedule) -> list[Candidate]:
+    """Return of every pair the finest whose noise adds up to no more than all rows, else the coarsest."""
+    enough = schedule.about_rows / schedule.deviation(schedule.pair)
+    found: dict[Attributes, Candidate] = {}
+    for one in sorted(candidates, key=lambda one: prod(one.shape)):
+        if one.attributes not in found or prod(one.shape) <= enough:
+            found[one.attributes] = one
+    return list(found.values())
 
 
 def _choose(

@@ -14,7 +14,7 @@ import pytest
 
 from engine import texts
 from engine.methods.catalogue import method
-from engine.methods.datasets.linked import LATER
+from engine.methods.datasets.linked import ABOUT, LATER
 from engine.methods.protocol import MAIN, Budget, Context
 from engine.methods.shared.histories import GRID
 from engine.privacy.accounting import total
@@ -243,6 +243,53 @@ def test_relations_across_tables_come_near_those_of_the_register(
         assert apart(table, floor[name]) < 0.06  # another sample of the same people
         assert apart(table, made[name]) < most, name
     assert min(alone[name] for name in ("age × first ward", "ward × next", "ward × code")) > 0.4
+
+
+MANY = tuple(f"c{place:02d}" for place in range(48))
+
+
+@cache
+def many_codes(people: int, seed: int) -> dict[str, pd.DataFrame]:
+    """Return people with stays and many codes, which go by the ward and, as much, by the age."""
+    rows, chance = register(people, seed), np.random.default_rng(seed)
+    law = np.random.default_rng(3).gamma(0.3, size=(5, len(MANY))) + 1e-3
+    by_age = np.random.default_rng(4).gamma(0.3, size=(5, len(MANY))) + 1e-3
+    below = rows[DETAILS].drop(columns="code").merge(rows[RECORDS], on=["who", "stay"]).merge(rows[MAIN])
+    ward, age = (below[name].map(WARDS.index).to_numpy() for name in ("ward", "age"))
+    steps = (law[ward] * by_age[age]).cumsum(axis=1)
+    place = (chance.random(len(below))[:, None] * steps[:, -1:] > steps).sum(axis=1)
+    return rows | {DETAILS: below[["who", "stay"]].assign(code=np.array(MANY)[place]).astype("str")}
+
+
+def test_many_codes_hang_on_both_rows_above_them_where_noise_is_large(tmp_path: Path) -> None:
+    """Of 240 cells neither relation is lost, nor put into few coarse cells: each is offered at its finest."""
+    rows = many_codes(12_000, 4)
+    declared = schemas((1, 1, 1))
+    declared[DETAILS] = declared[DETAILS].with_column(named("code", MANY))
+    linked = method("datasets.linked")
+    sizes = {ABOUT[name]: len(frame) for name, frame in rows.items()}
+    made = linked(linked.make_request(declared, GIVEN | sizes, budget=Budget(Fraction(1), Fraction(0))))
+    found, true = relations(released(made, rows, tmp_path)), relations(rows)
+    for name, most in (("ward × code", 0.18), ("age × code", 0.18)):
+        assert apart(true[name], _independent(true[name])) > 0.3
+        assert apart(true[name], found[name]) < most, name
+
+
+def test_more_of_the_budget_goes_where_noise_has_more_cells() -> None:
+    few, many = design(), design(bins=60)
+    assert few.shares.keys() == few.parts.keys() and sum(many.shares.values()) == 1
+    assert many.shares[LATER] > few.shares[LATER]  # days beside days
+    for made in (few, many, design(about_people=10**6)):
+        assert min(made.shares.values()) > Fraction(1, 2 * len(made.shares)) * Fraction(3, 5)
+
+
+@pytest.mark.parametrize("epsilon", [1, 100])
+def test_no_more_pairs_are_counted_than_there_are(epsilon: int) -> None:
+    for made in (design(epsilon), design(epsilon, columns=["sex"], record_columns=["ward"])):
+        for part in made.parts.values():
+            drawn, given = part.schedule.drawn, part.schedule.given
+            different = drawn * (drawn - 1) // 2 + drawn * given
+            assert min(drawn, different) <= part.schedule.pairs <= different
 
 
 def _independent(table: pd.Series) -> pd.Series:

@@ -348,6 +348,7 @@ def test_reports_that_were_made_up_for_one_question_show():
 
 
 YES_OR_NO = [{"text": f"Question {place}?", "levels": ["yes", "no"]} for place in range(10)]
+REASON = "Each person hands in one report, in sight."
 WAYS = {
     "a few questions": (OPENING, {}, 0),
     "one of many that is drawn": (OPENING, {"questions": YES_OR_NO, "epsilon": 1}, 3),
@@ -363,10 +364,12 @@ WAYS = {
 def test_what_made_up_reports_move_far_is_said_as_a_number_with_a_choice(name):
     """Before the kit is made, in amber; each way with its own figure, which is less, and in the report."""
     plan, changed, count = WAYS[name]
-    plan = replace(plan, parameters={**plan.parameters, **changed})
+    plan = replace(plan, parameters={**plan.parameters, **changed, "forged_reason": REASON})
     design, kit = check(plan), kit_of(plan)
     release = SURVEY(plan.request).run({}, None)
     said = {one.id.rsplit(".", 1)[1]: one for one in release.notes}
+    refused = SURVEY(replace(plan, parameters={**plan.parameters, "forged_reason": " "}).request).problems
+    assert [one.code for one in refused] == [f"{ID}.forged_far"] * (count > 0)
     judged, far = design.judged(None), max(map(kit.moved_by_forged, kit.questions)) > 5
     sentences = preview_json(plan, None)["sentences"]
     assert far == any("One made-up report in 100" in one for one in sentences)
@@ -377,6 +380,7 @@ def test_what_made_up_reports_move_far_is_said_as_a_number_with_a_choice(name):
         return
     chosen, *others = views[0].rows
     assert len(others) == count - 1 and views[0] == views[1]
+    assert said["forged_far"].values["reason"] == REASON and refused[0].values["care"] == judged.care
     if others:
         values = judged.care.values
         assert values["less"] == min(one[2] for one in others) and values["now"] == 100 * chosen[3]
@@ -390,7 +394,7 @@ def test_what_made_up_reports_move_far_is_said_as_a_number_with_a_choice(name):
 
 def test_the_least_level_that_is_named_is_the_least():
     asked = [QUESTION | {"levels": list("abcdefgh"), "epsilon": None}]
-    values = {**OPENING.parameters, "questions": asked, "epsilon": "1/4"}
+    values = {**OPENING.parameters, "questions": asked, "epsilon": "1/4", "forged_reason": REASON}
     shown = check(replace(OPENING, parameters=values)).forecast.views[-1]
     way, level, moved, error = shown.rows[-1]
     assert way.id.endswith(".level") and moved <= 5
@@ -399,6 +403,38 @@ def test_the_least_level_that_is_named_is_the_least():
         at[tenths] = check(replace(OPENING, parameters={**values, "epsilon": f"{tenths}/10"}))
     lower, taken = at.values()
     assert lower.kit.moved > 5 >= taken.kit.moved and taken.forecast.errors[0].limit == error
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_kit_that_made_up_reports_move_far_is_refused_in_words_without_a_reason(language):
+    values = {**OPENING.parameters, "questions": YES_OR_NO, "epsilon": 1}
+    with pytest.raises(InputRefused) as refused:
+        check(replace(OPENING, parameters=values))
+    assert refused.value.code == f"{ID}.forged_far"
+    what, do = texts.explain(refused.value, language=language)
+    label = texts.text("methods.exchanges.survey.parameters.forged_reason.label", language=language)
+    assert re.search("15[.,]9", what) and label in do and "{" not in what + do
+
+
+def test_the_reason_stands_in_the_evidence_and_beside_the_results(tmp_path, ledger):
+    """Not on the page that people answer on, whose id it leaves as it is."""
+    values = {**OPENING.parameters, "questions": YES_OR_NO[:5], "epsilon": 1, "forged_reason": REASON}
+    plan = replace(OPENING, parameters={**values, "asked": "one"})
+    kit_bundle = opened(tmp_path, ledger, plan)
+    made = kit_of(plan)
+    assert made.moved > 5 and made.id == replace(made, reason="").id
+    assert REASON not in page(made).decode() and Kit.loads(made.dumps()).reason == REASON
+    lines = reports(made, [np.zeros(3000, int)] * 5, 4)
+    _, bundle = collected(tmp_path, ledger, collecting(tmp_path, kit_bundle.entry, lines), "far")
+    for folder in (kit_bundle.folder, bundle.folder):
+        assert REASON in (folder / "release" / "evidence.json").read_text()
+        assert REASON in (folder / "release" / "report-external.html").read_text()
+
+
+def test_kits_from_before_a_reason_was_asked_for_are_collected():
+    tree = json.loads(kit_of(WIDE).dumps())
+    del tree["reason"]
+    assert Kit.loads(json.dumps(tree).encode()) == replace(kit_of(WIDE), reason="")
 
 
 @pytest.mark.parametrize("waves", [1, 2])
@@ -427,7 +463,7 @@ def test_nobody_can_believe_more_of_one_person_than_is_said(waves):
 
 
 def test_a_drawn_question_tells_as_much_as_the_most_telling_one():
-    plan = replace(OPENING, parameters={**OPENING.parameters, "asked": "one"})
+    plan = replace(OPENING, parameters={**OPENING.parameters, "asked": "one", "forged_reason": REASON})
     kit = check(plan).kit
     levels = [one.epsilon for one in kit.questions]
     assert check(plan).cost.loss.epsilon == max(levels) > min(levels)
