@@ -135,7 +135,8 @@ class VerdictCard(Card):
             "margin": verdict.margin,
         }
         all_can = verdict.below == 0
-        self.heading.setText(words.say(f"app.preview.verdict.{'noise' if bad else 'readable'}", **values))
+        name = "readable" if not bad else "mostly_noise" if all_can else "noise"
+        self.heading.setText(words.say(f"app.preview.verdict.{name}", **values))
         said = words.say(f"app.preview.verdict.{'all' if all_can else 'some'}", **values)
         if verdict.silent_tried is not None:
             tried = "tried" if verdict.silent_tried else "tried_all"

@@ -168,15 +168,23 @@ def _headings(table: QTableView) -> list[str]:
         told = model.headerData(place, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
         if table.isColumnHidden(place) or not isinstance(text, str) or not text or told:
             continue
-        needed, room = _heading(text), header.sectionSize(place)
+        align = model.headerData(place, Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole)
+        wraps = align is not None and bool(int(align) & int(Qt.TextFlag.TextWordWrap))
+        needed, room = _heading(text, on_two_lines=wraps), header.sectionSize(place)
         if room < needed - 1:
             found.append(f"heading needs {needed}, has {room}: {_short(text)}")
     return found
 
 
-def _heading(text: str) -> int:
-    """Return the width of a heading as the style sheet has it; Qt's own hint reckons with bolder letters."""
-    return QFontMetrics(text_font(12, 600)).horizontalAdvance(text) + 2 * HEADING_PADDING
+def _heading(text: str, *, on_two_lines: bool = False) -> int:
+    """Return the width of a heading as the style sheet has it; Qt's own hint reckons with bolder letters.
+
+    A heading is as high as two lines: one that wraps needs the width of the longer of them.
+    """
+    metrics, words = QFontMetrics(text_font(12, 600)), text.split(" ")
+    splits = [(words[:at], words[at:]) for at in range(len(words) if on_two_lines else 1)]
+    across = min(max(metrics.horizontalAdvance(" ".join(line)) for line in lines) for lines in splits)
+    return across + 2 * HEADING_PADDING
 
 
 def _is_told(part: QWidget, text: str) -> bool:

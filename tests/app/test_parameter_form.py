@@ -161,6 +161,12 @@ def test_columns_are_ordered_and_those_that_do_not_fit_say_why(qtbot: Any) -> No
     assert made.values["columns"] == ["ward"]
 
 
+def test_a_long_text_is_read_from_its_beginning(qtbot: Any) -> None:
+    field = Form(qtbot).field("text")
+    field.show_value("word " * 60)
+    assert field.edit.cursorPosition() == 0 and len(field.edit.text()) > 200
+
+
 def test_a_guarded_column_is_no_part_of_all_that_may_leave(qtbot: Any) -> None:
     """What names people is ticked one by one, and stands in red."""
     made = Form(qtbot)

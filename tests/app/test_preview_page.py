@@ -25,6 +25,7 @@ from app.theme import theme
 from engine import texts
 from engine.errors import InputRefused
 from engine.methods.catalogue import methods
+from engine.methods.filling import Filling
 from engine.methods.protocol import Budget, Method, Rows
 from engine.release.examples import plans
 from engine.release.plan import Plan
@@ -418,6 +419,20 @@ def test_what_is_to_be_chosen_with_open_eyes_stands_in_amber(qtbot: Any) -> None
         if tone == "care":
             assert f"up to {judged.care.values['points']:g} percentage points" in card.silent.plain()
             assert card.silent.plain() in card.accessibleName()
+
+
+@pytest.mark.parametrize(
+    ("silent", "said"),
+    [(6, "Most of what this says would be noise."), (0, "Up to 6 of 6 cells can be read.")],
+)
+def test_a_verdict_counts_no_nothing(qtbot: Any, silent: int, said: str) -> None:
+    """Where only people whom nobody has leave all cells silent, none is counted before."""
+    card = VerdictCard()
+    qtbot.addWidget(card)
+    filled = Filling(1_200, 1_200, 6, 28.0, silent_tried=silent)
+    assert filled.below == 0 and filled.is_useless == bool(silent)
+    card.show_verdict(filled)
+    assert card.heading.text() == said
 
 
 def test_numbers_do_not_crowd_each_other_out(qtbot: Any, runner: Any) -> None:

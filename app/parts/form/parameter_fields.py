@@ -118,6 +118,7 @@ class LineField(Field):
         with QSignalBlocker(self.edit):
             several = self.parameter.kind is ParameterKind.TEXTS
             self.edit.setText(_line(value, "; " if several else ", "))
+            self.edit.setCursorPosition(0)  # what is longer than the field is read from its beginning
 
     def value(self) -> Any:
         text = self.edit.text().strip()
