@@ -239,7 +239,7 @@ class LifeTable(CountsMethod):
         leaving: str = option.choice(HALF, WHOLE, default=HALF)
         noise: str = option.choice("laplace", "gaussian", default="laplace")
 
-    options: Options
+    options: Options  # type: ignore[assignment]  # of the base it asks for the noise alone
 
     # --- declarations ------------------------------------------------------------------------------
 

@@ -167,6 +167,7 @@ def even_counts() -> Plan:
     return replace(plan, parameters={"columns": ["medical_specialty", "age"], "extra_cells": "left_out"})
 
 
+@pytest.mark.slow
 @pytest.mark.guarantee
 def test_a_margin_that_ignores_how_its_cell_was_chosen_is_caught(tmp_path: Path) -> None:
     counts = method("statistics.counts")
