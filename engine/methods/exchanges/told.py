@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 import pandas as pd
 
@@ -286,7 +287,7 @@ class Results:
             yield BarsView(question.text, question.levels, tuple(shares.tolist()), label("likely"), note=note)
 
 
-def _row(one: Estimate) -> tuple[object, ...]:
+def _row(one: Estimate) -> tuple[Any, ...]:
     """Return a row of the file: what can say nothing is left empty."""
     if not one.says_something:
         return one.answer, one.reports, one.named, *[math.nan] * 6
@@ -305,7 +306,7 @@ def _row(one: Estimate) -> tuple[object, ...]:
 
 def _show(one: Estimate) -> tuple[object, ...]:
     cells = _row(one)
-    low, high = (round(float(cells[at]), 3) for at in (6, 7))  # no more digits than beside the margin
+    low, high = (round(cells[at], 3) for at in (6, 7))  # no more digits than beside the margin
     return cells[0], cells[8], cells[5], low, high
 
 
