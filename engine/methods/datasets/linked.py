@@ -164,6 +164,7 @@ class Linked(LinkedTables, ManySums):
 
     id = ID
     promises = ("approximate_dp", "pure_dp")
+    version = 2  # each pair once, by the finest cells that stand against the noise
     invented = True
     of_details = ("record", "record_of", "about_details")
     published = Reference(

@@ -112,6 +112,7 @@ class Flows(Method):
     id = "statistics.flows"
     family = Family.STATISTICS
     promises = ("pure_dp", "approximate_dp")
+    version = 2  # whole sequences have the margin of what is chosen to be shown
     sources = (Source(MAIN, Shape.EVENTS),)
     counts_people = True
     summable = True
