@@ -116,3 +116,31 @@ def test_shares_a_little_below_nothing_are_nothing() -> None:
     found = [attacker.reach(one) for one in wanted]
     attacker.look_at(shares.clip(min=0))
     assert [one.met for one in found] == [attacker.reach(one).met for one in wanted]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_not_met_is_what_the_attacker_says_of_each_requirement_alone(seed: int) -> None:
+    """A change that was found for one cell may only show what it really shows."""
+    chance = np.random.default_rng(seed)
+    task = task_of(
+        random_counts((4, 3, 2), chance, mean=int(chance.integers(1, 12))),
+        Rules(int(chance.integers(2, 7)), zeros=bool(seed % 2)),
+    )
+    patterns = exact.Patterns(task)
+    for share in (0.0, 0.3, 0.7, 1.0):
+        hidden = task.must | (~task.fixed & (chance.random(task.size) < share))
+        found = patterns.unmet(hidden, patterns.everything())
+        patterns.attacker.look_at(hidden)
+        assert found == [one for one in patterns.everything() if not patterns.attacker.reach(one).met]
+
+
+def test_a_sparse_table_whose_empty_cells_are_hidden_asks_the_solver_less_than_once_a_cell() -> None:
+    """Each of its contributors who are alone against each hidden cell was a question of its own."""
+    task = task_of(
+        random_counts((12, 2, 5), np.random.default_rng(0), mean=0.9), Rules(2, zeros=True, alone=True)
+    )
+    asked = []
+    patterns = exact.Patterns(task, lambda: asked.append(1))
+    met = patterns.unmet(~task.fixed, patterns.everything())
+    assert len(patterns.everything()) > 10 * task.size
+    assert len(asked) < task.size + len(met)
