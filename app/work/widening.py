@@ -6,21 +6,24 @@ from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
 
-from engine.table.schema import Domain
+from engine.table.schema import Domain, Kind
 
 LONG = 366  # days of a span from which on bounds are whole years
 
 
-def round_outward(domain: Domain) -> Domain:
+def round_outward(domain: Domain, kind: Kind | None = None) -> Domain:
     """Return a domain whose bounds are the next round ones around those that were seen.
 
     Numbers are rounded to the first digit of their span, days to months, and to years where they span more
-    than one. Lists, moments and a step that no round number fits stay as they are.
+    than one. Lists, moments and a step that no round number fits stay as they are: how many come a week is
+    counted over all days between the bounds of a moment.
 
     Parameters
     ----------
     domain
         As it was seen in the rows.
+    kind
+        Of the column; a moment may have days for bounds.
 
     Returns
     -------
@@ -44,6 +47,8 @@ def round_outward(domain: Domain) -> Domain:
     ('a', 'b')
     """
     low, high = domain.minimum, domain.maximum
+    if kind is Kind.MOMENT:
+        return domain
     if isinstance(low, Fraction) and isinstance(high, Fraction) and low < high:
         unit = _unit(high - low)
         lowest, highest = low // unit * unit, -(-high // unit) * unit
@@ -53,7 +58,7 @@ def round_outward(domain: Domain) -> Domain:
     if isinstance(low, str) and isinstance(high, str):
         try:
             first, last = date.fromisoformat(low), date.fromisoformat(high)
-        except ValueError:  # moments, whose bounds say a time of day
+        except ValueError:  # they say a time of day
             return domain
         if domain.step:
             return domain

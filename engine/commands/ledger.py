@@ -134,7 +134,7 @@ def ledger_command(options: argparse.Namespace) -> Answer:
         amounts = {name: value for name in AMOUNTS if (value := getattr(options, name)) is not None}
         if not amounts:
             listed = [f"--{name}" for name in AMOUNTS]
-            raise InputRefused("ledger.no_amount", register=holding.name, list=listed)
+            raise InputRefused("commands.no_amount", register=holding.name, list=listed)
         ledger.change_budget(holding.id, options.reason, accountant=make_composer, **amounts)
     head = ledger.verify_chain()
     by_holding = {one.id: make_composer(one) for one in ledger.holdings()}

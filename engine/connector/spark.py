@@ -45,6 +45,7 @@ _SETTINGS = {
     "spark.sql.parquet.mergeSchema": "true",  # or one file would say which columns the others have
 }
 _TRIES = {"max_retries": 2, "max_backoff": 1000}
+_MOST_TRUSTED = 16 << 20  # bytes of certificates
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _VIEWS = ("global_temp",)
 _LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
@@ -259,7 +260,10 @@ class _Channel(ChannelBuilder):
         """Return the channel."""
         if not self._is_encrypted:
             return self._insecure_channel(self._target)
-        trusted = Path(self._ca).read_bytes() if self._ca else None
+        trusted = None
+        if self._ca:
+            with Path(self._ca).open("rb") as file:
+                trusted = file.read(_MOST_TRUSTED)
         return self._secure_channel(self._target, grpc.ssl_channel_credentials(trusted))
 
 

@@ -273,7 +273,7 @@ def test_ways_that_need_rows_do_not_fit_a_table_on_a_server(
     card = page.things.cards[Held.COARSER]
     assert card.use.isHidden() and "a server only counts" in card.cost.plain()
     told = {name for one in there.values() for name, lack in one.missing.items() if lack is not NO_ROWS}
-    adding_up = ("counts", "density", "histogram", "margins", "means", "quantiles")
+    adding_up = ("counts", "density", "histogram", "life_table", "margins", "means", "quantiles")
     assert told == {f"statistics.{name}" for name in adding_up}
 
 

@@ -74,6 +74,7 @@ SPEAK_OF_OTHERS = (
     *("app.staff.", "errors.staff.", "signing.rule.", "policy.names.second_", "app.releases.help.people."),
     *("app.releases.state.prepared", "commands.prepare", "commands.heads.person"),
     *("errors.ledger.not_signed.", "errors.ledger.visit_underway.", "errors.run.ledger_older."),
+    "self_test.",  # what a server is asked about: invented rows
     "app.method.search_small",  # words that say nothing of what is looked for; never shown
 )
 """Of those who answer, of invented people, of what a file may say, and of who works with a register.

@@ -86,13 +86,15 @@ class DeclareCell(QFrame):
     def take_rows(self) -> None:
         """Start from what stands in the table, where nothing was said yet; bounds are rounded outward."""
         if self.found is not None and self.fields.is_empty:
-            self.fields.fill(round_outward(self.found))
+            self.fields.fill(round_outward(self.found, self.column.kind))
             self.from_rows = True
 
     @property
     def is_rounded(self) -> bool:
         """Whether the bounds in the fields are those of the table, rounded outward."""
-        wide = None if self.found is None or not self.from_rows else round_outward(self.found)
+        wide = (
+            None if self.found is None or not self.from_rows else round_outward(self.found, self.column.kind)
+        )
         return wide is not None and wide != self.found and self.fields.domain() == wide
 
     def take_exact(self) -> None:

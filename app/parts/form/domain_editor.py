@@ -275,7 +275,7 @@ class DomainEditor(DomainFields):
         """Start from what stands in the table, bounds rounded outward: to be looked through, vouched for."""
         if self._found is None:
             return
-        wide = round_outward(self._found)
+        wide = round_outward(self._found, self._column.kind)
         self.fill(wide)
         self.exact.setVisible(wide != self._found)
         self._from_rows = True

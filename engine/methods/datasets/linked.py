@@ -245,6 +245,7 @@ class Linked(LinkedTables, ManySums):
                 margin=margin,
                 share=shares[name],
                 given=len(given),
+                each_once=True,
                 firsts=self._always if name == LATER else (),
             )
             children = drawn[-1] - 1 if len(drawn) > len(cells) else None

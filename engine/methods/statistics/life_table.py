@@ -14,6 +14,7 @@ from engine.methods import option
 from engine.methods.filling import Counted
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
+    POINTS,
     DictionaryEntry,
     Expected,
     Forecast,
@@ -317,7 +318,9 @@ class LifeTable(CountsMethod):
         for size in self.request.sizes:
             off = float(self.survival(self._even(size), mechanism).within[0, -1])
             median = off * NORMAL_MEDIAN / NORMAL_WITHIN
-            errors.append(Expected(Text(f"{words}.survival.even"), "group", size, median, off, ""))
+            errors.append(
+                Expected(Text(f"{words}.survival.even"), "group", size, 100 * median, 100 * off, POINTS)
+            )
         counted = Counted(self.cells.declared, one.limit, self.request.rows_per_person)
         return Forecast(
             tuple(errors),

@@ -86,6 +86,9 @@ class Schedule:
         are, and pairs with one of these.
     firsts
         Pairs that are measured first, by declarations alone: no choice is paid for them.
+    each_once
+        Whether no more pairs are counted than there are: the same one again, by other cells, is less exact
+        than once with all of its budget.
     slot, slots
         The place of a column of whose every value a person has one row at most, and the largest squared
         distance between tables that hold it: each row is in a cell of its own there. None: there is none.
@@ -122,6 +125,7 @@ class Schedule:
     share: Fraction = Fraction(1)
     given: int = 0
     firsts: tuple[Attributes, ...] = ()
+    each_once: bool = False
     slot: int | None = None
     slots: int = 0
 
@@ -219,20 +223,17 @@ class Schedule:
     @property
     def rounds(self) -> int:
         """How many rounds there are."""
-        return 0 if self.only_single else ceil(min(self._wanted, self._different) / self.batch)
+        return 0 if self.only_single else ceil(self._wanted / self.batch)
 
     @property
     def _wanted(self) -> int:
-        """Pairs that would be worth their noise, were there so many."""
-        if not self.given:
-            return 3 * self._links
-        enough = ROWS_PER_CELL_GAUSSIAN if self.is_gaussian else ROWS_PER_CELL
-        return self.drawn + 1 if self.rows_per_deviation < enough * self.usual_cells else 2 * self.drawn
-
-    @property
-    def _different(self) -> int:
-        """How many pairs there are: the same one twice is less exact than once with all of its budget."""
-        return self.drawn * (self.drawn - 1) // 2 + self.drawn * self.given
+        """Pairs that are worth their noise."""
+        worth = 3 * self._links
+        if self.given:
+            enough = ROWS_PER_CELL_GAUSSIAN if self.is_gaussian else ROWS_PER_CELL
+            worth = self.drawn + 1 if self.rows_per_deviation < enough * self.usual_cells else 2 * self.drawn
+        different = self.drawn * (self.drawn - 1) // 2 + self.drawn * self.given
+        return min(worth, different) if self.each_once else worth
 
     @property
     def usual_cells(self) -> float:

@@ -598,7 +598,7 @@ class Witnesses:
         own = self._changes[wanted.cell, : self._count]
         ways = np.abs(own) if wanted.side == 0 else own * wanted.side
         far = np.flatnonzero(ways >= wanted.level * (1 - TOLERANCE))
-        known = self._changes[np.ix_(wanted.known, far)]
+        known = self._changes[np.ix_(np.array(wanted.known, dtype=np.int64), far)]
         return bool((np.abs(known) <= TOLERANCE).all(axis=0).any())
 
 
