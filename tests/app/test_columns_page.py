@@ -409,6 +409,7 @@ def test_letters_answer_one_column_after_the_other(window: Window, qtbot: Any, t
     assert page.table.selected() == ["age"], "what had a proposal is changed where one is"
 
 
+@pytest.mark.guarantee
 def test_one_answer_is_for_a_whole_group(window: Window, qtbot: Any, tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     rows = [f"{row % 7},{20 + row % 50},{row % 5},{'ab'[row % 2]}" for row in range(80)]

@@ -85,6 +85,7 @@ def test_a_hidden_screen_takes_the_look_too(warm_window: Window, qtbot: Any) -> 
 
 
 @pytest.mark.parametrize("step", ["start", "releases", "explore", "sites"])
+@pytest.mark.guarantee
 def test_what_was_hidden_looks_as_what_was_in_view(warm_window: Window, qtbot: Any, step: str) -> None:
     window = warm_window
 

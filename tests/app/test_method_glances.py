@@ -85,6 +85,7 @@ def test_the_first_screen_is_read_in_a_glance(page: Any) -> None:
 
 @pytest.mark.parametrize("language", ["en", "de", "fr"])
 @pytest.mark.parametrize("given", ["", "none"])
+@pytest.mark.guarantee
 def test_all_eight_things_are_in_view_in_every_language(
     given: str, language: str, window: Window, at: Any, qtbot: Any
 ) -> None:
@@ -257,6 +258,7 @@ def test_the_next_best_is_taken_where_the_usual_way_does_not_fit() -> None:
                 }
 
 
+@pytest.mark.guarantee
 def test_ways_that_need_rows_do_not_fit_a_table_on_a_server(
     at: Callable[..., Any], window: Window, qtbot: Any, tmp_path: Path
 ) -> None:

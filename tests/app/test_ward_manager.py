@@ -41,6 +41,7 @@ def log_of_wards(folder: Path) -> tuple[Path, pd.DataFrame]:
     return folder / "wards.csv", frame
 
 
+@pytest.mark.guarantee
 def test_moves_a_week_length_of_stay_and_the_usual_order_are_answered(hands: Hands, tmp_path: Path) -> None:
     window = hands.window
     path, log = log_of_wards(tmp_path)

@@ -113,6 +113,7 @@ def test_no_number_has_one_or_two_of_its_three_texts() -> None:
     assert not {head: THREE - found for head, found in named.items() if found != THREE}
 
 
+@pytest.mark.guarantee
 def test_a_number_of_a_sentence_is_written_by_the_texts_alone():
     """Whoever writes it beforehand writes it as English does: 74.9 stood in a German report."""
     written = []

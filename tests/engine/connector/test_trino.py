@@ -113,6 +113,7 @@ def assert_released_alike(plan: Plan, trino: Trino, folder: Path) -> None:
 
 @pytest.mark.usefixtures("same_lots")
 @pytest.mark.parametrize(("way", "plan"), few_on_a_commit(GROUPED, 2))
+@pytest.mark.guarantee
 def test_the_release_is_the_same_to_the_byte(
     way: type[Method], plan: Plan, trino: Trino, tmp_path: Path
 ) -> None:
@@ -124,12 +125,14 @@ def test_the_release_is_the_same_to_the_byte(
 
 @pytest.mark.usefixtures("same_lots")
 @pytest.mark.parametrize("case", ["counts", "weighted sum", "quantiles"])
+@pytest.mark.guarantee
 def test_odd_rows_count_the_same(case: str, trino: Trino, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(table((*ROWS, *ODD_ROWS.values()) * 9))
     cap = 200 if len(case) % 2 else None
     assert_released_alike(plan_for(case, cap=cap, preparation=STEPS), trino, tmp_path)
 
 
+@pytest.mark.guarantee
 def test_the_self_test_asks_nothing_of_the_tables(trino: Trino, tmp_path: Path) -> None:
     filled(trino, pd.DataFrame({"x": ["a secret"]}))
     begun = len(trino.asked)
@@ -139,6 +142,7 @@ def test_the_self_test_asks_nothing_of_the_tables(trino: Trino, tmp_path: Path) 
     assert all(one.startswith("SELECT") for one in trino.asked[begun:])
 
 
+@pytest.mark.guarantee
 def test_a_pitfall_that_is_open_is_said_and_the_others_are_tried(tmp_path: Path) -> None:
     """A query that the server cannot answer ends the connection: the others have one of their own."""
     with running() as joins:
@@ -162,6 +166,7 @@ def spoken(refused: pytest.ExceptionInfo[InputRefused]) -> str:
     return said
 
 
+@pytest.mark.guarantee
 def test_only_tables_of_the_catalogue_are_listed_and_asked(trino: Trino, tmp_path: Path) -> None:
     filled(trino, pd.DataFrame({"x": ["a"]}))
     trino.run("CREATE OR REPLACE VIEW seen AS SELECT random() AS x")
@@ -172,6 +177,7 @@ def test_only_tables_of_the_catalogue_are_listed_and_asked(trino: Trino, tmp_pat
             Server(tmp_path / address(trino, tmp_path, relation=relation), PASSWORD)
 
 
+@pytest.mark.guarantee
 def test_a_wrong_password_and_an_old_server_are_said(trino: Trino, tmp_path: Path) -> None:
     with pytest.raises(InputRefused, match=r"server\.password\b") as refused:
         Server(tmp_path / address(trino, tmp_path), "wrong")
@@ -191,12 +197,14 @@ def test_an_answer_that_lies_elsewhere_is_not_fetched(trino: Trino, tmp_path: Pa
     spoken(refused)
 
 
+@pytest.mark.guarantee
 def test_no_answer_is_wished_from_a_storage_of_its_own(trino: Trino, tmp_path: Path) -> None:
     filled(trino, pd.DataFrame({"x": ["a"]}))
     Server(tmp_path / address(trino, tmp_path), PASSWORD).close()
     assert trino.headers and not [one for one in trino.headers if "X-Trino-Query-Data-Encoding" in one]
 
 
+@pytest.mark.guarantee
 def test_nothing_but_a_select_is_sent(trino: Trino, tmp_path: Path) -> None:
     """The server would do what it is told: its sessions are not held to reading."""
     filled(trino, pd.DataFrame({"x": ["a"]}))
@@ -208,6 +216,7 @@ def test_nothing_but_a_select_is_sent(trino: Trino, tmp_path: Path) -> None:
     assert trino.asked[begun:] == []
 
 
+@pytest.mark.guarantee
 def test_a_row_that_comes_between_two_queries_is_noticed(trino: Trino, tmp_path: Path) -> None:
     filled(trino, pd.DataFrame({"x": ["a", "b", "c"]}))
     asked = Server(tmp_path / address(trino, tmp_path), PASSWORD)
@@ -219,6 +228,7 @@ def test_a_row_that_comes_between_two_queries_is_noticed(trino: Trino, tmp_path:
     asked.close()
 
 
+@pytest.mark.guarantee
 def test_a_server_that_goes_down_is_said(tmp_path: Path) -> None:
     own = Trino()
     filled(own, pd.DataFrame({"x": ["a"]}))
@@ -233,6 +243,7 @@ def test_a_server_that_goes_down_is_said(tmp_path: Path) -> None:
         Server(tmp_path / "lake.server", PASSWORD)
 
 
+@pytest.mark.guarantee
 def test_the_command_line_tries_one_address_and_says_so(trino: Trino, tmp_path: Path) -> None:
     """Under strace: this program opens no internet socket, the connector only one to what was named."""
     traced = ["strace", "-f", "-qq", "-e", "trace=socket,connect,execve", "-o", str(tmp_path / "trace")]

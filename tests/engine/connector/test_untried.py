@@ -106,6 +106,7 @@ def inline(kind: str) -> tuple[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("kind", list(DIALECTS))
+@pytest.mark.guarantee
 def test_every_query_is_one_of_its_language(kind: str) -> None:
     """No part of a query is read as something else: one SELECT, whose texts are those that were put in."""
     sqlglot = pytest.importorskip("sqlglot")

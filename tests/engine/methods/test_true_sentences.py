@@ -174,6 +174,7 @@ def test_no_margin_is_written_as_a_power_of_ten(method: Method) -> None:
 
 
 @EVERY
+@pytest.mark.guarantee
 def test_no_margin_is_denied_that_a_file_has(method: Method) -> None:
     for _, folder in ran(method):
         tables = evidence(folder)["dictionary"]

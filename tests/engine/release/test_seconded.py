@@ -141,6 +141,7 @@ def test_another_list_is_not_released_with_the_approval(
 
 
 @pytest.mark.parametrize("lies_in", ["file", "folder"])
+@pytest.mark.guarantee
 def test_another_public_table_is_not_released_with_the_approval(
     ledger: Ledger, folder: Path, lies_in: str
 ) -> None:

@@ -363,6 +363,7 @@ def test_only_tags_of_rows_are_written_anew(monkeypatch):
         assert tagged[offset:].startswith(b"%d 0 obj" % number)
 
 
+@pytest.mark.guarantee
 def test_contents_never_take_a_page_of_their_own():
     """Whatever stands above them: on page one, all of them, or nowhere."""
     word, on_first = texts.text("report.footer.contents"), []
@@ -492,6 +493,7 @@ def test_what_the_html_has_is_left_out_last_first_where_pages_are_too_many():
     assert list(lengths.values()) == [(0, True, True), (1, True, False), (2, False, False)]
 
 
+@pytest.mark.guarantee
 def test_what_is_a_little_too_long_with_all_left_out_is_set_closest():
     """Whatever its length: a last page that holds signatures alone is none."""
     figures = tuple(

@@ -261,6 +261,7 @@ def many_codes(people: int, seed: int) -> dict[str, pd.DataFrame]:
     return rows | {DETAILS: below[["who", "stay"]].assign(code=np.array(MANY)[place]).astype("str")}
 
 
+@pytest.mark.guarantee
 def test_many_codes_hang_on_both_rows_above_them_where_noise_is_large(tmp_path: Path) -> None:
     """Of 240 cells neither relation is lost, nor put into few coarse cells: each is offered at its finest."""
     rows = many_codes(12_000, 4)

@@ -178,6 +178,7 @@ def test_somebody_answers_by_keyboard_on_a_narrow_screen_without_a_network(drive
 
 
 @pytest.mark.skipif(shutil.which("zbarimg") is None, reason="zbarimg is not installed")
+@pytest.mark.guarantee
 def test_a_scanner_reads_the_code_off_the_screen(driver, tmp_path):
     with opened(driver, kit_of(OPENING), tmp_path):
         driver.run("document.querySelectorAll('[data-group]').forEach(g => g.querySelector('input').click())")

@@ -54,6 +54,7 @@ def covered(plan, codes, target, ordered, grids=()):
 @pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
 @pytest.mark.parametrize("classes", [True, False])
 @pytest.mark.parametrize("going", [0.0, 0.97])
+@pytest.mark.guarantee
 def test_bands_hold_where_columns_go_together_as_where_they_do_not(going, classes, delta):
     """30 fits of some thirty cells: before, 55 to 85 of 100 held in columns that go together."""
     codes, score, chance = columns(going=going)
@@ -65,6 +66,7 @@ def test_bands_hold_where_columns_go_together_as_where_they_do_not(going, classe
     assert 0.92 < covered(plan, codes, target.astype(np.int32), (10, 10, 0, 8)) < 0.985
 
 
+@pytest.mark.guarantee
 def test_noise_that_is_not_followed_is_missed(monkeypatch):
     """Without what was bought, as if no column went with another: what the test above would find."""
     codes, score, chance = columns(going=0.97)
@@ -74,6 +76,7 @@ def test_noise_that_is_not_followed_is_missed(monkeypatch):
     assert covered(plan, codes, target.astype(np.int32), (10, 10, 0, 8)) < 0.9
 
 
+@pytest.mark.guarantee
 def test_bands_of_many_cells_follow_groups_of_them():
     chance = np.random.default_rng(2)
     first = chance.integers(0, 60, 6000)
@@ -83,6 +86,7 @@ def test_bands_of_many_cells_follow_groups_of_them():
     assert covered(plan, codes, target.astype(np.int32), (60, 60, 4)) > 0.92
 
 
+@pytest.mark.guarantee
 def test_bands_of_a_table_of_points():
     """A pair stands alone in them: a first approximation, as its note says."""
     chance = np.random.default_rng(3)
