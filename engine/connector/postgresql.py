@@ -50,8 +50,8 @@ class Postgresql(Session):
     def connect(self, said: Mapping[str, Any]) -> str:
         """Connect; see `Session`."""
         self._connection, certificate = _connect(said)
-        self._counted = _Counted(self._connection._sock)
-        self._connection._sock = self._counted
+        self.counted = _Counted(self._connection._sock)
+        self._connection._sock = self.counted
         return certificate
 
     def set_up(self, said: Mapping[str, Any]) -> None:
@@ -64,16 +64,6 @@ class Postgresql(Session):
             self.opened[-1] += f" -- {refused.reason}"
         self.rows("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         self._refuse_other_settings()
-
-    @property
-    def sent(self) -> int:
-        """Bytes of queries since the connection was made, before they are encrypted."""
-        return self._counted.sent
-
-    @property
-    def received(self) -> int:
-        """Bytes of answers."""
-        return self._counted.received
 
     def engine(self) -> str:
         """Return name and version of the server."""

@@ -10,7 +10,7 @@ import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 
@@ -46,6 +46,13 @@ class Refused(Exception):
         self.code, self.reason = code, reason
 
 
+class Counted(Protocol):
+    """Counts the bytes of a connection."""
+
+    sent: int
+    received: int
+
+
 class Session(ABC):
     """A connection to one relation, or to a database whose relations are asked for.
 
@@ -72,6 +79,8 @@ class Session(ABC):
     """Whether the server itself refuses to write in such a session; where not, nothing but SELECT is sent."""
     one_state = False
     """Whether all queries see one state of the rows; where they do not, whoever asks compares it."""
+    counted: Counted
+    """What counts the bytes of the connection: `connect` sets it, and says of which bytes."""
 
     def __init__(self, said: Mapping[str, Any]) -> None:
         self.opened = list[str]()  # every query, but for what `answer` is asked
@@ -89,16 +98,6 @@ class Session(ABC):
         self.about |= {"opened": self.opened, "sent": self.sent, "received": self.received}
 
     # --- what each kind of server does in its own way ---
-
-    @property
-    @abstractmethod
-    def sent(self) -> int:
-        """Bytes of queries since the connection was made, before they are encrypted."""
-
-    @property
-    @abstractmethod
-    def received(self) -> int:
-        """Bytes of answers."""
 
     @abstractmethod
     def connect(self, said: Mapping[str, Any]) -> str:
@@ -122,10 +121,6 @@ class Session(ABC):
     @abstractmethod
     def engine(self) -> str:
         """Return name and version of the server."""
-
-    @abstractmethod
-    def snapshot(self) -> str:
-        """Return which state of the rows is seen, where the server names it."""
 
     @abstractmethod
     def rows(self, sql: str) -> list[Sequence[Any]]:
@@ -159,6 +154,20 @@ class Session(ABC):
         return f"(VALUES {listed}) AS inline_rows({', '.join(names)})"
 
     # --- what is alike ---
+
+    @property
+    def sent(self) -> int:
+        """Bytes of queries since the connection was made."""
+        return self.counted.sent
+
+    @property
+    def received(self) -> int:
+        """Bytes of answers."""
+        return self.counted.received
+
+    def snapshot(self) -> str:
+        """Return which state of the rows is seen; nothing where the server names none."""
+        return ""
 
     def answer(self, sql: str, kinds: Sequence[str]) -> Iterator[bytes]:
         """Give the answer of a query piece by piece, each as a stream of Arrow."""

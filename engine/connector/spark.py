@@ -73,9 +73,9 @@ class Spark(Session):
         warnings.simplefilter("ignore")
         context = encryption(said)
         certificate = try_address(said, context, ["h2"])
-        self._counted, self._seconds = _Counted(), int(said["seconds"])
+        self.counted, self._seconds = _Counted(), int(said["seconds"])
         self._database = str(said["database"])
-        channel: Any = _Channel(said, context is not None, self._counted)
+        channel: Any = _Channel(said, context is not None, self.counted)
         with _explained():
             self._session = SparkSession(connection=channel)
             client: Any = self._session.client
@@ -99,23 +99,9 @@ class Spark(Session):
             if str(found[name]).lower() != value.lower():
                 raise Refused("server.not_read_only", name)
 
-    @property
-    def sent(self) -> int:
-        """Bytes of messages since the connection was made, before they are encrypted."""
-        return self._counted.sent
-
-    @property
-    def received(self) -> int:
-        """Bytes of messages that came."""
-        return self._counted.received
-
     def engine(self) -> str:
         """Return name and version of the server."""
         return f"Apache Spark {self._version}"
-
-    def snapshot(self) -> str:
-        """Return nothing: Spark names no state of the rows."""
-        return ""
 
     def describe(self, relation: str) -> tuple[str, list[tuple[str, str]]]:
         """Return a relation as it stands behind FROM, and name and type of each of its columns."""

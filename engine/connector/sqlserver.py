@@ -59,13 +59,13 @@ class SqlServer(Session):
             raise Refused("server.tls", "ca")
         host = plain_host(str(said["host"]))
         try:
-            self._counted = _Counted(socket.create_connection((host, int(said["port"])), PATIENCE))
+            self.counted = _Counted(socket.create_connection((host, int(said["port"])), PATIENCE))
         except OSError as error:
             raise Refused("server.unreachable", type(error).__name__) from None
         try:
             self._connection = pytds.connect(
                 server=host,
-                sock=self._counted,
+                sock=self.counted,
                 port=int(said["port"]),
                 database=str(said["database"]),
                 user=str(said["user"]),
@@ -108,16 +108,6 @@ class SqlServer(Session):
         self.opened.append(sql)
         with self._connection.cursor() as cursor:
             self._execute(cursor, sql)
-
-    @property
-    def sent(self) -> int:
-        """Bytes that went through the connection, as they are encrypted."""
-        return self._counted.sent
-
-    @property
-    def received(self) -> int:
-        """Bytes that came."""
-        return self._counted.received
 
     def engine(self) -> str:
         """Return name and version of the server."""

@@ -60,8 +60,8 @@ class Trino(Session):
         session = requests.Session()
         session.trust_env = False  # no proxy, and no password of a file
         session.adapters.clear()  # there is a way to this address, and to no other that an answer may name
-        self._one = _OneAddress(context)
-        session.mount(f"{scheme}://{host}:{port}/", self._one)
+        self.counted = _OneAddress(context)
+        session.mount(f"{scheme}://{host}:{port}/", self.counted)
         self._database, self._seconds = str(said["database"]), int(said["seconds"])
         self._connection = trino.dbapi.connect(
             host=host,
@@ -91,23 +91,9 @@ class Trino(Session):
         if zone != "UTC":
             raise Refused("server.not_read_only", "timezone")
 
-    @property
-    def sent(self) -> int:
-        """Bytes of queries since the connection was made, before they are encrypted."""
-        return self._one.sent
-
-    @property
-    def received(self) -> int:
-        """Bytes of answers."""
-        return self._one.received
-
     def engine(self) -> str:
         """Return name and version of the server."""
         return f"Trino {self._version}"
-
-    def snapshot(self) -> str:
-        """Return nothing: Trino names no state of the rows."""
-        return ""
 
     def describe(self, relation: str) -> tuple[str, list[tuple[str, str]]]:
         """Return a relation as it stands behind FROM, and name and type of each of its columns."""
