@@ -27,7 +27,6 @@ from engine.privacy.noise import Noise
 from engine.progress import SILENT, Progress
 from engine.release import looking, reading, served
 from engine.release.check import check
-from engine.release.make import make
 from engine.release.plan import FileReference, Plan
 from engine.release.preview import preview_json
 from engine.release.run import run_through
@@ -38,9 +37,10 @@ from engine.table.server import Address, Server
 from engine.table.stored import Store
 from engine.texts import sentences
 from tests.engine.adversarial.requests import ODD_ROWS, PARAMETERS, ROWS, plan_for, table
+from tests.engine.connector.alike import assert_same_draft, on_server
 from tests.engine.connector.postgres_here import PASSWORD, USER, Postgres, running, why_not
 from tests.engine.release.test_grouped import GROUPED, STEPS, keyed, rows_of
-from tests.engine.release.test_stored import EXAMPLES, NAMED, UNLIKE, assert_same, spoilt
+from tests.engine.release.test_stored import NAMED, UNLIKE, spoilt
 from tests.examples import few_on_a_commit
 from tests.noise_source import seeded_noise
 
@@ -92,12 +92,6 @@ def address(postgres: Postgres, folder: Path, **other: object) -> str:
     return "dwh.server"
 
 
-def on_server(plan: Plan, name: str) -> Plan:
-    """Keep how a day is written: what else is said of a text file is not said of a server."""
-    days = {key: value for key, value in plan.files[MAIN].options.items() if key == "date_order"}
-    return replace(plan, files={MAIN: FileReference(name, days)})
-
-
 def whole(plan: Plan, folder: Path) -> pd.DataFrame:
     frame = reading.read(replace(plan, schemas={MAIN: Schema()}, preparation=()), base=folder).table.rows()
     return frame.astype("object").where(frame.notna(), None)
@@ -106,24 +100,7 @@ def whole(plan: Plan, folder: Path) -> pd.DataFrame:
 def assert_released_alike(plan: Plan, postgres: Postgres, folder: Path) -> None:
     """Make a release from the file in memory and from the server, with the same noise."""
     filled(postgres, whole(plan, folder))
-    drafts = []
-    for own in (plan, on_server(plan, address(postgres, folder))):
-        design = check(own, base=EXAMPLES)
-        (folder / f"room {len(drafts)}").mkdir(mode=0o700)
-        store = Store(folder / f"room {len(drafts)}", design.uses[MAIN], own.schema.person_key)
-        prepared = reading.read_all(
-            own,
-            design.sources_read,
-            base=folder,
-            design=design,
-            stores={MAIN: store} if drafts else {},
-            grouped=[MAIN] if drafts else [],
-            password=PASSWORD,
-        )
-        assert isinstance(prepared[MAIN].table, Grouped) == bool(drafts)
-        drafts.append(make(design, prepared, seeded_noise(5), folder=folder))
-        reading.let_go(prepared)
-    assert_same(drafts)
+    assert_same_draft(plan, address(postgres, folder), folder, password=PASSWORD)
 
 
 @pytest.mark.usefixtures("same_lots")

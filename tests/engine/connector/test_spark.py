@@ -21,7 +21,6 @@ from engine.privacy.noise import Noise
 from engine.progress import SILENT
 from engine.release import looking, reading
 from engine.release.check import check
-from engine.release.make import make
 from engine.release.plan import FileReference, Plan
 from engine.release.run import run_through
 from engine.table.grouped import Grouped
@@ -31,9 +30,10 @@ from engine.table.server import Address, Server, list_relations
 from engine.table.stored import Store
 from engine.texts import sentences
 from tests.engine.adversarial.requests import ODD_ROWS, ROWS, plan_for, table
+from tests.engine.connector.alike import assert_same_draft, on_server
 from tests.engine.connector.spark_here import Spark, running, why_not
 from tests.engine.release.test_grouped import GROUPED, STEPS, keyed, rows_of
-from tests.engine.release.test_stored import EXAMPLES, NAMED, UNLIKE, assert_same, spoilt
+from tests.engine.release.test_stored import EXAMPLES, NAMED, UNLIKE, spoilt
 from tests.examples import few_on_a_commit
 from tests.noise_source import seeded_noise
 
@@ -90,12 +90,6 @@ def filled(folder: Path, frame: pd.DataFrame, *, parts: int = 2) -> None:
         frame.iloc[part::parts].to_parquet(folder / "parts" / f"{part}.parquet", index=False)
 
 
-def on_server(plan: Plan, name: str) -> Plan:
-    """Keep how a day is written: what else is said of a text file is not said of a server."""
-    days = {key: value for key, value in plan.files[MAIN].options.items() if key == "date_order"}
-    return replace(plan, files={MAIN: FileReference(name, days)})
-
-
 def whole(plan: Plan, folder: Path) -> pd.DataFrame:
     return reading.read(replace(plan, schemas={MAIN: Schema()}, preparation=()), base=folder).table.rows()
 
@@ -110,24 +104,7 @@ def assert_released_alike(plan: Plan, spark: Spark, folder: Path) -> None:
     declared = tuple(one for one in plan.schema.columns if one.name in looked)
     plan, frame = replace(plan, schemas={MAIN: replace(plan.schema, columns=declared)}), whole(plan, folder)
     filled(folder, frame[[name for name in frame.columns if name in looked]])
-    drafts = []
-    for own in (plan, on_server(plan, address(spark, folder))):
-        design = check(own, base=EXAMPLES)
-        (folder / f"room {len(drafts)}").mkdir(mode=0o700)
-        store = Store(folder / f"room {len(drafts)}", design.uses[MAIN], own.schema.person_key)
-        prepared = reading.read_all(
-            own,
-            design.sources_read,
-            base=folder,
-            design=design,
-            stores={MAIN: store} if drafts else {},
-            grouped=[MAIN] if drafts else [],
-        )
-        assert isinstance(prepared[MAIN].table, Grouped) == bool(drafts)
-        drafts.append(make(design, prepared, seeded_noise(5), folder=folder))
-        reading.confirm(prepared)
-        reading.let_go(prepared)
-    assert_same(drafts)
+    assert_same_draft(plan, address(spark, folder), folder)
 
 
 @pytest.mark.usefixtures("same_lots")

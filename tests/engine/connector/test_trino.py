@@ -20,20 +20,16 @@ from engine.errors import InputRefused
 from engine.methods.protocol import MAIN, Method
 from engine.privacy.noise import Noise
 from engine.release import reading
-from engine.release.check import check
-from engine.release.make import make
-from engine.release.plan import FileReference, Plan
-from engine.table.grouped import Grouped
+from engine.release.plan import Plan
 from engine.table.schema import Schema
 from engine.table.self_test import try_server
 from engine.table.server import Address, Server, list_relations
-from engine.table.stored import Store
 from engine.texts import sentences
 from tests.engine.adversarial.requests import ODD_ROWS, ROWS, plan_for, table
+from tests.engine.connector.alike import assert_same_draft
 from tests.engine.release.test_grouped import GROUPED, STEPS
-from tests.engine.release.test_stored import EXAMPLES, assert_same, spoilt
+from tests.engine.release.test_stored import spoilt
 from tests.examples import few_on_a_commit
-from tests.noise_source import seeded_noise
 
 pytest.importorskip("trino")
 pytest.importorskip("duckdb", minversion="2")
@@ -88,27 +84,7 @@ def assert_released_alike(plan: Plan, trino: Trino, folder: Path) -> None:
     bare = replace(plan, schemas={MAIN: Schema()}, preparation=())
     frame = reading.read(bare, base=folder).table.rows()
     filled(trino, frame.astype("object").where(frame.notna(), None))
-    days = {key: value for key, value in plan.files[MAIN].options.items() if key == "date_order"}
-    served = replace(plan, files={MAIN: FileReference(address(trino, folder), days)})
-    drafts = []
-    for own in (plan, served):
-        design = check(own, base=EXAMPLES)
-        (folder / f"room {len(drafts)}").mkdir(mode=0o700)
-        store = Store(folder / f"room {len(drafts)}", design.uses[MAIN], own.schema.person_key)
-        prepared = reading.read_all(
-            own,
-            design.sources_read,
-            base=folder,
-            design=design,
-            stores={MAIN: store} if drafts else {},
-            grouped=[MAIN] if drafts else [],
-            password=PASSWORD,
-        )
-        assert isinstance(prepared[MAIN].table, Grouped) == bool(drafts)
-        drafts.append(make(design, prepared, seeded_noise(5), folder=folder))
-        reading.confirm(prepared)
-        reading.let_go(prepared)
-    assert_same(drafts)
+    assert_same_draft(plan, address(trino, folder), folder, password=PASSWORD)
 
 
 @pytest.mark.usefixtures("same_lots")
