@@ -22,6 +22,7 @@ import pytest
 from hypothesis import settings
 
 from tests import tiers
+from tests.noise_source import same_noise
 from tests.paper import empty_page
 
 RUN = pytest.StashKey[str]()
@@ -190,12 +191,20 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     from engine.report import pdf
 
     before, looked_at = spent(), {"with_reports", "benchmark"} & {mark.name for mark in item.iter_markers()}
-    with nullcontext() if looked_at else patch.object(pdf, "render", empty_page):
+    with nullcontext() if looked_at else patch.object(pdf, "render", empty_page), same_noise(item.nodeid):
         done = yield
     if item.config.option.costs:
         with open(item.config.option.costs, "a", encoding="utf-8") as file:
             file.write(f"{item.nodeid}\t{spent() - before:.3f}\n")
     return done
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Make what several tests share from its own draws, whichever of them asks for it first."""
+    shared = fixturedef.scope != "function"
+    with same_noise(f"{fixturedef.baseid} {fixturedef.argname}") if shared else nullcontext():
+        return (yield)
 
 
 def spent() -> float:

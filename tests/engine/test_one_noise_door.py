@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from engine.privacy.noise import Noise, ordinary_generator
+from tests.noise_source import same_noise
+
 ENGINE = Path(__file__).resolve().parents[2] / "engine"
 DOOR = "privacy/noise.py"
 
@@ -199,3 +202,13 @@ def test_the_list_of_exceptions_is_not_idle():
     for path, names in ALLOWED.items():
         source = (ENGINE / path).read_text(encoding="utf-8")
         assert {line.split(" ", 1)[1] for line in findings(source, "elsewhere.py")} == set(names), path
+
+
+def test_a_test_draws_what_it_always_draws() -> None:
+    def drawn(name: str) -> list[int]:
+        with same_noise(name):
+            kept = ordinary_generator().integers(2**40, size=2).tolist()
+            return [*Noise().random_keys(4).tolist(), *Noise().random_keys(4).tolist(), *kept]
+
+    assert drawn("one") == drawn("one") != drawn("another")
+    assert len(set(drawn("one"))) == 10  # doors that are opened one after the other draw on

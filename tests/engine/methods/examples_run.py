@@ -23,6 +23,7 @@ from engine.release.run import run
 from engine.report import pdf
 from engine.table.schema import Role, Schema
 from engine.table.table import Table
+from tests.noise_source import same_noise
 from tests.paper import empty_page
 
 LONGEST_WAIT = 600  # seconds for another worker's examples, then they are made here
@@ -41,7 +42,8 @@ def _made_once(name: str, made_in: Callable[[Path], None]) -> Path:
     shared = shared_folder()
     if shared is None:
         KEPT.append(TemporaryDirectory())
-        made_in(Path(KEPT[-1].name) / "examples")
+        with same_noise(name):
+            made_in(Path(KEPT[-1].name) / "examples")
         return Path(KEPT[-1].name) / "examples"
     done, turn = shared / name, shared / f"{name}.turn"
     shared.mkdir(mode=0o700, exist_ok=True)
@@ -52,7 +54,8 @@ def _made_once(name: str, made_in: Callable[[Path], None]) -> Path:
         if done.exists():  # also where it was made between the last look and taking the turn
             return done
         aside = shared / f"{name}.{os.getpid()}"
-        made_in(aside)
+        with same_noise(name):
+            made_in(aside)
         with suppress(OSError):  # another worker that did not wait any longer was first
             aside.rename(done)
             return done
