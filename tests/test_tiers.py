@@ -154,7 +154,7 @@ def test_costs_are_written_as_they_are_read(costs: Path) -> None:
     new = "tests/test_layout.py::test_modules_import_what_is_listed_and_nothing_else[x::y]"
     tiers.write_costs([(new, 2.04), (DEAR, 0.01)])
     tiers.costs.cache_clear()
-    assert tiers.costs() == {DEAR.replace("of_this", "long"): 100, new: 2.0}
+    assert tiers.costs() == {DEAR.replace("of_this", "long"): 100, new: 2.04}
 
 
 # --- times ----------------------------------------------------------------------------------------

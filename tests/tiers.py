@@ -38,9 +38,9 @@ COSTS = ROOT / "tests" / "costs.json"
 STATE = ROOT / ".pytest_cache" / "parts.json"  # not committed: what passed in this checkout
 TOOK = ROOT / ".pytest_cache" / "took.tsv"  # not committed: what the tests of the last whole run took
 TIERS = ("commit", "all", "release")
-NOTED = 0.1
-COMMIT = 0.1
-ALL = 0.4
+NOTED = 0.05
+COMMIT = 0.05
+ALL = 0.2
 INHERITED = ("runTest",)  # of a base class
 UNSEEN = {"__pycache__", ".hypothesis"}
 
@@ -236,7 +236,7 @@ def write_costs(measured: Iterable[tuple[str, float]]) -> None:
         file, _, name = test.partition("::")
         tree.setdefault(file, {}).pop(name, None)
         if seconds > NOTED:
-            tree[file][name] = round(seconds, 1)
+            tree[file][name] = round(seconds, 2)
     kept = {file: still_there(file, tests) for file, tests in sorted(tree.items())}
     kept = {file: tests for file, tests in kept.items() if tests}
     COSTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
