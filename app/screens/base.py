@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFrame, QProgressBar, QScrollArea, QWidget
 
@@ -272,6 +272,15 @@ class Page(QScrollArea):
     def first_focus(self) -> QWidget | None:
         """Return what gets the focus when the page opens."""
         return None
+
+    def show_from(self, part: QWidget) -> None:
+        """Scroll, once it has its place, so that a part that was opened begins at the top."""
+
+        def scroll() -> None:
+            if part.isVisibleTo(self):
+                self.verticalScrollBar().setValue(part.mapTo(self.widget(), QPoint(0, 0)).y() - 16)
+
+        QTimer.singleShot(0, self, scroll)
 
     def point_to(self, place: str) -> None:
         """Bring what is missing into view and give it the focus; ``place`` as in `app.state.flow.Missing`."""

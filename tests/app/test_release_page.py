@@ -11,9 +11,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QLabel
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
 from app.frame.window import Window
 from app.parts.lines import Line, weakest
@@ -45,6 +45,12 @@ def made(window: Window, qtbot: Any, method: str, folder: Path) -> Any:
     window.go("release")
     settle(qtbot, window, timeout=60_000)
     return window.page("release")
+
+
+def _in_view(page: Any, part: QWidget) -> bool:
+    """Say whether a part of a page begins where one sees it."""
+    top = part.mapTo(page.viewport(), QPoint(0, 0)).y()
+    return part.isVisible() and 0 <= top < page.viewport().height() - 40
 
 
 def words_on(page: Any) -> list[str]:
@@ -82,8 +88,10 @@ def test_four_figures_and_three_parts_and_little_to_read(
     assert not page.further.isVisible() and not window.footer.undo.isVisible()
     assert not window.footer.redo.isVisible() and page.never.withdraw.isVisible()
     assert missing_texts(page, list(page.numbers.values())) == []
+    assert _in_view(page, page.open_further), "on a common screen nobody has to scroll for what can be done"
     qtbot.mouseClick(page.open_further, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.views._waiting and not page.inside._waiting)
+    qtbot.waitUntil(lambda: _in_view(page, page.further))
     assert page.further.isVisible() and page.inside.isVisible()
     assert len(words_on(page)) > count + 100, "nothing is lost: it stands behind the link"
     qtbot.keyClick(page.left, Qt.Key.Key_T)

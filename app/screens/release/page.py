@@ -221,7 +221,7 @@ class ReleasePage(Page):
         add(self._sides, (self.left, 3), (make_column(self.good, (self.never, 1), spacing=12), 2))
         self.asked = AskedCard()
         self.topic(self.asked.fold.line, "asked")
-        add(column, self.figures, self._sides, self._build_strip(), self.asked)
+        add(column, self.figures, self._build_strip(), self._sides, self.asked)
         self.further = QWidget()
         column.addWidget(self.further)
         yield
@@ -239,7 +239,7 @@ class ReleasePage(Page):
         return {"leaves": self.left, "good": self.good, "never": self.never}
 
     def _build_strip(self) -> Card:
-        """One line below the three parts: all the rest behind one link, the figures to copy, the folder."""
+        """One line that every screen has room for: all the rest behind one link, the figures, the folder."""
         strip = name_widget(Card(), "strip")
         strip.setProperty("card", "bare")
         strip.body.setContentsMargins(0, 0, 0, 0)
@@ -301,6 +301,8 @@ class ReleasePage(Page):
         self.open_further.setText(
             words.say("app.release.fold" if opened else "app.release.unfold", count=self._count)
         )
+        if opened:
+            self.show_from(self.further)
 
     def _copy(self) -> None:
         """Put the four figures on the clipboard, in words."""
