@@ -97,7 +97,7 @@ def test_real_rows_made_coarser(made, hands: Hands, tmp_path: Path) -> None:
     hands.click("all-columns")
     assert len(hands.window.study.plan.parameters["columns"]) >= 10
     hands.next("terms")
-    hands.type("k", "11")
+    hands.click("preset-k-11")
     release(hands, tmp_path)
 
 

@@ -57,7 +57,7 @@ class Grouped(option.Options):
     """What every method asks first that lets rows leave in groups of people who look alike."""
 
     columns: option.Names = option.columns(minimum=1, maximum=200)
-    k: int = option.integer(minimum=2, maximum=100_000)
+    k: int = option.integer(minimum=2, maximum=100_000, presets=(5, 11, 20))
 
 
 class Conditions(option.Options):
