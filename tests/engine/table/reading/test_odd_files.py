@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import openpyxl
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyreadstat
 import pytest
 
 from engine.errors import Cancelled, InputRefused
@@ -429,6 +431,18 @@ def test_other_formats(tmp_path, content, name):
 @pytest.mark.parametrize("name", ["a.parquet", "a.sav", "a.sas7bdat", "a.xpt", "a.dta"])
 def test_an_ending_that_promises_too_much(tmp_path, name):
     assert refused(written(tmp_path, b"name,age\n" * 50, name))[0] == "table.damaged"
+
+
+def test_a_package_that_its_reader_trips_over_is_damaged(tmp_path):
+    """Two columns without a name: the reader of these files then fails in its own code."""
+    path = tmp_path / "a.dta"
+    pyreadstat.write_dta(pd.DataFrame({"person": [SECRET], "score": [1.0]}), str(path), version=10)
+    content = path.read_bytes()
+    for name in (b"person\0", b"score\0"):
+        at = content.index(name)
+        content = content[:at] + bytes(len(name)) + content[at + len(name) :]
+    path.write_bytes(content)
+    assert refused(path)[0] == "table.package_damaged"
 
 
 def test_a_very_long_line(tmp_path):
