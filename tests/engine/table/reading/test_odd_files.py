@@ -99,6 +99,19 @@ def test_as_many_columns_as_are_read_are_named_quickly():
     assert len(set(names)) == 5000 and len(found) == 2500
 
 
+def test_a_row_that_no_sheet_has_is_not_waited_for(tmp_path):
+    """All rows before it would be given, empty, one by one: opening such a workbook did not end."""
+    made, path = tmp_path / "made.xlsx", tmp_path / "odd.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(["name", "age"])
+    book.active.append([SECRET, 1])
+    book.save(made)
+    with zipfile.ZipFile(made) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b'<row r="2"', b'<row r="99999999999"'))
+    assert refused(path)[0] == "table.excel_damaged"
+
+
 def test_a_stray_cell_far_away_makes_no_columns(tmp_path):
     book = openpyxl.Workbook()
     for row in (["age", "sex"], [41, "f"], [39, None], [None, "m"]):
