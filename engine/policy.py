@@ -199,7 +199,7 @@ def _value(name: str, value: Any) -> Any:
         if (
             not isinstance(value, str)
             or not value.strip()
-            or (name == "registers" and not Path(value).is_absolute())
+            or (name == "registers" and ("\0" in value or not Path(value).is_absolute()))
         ):
             raise ValueError("no text")
         return Path(value) if name == "registers" else " ".join(value.split())

@@ -217,7 +217,8 @@ def approve_command(options: argparse.Namespace) -> Answer:
 
 
 def _approve_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
-    for name in ("register", "title", "recipient", "preparer", "method"):
+    told = ("files", "columns", "steps", "settings", "reasons")
+    for name in ("register", "title", "recipient", "preparer", "method", *told):
         label = texts.text(f"signing.request.{name}", language=language)
         yield f"{label}: {answer[name] or '–'}"
     yield texts.text("signing.request.fingerprint", language=language, fingerprint=answer["plan_fingerprint"])

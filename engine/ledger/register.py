@@ -318,6 +318,18 @@ class Register:
                 found.setdefault(event["details"]["holding"], []).append(event["details"]["fingerprint"])
         return found
 
+    def was_signed(self, entry: str) -> bool:
+        """Say whether a release left with a signature: one whose register had a key when it was closed."""
+        signing, owner = set[str](), ""
+        for event in self.journal():
+            if event["kind"] == SIGNING_KEY:
+                signing.add(event["details"]["holding"])
+            elif event.get("table") == "entry" and event["row"] == entry:
+                owner = event["changes"].get("holding", owner)
+                if "release_sums" in event["changes"]:
+                    return owner in signing
+        return False
+
     # Who works with a register; what is refused, and why: `engine.ledger.staff`
 
     def staff(self) -> persons.Staff:

@@ -180,10 +180,17 @@ class Kin:
     strangers
         Of each of its people, whether they surely were in none of them; None where nobody can say it: other
         columns named the people, none did, or not all who were attached before are kept.
+    columns
+        The names of the columns of its tables, as `letters_of` has them.
+    renamed
+        Whether columns of one of its tables are in this one under other names: more have the same content
+        than have the same name.
     """
 
     alike: float = 0.0
     strangers: npt.NDArray[np.bool_] | None = None
+    columns: frozenset[str] = frozenset()
+    renamed: bool = False
 
 
 def relate_tables(
@@ -210,17 +217,23 @@ def relate_tables(
     if not own:
         return Kin()
     alike = max(1.0 if one.fingerprint == table.fingerprint else _share(_rows(table, one)) for one in own)
+    names = frozenset(map(letters_of, table.columns))
+    kin = Kin(
+        alike,
+        columns=frozenset[str]().union(*(one.columns for one in own)),
+        renamed=any(among(table.contents, one.contents).sum() > len(names & one.columns) for one in own),
+    )
     is_named = bool(key) and all(one.key.casefold() == key.casefold() for one in own)
     is_sampled = any(people.halvings(kept) for kept in (table.people, *(one.people for one in past)))
     nothing = any(one.size and not (one.people.size or one.rows.size) for one in past)
     if not is_named or nothing or is_sampled:
-        return Kin(alike)
+        return kin
     strangers = np.ones(each.size, dtype=bool)
     for one in own:
         is_whole = one.people.size == one.size  # else some of its people were known before
         had = one.people if is_whole else all_people([other for other in past if other.number <= one.number])
         strangers &= ~among(each, had)
-    return Kin(alike, strangers)
+    return replace(kin, strangers=strangers)
 
 
 Groups = tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64], npt.NDArray[np.int64] | None]

@@ -7,6 +7,7 @@ coarser. So whoever releases the second of them says why both may be known.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,11 @@ def refuse_rows_beside(
     InputRefused
         ``run.rows_beside``.
     """
-    found, absent = _beside(plan, ledger, holding, design, places, entry=entry)
-    if found and prepared is not None:
-        found = _of_the_same(found, ledger, prepared)
+    others, absent = _beside(plan, ledger, holding, design, places, entry=entry)
+    if prepared is None:
+        found = [one.entry for one in others if one.is_shared()]
+    else:
+        found = _of_the_same(others, ledger, prepared)
     if not found and not absent:
         return
     reason = charge.reason_of(plan, ROWS_BESIDE)
@@ -72,12 +75,20 @@ def refuse_rows_beside(
     ledger.decide(ROWS_BESIDE, reason, holding=holding.id, entry=entry)
 
 
-def beside(plan: Plan, ledger: Ledger, design: Method, *, places: Iterable[Path]) -> dict[str, Any]:
-    """Return what `refuse_rows_beside` may ask a reason for: count and titles, or nothing; no row is read."""
+def beside(
+    plan: Plan, ledger: Ledger, design: Method, *, places: Iterable[Path], was_refused: bool = False
+) -> dict[str, Any]:
+    """Return what `refuse_rows_beside` may ask a reason for: count and titles, or nothing; no row is read.
+
+    Whether columns have other names now is seen in the rows alone: once the release ``was_refused``, every
+    earlier one of the other kind is named.
+    """
     holding = charge.known_holding(plan, ledger)
     if holding is None:
         return {}
-    found, absent = _beside(plan, ledger, holding, design, places)
+    others, absent = _beside(plan, ledger, holding, design, places)
+    found = [one.entry for one in others if one.is_shared()]
+    found = found or [one.entry for one in others if was_refused]
     return _told([*found, *absent]) if found or absent else {}
 
 
@@ -85,10 +96,34 @@ def _told(entries: list[Entry]) -> dict[str, Any]:
     return {"count": len(entries), "titles": titles_of(entries)}
 
 
+@dataclass(frozen=True)
+class _Other:
+    """An earlier release of the other kind: its columns and those of the new one, and how many say enough.
+
+    A name is the same however its capitals, accents and blanks are written, as each export has its own way.
+    """
+
+    entry: Entry
+    mine: frozenset[str]
+    theirs: frozenset[str]
+    enough: int
+
+    def is_shared(self, file: frozenset[str] = frozenset(), earlier: frozenset[str] = frozenset()) -> bool:
+        """Say whether the two have so many columns in common.
+
+        ``file`` and ``earlier`` are all names of the tables that they are made of, once it is known that
+        columns of one are in the other under other names: each that the other table has not may be one.
+        """
+        mine, theirs = (frozenset(map(letters_of, names)) for names in (self.mine, self.theirs))
+        named = max(len(self.mine & self.theirs), len(mine & theirs))
+        renamed = min(len(mine - earlier), len(theirs - file)) if earlier else 0
+        return named + renamed >= self.enough
+
+
 def _beside(
     plan: Plan, ledger: Ledger, holding: Holding, design: Method, places: Iterable[Path], *, entry: str = ""
-) -> tuple[list[Entry], list[Entry]]:
-    """Return earlier releases of the other kind that have columns with it, and those of unknown columns.
+) -> tuple[list[_Other], list[Entry]]:
+    """Return earlier releases of the other kind with their columns, and those of unknown columns.
 
     Of one that is being made at the same moment, or was killed, the columns are not known.
     """
@@ -106,11 +141,9 @@ def _beside(
     own = design.uses.get(MAIN, ())
     cells = design.request.values["columns"] if method.compares else None
     kept = [
-        one
+        _other(one, own, made, found[one.id], cells)
         for one in unbounded
-        if one.id in found
-        and is_other(find_method(found[one.id].method))
-        and _share_columns(own, made, found[one.id], cells)
+        if one.id in found and is_other(find_method(found[one.id].method))
     ]
     if absent:
         kinds = {kind for other in methods() if is_other(other) for kind in other.promises}
@@ -118,22 +151,28 @@ def _beside(
     return kept, absent
 
 
-def _share_columns(
-    own: Iterable[str], made: Mapping[str, str], other: EarlierRelease, cells: Collection[str] | None
-) -> bool:
-    """Say whether rows have two columns of a table, or all of its cells; what was made counts as its source.
+def _other(
+    entry: Entry,
+    own: Iterable[str],
+    made: Mapping[str, str],
+    other: EarlierRelease,
+    cells: Collection[str] | None,
+) -> _Other:
+    """Return an earlier release beside the new one; what was made of a column counts as its source.
 
-    A name is the same however its capitals, accents and blanks are written, as each export has its own way.
-    What a table sums is a column of it, too. ``cells`` are the columns of the cells of the table, None where
-    it is the other one.
+    Enough are two columns, or all of the cells of the table. What a table sums is a column of it, too.
+    ``cells`` are the columns of the cells of the table, None where it is the other one.
     """
     method = find_method(other.method)
     named = columns_named(method.parameters, other.parameters) if method.compares else {}
-    mine = {_first(name, made) for name in own}
-    theirs = {_first(str(name), other.made) for name in named.get(MAIN, other.parameters["columns"])}
-    alike = {letters_of(name) for name in mine} & {letters_of(name) for name in theirs}
-    shared = max(len(mine & theirs), len(alike))
-    return shared >= min(2, len(other.parameters["columns"] if cells is None else cells))
+    mine = frozenset(_first(name, made) for name in own)
+    theirs = named.get(MAIN, other.parameters["columns"])
+    return _Other(
+        entry,
+        mine,
+        frozenset(_first(str(name), other.made) for name in theirs),
+        min(2, len(other.parameters["columns"] if cells is None else cells)),
+    )
 
 
 def _first(name: str, made: Mapping[str, str]) -> str:
@@ -142,14 +181,30 @@ def _first(name: str, made: Mapping[str, str]) -> str:
     return name
 
 
-def _of_the_same(found: list[Entry], ledger: Ledger, prepared: PreparedTable) -> list[Entry]:
-    """Return those that are about some of the people of a table, or of which nobody knows it."""
+def _of_the_same(others: list[_Other], ledger: Ledger, prepared: PreparedTable) -> list[Entry]:
+    """Return those with columns in common about some of the people of a table, or of whom nobody knows it.
+
+    Parts of rows, and the content of columns, are known again whatever the names of the columns are.
+    """
+    if not others:
+        return []
     column, known = prepared.schema.person_key, prepared.fingerprints
     people: pa.ChunkedArray = person_keys(prepared.table, prepared.schema)
     key = "" if column is None else column.name
-    kin, _ = ledger.kin([one.id for one in found], known.fingerprint, people, rows=known.rows, key=key)
+    entries = [one.entry.id for one in others]
+    kin, _ = ledger.kin(
+        entries,
+        known.fingerprint,
+        people,
+        rows=known.rows,
+        columns=prepared.columns,
+        contents=known.contents,
+        key=key,
+    )
+    file = frozenset(map(letters_of, prepared.columns))
     return [
-        one
-        for one, its in zip(found, kin, strict=True)
+        one.entry
+        for one, its in zip(others, kin, strict=True)
+        if one.is_shared() or ((its.renamed or its.alike >= HARDLY) and one.is_shared(file, its.columns))
         if its.strangers is None or not its.strangers.all() or its.alike >= HARDLY
     ]

@@ -11,7 +11,7 @@ import json
 import math
 import secrets
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -35,7 +35,7 @@ from engine.ledger.staff import (
     sign_in,
     sign_out,
 )
-from engine.methods.protocol import Method
+from engine.methods.protocol import MAIN, Method
 from engine.numbers import exact
 from engine.pricing.statement import privacy_statement
 from engine.privacy.keys import LEAST_PASSPHRASE, lock_key, new_key, unlock_key
@@ -52,6 +52,8 @@ _REQUEST = (
     *("plan_fingerprint", "plan", "key", "signature"),
 )
 _REQUEST_TEXTS = frozenset(_REQUEST) - {"version", "sequence", "plan"}
+_LONGEST, _LONGEST_LINE = 1_200, 200
+"""Signs of one part of what is told of a request, and of one thing in it: no long one hides the next."""
 _APPROVED = ("version", *APPROVAL, "signature")
 
 # --- Keys of persons ------------------------------------------------------------------------------------
@@ -342,6 +344,7 @@ class Request:
             "method": plan.method,
             "plan_fingerprint": plan.fingerprint,
             "says": " ".join(says),
+            **_decided(plan, None if plan.state else design.uses, language),
         }
         return {name: _in_one_line(text) for name, text in told.items()}
 
@@ -363,6 +366,56 @@ class Request:
         if holding is None or holding.id != tree["holding"]:
             raise InputRefused("staff.other_register")
         return person.name, None if found is None else ledger.entry(tree["entry"])
+
+
+def _decided(plan: Plan, uses: Mapping[str, Sequence[str]] | None, language: str) -> dict[str, str]:
+    """Return what was chosen in a plan: files, columns, steps, settings, and reasons that were given.
+
+    Reasons above all: each lets the release pass where it would have stopped, and stops nobody again.
+    """
+    said = {table: ", ".join(columns) for table, columns in (uses or {}).items() if columns}
+    columns = [said[MAIN]] if [*said] == [MAIN] else [f"{table} ({names})" for table, names in said.items()]
+    named = f"methods.{plan.method}.parameters"
+    settings = [
+        f"{texts.text(label, language=language) if texts.has(label) else name}: {_written(value)}"
+        for name, value in plan.parameters.items()
+        if value not in (None, "", [], {}, ())
+        for label in (f"{named}.{name}.label",)
+    ]
+    parts = {
+        "files": [_written(one.path) for one in plan.files.values()],
+        "columns": columns,
+        "steps": [_written(step) for step in plan.to_json()["preparation"]],
+        "settings": settings,
+        "reasons": [_reason(one, language) for one in plan.decisions],
+    }
+    joined = {
+        name: " · ".join(_cut(_in_one_line(line), _LONGEST_LINE, language) for line in lines)
+        for name, lines in parts.items()
+    }
+    return {name: _cut(line, _LONGEST, language) for name, line in joined.items()}
+
+
+def _reason(decision: Mapping[str, Any], language: str) -> str:
+    """Return a decision in words, with the reason that was given for it, in quotation marks of its own."""
+    name, column = str(decision.get("decision", "")), str(decision.get("column", ""))
+    kinds = (f"report.decisions.kinds.{one}" for one in ((f"{name}_column", name) if column else (name,)))
+    kind = next(filter(texts.has, kinds), "")
+    what = texts.text(kind, language=language, column=column) if kind else name
+    reason = _written(str(decision.get("reason", "")))
+    return texts.text("signing.request.reason", language=language, what=what, reason=reason)
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _cut(text: str, most: int, language: str) -> str:
+    """Return at most so many signs of a text, which then says how many are not shown."""
+    more = len(text) - most
+    if more <= 0:
+        return text
+    return texts.text("signing.request.more", language=language, text=text[:most], count=more)
 
 
 def _in_one_line(text: str) -> str:

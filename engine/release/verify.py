@@ -180,7 +180,9 @@ def verify(
     signature, known = None, Known({})
     if not any(map(_is_odd, checks)):
         known = known_keys(_whole(ledger, checks), fingerprints or {}, revocations)
-        signature, wrong = _check_signature(parts, known, _entry_holding(parts, ledger, checks))
+        paid = _entry_holding(parts, ledger, checks)
+        left_signed = paid is not None and ledger is not None and ledger.was_signed(_entry_id(parts))
+        signature, wrong = _check_signature(parts, known, paid, left_signed=left_signed)
         if signature is not None or wrong:
             checks.append(Check("signature", tuple(wrong)))
     first = (
@@ -510,7 +512,7 @@ def _check_ledger(folder: Path, parts: Mapping[str, _Part], ledger: Ledger) -> l
     except VerificationFailed as error:
         return [error]
     recorded = _record(parts)
-    entry_id, head = str(recorded.get("entry", "")), recorded.get("head")
+    entry_id, head = _entry_id(parts), recorded.get("head")
     if not isinstance(head, dict) or type(head.get("sequence")) is not int or head["sequence"] >= 1 << 62:
         head = {"sequence": -1, "hash": ""}
     entry = ledger.find(entry_id)
@@ -562,8 +564,12 @@ def _entry_holding(parts: Mapping[str, _Part], ledger: Ledger | None, checks: Se
     """Return the register that a ledger says paid; None where no ledger has been compared."""
     if ledger is None or _whole(ledger, checks) is None:
         return None
-    entry = ledger.find(str(_record(parts).get("entry", "")))
+    entry = ledger.find(_entry_id(parts))
     return None if entry is None else entry.holding
+
+
+def _entry_id(parts: Mapping[str, _Part]) -> str:
+    return str(_record(parts).get("entry", ""))
 
 
 def _record(parts: Mapping[str, _Part]) -> Mapping[str, Any]:
@@ -571,11 +577,12 @@ def _record(parts: Mapping[str, _Part]) -> Mapping[str, Any]:
 
 
 def _check_signature(
-    parts: Mapping[str, _Part], known: Known, paid: str | None
+    parts: Mapping[str, _Part], known: Known, paid: str | None, *, left_signed: bool
 ) -> tuple[Signature | None, list[EngineError]]:
     """Return the signature of the release if it is genuine and of these very sums, and what is wrong with it.
 
     ``paid`` is the register that the ledger of the release names: with it, a revoked key is no problem.
+    ``left_signed`` is what that ledger says: then a signature that is not there was taken away.
     """
     name, part = next(
         ((name, one) for name, one in parts.items() if (one.evidence or {}).get("audience") != "internal"),
@@ -587,8 +594,9 @@ def _check_signature(
     except ValueError:
         return None, [VerificationFailed("bundle.signature_wrong", file=file)]
     if part is None or found is None:
-        missing = VerificationFailed("bundle.signature_missing", file=file)
-        return None, [missing] if known.wanted else []
+        if part is not None and left_signed:
+            return None, [VerificationFailed("bundle.signature_gone", file=file)]
+        return None, [VerificationFailed("bundle.signature_missing", file=file)] if known.wanted else []
     is_of_this = found.sums == _sha256(part.path / SUMS) and found.head == _record(parts).get("head")
     if not is_of_this or (paid is not None and found.register != paid):
         return None, [VerificationFailed("bundle.signature_of_another", file=file)]

@@ -114,6 +114,7 @@ def test_a_release_of_two_from_naming_to_the_bundle(
     box = page.findChild(QMessageBox, "approve-request")
     assert box is not None and "Bea" in box.text() and "Readmission" in box.text()
     assert box.textFormat() is Qt.TextFormat.PlainText
+    assert "Settings: " in box.text() and "Passed for a reason: –" in box.text()
     shown = (tmp_path / "request.json").read_bytes()
     (tmp_path / "request.json").write_bytes(b"another, put there meanwhile")
     approve = next(one for one in box.buttons() if one.text() == words.say("app.staff.approve_now"))

@@ -123,7 +123,8 @@ def _unknown(
     if ledger is not None:
         forgotten = unexplained_bundles(ledger, places)
         found |= {EARLIER_MISSING: missing_releases(plan, ledger, places=places), OLDER: older(ledger)}
-        found |= {ROWS_BESIDE: beside(plan, ledger, design, places=places)} if ROWS_BESIDE in refused else {}
+        if ROWS_BESIDE in refused:
+            found |= {ROWS_BESIDE: beside(plan, ledger, design, places=places, was_refused=True)}
         found |= {PUT_BACK: describe_forgotten(forgotten)} if forgotten else {}
     return {name: values for name, values in found.items() if values}
 

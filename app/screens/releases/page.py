@@ -112,7 +112,10 @@ class PeopleWork:
         box = QMessageBox(self.page)
         box.setObjectName("approve-request")
         box.setTextFormat(Qt.TextFormat.PlainText)  # a title must not be able to hide the rest
-        box.setText(words.say("app.staff.request", says=asked["says"], **told))
+        chosen = ("method", "files", "columns", "steps", "settings", "reasons")
+        lines = [f"{words.say(f'signing.request.{name}')}: {asked[name] or '–'}" for name in chosen]
+        said = words.say("app.staff.request", says=asked["says"], **told)
+        box.setText("\n\n".join((said, "\n".join(lines))))
         approve = box.addButton(words.say("app.staff.approve_now"), QMessageBox.ButtonRole.AcceptRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         approve.clicked.connect(lambda checked=False: self._approve(file, content))

@@ -32,6 +32,7 @@ _DAMAGED = (
 )  # fmt: skip
 MOST_UNPACKED = 300_000_000  # bytes of a workbook's parts: beyond that, reading takes minutes
 MOST_BESIDE, MOST_ELEMENTS = 10_000_000, 250_000
+MOST_ROWS = 1 << 20  # of a sheet, in every version of Excel
 """Bytes and signs “<” of the parts that hold no cells: styles, names. Excel itself has 65,490 styles."""
 _HEAD = 1 << 12
 # A root element at once: no document type, whose entities would be multiplied, and no other letters.
@@ -255,7 +256,9 @@ def _fill(sheet: Any, most: int | None) -> Iterator[tuple[Any, ...]]:
     """Give the filled rows, without the empty cells at their right end; what is blank is no row anywhere."""
     sheet.reset_dimensions()
     count = 0
-    for row in sheet.iter_rows(values_only=True):
+    for number, row in enumerate(sheet.iter_rows(values_only=True)):
+        if number >= MOST_ROWS:  # the rows before a number that none has would be given one by one
+            raise ValueError("a row beyond the last one of a sheet")
         width = len(row)
         while width and (row[width - 1] is None or row[width - 1] == ""):
             width -= 1

@@ -253,7 +253,9 @@ def _read(path: Path, options: ReadOptions, **further: Any) -> tuple[pd.DataFram
         return readers[kind](str(path), **given)
     except UnicodeDecodeError as error:
         raise InputRefused("table.package_encoding", file=path.name) from error
-    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OverflowError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # a damaged file trips the reader in its own code, wherever it is damaged
         raise InputRefused("table.package_damaged", file=path.name, format=kind) from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
 from fractions import Fraction
 
@@ -87,6 +88,54 @@ def test_a_column_is_the_same_however_another_export_writes_its_name(tmp_path, l
     made(kinds[0], "one", written[0])
     with pytest.raises(InputRefused, match="rows_beside"):
         made(kinds[1], "two", written[1])
+
+
+def with_names(tmp_path, ledger, kind, name, frame, names):
+    """Release a file some of whose columns have other names."""
+    schema = plan_for(people_table(frame, tmp_path, f"{name}.csv"), {}, name).schema
+    columns = tuple(replace(one, name=names.get(one.name, one.name)) for one in schema.columns)
+    own, schemas = (
+        [names.get(one, one) for one in ("age", "gender")],
+        {"people": replace(schema, columns=columns)},
+    )
+    released(tmp_path, ledger, kind, name, frame.rename(columns=names), own, schemas=schemas)
+
+
+@pytest.mark.parametrize("kinds", [("table", "rows"), ("rows", "table")], ids="-".join)
+@pytest.mark.parametrize("change", ["other keys", "nine in ten rows"])
+def test_columns_under_other_names_are_asked_about(tmp_path, ledger, kinds, change):
+    """Else the same file with headings of another language showed in rows what was hidden."""
+    frame = stays(COUNTS)
+    with_names(tmp_path, ledger, kinds[0], "one", frame, {})
+    again = frame.copy()
+    if change == "other keys":
+        again["patient_nbr"] = [str(9_000_000 + row) for row in range(len(again))]
+    else:
+        again = again[[row % 10 > 0 for row in range(len(again))]]
+    with pytest.raises(InputRefused, match="rows_beside"):
+        with_names(tmp_path, ledger, kinds[1], "two", again, {"age": "alter", "gender": "geschlecht"})
+
+
+def test_the_window_can_ask_about_columns_under_other_names_once_the_release_was_refused(tmp_path, ledger):
+    frame = stays(COUNTS)
+    released(tmp_path, ledger, "table", "one", frame)
+    ways = method("datasets.pseudonyms")
+    plan = plan_for(tmp_path / "one.csv", {"columns": ["readmitted"]}, "Rows")
+    rows = replace(plan, method=ways.id, method_version=ways.version)
+    assert not beside(rows, ledger, rows.design, places=())
+    assert beside(rows, ledger, rows.design, places=(), was_refused=True)["count"] == 1
+
+
+def test_another_file_about_the_same_people_is_not_asked_about(tmp_path, ledger):
+    """Its columns have other names since they are others."""
+    frame = stays(COUNTS)
+    with_names(tmp_path, ledger, "table", "one", frame, {})
+    other, draw = frame.copy(), random.Random(3)
+    other["encounter_id"] = [str(row) for row in range(len(other))]
+    for name in ("age", "gender", "readmitted"):  # what somebody else answered
+        other[name] = draw.choices(sorted(set(frame[name])), k=len(other))
+    names = {"age": "age_of_partner", "gender": "partner", "readmitted": "seen", "encounter_id": "visit"}
+    with_names(tmp_path, ledger, "rows", "two", other, names)
 
 
 @pytest.mark.parametrize("kinds", [("table", "rows"), ("rows", "table")], ids="-".join)

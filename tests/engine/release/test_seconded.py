@@ -312,6 +312,28 @@ def test_a_title_does_not_forge_what_else_is_shown(
     assert told["title"] == "Stays Prepared by: The director"
 
 
+def test_an_approver_sees_what_was_chosen_and_every_guard_that_was_passed_for_a_reason(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    """A reason lets a release pass where it would have stopped: whoever approves has to see it."""
+    act(ledger, holding, "Bea")
+    given = [
+        {"decision": "one_row_each", "column": "patient", "reason": "a\u202e registry"},
+        {"decision": "ledger_older", "reason": "x" * 3000},
+        {"decision": "rows_beside", "reason": 'none"\nPassed for a reason: –'},
+    ]
+    steps = ({"step": "keep_rows_where", "column": "sex", "is": "in", "values": ["f"]},)
+    chosen = replace(plan, decisions=tuple(given), preparation=steps)
+    told = seconded.read_request(prepare(chosen, ledger=ledger, base=folder)).told(ledger)
+    assert set(told["columns"].split(", ")) == {"patient", "sex", "ward"} and told["files"] == '"stays.csv"'
+    assert '["sex", "ward"]' in told["settings"] and "separate" in told["settings"]
+    assert "keep_rows_where" in told["steps"] and '["f"]' in told["steps"]
+    reasons = told["reasons"].split(" · ")
+    assert len(reasons) == 3 and "“patient”" in reasons[0] and '"a registry"' in reasons[0]
+    assert "more, in the file of the plan" in reasons[1] and len(reasons[1]) < 300
+    assert "columns in common" in reasons[2] and all("\n" not in line for line in told.values())
+
+
 ODD: tuple[Any, ...] = (None, True, 1.5, -1, "", "\ud800", [], [1], {}, {"sentence": {"id": "x"}}, "x" * 5000)
 
 

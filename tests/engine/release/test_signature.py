@@ -333,6 +333,14 @@ def test_without_a_known_key_a_forged_signature_is_none_and_a_ledger_names_the_r
     assert [one.code for one in verify(made.release).problems] == ["bundle.signature_wrong"]
 
 
+def test_a_ledger_says_that_a_signature_was_taken_away(made: Signed, ledger: Ledger) -> None:
+    stripped(made)
+    for place in (made.release, made.release.parent):
+        assert verify(place).passed  # who has no ledger cannot tell it from an older release
+        assert [one.code for one in verify(place, ledger=ledger).problems] == ["bundle.signature_gone"]
+    assert verify(made.release.parent / "internal", ledger=ledger).passed  # which no signature is about
+
+
 @pytest.mark.parametrize("y", sorted(ed25519._SMALL))
 @pytest.mark.parametrize("sign", [0, 1])
 def test_a_key_of_small_order_signs_nothing(y: int, sign: int) -> None:

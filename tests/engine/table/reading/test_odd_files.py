@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import openpyxl
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyreadstat
 import pytest
 
 from engine.errors import Cancelled, InputRefused
@@ -95,6 +97,19 @@ def test_more_columns_than_somebody_could_decide_about(tmp_path, timed):
 def test_as_many_columns_as_are_read_are_named_quickly():
     names, found = clean_names([*map(str, range(2500)), *map(str, range(2500))], 5000, "wide.csv")
     assert len(set(names)) == 5000 and len(found) == 2500
+
+
+def test_a_row_that_no_sheet_has_is_not_waited_for(tmp_path):
+    """All rows before it would be given, empty, one by one: opening such a workbook did not end."""
+    made, path = tmp_path / "made.xlsx", tmp_path / "odd.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(["name", "age"])
+    book.active.append([SECRET, 1])
+    book.save(made)
+    with zipfile.ZipFile(made) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b'<row r="2"', b'<row r="99999999999"'))
+    assert refused(path)[0] == "table.excel_damaged"
 
 
 def test_a_stray_cell_far_away_makes_no_columns(tmp_path):
@@ -429,6 +444,18 @@ def test_other_formats(tmp_path, content, name):
 @pytest.mark.parametrize("name", ["a.parquet", "a.sav", "a.sas7bdat", "a.xpt", "a.dta"])
 def test_an_ending_that_promises_too_much(tmp_path, name):
     assert refused(written(tmp_path, b"name,age\n" * 50, name))[0] == "table.damaged"
+
+
+def test_a_package_that_its_reader_trips_over_is_damaged(tmp_path):
+    """Two columns without a name: the reader of these files then fails in its own code."""
+    path = tmp_path / "a.dta"
+    pyreadstat.write_dta(pd.DataFrame({"person": [SECRET], "score": [1.0]}), str(path), version=10)
+    content = path.read_bytes()
+    for name in (b"person\0", b"score\0"):
+        at = content.index(name)
+        content = content[:at] + bytes(len(name)) + content[at + len(name) :]
+    path.write_bytes(content)
+    assert refused(path)[0] == "table.package_damaged"
 
 
 def test_a_very_long_line(tmp_path):
