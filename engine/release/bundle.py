@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import os
@@ -329,9 +330,18 @@ def write_artefact(folder: Path, artefact: Artefact, language: str) -> list[dict
 
 
 def _csv(frame: pandas.DataFrame) -> bytes:
+    """Return the bytes of a released table, with no line that a reader could take for an empty one.
+
+    In a table of one column a missing cell is a pair of quotation marks, and so is not left out as an empty
+    line is; nor may a line be blanks alone, which readers leave out too.
+    """
     written = frame.apply(lambda column: column if is_numeric_dtype(column) else column.map(escape_formula))
     headings = [escape_formula(heading) for heading in frame.columns]
-    return bytes(written.to_csv(index=False, header=headings, lineterminator="\n").encode())
+    is_blank = written.shape[1] == 1 and any(
+        isinstance(one, str) and one.isspace() for one in (*headings, *written.iloc[:, 0])
+    )
+    quoting = csv.QUOTE_ALL if is_blank else csv.QUOTE_MINIMAL
+    return bytes(written.to_csv(index=False, header=headings, lineterminator="\n", quoting=quoting).encode())
 
 
 def escape_formula(cell: Any) -> Any:

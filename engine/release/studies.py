@@ -282,7 +282,7 @@ def write_invented(study: bytes, path: Path, people: int) -> None:
     source = next(one for one in design_of(found).sources_read if one.name == MAIN)
     rows = invented_people(source, found.schemas[MAIN], people).table.rows()
     try:
-        path.write_text(rows.to_csv(index=False), encoding="utf-8")
+        path.write_text(rows.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
     except OSError as error:
         raise InputRefused("commands.not_writable", file=path.name, reason=error.strerror or "") from error
 

@@ -42,6 +42,13 @@ _ROOT = re.compile(
     rb"(?:<!--.*?-->\s*|<\?(?!xml\s).*?\?>\s*)*<[^!?]",
     re.DOTALL | re.IGNORECASE,
 )
+MOST_BLANK = 10_000
+"""Blank rows that are counted; beyond that many it does not matter how many there are."""
+_HIDDEN_ROW = re.compile(
+    rb"<(?:\w+:)?row\b(?=[^>]*\bhidden=\"(?:1|true)\")(?:(?=[^>]*\br=\"(\d+)\"))?[^>]*(?<!/)>"
+)
+_HAS_VALUE = re.compile(rb"<(?:\w+:)?(?:v|t)[ >]")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\b[^>]*\bref=\"[A-Z]+(\d+):[A-Z]+(\d+)\"")
 _PIECE = 1 << 20
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
@@ -132,10 +139,12 @@ def read_excel(
     found = detect_excel(path, given=options)
     book = _open(path)
     rows: list[tuple[Any, ...]] = []
+    blank: list[int] = []
     room = Room(path)
     try:
         sheet = _sheet(book, found.options.sheet, path.name)
-        for row in _fill(sheet, None):
+        part = str(sheet._worksheet_path)
+        for row in _fill(sheet, None, blank):
             # A text that stands once in the file may be the text of every cell, and a row may hold one far
             # to the right and nothing before it.
             room.take(len(row) * NUMBER + sum(len(cell) for cell in row if isinstance(cell, str)))
@@ -171,6 +180,7 @@ def read_excel(
         columns[name] = stored.values
         findings.extend(stored.findings)
     findings.extend(_formulas_without_value(path, found, names))
+    findings.extend(_beside_cells(path, part, blank, above=_rows_above(found.options)))
     used = replace(found.options, width=width)
     return Table(pd.DataFrame(columns, copy=False), source=path.name, options=used, findings=findings)
 
@@ -252,22 +262,52 @@ def _sheet(book: Any, name: str | None, file: str) -> Any:
     raise InputRefused("table.empty_file", file=file)
 
 
-def _fill(sheet: Any, most: int | None) -> Iterator[tuple[Any, ...]]:
-    """Give the filled rows, without the empty cells at their right end; what is blank is no row anywhere."""
+def _fill(sheet: Any, most: int | None, blank: list[int] | None = None) -> Iterator[tuple[Any, ...]]:
+    """Give the filled rows, without the empty cells at their right end; what is blank is no row anywhere.
+
+    The numbers in the sheet of blank rows between filled ones are put into ``blank``, up to `MOST_BLANK`.
+    """
     sheet.reset_dimensions()
     count = 0
-    for number, row in enumerate(sheet.iter_rows(values_only=True)):
-        if number >= MOST_ROWS:  # the rows before a number that none has would be given one by one
+    passed: list[int] = []
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        if number > MOST_ROWS:  # the rows before a number that none has would be given one by one
             raise ValueError("a row beyond the last one of a sheet")
         width = len(row)
         while width and (row[width - 1] is None or row[width - 1] == ""):
             width -= 1
         if width == 0:
+            if count and len(passed) < MOST_BLANK:
+                passed.append(number)
             continue
+        if blank is not None and passed:
+            blank += passed[: MOST_BLANK - len(blank)]
+            passed = []
         yield tuple(row[:width])
         count += 1
         if most is not None and count >= most:
             return
+
+
+def _beside_cells(path: Path, part: str, blank: list[int], *, above: int) -> list[Finding]:
+    """Report what a sheet shows otherwise than it is read: hidden and blank rows, and merged cells."""
+    with zipfile.ZipFile(path) as packed:
+        try:
+            content = packed.read(part.lstrip("/"))
+        except KeyError:  # a library wrote another path than the one that it keeps
+            content = b""
+    hidden = [
+        int(found[1] or 0)
+        for found in _HIDDEN_ROW.finditer(content)
+        if _HAS_VALUE.search(content, found.end(), content.find(b"row>", found.end()))
+    ]
+    merged = [int(found[1]) for found in _MERGED.finditer(content) if int(found[2]) > above + 1 or not above]
+    blank = [number for number in blank if number > above]
+    return [
+        Finding(f"table.{code}", path.name, "", len(rows), tuple(rows[:ROWS_NAMED]))
+        for code, rows in (("hidden_rows", hidden), ("blank_rows", blank), ("merged_cells", merged))
+        if rows
+    ]
 
 
 def _formulas_without_value(path: Path, found: Detection, names: tuple[str, ...]) -> list[Finding]:

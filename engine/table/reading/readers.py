@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -63,7 +64,13 @@ _FOREIGN = (
     b"\x89PNG",
     b"\xff\xd8\xff",
     b"{\\rtf",
+    b"ARROW1\0\0",
 )
+_MARKED_UP = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*\"|\[\s*[\[{]|<(?:\?xml|!doctype|html|table|head|meta|body)\b)",
+    re.IGNORECASE,
+)
+"""How JSON, XML and pages begin: their first row would be read as names of columns."""
 
 
 def read_table(
@@ -297,7 +304,7 @@ def format_of(path: Path) -> str:
         return promised
     if start[8:12] == b"DUCK":
         return "duckdb"
-    if any(start.startswith(magic) for magic in _FOREIGN):
+    if any(start.startswith(magic) for magic in _FOREIGN) or _MARKED_UP.match(start):
         raise InputRefused("table.unknown_format", file=path.name, known=", ".join(SUFFIXES))
     if promised == "stata" and start[0] in range(102, 120) and start[1] in (1, 2):
         return "stata"

@@ -67,7 +67,7 @@ def read_statistics_package(path: Path, *, options: ReadOptions, progress: Progr
             for name, title in about.column_names_to_labels.items()
             if title and name in new
         },
-        missing=_declared_missing(about, new),
+        missing=_declared_missing(about, new, frame),
     )
 
 
@@ -290,10 +290,13 @@ def _integral(frame: Any) -> Any:
     return frame
 
 
-def _declared_missing(about: Any, new: dict[str, str]) -> dict[str, tuple[str, ...]]:
+def _declared_missing(about: Any, new: dict[str, str], frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Return the missing codes of every column; of a range those that have a label, and those in the rows."""
     found: dict[str, tuple[str, ...]] = {}
     for name, ranges in (about.missing_ranges or {}).items():
         codes: list[str] = []
+        column = frame[new[name]]
+        numbers = column.dropna().unique() if column.dtype.kind in "fi" else np.zeros(0)
         for item in ranges:
             low, high = item["lo"], item["hi"]
             if low == high:
@@ -301,6 +304,8 @@ def _declared_missing(about: Any, new: dict[str, str]) -> dict[str, tuple[str, .
                 continue
             labelled = about.variable_value_labels.get(name, {})
             codes += [text_of(code) for code in labelled if low <= code <= high]
+            inside = numbers[(numbers >= low) & (numbers <= high)]
+            codes += [text_of(code) for code in np.sort(inside).tolist()]
         found[new[name]] = tuple(dict.fromkeys(codes))
     for name, letters in (about.missing_user_values or {}).items():
         found[new[name]] = tuple(str(letter) for letter in letters)

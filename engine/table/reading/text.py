@@ -67,7 +67,22 @@ def read_text(
         read = _read(raw, path.stat().st_size, path, found, as_written, progress)
     if read is None:
         raise InputRefused("table.no_rows", file=path.name)
+    if _is_left_open(path, read):
+        read.findings = (*read.findings, Finding("table.quote_to_the_end", path.name, "", 1, (read.n_rows,)))
     return read
+
+
+def _is_left_open(path: Path, table: Table) -> bool:
+    """Say whether the last cell of a file goes on over lines to its end, without the mark that ends it."""
+    options = table.options
+    last = table.rows().iloc[-1, -1]
+    if not (
+        options.quote and isinstance(last, str) and "\n" in last and keeps_ascii(options.encoding or "utf-8")
+    ):
+        return False
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _PART))
+        return not file.read().rstrip().endswith(options.quote.encode())
 
 
 def can_cut(options: ReadOptions) -> bool:

@@ -20,6 +20,7 @@ from engine.table.suggest.column_words import (
     words,
 )
 from engine.table.suggest.identifiers import recognise
+from engine.table.suggest.people_named import form_of_people
 from engine.table.suggest.profile import Profile
 from engine.table.table import INTEGER
 
@@ -29,6 +30,10 @@ BAND = re.compile(
 _BOTH = ("poids", "wgt")  # the weight of a body, and that of a row in a survey
 _HEAVIEST = 400
 FREE_TEXT = 40
+_CODES = ("cod", "kod")
+"""Words for a number that says what something is, not who."""
+_DIGITS = 5
+"""Digits of numbers that are given to people and cases; wards and floors have fewer."""
 FEW, MANY = 20, 100
 MOST_WORDS = 50
 
@@ -91,6 +96,8 @@ def role_of(looked: Profile, kind: Kind) -> Found:
     kind = Kind.DATE if looked.all_match(_TIMESTAMP) else kind
     found = _direct(looked, kind) or _differing(looked, kind) or _by_name(looked, kind)
     found = found or _by_cells(looked, kind)
+    if found[0] in _STAYS and (named := _names_somebody(looked, kind, found)):
+        return named
     told = found[2].get("meaning") in _FEW_WORDS and not looked.numeric and looked.distinct > MOST_WORDS
     if told and kind is not Kind.DATE and not all(_MOMENT.search(value) for value in looked.sample):
         return Role.NOT_RECOGNISED, "too_many_words", {"word": found[2]["word"]}
@@ -100,6 +107,21 @@ def role_of(looked: Profile, kind: Kind) -> Found:
 
 
 _STAYS = (Role.SENSITIVE, Role.IDENTIFYING, Role.PLACE, Role.OTHER)
+
+
+def _names_somebody(looked: Profile, kind: Kind, found: Found) -> Found | None:
+    """Return what is said of cells that name people or may number them, where the name says else."""
+    if kind is Kind.DATE or not looked.sample or any(looked.all_match(form) for _, form in _FORMS):
+        return None
+    form = "" if looked.numeric else form_of_people(looked.sample)
+    if form:
+        return Role.DIRECT_IDENTIFIER, form, {}
+    word = next((part for part in words(looked.name) if says(part, "number")), "")
+    if not word or word.startswith(_CODES) or found[0] is Role.PLACE:
+        return None
+    shortest = min(_letters(value, digits=True) for value in looked.sample)
+    is_long = shortest >= _DIGITS and (looked.whole or not looked.numeric)
+    return (Role.NOT_RECOGNISED, "perhaps_numbered", {"word": word}) if is_long else None
 
 
 def _nearly_all_differ(looked: Profile, kind: Kind) -> bool:
@@ -120,13 +142,28 @@ def _direct(looked: Profile, kind: Kind) -> Found | None:
     direct = found_in(name, "direct") if kind is not Kind.DATE else None
     if direct is not None and direct[0] in _NUMBERED and looked.numeric and looked.longest < 4:
         direct = None  # counts, not numbers of people: "dni" is a document in Spanish and days in Polish
-    if direct is not None and (looked.distinct > 2 or not looked.filled) and not looked.all_match(BAND):
+    if direct is not None and _tells_apart(looked, direct[0]) and not looked.all_match(BAND):
         return Role.DIRECT_IDENTIFIER, "direct_name", {"word": direct[1]}
     if looked.unique and looked.row_number:
         return Role.DIRECT_IDENTIFIER, "row_number", {}
     if (looked.longest > FREE_TEXT and kind is Kind.TEXT) or _is_written(looked, kind, parts):
         return Role.DROPPED, "free_text", {"length": looked.longest}
     return None if kind is Kind.DATE or (looked.numeric and not looked.whole) else _number(looked, parts)
+
+
+def _tells_apart(looked: Profile, meaning: str) -> bool:
+    """Say whether the cells may be what the name says, not only whether it is known: two are a yes and a no.
+
+    Unless these are words or long numbers, as in a table about two people.
+    """
+    if looked.distinct > 2 or not looked.filled:
+        return True
+    shortest = min((_letters(value, digits=meaning != "name") for value in looked.sample), default=0)
+    return shortest > 3 if meaning == "name" else shortest >= _DIGITS
+
+
+def _letters(value: str, *, digits: bool) -> int:
+    return sum(map(str.isdigit if digits else str.isalpha, value))
 
 
 def _is_written(looked: Profile, kind: Kind, parts: tuple[str, ...]) -> bool:
@@ -141,7 +178,7 @@ def _number(looked: Profile, parts: tuple[str, ...]) -> Found | None:
     word = next((part for part in parts if says(part, "number")), "")
     person = next((part for part in parts if says(part, "person")), "")
     event = next((part for part in parts if says(part, "event")), "")
-    code = word.startswith(("cod", "kod"))  # says what something is, not who
+    code = word.startswith(_CODES)
     if word and not code and "".join(parts) == word and looked.distinct > FEW:
         return Role.DIRECT_IDENTIFIER, "numbered", {"word": word}
     if word and looked.unique:

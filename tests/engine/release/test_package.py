@@ -26,6 +26,7 @@ from engine.methods import catalogue
 from engine.methods.shared.cells import Extra, LevelAxis
 from engine.release import bundle, copies, package
 from engine.release.readme import describe_files, readme
+from engine.table.reading.readers import read_table
 from engine.table.schema import Column, Domain, Kind, Origin
 from tests.engine.methods import examples_run
 from tests.json_schema import misfits
@@ -53,7 +54,12 @@ def evidence_of(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "evidence.json").read_text(encoding="utf-8"))
 
 
+def package_of(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
+
+
 def cells(path: Path) -> list[dict[str, str]]:
+    """Return the rows; a line without anything is none here, so that nothing may write one for a row."""
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -61,7 +67,7 @@ def cells(path: Path) -> list[dict[str, str]]:
 @pytest.mark.parametrize("method_id", FEW)
 def test_a_data_package_says_of_every_file_what_it_is(method_id):
     for folder in releases(method_id):
-        found = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
+        found = package_of(folder)
         assert found["$schema"] == package.PROFILE
         listed = {one["path"] for one in found["resources"]}
         files = {one["file"] for one in evidence_of(folder)["artefacts"]}
@@ -76,7 +82,7 @@ def test_a_data_package_says_of_every_file_what_it_is(method_id):
 @pytest.mark.parametrize("method_id", FEW)
 def test_every_cell_is_of_the_type_and_category_that_the_package_says(method_id):
     for folder in releases(method_id):
-        for one in json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))["resources"]:
+        for one in package_of(folder)["resources"]:
             if "schema" not in one:
                 continue
             rows, fields = cells(folder / one["path"]), one["schema"]["fields"]
@@ -95,7 +101,7 @@ def test_a_margin_belongs_to_the_number_before_it():
     for folder in releases("statistics.counts"):
         fields = {
             (one["path"], field["name"]): field.get("custos:margin95")
-            for one in json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))["resources"]
+            for one in package_of(folder)["resources"]
             for field in one.get("schema", {}).get("fields", ())
         }
         assert fields["counts.csv", "count"] == fields["totals.csv", "total"] == "within_95"
@@ -113,7 +119,7 @@ def loaded(folder: Path, name: str) -> pd.DataFrame:
 @pytest.mark.parametrize("method_id", FEW)
 def test_the_script_loads_every_table_to_the_letter(method_id):
     for folder in releases(method_id):
-        for one in json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))["resources"]:
+        for one in package_of(folder)["resources"]:
             if "schema" not in one:
                 continue
             frame, rows = loaded(folder, one["path"]), cells(folder / one["path"])
@@ -183,7 +189,7 @@ def test_a_category_that_reads_as_missing_survives(tmp_path):
 def test_a_column_of_numbers_that_can_read_as_a_word_is_a_list_of_words(kind, values, tmp_path):
     """Before, counts by a coded column, or invented rows with one, could not be loaded by their script."""
     folder = odd_release(tmp_path, values, kind)
-    (found,) = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))["resources"]
+    (found,) = package_of(folder)["resources"]
     field = found["schema"]["fields"][0]
     assert field["type"] == "string"
     assert list(loaded(folder, "table.csv")["a"]) == values
@@ -248,6 +254,51 @@ def test_the_script_of_r_has_the_same_levels(tmp_path):
     assert 'margins = list("n" = "n_within_95")' in script
 
 
+BLANK = {  # tables with rows of which every cell is missing, or only looks so
+    "one column": ({"a": ["x", None, "y", None]}, 2),
+    "one column, nothing else": ({"a": [None, None]}, 2),
+    "one column of numbers": ({"n": pd.array([1, None, None], dtype="Int64")}, 2),
+    "one column of blanks": ({"a": [" ", "x", "\u2003", None, "   "]}, 1),
+    "several columns": ({"a": [None, "x", None], "n": pd.array([None, 2, None], dtype="Int64")}, 2),
+    "several columns, blanks": ({"a": [" ", "x", None], "b": [None, " ", None]}, 1),
+}
+
+
+def blank_release(tmp_path: Path, case: str) -> tuple[Path, pd.DataFrame]:
+    """Return a release folder with one table some of whose rows have no cell, and what was released."""
+    frame = pd.DataFrame(BLANK[case][0])
+    tree = evidence_of(next(releases("datasets.k_anonymity")))
+    content = bundle._csv(frame)
+    line = {"file": "table.csv", "sha256": hashlib.sha256(content).hexdigest(), "media_type": "text/csv"}
+    line |= {"rows": len(frame), "columns": list(frame)}
+    columns = [
+        {"name": name, "kind": "integer" if name == "n" else "category", "meaning": "Something."}
+        for name in frame
+    ]
+    tree |= {"artefacts": [line], "dictionary": [{"file": "table.csv", "columns": columns}]}
+    for name, made in package.package_files(read_public(tree)).items():
+        (tmp_path / name).write_bytes(made)
+    (tmp_path / "table.csv").write_bytes(content)
+    return tmp_path, frame
+
+
+@pytest.mark.parametrize("case", BLANK)
+def test_a_row_without_any_cell_is_a_row_for_every_reader(case, tmp_path):
+    """Before, a line of blanks alone was no row for pandas, and a missing cell alone none for R."""
+    folder, frame = blank_release(tmp_path, case)
+    content = (folder / "table.csv").read_bytes()
+    assert len(pd.read_csv(folder / "table.csv")) == len(frame)
+    assert len(cells(folder / "table.csv")) == len(frame)
+    assert len(read_table(folder / "table.csv").rows()) == len(frame)
+    found = loaded(folder, "table.csv")
+    assert found.isna().to_numpy().tolist() == frame.isna().to_numpy().tolist()
+    fields = package_of(folder)["resources"][0]["schema"]["fields"]
+    copy = copies.copy_table(content, fields, "parquet", title="t")
+    assert not copies.differs(copy, content, fields, "parquet")
+    if find_spec("frictionless") is not None:
+        assert check_package(folder) == BLANK[case][1]
+
+
 R_CELLS = """
 said <- function(x) ifelse(is.na(x), "", if (is.numeric(x)) sprintf("%.17g", x) else as.character(x))
 for (folder in commandArgs(trailingOnly = TRUE)) {
@@ -265,7 +316,11 @@ for (folder in commandArgs(trailingOnly = TRUE)) {
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not on this machine")
 def test_the_script_of_r_loads_every_table_to_the_letter(tmp_path):
     few = ("statistics.counts", "datasets.k_anonymity", "statistics.protected_table")
-    folders = [odd_release(tmp_path, ODD), *(folder for one in few for folder in releases(one))]
+    (tmp_path / "odd").mkdir()
+    folders = [odd_release(tmp_path / "odd", ODD), *(folder for one in few for folder in releases(one))]
+    for place, case in enumerate(BLANK):
+        (tmp_path / str(place)).mkdir()
+        folders.append(blank_release(tmp_path / str(place), case)[0])
     (tmp_path / "cells.R").write_text(R_CELLS)
     asked = ["Rscript", "--encoding=UTF-8", str(tmp_path / "cells.R"), *map(str, folders)]
     printed = subprocess.run(asked, capture_output=True, check=True, encoding="utf-8", timeout=120).stdout
@@ -317,16 +372,35 @@ def test_the_schema_takes_what_papers_in_further_languages_need(run):
     assert list(misfits(tree, SCHEMA, SCHEMA)) == []
 
 
+def check_package(folder: Path) -> int:
+    """Fail where a validator says more of a package than which rows have no cell; return how many have none.
+
+    Released people can be such rows: each counts, and the validator calls it a blank one.
+    """
+    import frictionless
+
+    report = frictionless.validate(str(folder / "datapackage.json"), limit_errors=10**6)
+    assert not report.errors
+    said = {(task.place, *one) for task in report.tasks for one in task.flatten(["type", "rowNumber"])}
+    tables = [one["path"] for one in package_of(folder)["resources"] if "schema" in one]
+    empty = {
+        (name, "blank-row", place)
+        for name in tables
+        for place, row in enumerate(cells(folder / name), 2)
+        if not any(row.values())
+    }
+    assert said == empty
+    return len(empty)
+
+
 @pytest.mark.parametrize("method_id", [*FEW, "datasets.masking", "statistics.flows", "models.additive"])
 @pytest.mark.skipif(find_spec("frictionless") is None, reason="an extra of the tests: frictionless")
 def test_validators_take_package_and_evidence_of_every_release(method_id):
-    import frictionless
     import jsonschema
 
     found = jsonschema.Draft202012Validator(SCHEMA)
     for folder in releases(method_id):
-        report = frictionless.validate(str(folder / "datapackage.json"))
-        assert report.valid, report.flatten(["message"])[:3]
+        check_package(folder)
         assert not list(found.iter_errors(evidence_of(folder)))
         if folder.parent.name == "example" and method_id == "statistics.counts":
             wrong = [name for name, mutant in mutants(evidence_of(folder)) if found.is_valid(mutant)]

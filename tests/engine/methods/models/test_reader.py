@@ -174,3 +174,49 @@ def test_names_with_commas_and_quotation_marks_stay_in_their_column(tmp_path):
     said = list(csv.reader(printed([sys.executable, "-I", READER], content, tmp_path)))
     assert said[0] == ["a, b", 'probability of yes, "sure"']
     assert {line[0] for line in said[1:]} == {"no", 'yes, "sure"'} and all(len(line) == 2 for line in said)
+
+
+LEVELS = {"name": "ward", "kind": "levels", "levels": ["a"], "missing": [], "effects": [-1.0, 0.0, 1.0]}
+ONE = {
+    "format": "custos.logistic_model",
+    "intercept": 0.0,
+    "predictors": [LEVELS],
+    "target": {"name": "ill", "kind": "classes", "values": ["no", "yes"]},
+}
+FILES = {
+    "an empty line is a missing cell": (b"ward\na\n\na\n\n", ["no", "yes", "no", "yes"]),
+    "a missing cell between marks": (b'ward\n""\na\n""\n', ["yes", "no", "yes"]),
+    "as spreadsheets write it": ("\ufeffward\r\na\r\n\r\nb\r\n".encode(), ["no", "yes", "no"]),
+    "several columns": (b"x,ward\n1,a\n,\n2,a\n", ["no", "yes", "no"]),
+}
+PROGRAMS = [
+    pytest.param([sys.executable, "-I", READER], id="python"),
+    pytest.param(
+        ["Rscript", READER_R],
+        id="r",
+        marks=[pytest.mark.slow, pytest.mark.skipif(not has_r(), reason="R with jsonlite is not here")],
+    ),
+]
+
+
+def run_on(command, folder, content):
+    (folder / "model.json").write_text(json.dumps(ONE), encoding="utf-8")
+    (folder / "rows.csv").write_bytes(content)
+    command = [*command, folder / "model.json", folder / "rows.csv"]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("command", PROGRAMS)
+@pytest.mark.parametrize("case", FILES)
+def test_every_row_gets_a_prediction(case, command, tmp_path):
+    """Before, an empty line of a file of one column got none, so that all below stood beside another row."""
+    content, expected = FILES[case]
+    ran = run_on(command, tmp_path, content)
+    assert [line[0] for line in csv.reader(ran.stdout.splitlines())][1:] == expected, ran.stderr
+
+
+@pytest.mark.parametrize("command", PROGRAMS)
+def test_a_column_that_the_rows_lack_is_named(command, tmp_path):
+    ran = run_on(command, tmp_path, b"ward 1,x\na,1\n")
+    assert ran.returncode and not ran.stdout
+    assert "lack columns of the model: ward." in ran.stderr and "Traceback" not in ran.stderr

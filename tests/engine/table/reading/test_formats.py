@@ -120,6 +120,56 @@ def test_missing_codes_of_spss_stay_and_are_named(tmp_path):
     assert {item.column: item.missing for item in suggest(table)}["sex"] == ("9",)
 
 
+def test_a_range_of_missing_codes_holds_every_cell_in_it(tmp_path):
+    """Before, of a range only codes with a label were missing: the others counted as numbers, unsaid."""
+    path = tmp_path / "a.sav"
+    frame = pd.DataFrame(
+        {"sex": [1.0, 2, -8, 9], "weight": [1.5, -99.5, 0.0, 2.5], "day": pd.to_datetime(["2020-01-01"] * 4)}
+    )
+    ranges = {
+        "sex": [{"lo": -10, "hi": -1}, {"lo": 9, "hi": 9}],
+        "weight": [{"lo": float("-inf"), "hi": 0}],
+        "day": [{"lo": 0, "hi": 1}],
+    }
+    pyreadstat.write_sav(frame, str(path), variable_value_labels={"sex": {-7: "none"}}, missing_ranges=ranges)
+    table = read_table(path)
+    assert table.missing == {"sex": ("-7", "-8", "9"), "weight": ("-99.5", "0")}
+    found = {item.column: item for item in suggest(table)}
+    assert found["weight"].missing == ("-99.5", "0") and found["weight"].domain.minimum == 1.5
+
+
+def workbook(path, rows):
+    book = Workbook()
+    for row in rows:
+        book.active.append(row)
+    return book, book.active
+
+
+def test_what_a_sheet_hides_or_merges_is_said(tmp_path):
+    """Before, rows that a filter hid were read, and blank rows and merged cells lost, without a word."""
+    book, sheet = workbook(tmp_path, [["ward", "n"], ["a", 1], [None, 2], [None, None], ["b", 3], ["b", 4]])
+    sheet.merge_cells("A2:A3")
+    sheet.row_dimensions[5].hidden = sheet.row_dimensions[9].hidden = True
+    sheet["B9"].number_format = "0.00"  # a hidden row with a look and nothing in it
+    book.save(tmp_path / "a.xlsx")
+    table = read_table(tmp_path / "a.xlsx")
+    codes(table)
+    said = {one.code: (one.count, one.rows) for one in table.findings}
+    assert table.n_rows == 4
+    assert said["table.hidden_rows"] == (1, (5,))
+    assert said["table.blank_rows"] == (1, (4,))
+    assert said["table.merged_cells"] == (1, (2,))
+
+
+def test_a_plain_sheet_and_one_with_a_merged_title_say_nothing(tmp_path):
+    book, sheet = workbook(
+        tmp_path, [["Stays of 2020", None, None], ["ward", "n", "m"], ["a", 1, 2], ["b", 2, 3]]
+    )
+    sheet.merge_cells("A1:C1")
+    book.save(tmp_path / "a.xlsx")
+    assert not codes(read_table(tmp_path / "a.xlsx"))
+
+
 def test_missing_letters_of_stata(tmp_path):
     path = tmp_path / "a.dta"
     frame = pd.DataFrame({"x": [1, "a", 3], "y": [1.0, 2.0, 3.0]})

@@ -631,3 +631,46 @@ def test_what_was_found_out_has_a_reason(tmp_path, content, field, reason):
     assert found.reasons[field][0] == reason
     for key, values in found.reasons.values():
         assert text(f"suggestions.detection.{key}", **values)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f'[{{"name": "{SECRET}", "n": 1}},\n{{"name": "b"}}]',
+        f'{{"name": "{SECRET}", "n": 1}}\n{{"name": "b", "n": 2}}\n',
+        f"\ufeff <?xml version='1.0'?>\n<rows><row>{SECRET}</row>\n</rows>",
+        f"<html><body><table>\n<tr><td>{SECRET}</td></tr>\n</table></body></html>",
+        f"<table border=1>\n<tr><td>{SECRET}</td></tr>\n</table>",
+    ],
+)
+@pytest.mark.parametrize("name", ["a.json", "a.csv", "a.html", "export.txt"])
+def test_what_is_no_table_of_lines_is_refused(content, name, tmp_path):
+    """Before, its first row was read as names of columns, which leave with a plan."""
+    code, _ = refused(written(tmp_path, content, name))
+    assert code == "table.unknown_format"
+
+
+@pytest.mark.parametrize("head", ["[id],[name]", "<lod,value", "ORCID,x", "FEA1,FEA2", "{id},{name}"])
+def test_names_with_odd_signs_are_names(head, tmp_path):
+    table = read_table(written(tmp_path, f"{head}\n1,2\n3,4\n"))
+    assert table.names == tuple(head.split(",")) and table.n_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        ('a,b\n1,"x\n2,y\n3,z\n', 1),
+        ('a,b\n1,x\n2,"y\n3,z\n', 2),
+        ('a,b\n1,"x\n2,y"\n3,"z\n4,q', 2),
+    ],
+)
+def test_a_mark_left_open_to_the_end_of_the_file_is_said(content, rows, tmp_path):
+    """Before, the rows behind it were gone without a word where they were fewer than a hundred."""
+    table = read_table(written(tmp_path, content))
+    assert table.n_rows == rows
+    assert findings(table)["table.quote_to_the_end"][0].rows == (rows,)
+
+
+@pytest.mark.parametrize("content", ['a,b\n1,"x\ny"\n', 'a,b\n1,"x\ny\n"\n\n', 'a,b\n"x\ny",1\n'])
+def test_a_text_of_several_lines_that_ends_is_not(content, tmp_path):
+    assert "table.quote_to_the_end" not in findings(read_table(written(tmp_path, content)))

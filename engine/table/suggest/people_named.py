@@ -1,0 +1,85 @@
+"""What cells look like that name people or where they live, whatever their column is called."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+
+FEWEST = 2
+"""Different cells that have to look so: one may be a ward that is called after somebody."""
+_SHARE = 1 / 3
+"""Of the different cells: lists of given names hold a half of those that occur, and surnames are in none."""
+
+_SAINT = re.compile(r"\b(st|ste|sankt|saint|sainte|san|santa|santo|sint|sao|heilig\w*|hl)\b")
+_WORD = re.compile(r"[^\W\d_]+")
+_TITLE = re.compile(
+    r"(dr|prof|frau|herrn?|fr|hr|mme|mlle|monsieur|madame|mr|mrs|ms|miss|dhr|mevr|mevrouw|mw|sra?|don|dona"
+    r"|docteur|doctor|sig|signora?)\b\.? ?[^\W\d_]{2}"
+)
+_STREET = (
+    r"\w*(strasse|stra?t|str|weg|gasse|platz|allee|ring|damm|ufer|laan|plein|gracht|kade|dijk|steeg)\b\.?"
+)
+_RUE = (
+    r"(rue|avenue|av|ave|boulevard|bd|place|chemin|impasse|quai|calle|c/|avenida|avda|plaza|paseo|via|viale)"
+)
+_ROAD = r"(street|st|road|rd|avenue|ave|lane|drive|close|court|gardens|square)"
+_ADDRESS = re.compile(
+    rf"(.*\b)?{_STREET} ?\d+ ?[a-z]?\b.*|\d+ ?(bis|ter)?,? {_RUE}\b\.? .*|{_RUE}\b\.? .*\d.*"
+    rf"|\d+ (\w+ ){{1,3}}{_ROAD}\b\.?.*|(\w+ ){{1,3}}{_ROAD}\b\.? \d+.*"
+)
+
+
+def form_of_people(sample: Iterable[str]) -> str:
+    """Return what cells look like: ``titles``, ``addresses``, ``given_names``; or nothing.
+
+    Parameters
+    ----------
+    sample
+        Different cells of a column of texts.
+
+    Notes
+    -----
+    A third of the cells has to look so, and two at least. Given names are those that are frequent in twelve
+    languages and are no month, town or plain word; a saint's is the name of a house. Surnames alone are not
+    known by their form.
+
+    Examples
+    --------
+    >>> form_of_people(["Müller, Anna", "Weber, Peter", "Xu, Li"]), form_of_people(["Dr. Xu", "Dr. Wang"])
+    ('given_names', 'titles')
+    >>> form_of_people(["Lindenweg 4", "12 rue de la Paix"]), form_of_people(["St. Anna", "Chirurgie"])
+    ('addresses', '')
+    """
+    cells = [_plain(cell) for cell in sample]
+    tests = {
+        "titles": lambda cell: _TITLE.match(cell) is not None,
+        "addresses": lambda cell: _ADDRESS.fullmatch(cell) is not None,
+        "given_names": _has_given_name,
+    }
+    for form, looks_so in tests.items():
+        count = sum(map(looks_so, cells))
+        if count >= FEWEST and count >= _SHARE * len(cells):
+            return form
+    return ""
+
+
+def _plain(cell: str) -> str:
+    parts = unicodedata.normalize("NFKD", cell[:200].strip().replace("ß", "ss").casefold())
+    return "".join(sign for sign in parts if not unicodedata.combining(sign))
+
+
+def _has_given_name(cell: str) -> bool:
+    words = _WORD.findall(cell)
+    is_short = len(words) <= 5 and not any(sign.isdigit() for sign in cell)
+    return is_short and not _SAINT.search(cell) and any(word in _given_names() for word in words)
+
+
+@cache
+def _given_names() -> frozenset[str]:
+    path = files("resources") / "code_lists" / "names" / "given_names.toml"
+    tree = tomllib.loads(path.read_text("utf-8"))
+    return frozenset(name for listed in tree.values() for name in listed.split())

@@ -1,0 +1,101 @@
+"""A column that names people is never proposed to leave in rows, whatever the table calls it."""
+
+import random
+
+import pandas as pd
+import pytest
+
+from engine.library import read_table
+from engine.table.schema import Role
+from engine.table.suggest.people_named import form_of_people
+from engine.table.suggest.suggest import suggest
+
+KEPT = {Role.DIRECT_IDENTIFIER, Role.PERSON_KEY, Role.DROPPED, Role.NOT_RECOGNISED}
+GIVEN = (
+    *("Anna", "Peter", "Maria", "Luc", "Sofie", "Hans", "Greta", "Pedro", "Carmen", "Hendrik", "Fatima"),
+    *("Étienne", "Jürgen", "Björn", "Inés", "Raúl"),
+)
+FAMILY = (
+    *("Müller", "Schmidt", "Dupont", "García", "de Vries", "Jansen", "Smith", "van den Berg", "O'Brien"),
+    *("Weber", "Moreau", "Fernández", "Kowalski", "Lefèvre", "Visser", "Jones"),
+)
+STREETS = (
+    "Hauptstr. {}",
+    "Bahnhofstraße {}",
+    "{} rue de la Paix",
+    "Calle Mayor {}",
+    "Kerkstraat {}",
+    "{} High Street",
+)
+HEADINGS = {
+    "full": "consultant|referring physician|nurse|mother|spouse|Hausarzt|behandelnder Arzt|Chirurg|moeder"
+    "|Ansprechpartner|Ehepartner|médecin traitant|conjoint|opérateur|huisarts|behandelaar|verzekerde|familiar"
+    "|médico de cabecera|persona de contacto|next of kin|Notfallkontakt|PATIENT",
+    "title": "physician|Arzt|médecin|huisarts|médico",
+    "family": "family name|Familienname|Geburtsname|nom de famille|nom d'usage|geboortenaam|partnernaam"
+    "|familienaam|apellidos|primer apellido",
+    "street": "residence|Wohnanschrift|domicile|woonadres|domicilio|dirección_postal",
+    "number": "insurance number|policy no|medicare_no|admission no|hospital number|Rentenversicherungsnummer"
+    "|Krankenversichertennr.|Aufnahmenummer|numero_sejour|n° dossier|verzekerdennummer|opnamenummer"
+    "|nº episodio",
+    "plate": "licence plate|Kfz-Kennzeichen|plaque d'immatriculation|nummerplaat|matrícula",
+    "phone": "Tel privat|tél. domicile|tel_fijo|home phone|telefoonnummer",
+    "user": "created by|erfasst von|saisi par|ingevoerd door|registrado por|utilisateur|usuario"
+    "|Sachbearbeiter",
+}
+
+
+def person(draw, kind):
+    """Return a cell that leads to one person."""
+    given, family = draw.choice(GIVEN), draw.choice(FAMILY)
+    return {
+        "full": draw.choice((f"{given} {family}", f"{family}, {given}", f"{family} {given}")),
+        "title": f"{draw.choice(('Dr.', 'Prof.', 'Frau', 'Mme', 'dhr.'))} {family}",
+        "family": family,
+        "street": draw.choice(STREETS).format(draw.randint(1, 200)),
+        "number": str(draw.randint(10**6, 10**7 - 1)),
+        "plate": f"M-{draw.choice('ABC')}{draw.choice('XYZ')} {draw.randint(1000, 9999)}",
+        "phone": f"0{draw.randint(10**8, 10**9)}",
+        "user": f"{family.lower()[:5]}{draw.randint(1, 99)}",
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", HEADINGS)
+def test_who_is_named_stays_whatever_the_heading(kind):
+    """Before, a doctor by name was a place, a mother by name kinship, a number of an insured one money."""
+    left = []
+    for people, rows in ((3, 6), (12, 60)):
+        table = {}
+        for heading in HEADINGS[kind].split("|"):
+            draw = random.Random(f"{heading}{rows}")
+            everybody = [person(draw, kind) for _ in range(people)]
+            cells = [*everybody, *(draw.choice(everybody) for _ in range(rows - people))]
+            table[heading.upper() if rows == 60 else heading] = cells
+        found = suggest(read_table(pd.DataFrame(table)))
+        left += [(one.column, people, one.role.value) for one in found if one.role not in KEPT]
+    assert left == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "cells"),
+    [
+        ("ward", ["St. Anna", "Sankt Josef", "Santa María", "Chirurgie", "Innere Medizin"]),
+        ("hospital", ["Hôpital Saint-Louis", "Hospital San José", "Klinikum Nord", "St Mary's"]),
+        ("route", ["vía oral", "vía intravenosa", "vía rectal"]),
+        ("race", ["African American", "White", "Asian", "Native American"]),
+        (
+            "diagnosis",
+            ["Heart failure", "Morbus Crohn", "Multiple sclerosis", "MS relapse", "Diabetes mellitus"],
+        ),
+        ("education", ["High School", "Some college", "Primary School 6 years", "University"]),
+        ("city", ["Paris", "München", "Valencia", "Bruges", "San Sebastián", "Frankfurt am Main"]),
+        ("place of birth", ["Georgia", "Virginia", "North Carolina", "Texas", "Florida", "Ohio"]),
+        ("month of admission", ["Jan", "Mai", "April", "June", "August", "Dez"]),
+        ("number of visits", ["1", "2", "13", "4", "0", "25"]),
+        ("ops number", ["5-820.00", "5-821.10", "8-930", "1-632.0", "5-790.16", "3-200"]),
+    ],
+)
+def test_what_names_nobody_is_suggested_as_before(heading, cells):
+    (found,) = suggest(read_table(pd.DataFrame({heading: cells * 8})))
+    assert found.role is not Role.DIRECT_IDENTIFIER
+    assert form_of_people(cells) == ""
