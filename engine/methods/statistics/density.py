@@ -35,7 +35,7 @@ from engine.methods.shared.quantity import Grid, grid_of
 from engine.methods.shared.tables import forecast_views
 from engine.methods.shared.view import view_of
 from engine.once import once
-from engine.privacy.accuracy import NORMAL_MEDIAN, NORMAL_WITHIN, spread_of_sites
+from engine.privacy.accuracy import LAPLACE_WITHIN, NORMAL_MEDIAN, NORMAL_WITHIN, spread_of_sites
 from engine.privacy.mechanisms import CountNoise, GaussianCounts, Integers, LaplaceCounts
 from engine.privacy.promise import Promise
 from engine.table.schema import Kind
@@ -79,10 +79,13 @@ class Curve:
         With noise, one axis a column; the first is 1.
     spread
         The standard deviation of the noise of each of them.
+    within
+        How many standard deviations 95 of 100 draws of their sums stay within.
     """
 
     coefficients: Floats
     spread: float
+    within: float = NORMAL_WITHIN
 
     @once
     def kept(self) -> int:
@@ -100,20 +103,30 @@ class Curve:
         return int(np.argmin(risks))
 
     def at(self, *places: Floats) -> tuple[Floats, Floats]:
-        """Return the density, and what 95 of 100 draws of its noise stay within, at places of each side.
+        """Return the density at places of each side, and how far the one of all waves may be without noise.
 
         Notes
         -----
-        A coefficient is a sum divided by the number of rows, which is noisy too: where the density is d, that
-        moves it by (d − 1) times as much as one coefficient is moved.
+        The density is that of the waves that were kept. The one of all waves, with their noise, is d; without
+        noise it is within its margin of d in 95 of 100 draws. The distance between both curves is added to
+        that margin, so that the band holds whatever was left out.
+
+        A coefficient is a sum divided by the number of rows, which is noisy too: that moves d by (d − 1)
+        times as much as one coefficient is moved.
         """
-        sides = [waves(some, self.kept) for some in places]
-        value = self.coefficients[tuple(slice(self.kept + 1) for _ in places)]
+        (value, _), (whole, noise) = (self._drawn(most, places) for most in (self.kept, None))
+        margin = self.within * np.sqrt(noise + (self.spread * (whole - 1)) ** 2)
+        return value, np.abs(value - whole) + margin
+
+    def _drawn(self, most: int | None, places: tuple[Floats, ...]) -> tuple[Floats, Floats]:
+        """Return the density of so many waves of each column, and the variance of its noise."""
+        value = self.coefficients[tuple(slice(None if most is None else most + 1) for _ in places)]
         noise = np.full(value.shape, self.spread**2)
         noise.flat[0] = 0.0
-        for side in sides:  # each turn takes the first axis away and puts one for the places last
+        for some in places:  # each turn takes the first axis away and puts one for the places last
+            side = waves(some, value.shape[0] - 1)
             value, noise = np.tensordot(value, side, (0, 1)), np.tensordot(noise, side**2, (0, 1))
-        return value, NORMAL_WITHIN * np.sqrt(noise + (self.spread * (value - 1)) ** 2)
+        return value, noise
 
 
 class Density(Method):
@@ -136,6 +149,7 @@ class Density(Method):
     """
 
     id = "statistics.density"
+    version = 2
     summable = True
     family = Family.STATISTICS
     promises = ("pure_dp", "approximate_dp")
@@ -232,6 +246,11 @@ class Density(Method):
             return scale / (FINE * rows)
         return sqrt(2 * self.sums) * scale / rows
 
+    @property
+    def _within(self) -> float:
+        """How many standard deviations 95 of 100 sums of noise stay within, or fewer than this."""
+        return NORMAL_WITHIN if isinstance(self.mechanism, GaussianCounts) else LAPLACE_WITHIN
+
     @once
     def forecast(self) -> Forecast:
         label = Text(f"methods.{self.id}.numbers.of_even.label")
@@ -239,7 +258,7 @@ class Density(Method):
         errors = []
         for size in self.request.sizes:
             off = 100 * kept * self.spread(max(1, size))
-            errors.append(Expected(label, "group", size, NORMAL_MEDIAN * off, NORMAL_WITHIN * off, PERCENT))
+            errors.append(Expected(label, "group", size, NORMAL_MEDIAN * off, self._within * off, PERCENT))
         return Forecast(
             tuple(errors), views=forecast_views(self.id, errors), notes=tuple(cap_notes(self.request))
         )
@@ -288,7 +307,7 @@ class Density(Method):
                 found = np.tensordot(found, waves(middles, self.most_waves), (0, 0))
         found = np.array(found, dtype=np.float64)
         found.flat[0] = 1.0
-        return Curve(found, self.spread(rows))
+        return Curve(found, self.spread(rows), self._within)
 
     def _published(self, noisy: Integers) -> Release:
         curve = self.curve(noisy)
@@ -336,11 +355,14 @@ class Density(Method):
 
     def _views(self, sides: list[Floats], value: Floats, within: Floats) -> tuple[View, ...]:
         words, names = f"methods.{self.id}.views.curve", self.options.columns
-        label, note = Text(f"methods.{self.id}.numbers.density.label"), Text(f"{words}.note")
+        label = Text(f"methods.{self.id}.numbers.density.label")
         if len(sides) == 1:
             x = tuple(sides[0].tolist())
             low, high = (tuple((value + sign * within).tolist()) for sign in (-1, 1))
             band = (Series(Text(f"{words}.low"), x, low), Series(Text(f"{words}.high"), x, high))
+            finest = (x[-1] - x[0]) / self.most_waves
+            said = {"most": self.most_waves, "width": float(f"{finest:.3g}")}
+            note = Text(f"{words}.note", said)
             line = Series(label, x, tuple(value.tolist()), "accent")
             return (CurveView(Text(f"{words}.title"), names[0], label, (line,), band=band, note=note),)
         rows, columns = (
