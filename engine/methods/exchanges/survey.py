@@ -8,7 +8,14 @@ from fractions import Fraction
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.exchanges.asking import BEST, largest_error, make_kit, question_problems, robust_ways
+from engine.methods.exchanges.asking import (
+    BEST,
+    largest_error,
+    make_kit,
+    more_exact_kit,
+    question_problems,
+    robust_ways,
+)
 from engine.methods.exchanges.estimating import NORMAL_50, NORMAL_95, SAYS_NOTHING, people_needed
 from engine.methods.exchanges.kit import (
     ALL,
@@ -85,7 +92,7 @@ class Survey(Service):
     """
 
     id = ID
-    version = 2
+    version = 3  # all questions are asked where made-up reports move a drawn one too far
     family = Family.EXCHANGE
     usual = True
     promises = ("local_dp",)
@@ -169,7 +176,8 @@ class Survey(Service):
         limit = min(1.0, largest_error(self.kit))
         median = limit * NORMAL_50 / NORMAL_95
         expected = Expected(label("share"), "survey", None, median, limit)
-        return Forecast((expected,), views=(expected_view(self.kit), *ways_views(self.kit, self.ways)))
+        expectation = expected_view(self.kit, more_exact_kit(self.values, self.kit))
+        return Forecast((expected,), views=(expectation, *ways_views(self.kit, self.ways)))
 
     def judged(self, people: int | None) -> Judged | None:
         """Judge by the answers that are expected, whoever is in a table."""

@@ -121,12 +121,19 @@ def ways_views(kit: Kit, ways: Sequence[tuple[str, Kit]]) -> tuple[TableView, ..
     return (TableView(Text(f"{WORDS}.views.ways.title"), headings, rows, note),)
 
 
-def expected_view(kit: Kit) -> TableView:
-    """Return the margin of every question with as many reports as expected, and how many people it takes."""
+def expected_view(kit: Kit, more_exact: Kit | None = None) -> TableView:
+    """Return the margin of every question with as many reports as expected, and how many people it takes.
+
+    ``more_exact`` is the kit that was not taken since made-up reports move it too far; the note says so.
+    """
     people, each = kit.people_for(kit.respondents), 1 if kit.asked == ALL else len(kit.questions)
     rows = tuple((one.text, half_width(one, people), people_needed(one, each)) for one in kit.questions)
     headings = (Text(f"{WORDS}.views.question"), label("expected"), label("needed"))
     note = Text(f"{WORDS}.views.expected.{kit.asked}", {"reports": kit.respondents})
+    if more_exact is not None and kit.asked == ALL:
+        values = {"reports": kit.respondents, "limit": 100 * largest_error(more_exact)}
+        values |= {"now": 100 * largest_error(kit), "points": _up(more_exact.moved), "most": ROBUST}
+        note = Text(f"{WORDS}.views.expected.robust", values)
     return TableView(Text(f"{WORDS}.views.expected.title"), headings, rows, note)
 
 

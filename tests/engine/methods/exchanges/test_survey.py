@@ -18,7 +18,8 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
-from engine.methods.exchanges.kit import LANGUAGES, Kit, Question
+from engine.methods.exchanges.asking import largest_error
+from engine.methods.exchanges.kit import ALL, LANGUAGES, ONE, Kit, Question
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import channel_of
 from engine.methods.exchanges.reading import read_reports
@@ -390,6 +391,30 @@ def test_what_made_up_reports_move_far_is_said_as_a_number_with_a_choice(name):
     assert all(one[2] < chosen[2] for one in others)
     for way, *_, moved, _ in others:
         assert way.id.rsplit(".", 1)[1] != "level" or moved <= 5
+
+
+@pytest.mark.parametrize(
+    ("level", "count", "asked"),
+    [(2, 5, ALL), (3, 10, ALL), (1, 3, ONE), (1, 10, ONE)],
+    ids=["all stay near", "many do", "both do", "neither does"],
+)
+def test_where_nobody_decides_made_up_reports_come_before_what_is_more_exact(level, count, asked):
+    """Only where asking all helps: such a kit needs no reason, and what it costs is said with figures."""
+    values = {**OPENING.parameters, "questions": YES_OR_NO[:count], "epsilon": level}
+    ways = {way: {**values, "asked": way, "forged_reason": REASON} for way in (ALL, ONE)}
+    kits = {way: kit_of(replace(OPENING, parameters=one)) for way, one in ways.items()}
+    open_to_all = SURVEY(replace(OPENING, parameters=values).request)
+    assert open_to_all.kit.asked == asked and open_to_all.kit.questions == kits[asked].questions
+    assert bool(open_to_all.problems) == (kits[asked].moved > 5)
+    errors = {way: largest_error(kit) for way, kit in kits.items()}
+    assert errors[ONE] < errors[ALL]
+    note = open_to_all.forecast.views[0].note
+    if asked == ONE:
+        assert note.id.endswith("expected.one") and (kits[ONE].moved > 5) == (kits[ALL].moved > 5)
+        return
+    assert kits[ALL].moved <= 5 < kits[ONE].moved and note.id.endswith("expected.robust")
+    assert (note.values["now"], note.values["limit"]) == (100 * errors[ALL], 100 * errors[ONE])
+    assert note.values["points"] == math.ceil(10 * kits[ONE].moved) / 10
 
 
 def test_the_least_level_that_is_named_is_the_least():
