@@ -39,11 +39,14 @@ class Received:
         What they say to each question: a row each report on it, with as many numbers as its channel writes.
     left_out
         How many others there were, by reason.
+    numbers
+        What tells them apart, whole numbers that were drawn with them; of strips only their places.
     """
 
     reports: int
     outcomes: tuple[Array, ...] = field(repr=False)
     left_out: Mapping[str, int]
+    numbers: Array = field(repr=False)
 
 
 def read_reports(cells: Iterable[object], kit: Kit, *, heading: str = "") -> Received:
@@ -67,7 +70,7 @@ def read_reports(cells: Iterable[object], kit: Kit, *, heading: str = "") -> Rec
     read = _strips if kit.device else _first if kit.version == 1 else _second
     numbers, said, outcomes, rows = read(cells, kit, left_out, heading)
     if _all_differ(numbers):
-        return Received(len(numbers), tuple(outcomes), dict(left_out))
+        return Received(len(numbers), tuple(outcomes), dict(left_out), numbers)
     # The same number with another row of digits contradicts the first
     _, first, back, came = np.unique(numbers, return_index=True, return_inverse=True, return_counts=True)
     differ = np.zeros(len(first), dtype=bool)
@@ -78,7 +81,7 @@ def read_reports(cells: Iterable[object], kit: Kit, *, heading: str = "") -> Rec
     counts = np.zeros(len(numbers), dtype=bool)
     counts[first[~differ]] = True
     outcomes = [one[counts[row]] for one, row in zip(outcomes, rows, strict=True)]
-    return Received(int(counts.sum()), tuple(outcomes), dict(left_out))
+    return Received(int(counts.sum()), tuple(outcomes), dict(left_out), numbers[counts])
 
 
 def _all_differ(numbers: Array) -> bool:
@@ -195,21 +198,6 @@ class _Form:
     masks: Array
     most: Array
     after: Array
-
-    @property
-    def number(self) -> int:
-        """Where the number of a report begins."""
-        return len(self.begin)
-
-    @property
-    def body(self) -> int:
-        """Where its answers begin."""
-        return len(self.begin) + NUMBER + 1
-
-    @property
-    def tail(self) -> int:
-        """Where its check begins."""
-        return self.length - CHECK
 
 
 def _form(kit: Kit) -> _Form:
@@ -345,7 +333,7 @@ def _block(
     digits = digits if checked.all() else digits[checked]
     at = len(form.begin)
     # Two words of eight digits below 16 each: into one, in which no other number is the same
-    words = np.ascontiguousarray(digits[:, at : at + NUMBER]).view(np.uint64)
+    words = np.ascontiguousarray(digits[:, at : at + NUMBER]).view("<u8")
     numbers = words[:, 0] | words[:, 1] << np.uint64(4)
     if kit.asked != ALL:
         return numbers, digits[:, at + NUMBER + 1 : tail - 1]

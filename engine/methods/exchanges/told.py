@@ -12,6 +12,7 @@ import pandas as pd
 from engine import texts
 from engine.methods.exchanges.asking import largest_error
 from engine.methods.exchanges.classifying import LEAST_REPORTS, Classifier, classifier, crossed_pairs
+from engine.methods.exchanges.collected import Collection
 from engine.methods.exchanges.estimating import (
     Estimate,
     Mean,
@@ -64,6 +65,17 @@ def describe_series(kit: Kit) -> tuple[Text, ...]:
     total = texts.significant_up(float(kit.total))
     values = {"waves": kit.waves, "epsilon": total, "sure": kit.sure_of_all}
     return (Text(f"{WORDS}.notes.series", values),)
+
+
+def describe_times(kit: Kit, earlier: Sequence[Collection], collection: Collection) -> tuple[Text, ...]:
+    """Say that a collection holds the reports of more times than were declared; nothing where it does not."""
+    if collection.time <= kit.waves:
+        return ()
+    last = earlier[-1]
+    epsilon = texts.significant_up(float(collection.time * kit.epsilon))
+    values = {"waves": kit.waves, "time": collection.time, "reports": last.reports, "epsilon": epsilon}
+    values["sure"] = rounded_up(100 * posterior(0.5, float(collection.time * kit.epsilon)))
+    return (Text(f"{WORDS}.notes.{'collected_strips' if kit.device else 'collected'}", values),)
 
 
 def _up(points: Fraction) -> float:

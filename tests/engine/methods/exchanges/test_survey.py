@@ -277,6 +277,33 @@ def test_a_further_collection_goes_on_and_another_state_is_refused(tmp_path, led
     assert verify(tmp_path / "two", ledger=ledger).problems
 
 
+def times_said(tmp_path, name):
+    """Return what the evidence of a collection says of further times: the text's last word and its values."""
+    evidence = json.loads((tmp_path / name / "release" / "evidence.json").read_text())
+    notes = [one for one in evidence["notes"] if ".notes.collected" in one["id"]]
+    return [(one["id"].rsplit(".", 1)[1], one["values"]) for one in notes]
+
+
+def test_a_kit_that_is_collected_at_more_times_than_declared_says_so(tmp_path, ledger):
+    """Nothing where the same reports come again with more; and nobody goes back to before the first."""
+    entry = opened(tmp_path, ledger).entry
+    kit = kit_of(OPENING)
+    answers = [np.zeros(700, int)] * 3
+    lines, others = reports(kit, answers, 2), reports(kit, answers, 3)
+    collected(tmp_path, ledger, collecting(tmp_path, entry, lines[:600]), "one")
+    collected(tmp_path, ledger, collecting(tmp_path, entry, lines, state="one"), "more")
+    collected(tmp_path, ledger, collecting(tmp_path, entry, others, state="more"), "other")
+    collected(tmp_path, ledger, collecting(tmp_path, entry, lines, state="other"), "back")
+    assert [times_said(tmp_path, name) for name in ("one", "more", "back")] == [[], [], []]
+    ((word, values),) = times_said(tmp_path, "other")
+    assert word == "collected" and (values["time"], values["waves"], values["reports"]) == (2, 1, 700)
+    assert Fraction(values["epsilon"]) >= 2 * kit.epsilon
+    for state in ("kit", "one", "more"):
+        with pytest.raises(InputRefused) as refused:
+            collected(tmp_path, ledger, collecting(tmp_path, entry, others, state=state), "again")
+        assert refused.value.code == "ledger.other_state"
+
+
 @pytest.mark.parametrize("lines", [[], ["nonsense"], [f"survey-{'0' * 16}-{'1' * 16}-1-1-1"]])
 def test_without_a_single_report_it_says_so(tmp_path, ledger, lines):
     entry = opened(tmp_path, ledger).entry
@@ -520,9 +547,12 @@ def test_ledger_evidence_and_papers_hold_the_sum_of_all_declared_times_once(tmp_
     plan = replace(OPENING, parameters={**OPENING.parameters, "waves": 3})
     total = 3 * kit_of(plan).epsilon
     entry = opened(tmp_path, ledger, plan).entry
+    state = "kit"
     for time, people in enumerate((60, 70, 80)):
         lines = reports(kit_of(plan), [np.zeros(people, int)] * 3, time)
-        collected(tmp_path, ledger, collecting(tmp_path, entry, lines), f"time {time}")
+        collected(tmp_path, ledger, collecting(tmp_path, entry, lines, state=state), f"time {time}")
+        state = f"time {time}"
+        assert not times_said(tmp_path, state)
     beyond = run(plan, out=tmp_path / "beyond", ledger=ledger, base=tmp_path)
     kept = ledger.entries()
     assert sorted(one.parent or "" for one in kept) == sorted(["", "", entry, entry, entry])
@@ -545,6 +575,16 @@ def test_no_survey_makes_anybody_certain_where_it_does_not(waves):
     odds = math.exp(3 * waves)
     assert 100 * odds / (1 + odds) <= kit.sure_of_all < 100
     assert f"{kit.sure_of_all:g} %" in page(kit).decode() and "100 % sure" not in page(kit).decode()
+
+
+def test_of_one_question_it_is_not_said_that_there_are_several():
+    for count in (1, 2):
+        plan = replace(
+            OPENING, parameters={**OPENING.parameters, "questions": YES_OR_NO[:count], "epsilon": 1}
+        )
+        shown = page(kit_of(replace(plan, parameters={**plan.parameters, "asked": ALL}))).decode()
+        assert ("You are asked one question.<" in shown) == (count == 1)
+        assert ("counts for all of them together" in shown) == (count == 2)
 
 
 @pytest.mark.parametrize(("epsilon", "said"), [("2", "is never proof"), ("3", "close to proof")])
