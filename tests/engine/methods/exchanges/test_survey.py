@@ -19,6 +19,7 @@ from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.exchanges.asking import largest_error
+from engine.methods.exchanges.collected import collections_of
 from engine.methods.exchanges.kit import ALL, LANGUAGES, ONE, Kit, Question
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import channel_of
@@ -618,7 +619,9 @@ def test_a_survey_of_the_first_version_is_collected_to_the_end():
     assert design.problems == [] and design.cost.loss.epsilon == Fraction(12, 5)
     release = design.step("collect", {"reports": rows}, state, None)
     frame = release.artefacts[0].frame
-    assert release.state == state and frame["given"].tolist() == [300, 300, 200, 200, 200]
+    assert Kit.loads(release.state) == Kit.loads(state) and collections_of(state) == ()
+    assert [one.reports for one in collections_of(release.state)] == [frame["reports"].max()]
+    assert frame["given"].tolist() == [300, 300, 200, 200, 200]
     assert frame["share"].tolist() == pytest.approx([0.5, 0.5, 1 / 3, 1 / 3, 1 / 3])
 
 
