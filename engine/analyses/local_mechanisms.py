@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from engine.analyses.protocol import Analysis, Answer, Context
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.protocol import Reference
+from engine.numbers import finite
 from engine.privacy.channels.choosing import bound
-from engine.privacy.channels.specimens import CHOICES, MANY, NUMBERS, PRINTED, Specimen
+from engine.privacy.channels.specimens import CHOICES, MANY, NUMBERS, PRINTED, TRUTH, Specimen
 from engine.views import CurveView, Mark, Series, TableView, View
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class LocalMechanisms(Analysis):
             "size": size,
             "variances": errors,
             "told": {one.word: one.told(size, epsilon) for one in specimens},
-            "printed": {one.word: one.told(2, epsilon) for one in PRINTED},
+            "printed": {one.word: finite(one.told(epsilon)) for one in PRINTED},
+            "estimated": {one.word: one.estimated and one.estimated(epsilon) for one in PRINTED},
         }
         names = ("mechanism", "variance", "ratio", "epsilon", "bits", "taken")
         headings = tuple(self.word(f"headings.{name}") for name in names)
@@ -121,10 +123,13 @@ class LocalMechanisms(Analysis):
         return CurveView(title, axis, self.word("curve.variance"), lines, marks)
 
     def _print(self, epsilon: float) -> TableView:
-        """Return forms in print that tell more than they state."""
-        rows = tuple(
-            (self.word(f"names.{one.word}"), epsilon, round(one.told(2, epsilon) or 0.0, 4))
-            for one in PRINTED
-        )
-        headings = tuple(self.word(f"printed.{name}") for name in ("form", "stated", "counted"))
-        return TableView(self.word("printed.title"), headings, rows, self.word("printed.note"))
+        """Return forms in print that tell more than they state, or estimate something else."""
+        rows = []
+        for one in PRINTED:
+            told = one.told(epsilon)
+            counted = self.word("printed.everything") if math.isinf(told) else round(told, 4)
+            estimated = None if one.estimated is None else round(one.estimated(epsilon), 4)
+            rows.append((self.word(f"names.{one.word}"), epsilon, counted, estimated))
+        names = ("form", "stated", "counted", "estimated")
+        headings = tuple(self.word(f"printed.{name}", truth=TRUTH) for name in names)
+        return TableView(self.word("printed.title"), headings, tuple(rows), self.word("printed.note"))

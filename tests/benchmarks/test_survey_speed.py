@@ -33,8 +33,9 @@ def lines_of(kit: Kit) -> list[str]:
 def test_a_million_reports_on_twenty_questions_are_read_fast() -> None:
     """Beside one count of each question: of answers in a list, and of answers in an array, which is no text.
 
-    An array of numbers is counted before half of the letters of a report could be looked at: 2 bytes against
-    157 and their check. The second ratio only notices when reading becomes slower.
+    `np.bincount` counts one column of a million whole numbers below 20, once for each of the 20 questions. An
+    array of numbers is counted before half of the letters of a report could be looked at: 8 bytes against 157
+    and their check. The second ratio only notices when reading becomes slower.
     """
     asked = tuple(replace(YES if place % 2 else LONG, text=str(place)) for place in range(QUESTIONS))
     kit = Kit("Title", "", asked, 100)
@@ -50,4 +51,4 @@ def test_a_million_reports_on_twenty_questions_are_read_fast() -> None:
         for _ in asked:
             np.bincount(answers, minlength=20)
         times.append(time.process_time() - start)
-    assert took < 6 * times[0] and took < 130 * times[1], (took, times)
+    assert took < 2.5 * times[0] and took < 45 * times[1], (took, times)

@@ -160,8 +160,20 @@ def make_kit(values: Mapping[str, Any]) -> Kit:
     Notes
     -----
     With one ε for a whole report, all questions share it alike, or each person is asked one question with all
-    of it: where nobody decides, what has the smaller largest error with as many people as are expected.
+    of it: where nobody decides, what has the smaller largest error with as many people as are expected, among
+    what one made-up report in a hundred moves by at most `ROBUST` points, where that is one of them.
     """
+    return min(_ways_to_ask(values), key=lambda kit: (kit.moved > ROBUST, largest_error(kit)))
+
+
+def more_exact_kit(values: Mapping[str, Any], kit: Kit) -> Kit | None:
+    """Return the kit that would be more exact than the one that was taken, and is moved further; or None."""
+    least = min(_ways_to_ask(values), key=largest_error)
+    return least if largest_error(least) < largest_error(kit) else None
+
+
+def _ways_to_ask(values: Mapping[str, Any]) -> list[Kit]:
+    """Return the kit for each way to ask that was left open."""
     records, whole = values["questions"], values["epsilon"]
     device = values["device"] or ""
     first = values["language"]
@@ -187,7 +199,7 @@ def make_kit(values: Mapping[str, Any]) -> Kit:
             (values["forged_reason"] or "").strip(),
         )
 
-    return min((made(asked) for asked in kinds), key=largest_error)
+    return [made(asked) for asked in kinds]
 
 
 def robust_ways(values: Mapping[str, Any], kit: Kit) -> tuple[tuple[str, Kit], ...]:

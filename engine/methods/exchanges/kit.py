@@ -294,7 +294,10 @@ class Kit:
 
     @staticmethod
     def loads(content: bytes) -> Kit | None:
-        """Read what `dumps` wrote, of this version or the first; None where it is no kit."""
+        """Read what `dumps` wrote, of this version or the first; None where it is no kit.
+
+        What was collected of it, which stands in the same state, is no part of a kit.
+        """
         try:
             tree = strict_json.loads(content)
             kit = _second(tree) if isinstance(tree, Mapping) and "version" in tree else _first(tree)
@@ -311,7 +314,8 @@ def _other(question: Question) -> int:
 
 
 def _first(value: Any) -> Kit:
-    tree = strict_json.members(value, "", must=["title", "intro", "questions", "respondents"])
+    must = ["title", "intro", "questions", "respondents"]
+    tree = strict_json.members(value, "", must=must, may=["collected"])
     return Kit(
         strict_json.text(tree["title"], "title"),
         strict_json.text(tree["intro"], "intro"),
@@ -332,7 +336,7 @@ def _first_question(value: Any, where: str) -> Question:
 
 def _second(value: Mapping[str, Any]) -> Kit:
     names = ["version", "title", "intro", "questions", "respondents", "asked", "waves", "device", "shared"]
-    tree = strict_json.members(value, "", must=names, may=["languages", "reason"])
+    tree = strict_json.members(value, "", must=names, may=["languages", "reason", "collected"])
     if strict_json.whole(tree["version"], "version") != VERSION:
         raise ValueError("another version")
     return Kit(

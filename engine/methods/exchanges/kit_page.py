@@ -31,7 +31,7 @@ def page(kit: Kit) -> bytes:
     """
     said = {language: _words(kit, language) for language in kit.languages}
     first = said[kit.languages[0]]
-    asked = [f"asked_{kit.asked}", *(["waves"] if kit.waves > 1 else [])]
+    asked = [_asked(kit), *(["waves"] if kit.waves > 1 else [])]
     values = {
         "kit": escape(json.dumps(_draw(kit), separators=(",", ":"))),
         "title": escape(kit.title),
@@ -58,7 +58,7 @@ def _words(kit: Kit, language: str) -> dict[str, str]:
     values: dict[str, dict[str, Any]] = {
         "whole": {"sure": kit.sure},
         "nearly": {"sure": kit.sure},
-        f"asked_{kit.asked}": {"questions": len(kit.questions)},
+        _asked(kit): {"questions": len(kit.questions)},
         "total": {"epsilon": _up(kit.epsilon)},
     }
     if kit.waves > 1:
@@ -73,6 +73,11 @@ def _words(kit: Kit, language: str) -> dict[str, str]:
         said[f"chance_{place}"] = _chance(question, language)
         said[f"exactly_{place}"] = _exactly(place, question, language)
     return said
+
+
+def _asked(kit: Kit) -> str:
+    """Return the word of how much one person is asked."""
+    return "asked_single" if len(kit.questions) == 1 else f"asked_{kit.asked}"
 
 
 def _spoken(name: str, said: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,20 +18,13 @@ from engine.methods.exchanges.paper import strip_code
 LEFT_OUT = ("malformed", "mistyped", "other_kit", "impossible", "repeated", "contradicting")
 NUMBER, CHECK = 16, 4  # hexadecimal digits: of the number of a report, and of its check
 CHECKED_BELOW = 65_521  # a prime: one wrong letter, or two that changed places, always show
-BLOCK = 2**13  # reports at once: as many as stay near the processor
+BLOCK = 2**19  # letters at once: as many as stay near the processor
 END = ord("\n")
-NO_DIGIT = 255
 _FIRST = re.compile(r"survey-([0-9a-f]{16})-([0-9a-f]{16})((?:-[1-9][0-9]{0,2})+)")
 _SECOND = re.compile(r"survey2-([0-9a-f]{16})-[0-9a-f]{16}-[0-9a-f]+-[0-9a-f]{4}")
 _STRIP = re.compile(r"([0-9a-f]{4})((?:\s+[1-6])+)")
 
 Array = arrays.Anything
-
-
-@cache
-def _digits() -> bytes:
-    """Return what each byte is worth as a hexadecimal digit, `NO_DIGIT` for none."""
-    return bytes("0123456789abcdef".find(chr(one)) % 256 for one in range(256))
 
 
 @dataclass(frozen=True)
@@ -46,11 +39,14 @@ class Received:
         What they say to each question: a row each report on it, with as many numbers as its channel writes.
     left_out
         How many others there were, by reason.
+    numbers
+        What tells them apart, whole numbers that were drawn with them; of strips only their places.
     """
 
     reports: int
     outcomes: tuple[Array, ...] = field(repr=False)
     left_out: Mapping[str, int]
+    numbers: Array = field(repr=False)
 
 
 def read_reports(cells: Iterable[object], kit: Kit, *, heading: str = "") -> Received:
@@ -73,6 +69,8 @@ def read_reports(cells: Iterable[object], kit: Kit, *, heading: str = "") -> Rec
     left_out: Counter[str] = Counter(dict.fromkeys(LEFT_OUT, 0))
     read = _strips if kit.device else _first if kit.version == 1 else _second
     numbers, said, outcomes, rows = read(cells, kit, left_out, heading)
+    if _all_differ(numbers):
+        return Received(len(numbers), tuple(outcomes), dict(left_out), numbers)
     # The same number with another row of digits contradicts the first
     _, first, back, came = np.unique(numbers, return_index=True, return_inverse=True, return_counts=True)
     differ = np.zeros(len(first), dtype=bool)
@@ -82,9 +80,14 @@ def read_reports(cells: Iterable[object], kit: Kit, *, heading: str = "") -> Rec
     left_out["repeated"] = int((came[~differ] - 1).sum())
     counts = np.zeros(len(numbers), dtype=bool)
     counts[first[~differ]] = True
-    if not counts.all():
-        outcomes = [one[counts[row]] for one, row in zip(outcomes, rows, strict=True)]
-    return Received(int(counts.sum()), tuple(outcomes), dict(left_out))
+    outcomes = [one[counts[row]] for one, row in zip(outcomes, rows, strict=True)]
+    return Received(int(counts.sum()), tuple(outcomes), dict(left_out), numbers[counts])
+
+
+def _all_differ(numbers: Array) -> bool:
+    """Say whether no number is there twice."""
+    ordered = np.sort(numbers)
+    return not (ordered[1:] == ordered[:-1]).any()
 
 
 def check_digits(text: str) -> str:
@@ -165,43 +168,122 @@ def _strange(line: str, kit: Kit) -> str:
     return "malformed"
 
 
-def _second(cells: Iterable[object], kit: Kit, left_out: Counter[str], heading: str) -> Read:
-    """Read reports of fixed length as arrays of letters: a million of them in a second or two."""
+@dataclass(frozen=True)
+class _Form:
+    """How a report of a kit is written: what each of its letters has to be, and where its numbers stand.
+
+    Parameters
+    ----------
+    begin, length
+        What every report begins with, and how many letters it has.
+    base, limit, below
+        For each letter of a row and its line end: what is taken from it, above what it is a letter of the
+        alphabet, and below what it is then; of a letter that is always the same itself, none, and 1.
+    weights
+        Of each letter in the check.
+    ends, masks, most
+        For each number of a report on all questions: the place of its last digit; which bits of its last two
+        digits are its own, then of the two before, and so on; and the largest that it can be.
+    after
+        Whether each number has to be larger than the one before it.
+    """
+
+    begin: str
+    length: int
+    base: Array
+    limit: Array
+    below: Array
+    weights: Array
+    ends: Array
+    masks: Array
+    most: Array
+    after: Array
+
+
+def _form(kit: Kit) -> _Form:
     begin = f"survey2-{kit.id}-"
-    length = len(begin) + NUMBER + 1 + kit.length + 1 + CHECK
-    waiting, blocks, every = list(cells), [], []
-    for start in range(0, len(waiting), BLOCK):
-        block = waiting[start : start + BLOCK]
-        letters = _aligned(block, length)
+    sample = f"{begin}{'0' * NUMBER}-{'0' * kit.length}-{'0' * CHECK}\n"
+    base = np.frombuffer(sample.encode(), np.uint8)
+    free = np.ones(len(base), dtype=bool)
+    free[[*range(len(begin)), len(begin) + NUMBER, -CHECK - 2, -1]] = False
+    weights = np.arange(1, len(base) + 1)
+    weights[-CHECK - 2 :] = 0
+    # A sum of whole numbers below 2²⁴ is exact in four bytes
+    exact = weights.sum() * 127 < 2**24
+    ends, digits, most, after = [], [], [], []
+    at = len(begin) + NUMBER + 1
+    for question in kit.questions:
+        count, below = question.channel.layout
+        ends += [at + (place + 1) * question.digits - 1 for place in range(count)]
+        digits += [question.digits] * count
+        most += [below - 1] * count
+        after += [False, *[question.channel.ordered] * (count - 1)]
+        at += question.length
+    pairs = range((max(digits) + 1) // 2)
+    masks = [[16 ** min(max(one - 2 * pair, 0), 2) - 1 for one in digits] for pair in pairs]
+    return _Form(
+        begin,
+        len(base) - 1,
+        base,
+        np.where(free, ord("9"), 255).astype(np.uint8),
+        np.where(free, 16, 1).astype(np.uint8),
+        weights.astype(np.float32 if exact else np.float64),
+        np.array(ends),
+        np.array(masks, dtype=np.uint8),
+        np.array(most),
+        np.array(after),
+    )
+
+
+def _second(cells: Iterable[object], kit: Kit, left_out: Counter[str], heading: str) -> Read:
+    """Read reports of fixed length as arrays of letters: a million of them in half a second."""
+    form = _form(kit)
+    waiting, every = list(cells), []
+    # Blocks of equal length, so that each operation goes through the processor's own memory
+    size = max(1, BLOCK // (form.length + 1))
+    blocks = []
+    for start in range(0, len(waiting), size):
+        block = waiting[start : start + size]
+        letters = _aligned(block, form.length)
         if letters is None:
-            every += _typed(block, begin, length, kit, left_out, heading)
-            continue
-        ours = (letters[:, : len(begin)] == np.frombuffer(begin.encode(), np.uint8)).all(axis=1)
-        if not ours.all():
-            others = [block[place] for place in np.flatnonzero(~ours)]
-            every += _typed(others, begin, length, kit, left_out, heading)
-            letters = letters[ours]
-        blocks.append(_block(letters, len(begin), kit, left_out))
-    for start in range(0, max(len(every), not blocks), BLOCK):
-        letters = _aligned(every[start : start + BLOCK], length)
-        assert letters is not None  # each has that length
-        blocks.append(_block(letters, len(begin), kit, left_out))
-    numbers = np.concatenate([one[0] for one in blocks])
-    said = np.concatenate([one[1] for one in blocks])
-    starts = np.cumsum([0, *(len(one[0]) for one in blocks)])
-    places = range(len(kit.questions))
-    outcomes = [np.concatenate([one[2][place] for one in blocks]) for place in places]
-    if kit.asked == ALL:
-        return numbers, said, outcomes, [np.arange(len(numbers))] * len(places)
-    rows = [
-        np.concatenate([one[3][place] + start for one, start in zip(blocks, starts[:-1], strict=True)])
-        for place in places
-    ]
-    return numbers, said, outcomes, rows
+            near = [_is_near(cell, form) for cell in block]
+            odd = [cell for cell, one in zip(block, near, strict=True) if not one]
+            every += _typed(odd, form, kit, left_out, heading)
+            block = [cell for cell, one in zip(block, near, strict=True) if one]
+            letters = _aligned(block, form.length)
+            assert letters is not None  # each has that length and no line end
+        digits, formed = _told(letters, form)
+        if not formed.all():
+            if np.count_nonzero(letters == END) != len(letters):  # within a cell, too: rows are no cells
+                every += _typed(block, form, kit, left_out, heading)
+                continue
+            odd = [block[place] for place in np.flatnonzero(~formed)]
+            every += _typed(odd, form, kit, left_out, heading)
+            letters, digits = letters[formed], digits[formed]
+        blocks.append(_block(letters, digits, form, kit, left_out))
+    for start in range(0, max(len(every), not blocks), size):
+        letters = _aligned(every[start : start + size], form.length)
+        assert letters is not None  # each has that length and no line end
+        digits, formed = _told(letters, form)
+        left_out["malformed"] += int((~formed).sum())
+        blocks.append(_block(letters[formed], digits[formed], form, kit, left_out))
+    numbers, said = (np.concatenate([one[place] for one in blocks]) for place in range(2))
+    if kit.asked != ALL:
+        return _drawn(numbers, said, kit, left_out)
+    stops = np.cumsum([0, *(one.channel.layout[0] for one in kit.questions)])
+    outcomes = [said[:, start:stop] for start, stop in pairwise(stops)]
+    return numbers, said, outcomes, [np.arange(len(numbers))] * len(outcomes)
+
+
+def _is_near(cell: object, form: _Form) -> bool:
+    """Say whether a cell could be a report as a page wrote it: one line of its length and beginning."""
+    if not isinstance(cell, str) or len(cell) != form.length:
+        return False
+    return cell.startswith(form.begin) and "\n" not in cell
 
 
 def _aligned(cells: list[Any], length: int) -> Array | None:
-    """Return the letters of cells that all have this length, a row each; else None.
+    """Return the letters of cells that all have this length, a row each with its line end; else None.
 
     A letter of another script becomes a question mark, which is none of ours.
     """
@@ -212,88 +294,86 @@ def _aligned(cells: list[Any], length: int) -> Array | None:
     if len(joined) != len(cells) * (length + 1):
         return None
     rows = joined.reshape(len(cells), length + 1)
-    # As many line ends as cells, each at its place: there is none within a cell, and none is longer
-    right = (rows[:, -1] == END).all() and np.count_nonzero(joined == END) == len(cells)
-    return rows[:, :-1] if right else None
+    return rows if (rows[:, -1] == END).all() else None
 
 
-def _typed(
-    cells: list[Any], begin: str, length: int, kit: Kit, left_out: Counter[str], heading: str
-) -> list[str]:
+def _typed(cells: list[Any], form: _Form, kit: Kit, left_out: Counter[str], heading: str) -> list[str]:
     """Return the reports among some cells, as people type them, or a scanner; count what is none."""
     found = []
     for typed in _lines(cells, heading):
         line = "".join(typed.split()).lower()
-        if len(line) == length and line.startswith(begin):
+        if _is_near(line, form):
             found.append(line)
         else:
             left_out[_strange(line, kit)] += 1
     return found
 
 
-def _block(letters: Array, at: int, kit: Kit, left_out: Counter[str]) -> Read:
-    """Read some reports, the numbers of which begin at a place."""
-    length = letters.shape[1]
-    body, tail = at + NUMBER + 1, length - CHECK
-    digits = np.frombuffer(letters.tobytes().translate(_digits()), np.uint8).reshape(letters.shape)[:, at:]
-    formed = _formed(letters, digits, at, (body - 1, tail - 1))
-    sums = np.einsum("ij,j->i", letters[:, : tail - 1], np.arange(1, tail))
-    wanted = digits[:, tail - at :].astype(np.int64) @ (16 ** np.arange(CHECK - 1, -1, -1))
+def _told(letters: Array, form: _Form) -> tuple[Array, Array]:
+    """Return what each letter is worth as a hexadecimal digit, and which rows are written as reports are."""
+    digits = letters - form.base
+    above = letters > form.limit
+    digits -= above.view(np.uint8) * np.uint8(ord("a") - ord("9") - 1)
+    # What stands between the digits and the letters would be a digit again
+    right = (digits < form.below) & ((digits > 9) == above)
+    return digits, np.ones(len(right), dtype=bool) if right.all() else right.all(axis=1)
+
+
+def _block(
+    letters: Array, digits: Array, form: _Form, kit: Kit, left_out: Counter[str]
+) -> tuple[Array, Array]:
+    """Return the numbers of some reports, and what they say: of a drawn question all digits."""
+    sums = np.einsum("ij,j->i", letters.astype(form.weights.dtype), form.weights).astype(np.int64)
+    tail = form.length - CHECK
+    wanted = np.zeros(len(digits), dtype=np.int64)
+    for place in range(tail, form.length):
+        wanted = wanted * 16 + digits[:, place]
     checked = sums % CHECKED_BELOW == wanted
-    left_out["malformed"] += int((~formed).sum())
-    left_out["mistyped"] += int((formed & ~checked).sum())
-    kept = formed & checked
-    digits = digits if kept.all() else digits[kept]
-    said = digits[:, body - at : tail - 1 - at]
-    possible, outcomes, rows = _report(said, kit)
+    left_out["mistyped"] += int((~checked).sum())
+    digits = digits if checked.all() else digits[checked]
+    at = len(form.begin)
+    # Two words of eight digits below 16 each: into one, in which no other number is the same
+    words = np.ascontiguousarray(digits[:, at : at + NUMBER]).view("<u8")
+    numbers = words[:, 0] | words[:, 1] << np.uint64(4)
+    if kit.asked != ALL:
+        return numbers, digits[:, at + NUMBER + 1 : tail - 1]
+    said = _values(digits, form)
+    right = said <= form.most.astype(said.dtype)
+    right[:, 1:] &= (said[:, 1:] > said[:, :-1]) | ~form.after[1:]
+    possible = np.ones(len(right), dtype=bool) if right.all() else right.all(axis=1)
     left_out["impossible"] += int((~possible).sum())
-    numbers = digits[:, :NUMBER:2] << 4 | digits[:, 1:NUMBER:2]
-    numbers = np.ascontiguousarray(numbers).view(">u8")[:, 0].astype(np.uint64)
-    if possible.all():
-        return numbers, said, outcomes, rows
-    new = np.cumsum(possible) - 1
-    keep = [possible[row] for row in rows]
-    return (
-        numbers[possible],
-        said[possible],
-        [one[right] for one, right in zip(outcomes, keep, strict=True)],
-        [new[row[right]] for row, right in zip(rows, keep, strict=True)],
-    )
+    return (numbers, said) if possible.all() else (numbers[possible], said[possible])
 
 
-def _formed(letters: Array, digits: Array, at: int, dashes: tuple[int, int]) -> Array:
-    """Return which rows have a dash at two places, and behind their beginning digits everywhere else."""
-    formed = (letters[:, list(dashes)] == ord("-")).all(axis=1)
-    starts, ends = (at, *(one + 1 for one in dashes)), (*dashes, letters.shape[1])
-    for start, end in zip(starts, ends, strict=True):
-        part = digits[:, start - at : end - at]
-        if part.max(initial=0) == NO_DIGIT:
-            formed &= part.max(axis=1) < NO_DIGIT
-    return np.asarray(formed)
+def _values(digits: Array, form: _Form) -> Array:
+    """Return the numbers that reports on all questions write."""
+    pairs = digits.copy()
+    pairs.ravel()[1:] |= digits.ravel()[:-1] * np.uint8(16)  # a letter further, each with the one before it
+    found = pairs.take(form.ends, axis=1)
+    found &= form.masks[0]
+    for pair, mask in enumerate(form.masks[1:], 1):
+        before = pairs.take(form.ends - 2 * pair, axis=1) & mask
+        found = found + (before.astype(np.int32) << 8 * pair)
+    return found
 
 
-def _report(said: Array, kit: Kit) -> tuple[Array, list[Array], list[Array]]:
-    """Return which reports say what their page can say, and for each question what, and by which of them."""
-    possible = np.ones(len(said), dtype=bool)
-    outcomes, rows = [], []
-    drawn = said[:, 0].astype(np.int64) * 16 + said[:, 1] if kit.asked != ALL else None
-    start, every = 0 if drawn is None else PLACES, np.arange(len(said))
+def _drawn(numbers: Array, said: Array, kit: Kit, left_out: Counter[str]) -> Read:
+    """Return what reports on one drawn question say that their page can say."""
+    drawn = said[:, 0].astype(np.int64) * 16 + said[:, 1]
+    possible = drawn < len(kit.questions)
+    found = []
     for place, question in enumerate(kit.questions):
-        row = every if drawn is None else np.flatnonzero(drawn == place)
-        end = start + question.length
-        part = said[row, start:end] if drawn is not None else said[:, start:end]
+        row = np.flatnonzero(drawn == place)
+        end = PLACES + question.length
+        part = said[row, PLACES:end]
         reported = part[:, :: question.digits].astype(np.int32)
         for digit in range(1, question.digits):
             reported = reported * 16 + part[:, digit :: question.digits]
-        largest = reduce(np.maximum, reported.T)  # column by column, which are few
-        right = (largest < question.channel.layout[1]) & question.channel.possible(reported)
-        if drawn is None:
-            start = end
-        else:
-            right &= ~said[row, end:].any(axis=1)
-        possible[row] &= right
-        outcomes.append(reported)
-        rows.append(row)
-    if drawn is not None:
-        possible &= drawn < len(kit.questions)
-    return possible, outcomes, rows
+        right = (reported < question.channel.layout[1]).all(axis=1) & question.channel.possible(reported)
+        right &= ~said[row, end:].any(axis=1)
+        possible[row] = right
+        found.append((reported[right], row[right]))
+    left_out["impossible"] += int((~possible).sum())
+    new = np.cumsum(possible) - 1
+    outcomes, rows = zip(*found, strict=True)
+    return numbers[possible], said[possible], list(outcomes), [new[row] for row in rows]

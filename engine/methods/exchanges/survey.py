@@ -8,7 +8,15 @@ from fractions import Fraction
 
 from engine.errors import InputRefused
 from engine.methods import option
-from engine.methods.exchanges.asking import BEST, largest_error, make_kit, question_problems, robust_ways
+from engine.methods.exchanges.asking import (
+    BEST,
+    largest_error,
+    make_kit,
+    more_exact_kit,
+    question_problems,
+    robust_ways,
+)
+from engine.methods.exchanges.collected import collect_again, collections_of, with_collection
 from engine.methods.exchanges.estimating import NORMAL_50, NORMAL_95, SAYS_NOTHING, people_needed
 from engine.methods.exchanges.kit import (
     ALL,
@@ -34,6 +42,7 @@ from engine.methods.exchanges.told import (
     describe_care,
     describe_forgery,
     describe_series,
+    describe_times,
     expected_view,
     inside,
     kit_views,
@@ -79,13 +88,15 @@ class Survey(Service):
     lots are drawn by the browser of each respondent, so no register pays, and collecting is post-processing:
     it spends nothing further. ε adds up over what one person is asked, in all times that are declared: they
     are entered once, before the first. That somebody took part is not hidden.
+    Each collection begins from the state that the last one left, and says when its reports are those of more
+    times than were declared.
     Nobody can tell whether a report was made by the page as it is: a kit of which one made-up report in a
     hundred moves a question by more than five points is refused without a reason, which stands beside its
     results.
     """
 
     id = ID
-    version = 2
+    version = 3  # all questions are asked where made-up reports move a drawn one too far
     family = Family.EXCHANGE
     usual = True
     promises = ("local_dp",)
@@ -137,7 +148,9 @@ class Survey(Service):
     @once
     def further_problems(self) -> list[Problem]:
         if self.request.step:
-            return [] if Kit.loads(self.request.state or b"") else [Problem(f"{ID}.no_kit")]
+            state = self.request.state or b""
+            right = Kit.loads(state) is not None and collections_of(state) is not None
+            return [] if right else [Problem(f"{ID}.no_kit")]
         found = list(question_problems(self.values, ID))
         if found or (self.options.forged_reason or "").strip():
             return found
@@ -169,7 +182,8 @@ class Survey(Service):
         limit = min(1.0, largest_error(self.kit))
         median = limit * NORMAL_50 / NORMAL_95
         expected = Expected(label("share"), "survey", None, median, limit)
-        return Forecast((expected,), views=(expected_view(self.kit), *ways_views(self.kit, self.ways)))
+        expectation = expected_view(self.kit, more_exact_kit(self.values, self.kit))
+        return Forecast((expected,), views=(expectation, *ways_views(self.kit, self.ways)))
 
     def judged(self, people: int | None) -> Judged | None:
         """Judge by the answers that are expected, whoever is in a table."""
@@ -209,12 +223,19 @@ class Survey(Service):
             needed = min(people_needed(one, each, SAYS_NOTHING) for one in kit.questions)
             raise InputRefused(f"{ID}.too_few", reports=found.reports, needed=needed)
         names = ["unbiased", "margin", *(["classifier_small"] if results.is_too_small else [])]
-        notes = (*(Text(f"{WORDS}.notes.{name}") for name in names), describe_forgery(kit, "honest"))
+        earlier = collections_of(state)
+        assert earlier is not None  # `further_problems` looked
+        collection = collect_again(earlier, kit, found)
+        notes = (
+            *(Text(f"{WORDS}.notes.{name}") for name in names),
+            describe_forgery(kit, "honest"),
+            *describe_times(kit, earlier, collection),
+        )
         return Release(
             results.artefacts,
             self.cost,
             results.views,
             notes,
             inside=inside(kit, found, results),
-            state=state,
+            state=with_collection(state, collection),
         )

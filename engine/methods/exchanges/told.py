@@ -12,6 +12,7 @@ import pandas as pd
 from engine import texts
 from engine.methods.exchanges.asking import largest_error
 from engine.methods.exchanges.classifying import LEAST_REPORTS, Classifier, classifier, crossed_pairs
+from engine.methods.exchanges.collected import Collection
 from engine.methods.exchanges.estimating import (
     Estimate,
     Mean,
@@ -64,6 +65,17 @@ def describe_series(kit: Kit) -> tuple[Text, ...]:
     total = texts.significant_up(float(kit.total))
     values = {"waves": kit.waves, "epsilon": total, "sure": kit.sure_of_all}
     return (Text(f"{WORDS}.notes.series", values),)
+
+
+def describe_times(kit: Kit, earlier: Sequence[Collection], collection: Collection) -> tuple[Text, ...]:
+    """Say that a collection holds the reports of more times than were declared; nothing where it does not."""
+    if collection.time <= kit.waves:
+        return ()
+    last = earlier[-1]
+    epsilon = texts.significant_up(float(collection.time * kit.epsilon))
+    values = {"waves": kit.waves, "time": collection.time, "reports": last.reports, "epsilon": epsilon}
+    values["sure"] = rounded_up(100 * posterior(0.5, float(collection.time * kit.epsilon)))
+    return (Text(f"{WORDS}.notes.{'collected_strips' if kit.device else 'collected'}", values),)
 
 
 def _up(points: Fraction) -> float:
@@ -121,12 +133,19 @@ def ways_views(kit: Kit, ways: Sequence[tuple[str, Kit]]) -> tuple[TableView, ..
     return (TableView(Text(f"{WORDS}.views.ways.title"), headings, rows, note),)
 
 
-def expected_view(kit: Kit) -> TableView:
-    """Return the margin of every question with as many reports as expected, and how many people it takes."""
+def expected_view(kit: Kit, more_exact: Kit | None = None) -> TableView:
+    """Return the margin of every question with as many reports as expected, and how many people it takes.
+
+    ``more_exact`` is the kit that was not taken since made-up reports move it too far; the note says so.
+    """
     people, each = kit.people_for(kit.respondents), 1 if kit.asked == ALL else len(kit.questions)
     rows = tuple((one.text, half_width(one, people), people_needed(one, each)) for one in kit.questions)
     headings = (Text(f"{WORDS}.views.question"), label("expected"), label("needed"))
     note = Text(f"{WORDS}.views.expected.{kit.asked}", {"reports": kit.respondents})
+    if more_exact is not None and kit.asked == ALL:
+        values = {"reports": kit.respondents, "limit": 100 * largest_error(more_exact)}
+        values |= {"now": 100 * largest_error(kit), "points": _up(more_exact.moved), "most": ROBUST}
+        note = Text(f"{WORDS}.views.expected.robust", values)
     return TableView(Text(f"{WORDS}.views.expected.title"), headings, rows, note)
 
 

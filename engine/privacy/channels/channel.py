@@ -9,6 +9,8 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Self
 
+import numpy as np
+
 from engine import arrays
 from engine.privacy.mechanisms.local_response import LocalResponse
 
@@ -121,9 +123,18 @@ class Channel(ABC):
     def layout(self) -> tuple[int, int]:
         """How many numbers a report writes, and below what each of them is."""
 
-    @abstractmethod
+    @property
+    def ordered(self) -> bool:
+        """Whether a report writes its numbers from the smallest to the largest, each once."""
+        return False
+
     def possible(self, reported: Array) -> Array:
         """Say for each row of reported numbers, each below its bound, whether it is an outcome."""
+        found = np.ones(len(reported), dtype=bool)
+        if self.ordered:
+            for place in range(reported.shape[1] - 1):  # column by column, which are few
+                found &= reported[:, place] < reported[:, place + 1]
+        return found
 
     def lots(self, epsilon: Fraction) -> Self:
         """Return the channel with the most telling lots whose odds are at most e^ε."""

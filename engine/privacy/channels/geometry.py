@@ -99,9 +99,6 @@ class Geometry(Channel):
     def layout(self) -> tuple[int, int]:
         return 1, self.points
 
-    def possible(self, reported: Array) -> Array:
-        return np.ones(len(reported), dtype=bool)
-
     def named(self, reported: Array) -> Array:
         """Count how many reports each answer marks: a product over the points that came."""
         counts = np.bincount(reported.ravel(), minlength=self.points)

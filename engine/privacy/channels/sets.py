@@ -90,12 +90,9 @@ class Sets(Channel):
     def layout(self) -> tuple[int, int]:
         return self.size, self.universe
 
-    def possible(self, reported: Array) -> Array:
-        # Named in order, each once: the order in which they were drawn would tell
-        found = np.ones(len(reported), dtype=bool)
-        for place in range(self.size - 1):
-            found &= reported[:, place] < reported[:, place + 1]
-        return found
+    @property
+    def ordered(self) -> bool:
+        return True  # the order in which they were drawn would tell
 
     def named(self, reported: Array) -> Array:
         """Count how many reports name each answer."""
@@ -146,9 +143,6 @@ class Option(Channel):
     @property
     def layout(self) -> tuple[int, int]:
         return 1, 2 * self.options
-
-    def possible(self, reported: Array) -> Array:
-        return np.ones(len(reported), dtype=bool)
 
     def named(self, reported: Array) -> Array:
         """Count how many reports say that each option was ticked."""
@@ -221,9 +215,6 @@ class Signs(Channel):
     @property
     def layout(self) -> tuple[int, int]:
         return self.options, 2
-
-    def possible(self, reported: Array) -> Array:
-        return np.ones(len(reported), dtype=bool)
 
     def named(self, reported: Array) -> Array:
         """Count how many reports say that each option was ticked."""

@@ -321,8 +321,8 @@ def signs_slope(d: int) -> float:
 def _signs_matrix(d: int, epsilon: float, *, ties: str = "shared") -> Array:
     """Return the channel of the signs of all numbers: a row each corner, a column each told vector of signs.
 
-    ``ties``, of vectors that stand upright on the true one: shared by both halves, which is right, or all in
-    the half that does not fit, as they are printed.
+    ``ties``, of vectors that stand upright on the true one: shared by both halves, which is right; in both,
+    each of which is drawn from as a whole; or all in the half that does not fit. The last two are printed.
     """
     corners = np.array(list(product((-1, 1), repeat=d)))
     products = corners @ corners.T
@@ -330,6 +330,9 @@ def _signs_matrix(d: int, epsilon: float, *, ties: str = "shared") -> Array:
     p = exp(epsilon) / (exp(epsilon) + 1)
     if ties == "shared":
         return np.where(products == 0, 0.5, np.where(fit, p, 1 - p)) / 2 ** (d - 1)
+    if ties == "both":
+        half = (products >= 0).sum(axis=1, keepdims=True)
+        return (np.where(products >= 0, p, 0) + np.where(products <= 0, 1 - p, 0)) / half
     inside = fit.sum(axis=1, keepdims=True)
     return np.where(fit, p / inside, (1 - p) / (2**d - inside))
 
@@ -348,15 +351,108 @@ MANY = (
 
 # --- forms in print that do not keep what they state -----------------------------------------------
 
+TRUTH = 0.2
+"""A share, or a number, of which is said what is estimated of it."""
 
-def _two_coins(_: int, epsilon: float) -> Array:
+
+@dataclass(frozen=True)
+class Printed:
+    """A form as it is printed.
+
+    Parameters
+    ----------
+    word
+        Its name in ``analyses.local_mechanisms.names``.
+    matrix
+        From ε to the probabilities of outcomes; None where these are right: only estimates are not.
+    estimated
+        From ε to what the printed estimate says of `TRUTH`, on average; None where others decide it.
+    """
+
+    word: str
+    matrix: Callable[[float], Array] | None = None
+    estimated: Callable[[float], float] | None = None
+
+    def told(self, epsilon: float) -> float:
+        """Return the ε of the form itself: infinite where an outcome rules a true answer out."""
+        return epsilon if self.matrix is None else largest_log_ratio(self.matrix(epsilon))
+
+
+def _two_coins(epsilon: float) -> Array:
     """The first coin says true, the second yes, both with probability p; ln(p/(1 − p)) is stated."""
     p = exp(epsilon) / (exp(epsilon) + 1)
     yes = p + (1 - p) * p
     return np.array([[yes, 1 - yes], [(1 - p) * p, 1 - (1 - p) * p]])
 
 
+def _shifted_direct(epsilon: float, *, k: int = 4) -> Array:
+    """Another answer is one of the next k − 1, counted from the true one: the one before is never given."""
+    p, q = direct(k, epsilon)
+    steps = np.array([p + q, *[q] * (k - 2), 0.0])
+    return np.array([np.roll(steps, answer) for answer in range(k)])
+
+
+def printed_signs_slope(d: int) -> float:
+    """Return by how much signs of an even number of numbers are stretched in print."""
+    return (2 ** (d - 1) + comb(d, d // 2) / 2) / comb(d - 1, d // 2)
+
+
+def _signs_estimate(epsilon: float, *, d: int = 2, ties: str) -> float:
+    """Return what signs as printed say of `TRUTH`: the mean of the first sign at a corner, stretched."""
+    corners = np.array(list(product((-1, 1), repeat=d)))
+    mean = (_signs_matrix(d, epsilon, ties=ties) @ corners)[-1, 0]
+    return float(TRUTH * mean * printed_signs_slope(d) * slope(epsilon))
+
+
+def printed_piecewise_density(x: float, t: Array, epsilon: float) -> Array:
+    """Return the density of a piecewise form that takes each tail half of the times, however long it is."""
+    half = exp(epsilon / 2)
+    edge = (half + 1) / (half - 1)
+    left = (edge + 1) / 2 * x - (edge - 1) / 2
+    right = left + edge - 1
+    with np.errstate(divide="ignore"):
+        tails = [1 / (2 * (half + 1)) / np.float64(length) for length in (left + edge, edge - right)]
+    inside = half / (half + 1) / (edge - 1)
+    return np.where(t < left, tails[0], np.where(t < right, inside, tails[1]))
+
+
+def _printed_piecewise(epsilon: float) -> Array:
+    edge = (exp(epsilon / 2) + 1) / (exp(epsilon / 2) - 1)
+    points = np.linspace(-edge, edge, 401)
+    return np.array([printed_piecewise_density(x, points, epsilon) for x in np.linspace(-1, 1, LEVELS)])
+
+
+def _thresholded(epsilon: float, *, half: bool, threshold: float = 0.75) -> float:
+    """Return what bits of noise above a threshold say of `TRUTH` with p, or p and q, as they are printed."""
+    p, q = 1 - exp(epsilon / 2 * (threshold - 1)) / 2, exp(-epsilon / 2 * threshold) / 2
+    own, other = 1 - exp(epsilon / 2 * (1 - threshold)) / 2, q if half else 2 * q
+    return (TRUTH * p + (1 - TRUTH) * q - other) / (own - other)
+
+
+def _tails_alike(epsilon: float) -> float:
+    half = exp(epsilon / 2)
+    return TRUTH * (half**2 + half / 2) / (half**2 - 1)
+
+
+def _drawn_twice(epsilon: float, *, d: int = 4) -> float:
+    """Return what numbers say that may be drawn twice, and then count once: right while one is drawn."""
+    k = max(1, min(d, math.floor(epsilon / 2.5)))
+    return TRUTH * d / k * (1 - (1 - 1 / d) ** k)
+
+
 PRINTED = (
-    Specimen("two_coins", lambda k, e: math.nan, _two_coins),
-    Specimen("signs_with_ties", lambda k, e: math.nan, partial(_signs_matrix, ties="outside")),
+    Printed("two_coins", _two_coins),
+    Printed("shifted_direct", _shifted_direct),
+    Printed("threshold_text", None, partial(_thresholded, half=False)),
+    Printed("threshold_listing", None, partial(_thresholded, half=True)),
+    Printed(
+        "signs_in_both", lambda e: _signs_matrix(2, e, ties="both"), partial(_signs_estimate, ties="both")
+    ),
+    Printed(
+        "signs_with_ties",
+        lambda e: _signs_matrix(2, e, ties="outside"),
+        partial(_signs_estimate, ties="outside"),
+    ),
+    Printed("tails_alike", _printed_piecewise, _tails_alike),
+    Printed("drawn_twice", None, _drawn_twice),
 )

@@ -73,9 +73,6 @@ class Wave(Channel):
     def layout(self) -> tuple[int, int]:
         return 1, self.ends
 
-    def possible(self, reported: Array) -> Array:
-        return np.ones(len(reported), dtype=bool)
-
     def line(self) -> tuple[Fraction, Fraction]:
         """Return y₀ and s: the mean of the outcomes at level v is y₀ + s v."""
         near = Fraction(self.hit, self.tickets * self.marked)
@@ -150,9 +147,6 @@ class Bit(Channel):
     @property
     def layout(self) -> tuple[int, int]:
         return 1, 2
-
-    def possible(self, reported: Array) -> Array:
-        return np.ones(len(reported), dtype=bool)
 
     def line(self) -> tuple[Fraction, Fraction]:
         """Return y₀ and s: the chance of "high" at level v is y₀ + s v."""

@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 from engine.errors import InputRefused
+from engine.methods.exchanges import reading
 from engine.methods.exchanges.kit import ALL, ONE, Kit, Question
 from engine.methods.exchanges.reading import check_digits, read_reports
 from engine.privacy.channels import Geometry, Option, Sets, Signs, Wave
@@ -105,11 +107,14 @@ def test_reports_are_read_as_people_and_scanners_type_them():
 
 def test_any_one_letter_that_is_changed_shows():
     good = report()
-    for place in range(len(good)):
-        for letter in "0f-z":
-            if letter != good[place]:
-                found = read_reports([good[:place] + letter + good[place + 1 :]], KIT)
-                assert found.reports == 0 and sum(found.left_out.values()) == 1, place
+    cells = [
+        good[:place] + letter + good[place + 1 :]
+        for place in range(len(good))
+        for letter in map(chr, range(33, 127))
+        if letter.lower() != good[place]
+    ]
+    found = read_reports(cells, KIT)
+    assert found.reports == 0 and sum(found.left_out.values()) == len(cells)
     swapped = [good[:place] + good[place + 1] + good[place] + good[place + 2 :] for place in range(24, 40)]
     assert read_reports([one for one in swapped if one != good], KIT).reports == 0
 
@@ -143,6 +148,33 @@ def test_a_drawn_question_has_reports_of_its_own_and_nothing_behind_them():
     behind = checked(lines[0][:-6] + "1")
     beyond = checked(f"survey2-{kit.id}-{8:016x}-{'07'.ljust(kit.length, '0')}")
     assert read_reports([behind, beyond], kit).left_out["impossible"] == 2
+
+
+@pytest.mark.parametrize("kit", [KIT, replace(KIT, asked=ONE)], ids=["all", "one"])
+def test_reports_say_the_same_alone_and_among_others(kit, monkeypatch):
+    """Blocks of all sizes, with lines between that end in the middle, or add up to the length of others."""
+    chance = np.random.default_rng(9)
+    answers = [chance.integers(len(one.levels), size=30).tolist() for one in kit.questions]
+    lines = reports(kit, answers, 8)
+    cells = [*lines[3:], f"{lines[0]}0\n{lines[1]}", lines[2][:-1], "", None, f"x{lines[5]}", lines[5][1:]]
+    cells += [f"{lines[6]}\n", f"\n{lines[7]}", lines[8].replace("-", "\n", 1)]
+    cells += [lines[4][:at] + "x" + lines[4][at + 1 :] for at in range(0, 90, 7)]
+    cells += [
+        checked(lines[9][:at] + digit + lines[9][at + 1 : -5]) for at in range(42, 60) for digit in "0f"
+    ]
+    alone = [read_reports([cell], kit) for cell in cells]
+    wanted = sum((Counter(one.left_out) for one in alone), Counter())
+    for rows in (1, 2, 3, 7, 100):
+        monkeypatch.setattr(reading, "BLOCK", rows * (len(lines[0]) + 1))
+        for _ in range(3):
+            chance.shuffle(cells)
+            found = read_reports(cells, kit)
+            came = Counter(found.left_out)
+            again = came.pop("repeated", 0) + came.pop("contradicting", 0)
+            assert +came == +wanted
+            assert found.reports + again == sum(one.reports for one in alone)
+            each = len(kit.questions) if kit.asked == ALL else 1
+            assert sum(map(len, found.outcomes)) == found.reports * each
 
 
 @pytest.mark.parametrize("kit", [KIT, replace(KIT, asked=ONE), FIRST], ids=["all", "one", "first"])

@@ -18,7 +18,9 @@ from engine.__main__ import main
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
-from engine.methods.exchanges.kit import LANGUAGES, Kit, Question
+from engine.methods.exchanges.asking import largest_error
+from engine.methods.exchanges.collected import collections_of
+from engine.methods.exchanges.kit import ALL, LANGUAGES, ONE, Kit, Question
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import channel_of
 from engine.methods.exchanges.reading import read_reports
@@ -276,6 +278,33 @@ def test_a_further_collection_goes_on_and_another_state_is_refused(tmp_path, led
     assert verify(tmp_path / "two", ledger=ledger).problems
 
 
+def times_said(tmp_path, name):
+    """Return what the evidence of a collection says of further times: the text's last word and its values."""
+    evidence = json.loads((tmp_path / name / "release" / "evidence.json").read_text())
+    notes = [one for one in evidence["notes"] if ".notes.collected" in one["id"]]
+    return [(one["id"].rsplit(".", 1)[1], one["values"]) for one in notes]
+
+
+def test_a_kit_that_is_collected_at_more_times_than_declared_says_so(tmp_path, ledger):
+    """Nothing where the same reports come again with more; and nobody goes back to before the first."""
+    entry = opened(tmp_path, ledger).entry
+    kit = kit_of(OPENING)
+    answers = [np.zeros(700, int)] * 3
+    lines, others = reports(kit, answers, 2), reports(kit, answers, 3)
+    collected(tmp_path, ledger, collecting(tmp_path, entry, lines[:600]), "one")
+    collected(tmp_path, ledger, collecting(tmp_path, entry, lines, state="one"), "more")
+    collected(tmp_path, ledger, collecting(tmp_path, entry, others, state="more"), "other")
+    collected(tmp_path, ledger, collecting(tmp_path, entry, lines, state="other"), "back")
+    assert [times_said(tmp_path, name) for name in ("one", "more", "back")] == [[], [], []]
+    ((word, values),) = times_said(tmp_path, "other")
+    assert word == "collected" and (values["time"], values["waves"], values["reports"]) == (2, 1, 700)
+    assert Fraction(values["epsilon"]) >= 2 * kit.epsilon
+    for state in ("kit", "one", "more"):
+        with pytest.raises(InputRefused) as refused:
+            collected(tmp_path, ledger, collecting(tmp_path, entry, others, state=state), "again")
+        assert refused.value.code == "ledger.other_state"
+
+
 @pytest.mark.parametrize("lines", [[], ["nonsense"], [f"survey-{'0' * 16}-{'1' * 16}-1-1-1"]])
 def test_without_a_single_report_it_says_so(tmp_path, ledger, lines):
     entry = opened(tmp_path, ledger).entry
@@ -392,6 +421,30 @@ def test_what_made_up_reports_move_far_is_said_as_a_number_with_a_choice(name):
         assert way.id.rsplit(".", 1)[1] != "level" or moved <= 5
 
 
+@pytest.mark.parametrize(
+    ("level", "count", "asked"),
+    [(2, 5, ALL), (3, 10, ALL), (1, 3, ONE), (1, 10, ONE)],
+    ids=["all stay near", "many do", "both do", "neither does"],
+)
+def test_where_nobody_decides_made_up_reports_come_before_what_is_more_exact(level, count, asked):
+    """Only where asking all helps: such a kit needs no reason, and what it costs is said with figures."""
+    values = {**OPENING.parameters, "questions": YES_OR_NO[:count], "epsilon": level}
+    ways = {way: {**values, "asked": way, "forged_reason": REASON} for way in (ALL, ONE)}
+    kits = {way: kit_of(replace(OPENING, parameters=one)) for way, one in ways.items()}
+    open_to_all = SURVEY(replace(OPENING, parameters=values).request)
+    assert open_to_all.kit.asked == asked and open_to_all.kit.questions == kits[asked].questions
+    assert bool(open_to_all.problems) == (kits[asked].moved > 5)
+    errors = {way: largest_error(kit) for way, kit in kits.items()}
+    assert errors[ONE] < errors[ALL]
+    note = open_to_all.forecast.views[0].note
+    if asked == ONE:
+        assert note.id.endswith("expected.one") and (kits[ONE].moved > 5) == (kits[ALL].moved > 5)
+        return
+    assert kits[ALL].moved <= 5 < kits[ONE].moved and note.id.endswith("expected.robust")
+    assert (note.values["now"], note.values["limit"]) == (100 * errors[ALL], 100 * errors[ONE])
+    assert note.values["points"] == math.ceil(10 * kits[ONE].moved) / 10
+
+
 def test_the_least_level_that_is_named_is_the_least():
     asked = [QUESTION | {"levels": list("abcdefgh"), "epsilon": None}]
     values = {**OPENING.parameters, "questions": asked, "epsilon": "1/4", "forged_reason": REASON}
@@ -495,9 +548,12 @@ def test_ledger_evidence_and_papers_hold_the_sum_of_all_declared_times_once(tmp_
     plan = replace(OPENING, parameters={**OPENING.parameters, "waves": 3})
     total = 3 * kit_of(plan).epsilon
     entry = opened(tmp_path, ledger, plan).entry
+    state = "kit"
     for time, people in enumerate((60, 70, 80)):
         lines = reports(kit_of(plan), [np.zeros(people, int)] * 3, time)
-        collected(tmp_path, ledger, collecting(tmp_path, entry, lines), f"time {time}")
+        collected(tmp_path, ledger, collecting(tmp_path, entry, lines, state=state), f"time {time}")
+        state = f"time {time}"
+        assert not times_said(tmp_path, state)
     beyond = run(plan, out=tmp_path / "beyond", ledger=ledger, base=tmp_path)
     kept = ledger.entries()
     assert sorted(one.parent or "" for one in kept) == sorted(["", "", entry, entry, entry])
@@ -520,6 +576,16 @@ def test_no_survey_makes_anybody_certain_where_it_does_not(waves):
     odds = math.exp(3 * waves)
     assert 100 * odds / (1 + odds) <= kit.sure_of_all < 100
     assert f"{kit.sure_of_all:g} %" in page(kit).decode() and "100 % sure" not in page(kit).decode()
+
+
+def test_of_one_question_it_is_not_said_that_there_are_several():
+    for count in (1, 2):
+        plan = replace(
+            OPENING, parameters={**OPENING.parameters, "questions": YES_OR_NO[:count], "epsilon": 1}
+        )
+        shown = page(kit_of(replace(plan, parameters={**plan.parameters, "asked": ALL}))).decode()
+        assert ("You are asked one question.<" in shown) == (count == 1)
+        assert ("counts for all of them together" in shown) == (count == 2)
 
 
 @pytest.mark.parametrize(("epsilon", "said"), [("2", "is never proof"), ("3", "close to proof")])
@@ -553,7 +619,9 @@ def test_a_survey_of_the_first_version_is_collected_to_the_end():
     assert design.problems == [] and design.cost.loss.epsilon == Fraction(12, 5)
     release = design.step("collect", {"reports": rows}, state, None)
     frame = release.artefacts[0].frame
-    assert release.state == state and frame["given"].tolist() == [300, 300, 200, 200, 200]
+    assert Kit.loads(release.state) == Kit.loads(state) and collections_of(state) == ()
+    assert [one.reports for one in collections_of(release.state)] == [frame["reports"].max()]
+    assert frame["given"].tolist() == [300, 300, 200, 200, 200]
     assert frame["share"].tolist() == pytest.approx([0.5, 0.5, 1 / 3, 1 / 3, 1 / 3])
 
 

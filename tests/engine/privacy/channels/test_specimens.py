@@ -12,9 +12,14 @@ from engine.privacy.channels.specimens import (
     MANY,
     NUMBERS,
     PRINTED,
+    TRUTH,
+    _signs_estimate,
+    _signs_matrix,
     hybrid_at,
+    largest_log_ratio,
     piecewise_at,
     piecewise_density,
+    printed_piecewise_density,
     signs_slope,
     slope,
 )
@@ -100,9 +105,32 @@ def test_signs_are_stretched_to_the_right_mean(d):
 
 
 def test_forms_in_print_tell_more_than_they_state():
-    coins, signs = PRINTED
-    assert coins.told(2, math.log(4)) == pytest.approx(3.0445, abs=1e-4)  # p = 0.8, stated ln 4
-    assert [round(signs.told(d, 1.0), 2) for d in (2, 4, 6)] == [2.1, 1.79, 1.65]
+    printed = {one.word: one for one in PRINTED}
+    assert printed["two_coins"].told(math.log(4)) == pytest.approx(3.0445, abs=1e-4)  # p = 0.8, stated ln 4
+    told = {word: one.told(1.0) for word, one in printed.items() if one.matrix is not None}
+    assert all(one > 1.3 for one in told.values())
+    assert told["shifted_direct"] == told["tails_alike"] == math.inf
+    assert told["signs_in_both"] == pytest.approx(math.log(1 + math.e))
+    found = [largest_log_ratio(_signs_matrix(d, 1.0, ties="outside")) for d in (2, 4, 6)]
+    assert [round(one, 2) for one in found] == [2.1, 1.79, 1.65]
+
+
+def test_what_forms_in_print_estimate_of_a_share_or_number_is_not_that():
+    """By the mean of what they draw; a right one says what is true."""
+    printed = {one.word: one for one in PRINTED if one.estimated is not None}
+    at_one = {word: round(one.estimated(1.0), 3) for word, one in printed.items()}
+    assert (at_one["threshold_text"], at_one["threshold_listing"]) == (1.184, 0.479)
+    assert printed["drawn_twice"].estimated(5.0) == pytest.approx(0.875 * TRUTH)
+    factors = [_signs_estimate(1.0, d=d, ties="outside") / TRUTH for d in (2, 4, 6)]
+    assert [round(one, 2) for one in factors] == [4.16, 2.9, 2.44]
+    assert at_one["signs_in_both"] == TRUTH  # only more is told
+    edge = (math.exp(0.5) + 1) / (math.exp(0.5) - 1)
+    points = (np.arange(400_000) + 0.5) / 400_000 * 2 * edge - edge
+    for density, wanted in ((piecewise_density, TRUTH), (printed_piecewise_density, at_one["tails_alike"])):
+        parts = density(TRUTH, points, 1.0) * 2 * edge / 400_000
+        assert parts.sum() == pytest.approx(1, abs=1e-4)
+        assert (parts * points).sum() == pytest.approx(wanted, abs=1e-3)
+    assert printed_piecewise_density(0.99, np.array([edge - 1e-4]), 1.0)[0] > 7  # 0.074 may be
 
 
 def test_one_drawn_number_is_never_worse_than_signs_of_all():
@@ -123,4 +151,11 @@ def test_they_are_compared_in_one_place(question):
     assert all(told is None or told <= 1 + 1e-6 for told in found.figures["told"].values())
     table = found.views[1]
     assert [row[1] for row in table.rows] == sorted(row[1] for row in table.rows)
-    assert all(told > 1.5 for told in found.figures["printed"].values())
+    # Each form in print tells more than it states, nobody can say how much, or estimates something else
+    told, estimated = (found.figures[name] for name in ("printed", "estimated"))
+    wrong = {
+        word for word, one in estimated.items()
+        if told[word] is None or told[word] > 1.3 or (one is not None and abs(one - TRUTH) > 0.01)
+    }  # fmt: skip
+    assert set(told) - wrong == {"drawn_twice"}  # with one drawn number, below ε 5, nothing is drawn twice
+    assert len(found.views[-1].rows) == len(PRINTED)

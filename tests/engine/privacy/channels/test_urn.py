@@ -37,14 +37,16 @@ def enumerated(people, channel, yes):
 
 
 @pytest.mark.parametrize(("people", "epsilon", "wanted"), [
-    (200, 1, 0.32), (1000, 1, 0.127), (200, 3, 2.98), (1000, 3, 0.70), (60, "1/2", None),
+    (200, 1, 0.32), (1000, 1, 0.127), (200, 3, 2.98), (1000, 3, 0.70), (60, "1/2", None), (2, 1, None),
+    (1001, 1, None), (3000, 1, None),
 ])  # fmt: skip
-def test_it_is_never_below_enumeration_and_at_most_a_fifth_above(people, epsilon, wanted):
+def test_of_yes_and_no_it_is_what_enumeration_finds_and_of_many_never_below(people, epsilon, wanted):
+    """At most a fifth above it where not every split is gone through."""
     channel = Sets.at(2, 1, 1, Fraction(epsilon))
     splits = range(people) if people <= 200 else (0, people // 4, people // 2, people - 1)
     worst = max(enumerated(people, channel, yes) for yes in splits)
     found = urn_epsilon(channel, people)
-    assert worst <= found + 1e-9 and found <= 1.2 * worst
+    assert worst <= found + 1e-9 and found <= (1.001 if people <= 1001 else 1.2) * worst
     assert wanted is None or worst == pytest.approx(wanted, rel=0.015)
 
 
