@@ -103,16 +103,18 @@ def read_histories(
     moment: str,
     left: str | None,
     session: int | None,
+    within: tuple[int, int] | None = None,
 ) -> Histories:
     """Return the histories of everybody: of all rows where these are given, else of those of the table.
 
-    With a ``session``, events at one place that are no more than so many hours apart are one.
+    With a ``session``, events at one place that are no more than so many hours apart are one. With bounds,
+    ``within``, in minutes and the second not inside, arrivals before or after are no events.
     """
     key = schema.person_key
     assert key is not None, "problems() reports a table without one"
     rows = (context.whole or tables)[MAIN].rows()
     ends = None if left is None else schema.column(left)
-    found = Histories.of(rows, key, axis, schema.column(moment), ends)
+    found = Histories.of(rows, key, axis, schema.column(moment), ends, within=within)
     return found if session is None else found.merged(session * HOUR)
 
 
@@ -165,10 +167,18 @@ class Histories:
 
     @staticmethod
     def of(
-        frame: pd.DataFrame, key: Column, axis: LevelAxis, moment: Column, left: Column | None
+        frame: pd.DataFrame,
+        key: Column,
+        axis: LevelAxis,
+        moment: Column,
+        left: Column | None,
+        *,
+        within: tuple[int, int] | None = None,
     ) -> Histories:
         """Return the histories of a table; a row without a moment within the bounds is no event."""
         start, out = minutes_of(frame[moment.name], moment)
+        if within is not None:
+            out = out | (start < within[0]) | (start >= within[1])
         place = axis.codes(frame)
         kept = np.flatnonzero(~out & (place != LEFT_OUT))
         person = _numbered(frame[key.name].iloc[kept])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, prod
@@ -33,6 +34,7 @@ from engine.methods.protocol import (
 from engine.methods.shared.cells import MOST_CELLS, Extra, LevelAxis
 from engine.methods.shared.counted import PEOPLE
 from engine.methods.shared.histories import (
+    DAY,
     EVENT_KINDS,
     GRID,
     HOUR,
@@ -126,6 +128,7 @@ class Flows(Method):
         place: str = option.column(column_kinds=PLACE_KINDS, needs_domain=True)
         moment: str = option.column(column_kinds=EVENT_KINDS, needs_domain=True)
         left: str | None = option.column(column_kinds=EVENT_KINDS, optional=True, needs_domain=True)
+        observed: option.Edges | None = option.edges(optional=True, minimum=2, maximum=2)
         session: int | None = option.integer(optional=True, minimum=0, maximum=24 * 366, unit="hours")
         cap: str = option.choice(DECLARED, LENGTHS, default=DECLARED)
         listed: str = option.choice(EVERY, CLEAR, default=EVERY)
@@ -152,7 +155,7 @@ class Flows(Method):
         found = event_problems(
             self.schema, place=own.place, moment=own.moment, left=own.left, stays=own.stays, method=self.id
         )
-        if found:
+        if found or (found := self._window_problems):
             return found
         has_hours = self.schema.column(self.options.moment).kind is Kind.MOMENT
         if not has_hours and self.options.arrivals == HOURS:
@@ -171,6 +174,22 @@ class Flows(Method):
                 found.append(Problem(f"{self.id}.too_many_cells", values, parameter))
         found += budget_problems(self.request, uses_delta=self.is_gaussian)
         return found or self._silent
+
+    @property
+    def _window_problems(self) -> list[Problem]:
+        """Say what is missing for moves a week: bounds of days are often round, and then weeks too many."""
+        column = self.schema.column(self.options.moment)
+        low, high = declared = bounds_of(column)
+        values = {"column": column.name} | _days(declared)
+        if self.options.observed is None:
+            is_open = column.kind is Kind.DATE
+            return [Problem(f"{self.id}.window_open", values, "observed")] if is_open else []
+        if not all(isinstance(one, date) for one in self.options.observed):
+            return [Problem(f"{self.id}.window_not_days", {}, "observed")]
+        first, end = self.bounds
+        if first < low // DAY * DAY or end > -(-high // DAY) * DAY:
+            return [Problem(f"{self.id}.window_outside", values, "observed")]
+        return []
 
     @once
     def _silent(self) -> list[Problem]:
@@ -198,12 +217,15 @@ class Flows(Method):
 
     @once
     def bounds(self) -> tuple[int, int]:
-        """Return where the declared time begins and ends, in minutes."""
-        return bounds_of(self.schema.column(self.options.moment))
+        """Return where the time that is counted begins and ends, in minutes."""
+        if self.options.observed is None:
+            return bounds_of(self.schema.column(self.options.moment))
+        first, last = (np.datetime64(one.isoformat(), "m").astype(np.int64) for one in self.options.observed)
+        return int(first), int(last) + DAY
 
     @once
     def weeks(self) -> float:
-        """How many weeks were declared."""
+        """How many weeks are counted."""
         return (self.bounds[1] - self.bounds[0]) / WEEK
 
     @once
@@ -346,6 +368,7 @@ class Flows(Method):
         weighed = "weighed" if self.options.cap == DECLARED else "per_event" if cap is None else "cap_found"
         found = [Text(f"{word}.{weighed}", {"cap": cap or self.schema.rows_per_person})]
         found.append(Text(f"{word}.noise_alone"))
+        found.append(Text(f"{word}.weeks", {"weeks": float(f"{self.weeks:.3g}")} | _days(self.bounds)))
         invented = float(self.options.by_noise)
         if isinstance(mechanism := self.mechanisms["moves"], ClearLaplace):
             least = float(f"{mechanism.threshold * self.unit('moves', cap):.3g}")
@@ -362,7 +385,14 @@ class Flows(Method):
         context.progress.step(0.0, "run.reading")
         places, own = self.places, self.options
         histories = read_histories(
-            tables, context, self.schema, self.axis, moment=own.moment, left=own.left, session=own.session
+            tables,
+            context,
+            self.schema,
+            self.axis,
+            moment=own.moment,
+            left=own.left,
+            session=own.session,
+            within=self.bounds,
         )
         noisy: dict[str, Listed] = {}
         context.progress.step(0.5, "run.noise")
@@ -612,3 +642,9 @@ class Flows(Method):
         )
         note = Text(f"{word}.views.stays.note", {"shown": len(shown), "all": self.places})
         return TableView(Text(f"{word}.views.stays.title"), headings, tuple(rows), note)
+
+
+def _days(bounds: tuple[int, int]) -> dict[str, str]:
+    """Return the first and the last day of some minutes, the end not inside."""
+    first, last = (np.datetime64(one, "m").astype("datetime64[D]") for one in (bounds[0], bounds[1] - 1))
+    return {"first": str(first), "last": str(last)}
