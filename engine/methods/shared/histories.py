@@ -153,8 +153,8 @@ class Histories:
     Parameters
     ----------
     person, place, start, end
-        Of every event, ordered by person, moment and place: a number of the person, the place's cell, the
-        minute of arrival, and of leaving: of the next arrival where no column says it.
+        Of every event, ordered by person, arrival, leaving and place: a number of the person, the place's
+        cell, the minute of arrival, and of leaving: of the next arrival where no column says it.
     known
         Whether the end is known: not of the last event of somebody whose leaving no column says.
     """
@@ -185,8 +185,9 @@ class Histories:
         told, untold = np.zeros(len(kept), dtype=np.int64), np.ones(len(kept), dtype=bool)
         if left is not None:
             told, untold = minutes_of(frame[left.name].iloc[kept], left)
-        # by all that is looked at, so that nothing hangs on the order of rows
-        order = np.lexsort((untold, told, place[kept], start[kept], person))
+        # by all that is looked at, so that nothing hangs on the order of rows; of two that arrive on one day,
+        # who leaves a place first was there first
+        order = np.lexsort((place[kept], told, untold, start[kept], person))
         person, place, start = person[order], place[kept][order], start[kept][order]
         told, untold, last = told[order], untold[order], _lasts(person)
         following = np.append(start[1:], 0)[: len(start)]
