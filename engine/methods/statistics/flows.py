@@ -61,7 +61,7 @@ from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import ClearLaplace, CountNoise, GaussianCounts, LaplaceCounts
 from engine.privacy.promise import WEIGHED, Promise
 from engine.table.schema import Kind
-from engine.views import Cell, GraphView, HeatmapView, Label, TableView, Text, View, weak
+from engine.views import Cell, GraphView, HeatmapView, Label, TableView, Text, View, aside, weak
 
 if TYPE_CHECKING:
     from engine.table.table import Table
@@ -357,7 +357,9 @@ class Flows(Method):
             said = Text(f"methods.{self.id}.numbers.{name}.label")
             scale = self.unit(name)
             errors.append(Expected(said, "whole", None, one.median * scale, one.limit * scale, unit))
-        counted = Counted(self.axis.declared, self.limit("moves"), self.request.rows_per_person)
+        counted = Counted(
+            self.axis.declared, self.limit("moves"), self.request.rows_per_person, is_listed=False
+        )
         notes = [*self._notes(), *filling_notes(counted, self.options.people)]
         views = forecast_views(self.id, errors)
         return Forecast(tuple(errors), errors[1], views, tuple(notes), counted=counted)
@@ -480,7 +482,7 @@ class Flows(Method):
         rows = tuple(tuple(max(0.0, round(float(one), 1)) for one in arrivals[place]) for place in shown)
         said = {"limit": float(f"{limits['arrivals']:.3g}"), "shown": len(shown), "all": self.places}
         note = Text(f"methods.{self.id}.views.arrivals.note", said)
-        labels = tuple(self.axis.labels[place] for place in shown)
+        labels = tuple(self.shown[place] for place in shown)
         views.append(HeatmapView(title, labels, self._second("arrivals"), rows, note))
         return Release(tuple(artefacts), self.cost, tuple(views), tuple(notes))
 
@@ -489,11 +491,17 @@ class Flows(Method):
         order = np.argsort(-table.sum(axis=1), kind="stable")[:MOST_PLACES]
         return [int(place) for place in np.sort(order)]
 
+    @once
+    def shown(self) -> tuple[Label, ...]:
+        """Return what the places are called in views; the last one is there for completeness."""
+        declared = self.axis.declared
+        return (*self.axis.labels[:declared], *map(aside, self.axis.labels[declared:]))
+
     def _second(self, name: str) -> tuple[Label, ...]:
         """Return the cells of the second side of a table."""
         word = f"methods.{self.id}.labels"
         if name == "moves":
-            return (*self.axis.labels, Text(f"{word}.end"))
+            return (*self.shown, Text(f"{word}.end"))
         if name == "stays":
             hours = [str(edge) for edge in self.options.stays]
             bands = (Text(f"{word}.stay", {"low": low, "high": high}) for low, high in pairwise(hours))
@@ -591,7 +599,7 @@ class Flows(Method):
 
     def _move_views(self, listed: Integers, moves: Floats, limit: float) -> list[View]:
         """Return moves a week as a table, as a flow map, and as a graph of where one goes next."""
-        word, labels, cells = f"methods.{self.id}", self.axis.labels, self._second("moves")
+        word, labels, cells = f"methods.{self.id}", self.shown, self._second("moves")
         order = np.argsort(-moves, kind="stable")[:MOST_LINES]
         starts, ends = np.divmod(listed, len(cells))
         weekly, margin = moves / self.weeks, limit / self.weeks
@@ -629,7 +637,7 @@ class Flows(Method):
         summed = self.accuracy("stays", summed=len(bands)).limit * self.unit("stays", cap)
         rows: list[tuple[Cell, ...]] = []
         shown = self._largest(stays)
-        for place, line in ((self.axis.labels[at], stays[at, :-1]) for at in shown):
+        for place, line in ((self.shown[at], stays[at, :-1]) for at in shown):
             # how far the sum up to a band is above half of all: half of the noise of every band
             above = np.cumsum(line) - line.sum() / 2
             if line.sum() <= summed:

@@ -17,7 +17,7 @@ from engine.privacy.promise import Neighbours
 from engine.report.words import word
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
-from engine.views import GraphView, HeatmapView, Text
+from engine.views import GraphView, HeatmapView, Text, is_aside
 from tests.noise_source import seeded_noise
 from tests.ratios import TIMED, slack
 
@@ -67,7 +67,7 @@ def test_the_three_questions_are_answered_with_margins(tmp_path: Path, cap: str)
         value, margin = moves[pair]
         assert abs(value - exact) <= 2.5 * margin and margin < 40
     # how long do they stay
-    bands = {row[0]: row[1:] for row in views["stays"].rows}
+    bands = {name_in_files(row[0]): row[1:] for row in views["stays"].rows}
     assert [name_in_files(bands[ward][0]) for ward in "ABC"] == ["6 to <24 h", "24 to <72 h", "72 to <168 h"]
     assert [word(one, "de") for one in bands["A"][1:]] == ["6 bis <24 h", "6 bis <24 h"]
     assert isinstance(bands["(other or missing)"][0], Text)
@@ -82,6 +82,12 @@ def test_the_three_questions_are_answered_with_margins(tmp_path: Path, cap: str)
         ("B", "C"),
     }
     assert release.promise == own.cost
+    # the place of everything else is said in the language, and no line that counts as silent
+    last = views["stays"].rows[-1][0]
+    assert is_aside(last) and [word(last, one) for one in ("en", "de")] == [
+        "(other or missing)",
+        "(andere oder fehlt)",
+    ]
 
 
 def test_with_next_to_no_noise_tables_are_the_counts(tmp_path: Path) -> None:
