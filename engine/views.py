@@ -28,7 +28,11 @@ Cell = str | int | float | Text | None
 WEAK = "views.weak"
 ASIDE = "views.aside"
 HIDDEN = "statistics.labels.hidden"
-"""Ids of cells that say something of a number (it carries no information, or it is not printed) or a line."""
+EXTRAS = {"(other)": "other", "(missing)": "missing", "(other or missing)": "together"}
+"""Ids of cells that say something of a number (it carries no information, or it is not printed) or a line.
+
+And what the cells for everything else are called in files.
+"""
 
 
 BANDS = (5, 15, 30)
@@ -64,8 +68,12 @@ def is_weak(cell: Cell) -> bool:
 
 
 def aside(label: str) -> Text:
-    """Return the name of a line that stands for completeness only: missing values, and undeclared ones."""
-    return Text(ASIDE, {"label": label})
+    """Return the name of a line that stands for completeness only: missing values, and undeclared ones.
+
+    Files hold it as it is; where people read it, it is said in their language.
+    """
+    said = EXTRAS.get(label)
+    return Text(ASIDE, {"label": label if said is None else Text(f"views.extras.{said}")})
 
 
 def is_aside(cell: Cell) -> bool:

@@ -25,11 +25,15 @@ class Counted:
         The error that 95 of 100 counts stay within, in rows.
     rows_per_person
         Cap on the rows of one person.
+    is_listed
+        Whether tables that leave have a line for each of these cells: else lines that say nothing say
+        nothing of them. Most moves between places, say, are made by nobody.
     """
 
     cells: int
     limit: float
     rows_per_person: int
+    is_listed: bool = True
 
     def filled_by(self, people: int) -> Filling:
         """Return what so many people can fill.

@@ -5,6 +5,7 @@ Methods, evidence and reports read the same values. Nothing here reads a row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
@@ -242,6 +243,9 @@ def _columns(parameter: Parameter, value: Any, schema: Schema) -> tuple[str, ...
     return found
 
 
+_DAY = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")
+
+
 def edge_of(value: Any) -> Fraction | date | None:
     """Return an edge as an exact number or a day; None where it is neither.
 
@@ -269,7 +273,8 @@ def _edges(parameter: Parameter, value: Any, schema: Schema) -> tuple[Fraction |
     for item in _list(parameter, value):
         edge = edge_of(item)
         if edge is None:
-            raise _wrong(parameter, "not_a_number")
+            is_day = isinstance(item, str) and _DAY.fullmatch(item.strip())
+            raise _wrong(parameter, "not_a_day" if is_day else "not_a_number")
         edges.append(edge)
     if any(left >= right for left, right in pairwise(map(edge_number, edges))):
         raise _wrong(parameter, "not_increasing")

@@ -105,7 +105,7 @@ def verdict(plan: Plan, forecast: Forecast | None, tried: Mock | None = None) ->
         if plan.people is None:
             return None
         filled = forecast.counted.filled_by(plan.people)
-        if tried is None or tried.people != plan.people:
+        if tried is None or tried.people != plan.people or not forecast.counted.is_listed:
             return filled
         found = silent_cells(tried.views, is_model=False)
         return filled if found is None else replace(filled, silent_tried=min(found.silent, filled.cells))

@@ -185,6 +185,24 @@ def test_the_search_finds_names_terms_and_publications() -> None:
     assert found("xyzzy Sweeney") == found("Sweeney"), "a word that nobody knows rules nothing out"
 
 
+@pytest.mark.parametrize(
+    ("language", "wanted"),
+    [
+        ("en", "transfers"),
+        ("de", "Verlegungen"),
+        ("de", "Liegedauer"),
+        ("fr", "mutations"),
+        ("fr", "transferts"),
+    ],
+)
+def test_moves_between_wards_are_found_by_the_words_of_wards(language: str, wanted: str) -> None:
+    words.choose_language(language)
+    try:
+        assert "statistics.flows" in {one.method.id for one in search(list(OFFERS.values()), wanted)}
+    finally:
+        words.choose_language("en")
+
+
 EVERYDAY = {
     Held.COARSER: ("the university wants rows", "anonymised extract for research"),
     Held.COUNTS: ("how many per ward", "monthly figures for the ministry", "dashboard of admissions"),

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from app import words
 from app.parts.making import make_choice, make_column, make_row, name_widget
 from app.parts.reading_numbers import Reading
+from engine import texts
 from engine.methods.parameters import Parameter, ParameterKind
 from engine.methods.records import parse_typed
 from engine.numbers import shortest_json, unmistakable
@@ -83,7 +84,7 @@ class LineField(Field):
             )
         row.addWidget(self.edit, 0 if self.is_number else 3)
         if self.parameter.unit:
-            row.addWidget(QLabel(self.parameter.unit))
+            row.addWidget(QLabel(texts.say_unit(self.parameter.unit, words.language())))
         for value in self.parameter.presets:
             row.addWidget(self._preset(value))
         row.addStretch(1)

@@ -42,7 +42,7 @@ from app.screens.base import Page, Pieces
 from app.screens.release.first_screen import GoodCard, LeftCard, PointsCard, StaysCard
 from app.screens.release.looking import points
 from app.screens.release.spread_beside import SpreadBeside
-from app.screens.release.summary import SHOWN, alone, measured, readable, widest_margin
+from app.screens.release.summary import SHOWN, alone, measured, readable, unit_of_margin, widest_margin
 from app.state import flow
 from app.theme import polish
 from app.words.money import level, money, percent, size, written_day
@@ -51,7 +51,6 @@ from app.work.releasing import SPENT, Outcome, Watch, release
 from app.work.sealing import seals_known
 from engine import texts
 from engine.methods.keeping import KeyKeeper
-from engine.methods.protocol import unit_parts
 from engine.privacy.promise import Neighbours
 from engine.protected import agreeing
 from engine.views import TableView, Text, View
@@ -670,8 +669,10 @@ class ReleasePage(Page):
             limit = size(float(expected["limit"]))
             name = "forecast" if widest is None or size(widest) == limit else "printed"
             limit = limit if widest is None else size(widest)
-            unit = agreeing(unit_parts(expected.get("unit") or "")[0], limit, texts.spoken()).strip()
-            yield "off", heading("off"), f"±\u00a0{limit}", say(f"app.release.off.{name}", unit=unit), ""
+            unit = unit_of_margin(public["expected"], limit)
+            unit = agreeing(f" {unit}", limit, texts.spoken()).strip() if unit else ""
+            said = say(f"app.release.off.{name}", unit=unit).strip()
+            yield "off", heading("off"), f"±\u00a0{limit}", said, ""
         posterior, holding = statement.get("posterior"), internal.get("holding", {})
         if posterior is not None and flow.spends(self.study.method):
             epsilon, price = _fraction(statement["epsilon"]), internal.get("price", {})

@@ -11,6 +11,7 @@ from app import words
 from app.parts.lines import EFFECTS, alike, ends_with, weakest
 from app.words.money import size
 from engine.methods.filling import Filling
+from engine.methods.protocol import unit_parts
 from engine.release.verdict import Came
 from engine.views import View
 
@@ -57,6 +58,26 @@ def widest_margin(views: Sequence[View]) -> float | None:
     if found is None or ends_with(found[0].title, EFFECTS):
         return None
     return max((one.high - one.low) / 2 for one in found[1])
+
+
+def unit_of_margin(expected: Sequence[Mapping[str, Any]], limit: str) -> str:
+    """Return the unit of a margin as it is written: that of all that was foreseen, or of what has it.
+
+    Nothing where kinds of numbers have units of their own and none of them this margin: moves a week, say,
+    are no people.
+
+    Examples
+    --------
+    >>> foreseen = [{"limit": 19, "unit": "people"}, {"limit": 14.2, "unit": "events"}]
+    >>> [unit_of_margin(foreseen, one) for one in ("19", "2.1")], unit_of_margin(foreseen[:1], "2.1")
+    (['people', ''], 'people')
+    """
+    units = {unit_parts(one.get("unit") or "")[0].strip(): one for one in reversed(expected)}
+    if len(units) == 1:
+        return next(iter(units))
+    fitting = (one for one in expected if one.get("limit") is not None and size(float(one["limit"])) == limit)
+    found = next(fitting, None)
+    return "" if found is None else unit_parts(found.get("unit") or "")[0].strip()
 
 
 @dataclass(frozen=True)

@@ -262,9 +262,7 @@ class Marginals(Slotted, ManySums):
         edges: Mapping[str, option.Edges] = OWN_EDGES
         tables: str = TABLES
         named: option.Records = NAMED_TABLES
-        slot: str | None = option.column(
-            optional=True, column_kinds=LEVEL_KINDS, needs_domain=True, when=("tables", (NAMED,))
-        )
+        slot: str | None = option.column(optional=True, column_kinds=LEVEL_KINDS, needs_domain=True)
         cells: str = replace(CELLS, when=("tables", (CHOSEN, SINGLE)))
         frequent: bool = option.boolean(default=True, when=("tables", (CHOSEN, SINGLE)))
         target: str | None = option.column(optional=True, column_kinds=CELL_KINDS, when=("tables", (CHOSEN,)))
@@ -357,7 +355,7 @@ class Marginals(Slotted, ManySums):
             named_tables(self.request, columns),
             sum(isinstance(cells, Coded) for cells in columns),
             frequent=sum(isinstance(cells, FrequentApart) for cells in columns),
-            has_target=self.options.target is not None,
+            has_target=self.options.target not in (None, self.slot),  # pairs with the slot come first anyway
             slot=self._slot_place,
             slots=slots or 0,
         )
@@ -380,6 +378,10 @@ class Marginals(Slotted, ManySums):
         if schedule.pairs:
             pair = schedule.accuracy(schedule.pair)
             label = Text(f"{WORDS}.numbers.count.pair")
+            errors.append(Expected(label, "invented", None, pair.median, pair.limit, unit))
+        if schedule.pairs and schedule.of_slot:
+            pair = schedule.accuracy(schedule.pair_of_slot)
+            label = Text(f"{WORDS}.numbers.count.slot", {"column": self.slot})
             errors.append(Expected(label, "invented", None, pair.median, pair.limit, unit))
         if schedule.together:
             worst = schedule.accuracy(max(schedule.together))

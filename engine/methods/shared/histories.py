@@ -103,16 +103,18 @@ def read_histories(
     moment: str,
     left: str | None,
     session: int | None,
+    within: tuple[int, int] | None = None,
 ) -> Histories:
     """Return the histories of everybody: of all rows where these are given, else of those of the table.
 
-    With a ``session``, events at one place that are no more than so many hours apart are one.
+    With a ``session``, events at one place that are no more than so many hours apart are one. With bounds,
+    ``within``, in minutes and the second not inside, arrivals before or after are no events.
     """
     key = schema.person_key
     assert key is not None, "problems() reports a table without one"
     rows = (context.whole or tables)[MAIN].rows()
     ends = None if left is None else schema.column(left)
-    found = Histories.of(rows, key, axis, schema.column(moment), ends)
+    found = Histories.of(rows, key, axis, schema.column(moment), ends, within=within)
     return found if session is None else found.merged(session * HOUR)
 
 
@@ -151,8 +153,8 @@ class Histories:
     Parameters
     ----------
     person, place, start, end
-        Of every event, ordered by person, moment and place: a number of the person, the place's cell, the
-        minute of arrival, and of leaving: of the next arrival where no column says it.
+        Of every event, ordered by person, arrival, leaving and place: a number of the person, the place's
+        cell, the minute of arrival, and of leaving: of the next arrival where no column says it.
     known
         Whether the end is known: not of the last event of somebody whose leaving no column says.
     """
@@ -165,18 +167,27 @@ class Histories:
 
     @staticmethod
     def of(
-        frame: pd.DataFrame, key: Column, axis: LevelAxis, moment: Column, left: Column | None
+        frame: pd.DataFrame,
+        key: Column,
+        axis: LevelAxis,
+        moment: Column,
+        left: Column | None,
+        *,
+        within: tuple[int, int] | None = None,
     ) -> Histories:
         """Return the histories of a table; a row without a moment within the bounds is no event."""
         start, out = minutes_of(frame[moment.name], moment)
+        if within is not None:
+            out = out | (start < within[0]) | (start >= within[1])
         place = axis.codes(frame)
         kept = np.flatnonzero(~out & (place != LEFT_OUT))
         person = _numbered(frame[key.name].iloc[kept])
         told, untold = np.zeros(len(kept), dtype=np.int64), np.ones(len(kept), dtype=bool)
         if left is not None:
             told, untold = minutes_of(frame[left.name].iloc[kept], left)
-        # by all that is looked at, so that nothing hangs on the order of rows
-        order = np.lexsort((untold, told, place[kept], start[kept], person))
+        # by all that is looked at, so that nothing hangs on the order of rows; of two that arrive on one day,
+        # who leaves a place first was there first
+        order = np.lexsort((place[kept], told, untold, start[kept], person))
         person, place, start = person[order], place[kept][order], start[kept][order]
         told, untold, last = told[order], untold[order], _lasts(person)
         following = np.append(start[1:], 0)[: len(start)]

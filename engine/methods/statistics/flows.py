@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, prod
@@ -33,6 +34,7 @@ from engine.methods.protocol import (
 from engine.methods.shared.cells import MOST_CELLS, Extra, LevelAxis
 from engine.methods.shared.counted import PEOPLE
 from engine.methods.shared.histories import (
+    DAY,
     EVENT_KINDS,
     GRID,
     HOUR,
@@ -59,7 +61,7 @@ from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import ClearLaplace, CountNoise, GaussianCounts, LaplaceCounts
 from engine.privacy.promise import WEIGHED, Promise
 from engine.table.schema import Kind
-from engine.views import Cell, GraphView, HeatmapView, Label, TableView, Text, View, weak
+from engine.views import Cell, GraphView, HeatmapView, Label, TableView, Text, View, aside, weak
 
 if TYPE_CHECKING:
     from engine.table.table import Table
@@ -126,6 +128,7 @@ class Flows(Method):
         place: str = option.column(column_kinds=PLACE_KINDS, needs_domain=True)
         moment: str = option.column(column_kinds=EVENT_KINDS, needs_domain=True)
         left: str | None = option.column(column_kinds=EVENT_KINDS, optional=True, needs_domain=True)
+        observed: option.Edges | None = option.edges(optional=True, minimum=2, maximum=2)
         session: int | None = option.integer(optional=True, minimum=0, maximum=24 * 366, unit="hours")
         cap: str = option.choice(DECLARED, LENGTHS, default=DECLARED)
         listed: str = option.choice(EVERY, CLEAR, default=EVERY)
@@ -152,7 +155,7 @@ class Flows(Method):
         found = event_problems(
             self.schema, place=own.place, moment=own.moment, left=own.left, stays=own.stays, method=self.id
         )
-        if found:
+        if found or (found := self._window_problems):
             return found
         has_hours = self.schema.column(self.options.moment).kind is Kind.MOMENT
         if not has_hours and self.options.arrivals == HOURS:
@@ -171,6 +174,22 @@ class Flows(Method):
                 found.append(Problem(f"{self.id}.too_many_cells", values, parameter))
         found += budget_problems(self.request, uses_delta=self.is_gaussian)
         return found or self._silent
+
+    @property
+    def _window_problems(self) -> list[Problem]:
+        """Say what is missing for moves a week: bounds of days are often round, and then weeks too many."""
+        column = self.schema.column(self.options.moment)
+        low, high = declared = bounds_of(column)
+        values = {"column": column.name} | _days(declared)
+        if self.options.observed is None:
+            is_open = column.kind is Kind.DATE
+            return [Problem(f"{self.id}.window_open", values, "observed")] if is_open else []
+        if not all(isinstance(one, date) for one in self.options.observed):
+            return [Problem(f"{self.id}.window_not_days", {}, "observed")]
+        first, end = self.bounds
+        if first < low // DAY * DAY or end > -(-high // DAY) * DAY:
+            return [Problem(f"{self.id}.window_outside", values, "observed")]
+        return []
 
     @once
     def _silent(self) -> list[Problem]:
@@ -198,12 +217,15 @@ class Flows(Method):
 
     @once
     def bounds(self) -> tuple[int, int]:
-        """Return where the declared time begins and ends, in minutes."""
-        return bounds_of(self.schema.column(self.options.moment))
+        """Return where the time that is counted begins and ends, in minutes."""
+        if self.options.observed is None:
+            return bounds_of(self.schema.column(self.options.moment))
+        first, last = (np.datetime64(one.isoformat(), "m").astype(np.int64) for one in self.options.observed)
+        return int(first), int(last) + DAY
 
     @once
     def weeks(self) -> float:
-        """How many weeks were declared."""
+        """How many weeks are counted."""
         return (self.bounds[1] - self.bounds[0]) / WEEK
 
     @once
@@ -335,7 +357,9 @@ class Flows(Method):
             said = Text(f"methods.{self.id}.numbers.{name}.label")
             scale = self.unit(name)
             errors.append(Expected(said, "whole", None, one.median * scale, one.limit * scale, unit))
-        counted = Counted(self.axis.declared, self.limit("moves"), self.request.rows_per_person)
+        counted = Counted(
+            self.axis.declared, self.limit("moves"), self.request.rows_per_person, is_listed=False
+        )
         notes = [*self._notes(), *filling_notes(counted, self.options.people)]
         views = forecast_views(self.id, errors)
         return Forecast(tuple(errors), errors[1], views, tuple(notes), counted=counted)
@@ -346,6 +370,7 @@ class Flows(Method):
         weighed = "weighed" if self.options.cap == DECLARED else "per_event" if cap is None else "cap_found"
         found = [Text(f"{word}.{weighed}", {"cap": cap or self.schema.rows_per_person})]
         found.append(Text(f"{word}.noise_alone"))
+        found.append(Text(f"{word}.weeks", {"weeks": float(f"{self.weeks:.3g}")} | _days(self.bounds)))
         invented = float(self.options.by_noise)
         if isinstance(mechanism := self.mechanisms["moves"], ClearLaplace):
             least = float(f"{mechanism.threshold * self.unit('moves', cap):.3g}")
@@ -362,7 +387,14 @@ class Flows(Method):
         context.progress.step(0.0, "run.reading")
         places, own = self.places, self.options
         histories = read_histories(
-            tables, context, self.schema, self.axis, moment=own.moment, left=own.left, session=own.session
+            tables,
+            context,
+            self.schema,
+            self.axis,
+            moment=own.moment,
+            left=own.left,
+            session=own.session,
+            within=self.bounds,
         )
         noisy: dict[str, Listed] = {}
         context.progress.step(0.5, "run.noise")
@@ -450,7 +482,7 @@ class Flows(Method):
         rows = tuple(tuple(max(0.0, round(float(one), 1)) for one in arrivals[place]) for place in shown)
         said = {"limit": float(f"{limits['arrivals']:.3g}"), "shown": len(shown), "all": self.places}
         note = Text(f"methods.{self.id}.views.arrivals.note", said)
-        labels = tuple(self.axis.labels[place] for place in shown)
+        labels = tuple(self.shown[place] for place in shown)
         views.append(HeatmapView(title, labels, self._second("arrivals"), rows, note))
         return Release(tuple(artefacts), self.cost, tuple(views), tuple(notes))
 
@@ -459,11 +491,17 @@ class Flows(Method):
         order = np.argsort(-table.sum(axis=1), kind="stable")[:MOST_PLACES]
         return [int(place) for place in np.sort(order)]
 
+    @once
+    def shown(self) -> tuple[Label, ...]:
+        """Return what the places are called in views; the last one is there for completeness."""
+        declared = self.axis.declared
+        return (*self.axis.labels[:declared], *map(aside, self.axis.labels[declared:]))
+
     def _second(self, name: str) -> tuple[Label, ...]:
         """Return the cells of the second side of a table."""
         word = f"methods.{self.id}.labels"
         if name == "moves":
-            return (*self.axis.labels, Text(f"{word}.end"))
+            return (*self.shown, Text(f"{word}.end"))
         if name == "stays":
             hours = [str(edge) for edge in self.options.stays]
             bands = (Text(f"{word}.stay", {"low": low, "high": high}) for low, high in pairwise(hours))
@@ -561,7 +599,7 @@ class Flows(Method):
 
     def _move_views(self, listed: Integers, moves: Floats, limit: float) -> list[View]:
         """Return moves a week as a table, as a flow map, and as a graph of where one goes next."""
-        word, labels, cells = f"methods.{self.id}", self.axis.labels, self._second("moves")
+        word, labels, cells = f"methods.{self.id}", self.shown, self._second("moves")
         order = np.argsort(-moves, kind="stable")[:MOST_LINES]
         starts, ends = np.divmod(listed, len(cells))
         weekly, margin = moves / self.weeks, limit / self.weeks
@@ -599,7 +637,7 @@ class Flows(Method):
         summed = self.accuracy("stays", summed=len(bands)).limit * self.unit("stays", cap)
         rows: list[tuple[Cell, ...]] = []
         shown = self._largest(stays)
-        for place, line in ((self.axis.labels[at], stays[at, :-1]) for at in shown):
+        for place, line in ((self.shown[at], stays[at, :-1]) for at in shown):
             # how far the sum up to a band is above half of all: half of the noise of every band
             above = np.cumsum(line) - line.sum() / 2
             if line.sum() <= summed:
@@ -612,3 +650,9 @@ class Flows(Method):
         )
         note = Text(f"{word}.views.stays.note", {"shown": len(shown), "all": self.places})
         return TableView(Text(f"{word}.views.stays.title"), headings, tuple(rows), note)
+
+
+def _days(bounds: tuple[int, int]) -> dict[str, str]:
+    """Return the first and the last day of some minutes, the end not inside."""
+    first, last = (np.datetime64(one, "m").astype("datetime64[D]") for one in (bounds[0], bounds[1] - 1))
+    return {"first": str(first), "last": str(last)}

@@ -228,9 +228,25 @@ def _legacy(sample: bytes) -> str:
         ("cp037", "cp500", "cp11", "cp10", "cp4", "cp7", "cp8")
     )
     text = b"\n".join(lines)
-    if _LATIN.fullmatch(name) or doubtful or len(text) < 400:
+    if _LATIN.fullmatch(name) or doubtful or len(text) < 400 or _mixes_scripts(text, name):
         return _latin(text)
     return codecs.lookup(name).name
+
+
+def _mixes_scripts(text: bytes, name: str) -> bool:
+    """Say whether an encoding makes words of two scripts where a Latin page reads letters of one alphabet.
+
+    A word that stands in many rows is little evidence however long the file: a column of wards with one Ü
+    in it can be read as Chinese, whose second bytes are Latin letters. No other script is taken for a file
+    in most of whose words it stands beside Latin letters, and that has the letters of one language.
+    """
+    page = _latin(text)
+    if _strange(text.decode(page, "replace"), _ALPHABETS[page]):
+        return False
+    read = text.decode(name, "replace")
+    words = {word for word in re.findall(r"[A-Za-z\x80-\U0010ffff]+", read) if not word.isascii()}
+    mixed = sum(bool(re.search("[A-Za-z]", word)) for word in words)
+    return 2 * mixed > len(words)
 
 
 def _latin(text: bytes) -> str:

@@ -159,3 +159,12 @@ def test_every_way_with_such_cells_counts_only_what_was_declared(name: str) -> N
         counted = plan.design.forecast.counted
         made.append((None if counted is None else counted.cells, plan.design.cells))
     assert made[0][0] == made[1][0] and made[0][1].declared == made[1][1].declared
+
+
+def test_moves_that_nobody_makes_do_not_make_moves_between_places_noise() -> None:
+    """Places are what people are spread over; most pairs of them stay empty, and their lines in brackets."""
+    plan = example("statistics.flows")
+    rows = tuple(("A", "B", weak(0) if at < 38 else 90) for at in range(40))
+    tried = Mock((), (TableView("t", ("from", "to", "a week"), rows),), 1200)
+    found = foreseen(replace(plan, price=replace(plan.price, people=1200)), tried)
+    assert found.cells == 6 and found.silent_tried is None and not found.is_useless

@@ -160,8 +160,10 @@ def learn(
     candidates = _candidates(measured, schedule, ordered)
     counts = _counts(candidates, codes, weights)
     star = {pair: pair[1] for pair in schedule.firsts}
-    if target is not None:
+    if target is not None and schedule.star > len(schedule.of_slot):
         star = {(min(one, target), max(one, target)): one for one in range(len(sizes)) if one != target}
+    if (slot := schedule.slot) is not None:  # else the slot alone: never a table that has more noise
+        star |= dict.fromkeys(schedule.of_slot, slot)
     only_single, left = False, schedule.pairs
     while left:
         progress.step(1 - left / schedule.pairs, "synthesis.rounds")
@@ -171,7 +173,14 @@ def learn(
             scores = _scores(model, candidates, counts, schedule, noise, target=target)
             most = min(left, schedule.batch)
             chosen, only_single = _choose(scores, candidates, model.pairs, schedule, noise, only_single, most)
-        measured += [_measure(candidates[one], counts[one], schedule, schedule.pair, noise) for one in chosen]
+        if star and left == schedule.pairs:
+            scales = [schedule.pair_of_slot if pair in schedule.of_slot else schedule.pair for pair in star]
+        else:
+            scales = [schedule.pair] * len(chosen)
+        measured += [
+            _measure(candidates[one], counts[one], schedule, scale, noise)
+            for one, scale in zip(chosen, scales, strict=True)
+        ]
         left -= len(chosen)
         model.fit(measured, steps=effort * (STEPS if left else LAST_STEPS), enough=enough)
     settle(model, measured, is_gaussian=schedule.is_gaussian, steps=LAST_STEPS)
@@ -314,7 +323,10 @@ def _choose(
         allowed = [
             place
             for place, one in enumerate(() if only_single else candidates)
-            if len(one.attributes) == 2 and one.attributes not in taken and room.has(one.attributes)
+            if len(one.attributes) == 2
+            and one.attributes not in taken
+            and one.attributes not in schedule.of_slot  # measured first, with noise of their own
+            and room.has(one.attributes)
         ]
         if allowed:
             offered = np.append(scores[allowed], 0) if schedule.is_thin else scores[allowed]
@@ -343,8 +355,10 @@ def _star(candidates: Sequence[Candidate], pairs: Mapping[Attributes, int], sche
     Of each the finest of the offered resolutions whose noise adds up to less than half of the rows, else the
     coarsest.
     """
-    found, enough = [], schedule.about_rows / (2 * schedule.deviation(schedule.pair))
+    found = []
     for pair, alone in pairs.items():
+        scale = schedule.pair_of_slot if pair in schedule.of_slot else schedule.pair
+        enough = schedule.about_rows / (2 * schedule.deviation(scale))
         own = {prod(one.shape): at for at, one in enumerate(candidates) if one.attributes == pair}
         if own:
             fitting = [cells for cells in own if cells < enough]

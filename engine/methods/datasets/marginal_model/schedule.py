@@ -91,7 +91,9 @@ class Schedule:
         than once with all of its budget.
     slot, slots
         The place of a column of whose every value a person has one row at most, and the largest squared
-        distance between tables that hold it: each row is in a cell of its own there. None: there is none.
+        distance between tables that hold it: each row is in a cell of its own there. Where pairs are chosen,
+        those with it are measured first and never chosen, so that which noise a pair gets follows from
+        declarations alone. None: there is none.
 
     Notes
     -----
@@ -184,6 +186,27 @@ class Schedule:
         return len(self.sizes) - self.given
 
     @property
+    def of_slot(self) -> tuple[Attributes, ...]:
+        """Return the pairs with the column of slots, where pairs are chosen: they have less noise."""
+        if self.slot is None or self.named is not None:
+            return ()
+        return tuple(
+            (min(one, self.slot), max(one, self.slot)) for one in range(len(self.sizes)) if one != self.slot
+        )
+
+    @once
+    def _only_of_slot(self) -> bool:
+        """Whether pairs with the column of slots stand against their noise, and no others do."""
+        if not self.of_slot or self.rows_per_deviation >= FEWEST_FOR_PAIRS:
+            return False
+        return self.rows_per_deviation * sqrt(self.squared / self._squared_of_slot) >= FEWEST_FOR_PAIRS
+
+    @property
+    def _squared_of_slot(self) -> int:
+        """Largest squared distance between tables of a pair with the column of slots."""
+        return self.slots if self.is_gaussian else self.squared
+
+    @property
     def _links(self) -> int:
         """How many pairs it takes at least for every drawn column to hang on another one."""
         return self.drawn if self.given else self.drawn - 1
@@ -192,7 +215,9 @@ class Schedule:
     def only_single(self) -> bool:
         """Whether no pair is chosen: tables are named, or pairs would be nothing but noise."""
         is_named = self.named is not None
-        return is_named or len(self.sizes) < 2 or self.rows_per_deviation < FEWEST_FOR_PAIRS
+        if is_named or len(self.sizes) < 2 or self._only_of_slot:
+            return is_named or len(self.sizes) < 2
+        return self.rows_per_deviation < FEWEST_FOR_PAIRS
 
     @property
     def is_thin(self) -> bool:
@@ -233,7 +258,7 @@ class Schedule:
             enough = ROWS_PER_CELL_GAUSSIAN if self.is_gaussian else ROWS_PER_CELL
             worth = self.drawn + 1 if self.rows_per_deviation < enough * self.usual_cells else 2 * self.drawn
         different = self.drawn * (self.drawn - 1) // 2 + self.drawn * self.given
-        return min(worth, different) if self.each_once else worth
+        return min(worth, different) if self.each_once or self.of_slot else worth
 
     @property
     def usual_cells(self) -> float:
@@ -248,13 +273,19 @@ class Schedule:
     @property
     def pairs(self) -> int:
         """How many pairs are measured."""
-        return self.rounds * self.batch
+        return len(self.of_slot) if self._only_of_slot else self.rounds * self.batch
 
     @property
     def star(self) -> int:
-        """Pairs that are known beforehand: a declared target beside each other column, or `firsts`."""
-        known = len(self.sizes) - 1 if self.has_target else len(self.firsts)
-        return known if self.pairs else 0
+        """Pairs known beforehand: those of a declared target, those of the slot, or `firsts`."""
+        if not self.pairs:
+            return 0
+        if self._only_of_slot:
+            return len(self.of_slot)
+        others = len(self.sizes) - 1
+        if self.has_target:
+            return 2 * others - 1 if self.of_slot else others
+        return len(self.of_slot) or len(self.firsts)
 
     @property
     def choices(self) -> int:
@@ -334,6 +365,12 @@ class Schedule:
         return self._scale(left / self.pairs)
 
     @once
+    def pair_of_slot(self) -> Fraction:
+        """Scale of the noise of every pair with the column of slots: it costs what another pair does."""
+        left = (1 - self.single_share) * self.budget * (1 - self._selection)
+        return self._scale(left / self.pairs, self._squared_of_slot)
+
+    @once
     def rate(self) -> Fraction:
         """Of every choice: P ∝ exp(rate · score)."""
         left = (1 - self.single_share) * self.budget * float(SELECTION) / self.pairs
@@ -364,9 +401,15 @@ class Schedule:
         for one in known:
             counts[one] = counts.get(one, 0) + 1
         if self.pairs:
+            cheap = len(self.of_slot)
             chosen = self.pair, self.squared
-            counts[chosen] = counts.get(chosen, 0) + self.pairs
-        parts: list[Event] = [self._noise(scale, moved, count) for (scale, moved), count in counts.items()]
+            counts[chosen] = counts.get(chosen, 0) + self.pairs - cheap
+            if cheap:
+                of_slot = self.pair_of_slot, self._squared_of_slot
+                counts[of_slot] = counts.get(of_slot, 0) + cheap
+        parts: list[Event] = [
+            self._noise(scale, moved, count) for (scale, moved), count in counts.items() if count
+        ]
         if self.choices:
             parts.append(Exponential(1 / self.rate, Fraction(self.moved), count=self.choices))
         return parts[0] if len(parts) == 1 else Sequential(tuple(parts))

@@ -1,4 +1,4 @@
-"""One row of a person for each value of a slot: less noise on named tables with it, seen by the audit."""
+"""One row of a person for each value of a slot: less noise on tables with it, seen by the audit."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 from engine import texts
 from engine.methods.catalogue import method
+from engine.methods.datasets.marginal_model.rounds import learn
 from engine.methods.datasets.marginals import Marginals
 from engine.methods.protocol import MAIN, Budget
 from engine.privacy.accounting import total
@@ -22,6 +24,7 @@ from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from tests.engine.battery.distributions import CheckFailed
 from tests.engine.methods.audit import replay
 from tests.engine.methods.audit.tables import bench
+from tests.noise_source import seeded_noise
 
 WARDS, HOURS = ("A", "B", "C"), tuple(str(hour) for hour in range(24))
 DECLARED: Mapping[str, Any] = {"domain_origin": Origin.DECLARED}
@@ -78,7 +81,58 @@ def test_a_slot_has_a_cell_for_each_value_and_leaves() -> None:
     left = [{"columns": ["ward", "age"]}]
     found = design(columns=["ward", "age"], named=left).problems
     assert [(one.code, one.parameter) for one in found] == [("datasets.marginals.not_released", "slot")]
-    assert design(tables="chosen", named=None).slot is None  # pairs that are chosen may lack it
+
+
+CHOSEN: Mapping[str, Any] = {"tables": "chosen", "named": None, "frequent": False}
+
+
+@pytest.mark.parametrize("target", [None, "ward", "hour"])
+def test_chosen_pairs_with_the_slot_have_less_noise_and_are_known_beforehand(target: str | None) -> None:
+    """Which noise a pair gets never hangs on an answer: those with the slot are measured, not chosen."""
+    made = design(target=target, about_rows=500_000, **CHOSEN)
+    schedule, plain = made.schedule, design(target=target, slot=None, about_rows=500_000, **CHOSEN).schedule
+    assert made.problems == [] and schedule.of_slot == ((0, 1), (1, 2))
+    assert schedule.pair_of_slot < schedule.pair / 3.5 and schedule.pair_of_slot < plain.pair / 3
+    assert schedule.star == (3 if target == "ward" else 2) <= schedule.pairs
+    assert total([made.cost], delta=Fraction(1, 10**6)).epsilon <= 1
+    sizes = {round(float(leaf.sensitivity**2)) for leaf, _ in schedule.events.leaves()}
+    assert {16, 256} <= sizes
+    labels = {error.quantity.id.rpartition(".")[2] for error in made.forecast.errors}
+    assert "slot" in labels
+
+
+def test_pairs_with_the_slot_are_measured_even_where_no_others_are_worth_it() -> None:
+    """Of 16 rows a person: √16 of noise where 16 would leave single columns alone."""
+    made, plain = design(about_rows=5_000, **CHOSEN), design(slot=None, about_rows=5_000, **CHOSEN)
+    assert plain.schedule.only_single and not made.schedule.only_single
+    assert made.schedule.pairs == made.schedule.star == 2 and made.schedule.choices == 0
+    assert total([made.cost], delta=Fraction(1, 10**6)).epsilon <= 1
+    assert design(about_rows=1_000, **CHOSEN).schedule.only_single
+
+
+def test_without_a_delta_a_slot_changes_nothing() -> None:
+    """Laplace noise goes by how many rows a person moves, wherever these are."""
+    budget = Budget(Fraction(1))
+    made = Marginals(
+        Marginals.make_request({MAIN: SCHEMA}, ASKED | CHOSEN | {"noise": "laplace"}, budget=budget)
+    )
+    assert made.problems == [] and made.schedule.pair_of_slot == made.schedule.pair
+    assert total([made.cost], delta=0).epsilon <= 1
+
+
+@pytest.mark.parametrize("target", [None, "ward", "hour"])
+@pytest.mark.parametrize("about", [5_000, 500_000])
+def test_what_is_drawn_is_what_was_declared(about: int, target: str | None) -> None:
+    """However the rows are: also where the model has no room for a pair."""
+    made = design(about_rows=about, target=target, **CHOSEN)
+    chance = np.random.default_rng(3)
+    for sizes in (made.schedule.sizes, (3000, 40, 500)):
+        schedule = made.schedule.found(sizes)
+        codes = np.array([chance.integers(0, size, 3000) for size in sizes])
+        noise = seeded_noise(4)
+        own = {"ward": 0, "hour": 1}.get(target or "")
+        learn(codes, schedule, ordered=[0, 0, 0], noise=noise, target=own)
+        assert +noise.counted == made.schedule.events.drawn(), sizes
 
 
 def plan_of() -> Any:

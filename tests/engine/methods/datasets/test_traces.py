@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,9 @@ import pytest
 
 from engine import texts
 from engine.methods.catalogue import method
-from engine.methods.datasets.traces import Chain, choose, draw, shrink_to_mean, tilt_chances
+from engine.methods.datasets.traces import Chain, Orders, choose, draw, shrink_to_mean, tilt_chances
 from engine.methods.protocol import MAIN, Budget, Context
-from engine.methods.shared.histories import DAY, HOUR, project_table
+from engine.methods.shared.histories import DAY, GRID, HOUR, Weighing, project_table, sequences
 from engine.privacy.noise import Noise
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -51,10 +52,17 @@ def rows(people: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["who", "ward", "at"], dtype="str")
 
 
-def design(*, about: int = 4000, epsilon: Fraction = Fraction(1), cap: int = 3):
+def design(
+    *,
+    about: int = 4000,
+    epsilon: Fraction = Fraction(1),
+    cap: int = 3,
+    delta: Fraction = Fraction(0),
+    **further: object,
+):
     traces = method("datasets.traces")
-    given = {"place": "ward", "moment": "at", "about_people": about}
-    return traces(traces.make_request({MAIN: schema(cap)}, given, budget=Budget(epsilon)))
+    given = {"place": "ward", "moment": "at", "about_people": about} | further
+    return traces(traces.make_request({MAIN: schema(cap)}, given, budget=Budget(epsilon, delta)))
 
 
 def moves_of(frame: pd.DataFrame) -> np.ndarray:
@@ -144,3 +152,92 @@ def test_tables_of_noise_alone_give_histories_too() -> None:
         found = draw(chain, 30, Noise(), edges=np.array([60]), bounds=(0, 14 * DAY), slot=7 * DAY)
         assert len(set(found[0].tolist())) == 30 and np.bincount(found[0]).max() <= 5
         assert (found[3] >= found[2]).all() and found[2].min() >= 0 and found[3].max() < 14 * DAY
+
+
+# --- whole orders --------------------------------------------------------------------------------------
+
+
+def usual(people: int, seed: int) -> pd.DataFrame:
+    """Return histories of which most come back to where they began, which no chain of last places knows."""
+    chance, found = np.random.default_rng(seed), []
+    ways = ("ABA", "CBC", "DEFD", "AB", "GHG")
+    for person in range(people):
+        way = ways[int(chance.choice(5, p=[0.35, 0.25, 0.2, 0.1, 0.1]))]
+        now = int(chance.integers(0, 300 * DAY))
+        for ward in way:
+            at = np.datetime64("2026-01-05T00:00") + np.timedelta64(now, "m")
+            found.append((str(person), ward, str(at)))
+            now += HOUR * int(chance.integers(2, 60))
+    return pd.DataFrame(found, columns=["who", "ward", "at"], dtype="str")
+
+
+def orders_of(frame: pd.DataFrame) -> pd.Series:
+    orders = frame.groupby("who", sort=False)["ward"].agg("".join)
+    return orders.value_counts() / len(orders)
+
+
+@pytest.mark.parametrize("delta", [Fraction(0), Fraction(1, 10**6)])
+def test_usual_whole_orders_are_kept(tmp_path: Path, delta: Fraction) -> None:
+    """The five orders come as often as they are; the chain alone mixes them."""
+    log, found = usual(6000, 2), {}
+    for whole in (0, 4):
+        own = design(about=6000, delta=delta if whole else Fraction(0), whole=whole)
+        assert own.problems == [] and (own.orders is not None) == bool(whole)
+        release = own.run({}, Context(seeded_noise(5), None, tmp_path, whole={MAIN: Table(log)}))
+        assert release.promise == own.cost and own.cost.kind == (
+            "approximate_dp" if own.by_delta else "pure_dp"
+        )
+        invented = release.artefacts[0].frame
+        found[whole] = orders_of(invented)
+        assert abs(invented["who"].nunique() - 6000) < 400
+        assert np.abs(moves_of(log) - moves_of(invented)).sum() / 2 < 0.1
+        at = invented.groupby("who")["at"]
+        assert all(one.is_monotonic_increasing for _, one in list(at)[:200])
+    true = orders_of(log)
+    off = {whole: true.sub(one.reindex(true.index, fill_value=0)).abs().sum() for whole, one in found.items()}
+    assert off[4] < 0.1 < 0.3 < off[0]
+
+
+def test_whole_orders_are_counted_where_people_are_many_and_cost_no_more_than_the_budget() -> None:
+    for one in (design(about=6000), design(about=6000, delta=Fraction(1, 10**6)), design(about=500)):
+        spent = sum(float(own.event.sensitivity / own.event.scale) for own in one.mechanisms.values())
+        spent += 0.0 if one.orders is None else float(one.orders.event.sensitivity / one.orders.scale)
+        assert spent == pytest.approx(1)
+        assert len(one.forecast.errors) == len(one.mechanisms) + (one.orders is not None)
+    assert design(about=500).orders is None and design(about=500).asks_once
+    assert design(about=6000, whole=0).orders is None
+    assert design(about=6000).orders.cells == sequences(9, 6) and not design(about=6000).asks_once
+    assert design(about=6000, delta=Fraction(1, 10**6)).orders.event.failure <= Fraction(1, 10**6)
+
+
+def test_orders_that_are_kept_are_taken_out_of_the_other_tables() -> None:
+    """Of exact tables nothing is left but what the others do, whose weights are those of counts."""
+    weighing, places = Weighing(2, 2), 3
+    plans = np.array([[0, 1, -1], [0, 1, -1], [2, 0, 1]])
+    kept, lengths = Orders(plans, places), np.array([2, 2, 3])
+    moves = np.zeros((places, places + 1))
+    for plan, weight in zip(plans.tolist(), weighing.weights(lengths).tolist(), strict=True):
+        own = [*(one for one in plan if one >= 0), places]
+        for one, other in pairwise(own):
+            moves[one, other] += weight
+    others = np.full((places, places + 1), 7.0 * GRID)
+    tables = {
+        "lengths": np.array([5.0, 2, 1, 0]),
+        "starts": np.array([[4.0, 0], [3, 3], [1, 1]]),
+        "moves": moves + others,
+        "hours": np.ones((places, 24)),
+    }
+    left = kept.taken_out(tables, weighing)
+    assert (left["moves"] == others).all() and left["lengths"].tolist() == [5, 0, 0, 0]
+    assert left["starts"].tolist() == [[2, 0], [3, 3], [0.5, 0.5]] and left["hours"] is tables["hours"]
+    assert Orders(plans[:0], places).taken_out(tables, weighing) == tables
+
+
+def test_no_more_people_go_through_orders_than_are_invented() -> None:
+    cells, counts = np.array([0, 3, 11]), np.array([100, 10**9, 300])
+    for total, people in ((400, 400), (4000, 400), (-5, 1)):
+        kept = Orders.of(cells, counts, 3, total=total, people=people)
+        assert kept.people <= people
+    kept = Orders.of(cells, np.array([100, 200, 300]), 3, total=1200, people=600)
+    assert np.unique(kept.plans, axis=0, return_counts=True)[1].tolist() == [50, 100, 150]
+    assert Orders.of(cells[:0], counts[:0], 3, total=10, people=10).people == 0

@@ -171,6 +171,23 @@ def test_the_order_of_rows_changes_nothing() -> None:
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
 
+def test_of_two_places_reached_on_one_day_the_one_left_first_comes_first() -> None:
+    """In a log of days: else who goes from C to A on one day would be counted from A to C."""
+    day = Column("at", kind=Kind.DATE, domain=Domain("2026-01-05", "2026-01-18"))
+    gone = Column("left", kind=Kind.DATE, domain=day.domain)
+    rows = [
+        ("1", "A", "2026-01-05", "2026-01-08"),
+        ("1", "C", "2026-01-05", "2026-01-05"),
+        ("2", "B", "2026-01-06", ""),  # nobody knows when: it is the last of the day
+        ("2", "C", "2026-01-06", "2026-01-06"),
+    ]
+    frame = pd.DataFrame(rows, columns=["who", "ward", "at", "left"], dtype="str")
+    for one in (frame, frame[::-1].reset_index(drop=True)):
+        own = Histories.of(one, KEY, AXIS, day, gone)
+        orders = {tuple(own.place[own.person == who]) for who in set(own.person)}
+        assert orders == {(2, 0), (2, 1)}
+
+
 def test_every_sequence_has_a_cell_of_its_own() -> None:
     assert Counter(len(sequence_of(cell, 3)) for cell in range(sequences(3, 4))) == {1: 3, 2: 9, 3: 27, 4: 81}
     assert len({sequence_of(cell, 3) for cell in range(sequences(3, 4))}) == 120

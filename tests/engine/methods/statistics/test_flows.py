@@ -17,7 +17,7 @@ from engine.privacy.promise import Neighbours
 from engine.report.words import word
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
-from engine.views import GraphView, HeatmapView, Text
+from engine.views import GraphView, HeatmapView, Text, is_aside
 from tests.noise_source import seeded_noise
 from tests.ratios import TIMED, slack
 
@@ -35,6 +35,7 @@ SCHEMA = Schema(
     rows_per_person=3,
 )
 ASKED = {"place": "ward", "moment": "at", "left": "left"}
+KEPT = ["2026-01-05", "2026-02-01"]
 
 
 def design(schema: Schema = SCHEMA, *, budget: Budget | None = None, **further: object):
@@ -66,7 +67,7 @@ def test_the_three_questions_are_answered_with_margins(tmp_path: Path, cap: str)
         value, margin = moves[pair]
         assert abs(value - exact) <= 2.5 * margin and margin < 40
     # how long do they stay
-    bands = {row[0]: row[1:] for row in views["stays"].rows}
+    bands = {name_in_files(row[0]): row[1:] for row in views["stays"].rows}
     assert [name_in_files(bands[ward][0]) for ward in "ABC"] == ["6 to <24 h", "24 to <72 h", "72 to <168 h"]
     assert [word(one, "de") for one in bands["A"][1:]] == ["6 bis <24 h", "6 bis <24 h"]
     assert isinstance(bands["(other or missing)"][0], Text)
@@ -81,6 +82,12 @@ def test_the_three_questions_are_answered_with_margins(tmp_path: Path, cap: str)
         ("B", "C"),
     }
     assert release.promise == own.cost
+    # the place of everything else is said in the language, and no line that counts as silent
+    last = views["stays"].rows[-1][0]
+    assert is_aside(last) and [word(last, one) for one in ("en", "de")] == [
+        "(other or missing)",
+        "(andere oder fehlt)",
+    ]
 
 
 def test_with_next_to_no_noise_tables_are_the_counts(tmp_path: Path) -> None:
@@ -106,6 +113,30 @@ def test_with_next_to_no_noise_tables_are_the_counts(tmp_path: Path) -> None:
     assert frames["lengths"]["lengths"].tolist()[:4] == [0, 400, 400, 0]
 
 
+@pytest.mark.parametrize("kind", [Kind.DATE, Kind.MOMENT])
+def test_round_bounds_make_no_week_emptier(tmp_path: Path, kind: Kind) -> None:
+    """Of a log of four weeks, whose bounds are a whole year, each week has its moves."""
+    year, frame = Domain("2026-01-01", "2026-12-31"), log()
+    frame["day"] = frame["at"].str[:10]
+    name, left = ("day", None) if kind is Kind.DATE else ("at", "left")
+    column = Column(name, Role.TIME, kind, year, **DECLARED)
+    further = {"moment": name, "left": left, "arrivals": "weekday", "slots_counted": 0}
+    own = design(SCHEMA.with_column(column), budget=Budget(Fraction(10**6)), observed=KEPT, **further)
+    assert own.problems == [] and own.weeks == 4
+    release = own.run({}, Context(seeded_noise(3), None, tmp_path, whole={MAIN: Table(frame)}))
+    moves = release.artefacts[1].frame.set_index(["from", "to"])
+    assert moves["a_week"][("A", "B")] == pytest.approx(200, abs=0.01)
+    (note,) = (one for one in release.notes if one.id.endswith(".weeks"))
+    assert note.values == {"weeks": 4.0, "first": KEPT[0], "last": KEPT[1]}
+    # events outside the two days have no part, and nothing of the other weeks is divided by two of them
+    half = design(budget=Budget(Fraction(10**6)), observed=["2026-01-05", "2026-01-18"], slots_counted=0)
+    release = half.run({}, Context(seeded_noise(3), None, tmp_path, whole={MAIN: Table(frame)}))
+    moves = release.artefacts[1].frame.set_index(["from", "to"])
+    began = frame["at"] < "2026-01-19"
+    pairs = (frame["ward"].eq("A") & began & began.shift(-1)).sum()
+    assert moves["a_week"][("A", "B")] == pytest.approx(pairs / 2, abs=0.01)
+
+
 def test_days_of_the_week_are_said_in_a_language_and_the_same_in_every_file(tmp_path: Path) -> None:
     own = design(budget=Budget(Fraction(10**6)), arrivals="weekday", slots_counted=0)
     release = own.run({}, Context(seeded_noise(3), None, tmp_path, whole={MAIN: Table(log())}))
@@ -125,7 +156,10 @@ def test_every_problem_is_met_and_said() -> None:
     met = {
         "no_person_key": design(bare),
         "no_bounds": design(open_ended),
-        "no_hours": design(moment="day", left=None),
+        "no_hours": design(moment="day", left=None, observed=KEPT),
+        "window_open": design(moment="day", left=None, arrivals="weekday"),
+        "window_not_days": design(observed=[1, 2]),
+        "window_outside": design(observed=["2026-01-05", "2026-02-02"]),
         "not_hours": design(stays=["2026-01-05", "2026-01-06"]),
         "too_many_cells": design(many, whole=8),
         "too_few": design(people=20, budget=Budget(Fraction(1, 10))),
@@ -134,7 +168,7 @@ def test_every_problem_is_met_and_said() -> None:
         found = [problem for problem in one.problems if problem.code == f"{FLOWS}.{code}"]
         assert found, code
         assert all(texts.sentences(problem.code, problem.values) for problem in found)
-    assert design(moment="day", left=None, arrivals="weekday").problems == []
+    assert design(moment="day", left=None, arrivals="weekday", observed=KEPT).problems == []
     assert design(people=2000).problems == []
 
 

@@ -227,6 +227,29 @@ def test_short_names_in_latin_letters_are_read_as_programs_write_them(tmp_path, 
     assert table.rows()["name"].tolist() == cells
 
 
+@pytest.mark.parametrize(
+    ("encoding", "cells"),
+    [
+        ("cp1252", ("Übergangspflege", "Chirurgie")),  # Ü and b are one character of Big5 and of Johab
+        ("cp1252", ("Übergangspflege", "Innere Medizin", "Notaufnahme")),
+        ("cp1252", ("Unité", "Maternité")),
+        ("cp1250", ("Świętokrzyska", "Łódź")),
+        ("big5", ("重症監護病房", "外科門診", "內科門診")),
+        ("cp949", ("내과", "외과")),
+        ("cp1251", ("кардиология", "хирургия")),
+    ],
+)
+@pytest.mark.parametrize("dates", [False, True])
+def test_one_word_in_many_rows_is_not_read_in_another_script(tmp_path, encoding, cells, dates):
+    """However often it stands there, it is the evidence of one word."""
+    chance = random.Random(5)
+    column = [chance.choice(cells) for _ in range(1500)]
+    when = "05.01.2026;08.02.2026" if dates else "A;B"
+    lines = "".join(f"{70_000 + row};{cell};{when}\r\n" for row, cell in enumerate(column))
+    table = read_table(written(tmp_path, ("n;ward;x;y\r\n" + lines).encode(encoding)))
+    assert table.rows()["ward"].tolist() == column
+
+
 def test_greek_is_recognised(tmp_path):
     words = "όνομα;ηλικία\n" + "Αθήνα είναι η πρωτεύουσα;41\nΘεσσαλονίκη και Πάτρα;39\n" * 40
     table = read_table(written(tmp_path, words.encode("iso8859-7")))
