@@ -192,6 +192,28 @@ def say_unit(unit: str, language: str) -> str:
     return unit
 
 
+def say_cells(label: str, language: str) -> str:
+    """Return a label with the cells that a table has beside its declared values in the words of a language.
+
+    Files name them in English, whatever the language: ``(missing)``, ``(other)``, ``(all)``.
+
+    Examples
+    --------
+    >>> say_cells("f · (missing)", "en"), say_cells("f · (missing)", "de"), say_cells("((other))", "de")
+    ('f · (missing)', 'f · (fehlt)', '((other))')
+    """
+    if language == FALLBACK or "(" not in label:
+        return label
+    parts = (_CELLS.get(part, part) for part in label.split(" · "))
+    return " · ".join(text(one.id, language=language) if isinstance(one, Text) else one for one in parts)
+
+
+_CELLS = {
+    f"({name.replace('_', ' ')})": Text(f"views.cells.{name}")
+    for name in ("missing", "other", "other_or_missing", "all")
+}
+
+
 def _pattern(text_id: str, language: str) -> tuple[str, str]:
     """Return a sentence and the language that it is in, by whose manners it is filled in."""
     for spoken_in in (language, FALLBACK):
@@ -409,4 +431,6 @@ class _Filler(string.Formatter):
         if is_number:
             written = format(float(value) if isinstance(value, Fraction) else value, format_spec)
             return self.language.sign_number(written)
-        return self.language.sign_number(value) if isinstance(value, manners.Written) else str(value)
+        if isinstance(value, manners.Written):
+            return self.language.sign_number(value)
+        return say_cells(value, code) if isinstance(value, str) else str(value)
