@@ -51,12 +51,25 @@ def _settings(evidence: PublicEvidence) -> KeyValues:
         said = _records(evidence, name, value) if several else (_setting(evidence, name, value),)
         told = [one for one in said if one is not None]
         rows += [Row("" if place else label, one) for place, one in enumerate(told)]
-    source = evidence.method.get("published", {})
-    cited = " · ".join(str(source[name]) for name in ("document", "place", "identifier") if source.get(name))
+    cited = _cite(evidence)
     version = say("done.version", version=str(evidence.method["version"]))
     head = Row(say("done.method"), method_name(evidence), note=version)
-    tail = (Row(say("done.source"), cited),) if cited else ()
+    tail = (Row(say("done.source"), cited),) if cited is not None else ()
     return KeyValues(say("done.settings"), (head, *rows, *tail))
+
+
+def _cite(evidence: PublicEvidence) -> Text | None:
+    """Return where the method is published."""
+    source = evidence.method.get("published", {})
+    if not source.get("document"):
+        return None
+    place = texts.say_known(f"places.methods.{evidence.method['id']}", str(source.get("place") or ""))
+    parts = [str(source["document"]), place, str(source.get("identifier") or "")]
+    found = [part for part in parts if part]
+    said: Label = found[0]
+    for part in found[1:]:
+        said = say("done.and_then", first=said, second=part)
+    return said if isinstance(said, Text) else say("words.list", all=[said])
 
 
 def _take(evidence: PublicEvidence) -> Mapping[str, Any]:

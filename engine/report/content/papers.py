@@ -217,7 +217,8 @@ def _named(columns: Iterable[Mapping[str, Any]]) -> Answer:
 
 def _source(evidence: PublicEvidence, told: Answers) -> Answer:
     found = evidence.method["published"]
-    line = Text("papers.source", {name: found[name] for name in ("document", "place")})
+    place = texts.say_known(f"places.methods.{evidence.method['id']}", str(found["place"]))
+    line = Text("papers.source", {"document": found["document"], "place": place})
     return [line, *filter(None, [found.get("identifier")])]
 
 
