@@ -188,7 +188,8 @@ def _ways() -> Iterator[Entry]:
         told += [(_say("ways.avoid"), _say(f"avoid.{name}")) for name in avoid]
         told.append(("" if avoid else _say("ways.avoid"), _say(f"avoid.{method.rows.value}_rows")))
         source = method.published
-        place = ", ".join(part for part in (source.document, source.place, source.identifier) if part)
+        where = texts.say_known(f"places.methods.{method.id}", source.place)
+        place = [part for part in (source.document, where, source.identifier) if part]
         told.append((_say("ways.source"), _say("ways.published", source=place)))
         first = next((one for one in method.sources if one.required), None)
         shape = "nothing" if first is None else str(first.shape)

@@ -33,7 +33,7 @@ from typing import Any
 from engine import languages as manners
 from engine.errors import EngineError
 from engine.protected import Protected
-from engine.views import Text
+from engine.views import Label, Text
 
 FALLBACK = manners.ENGLISH
 SMALLEST_WRITTEN = 1e-12  # below, a number is written with its power of ten
@@ -190,6 +190,43 @@ def say_unit(unit: str, language: str) -> str:
             numbers = {place: int(digits) for place, digits in found.groupdict().items()}
             return blank + text(name, language=language, **numbers)
     return unit
+
+
+def say_known(text_id: str, written: str) -> Label:
+    """Return what a file of the program says in English as a text of every language.
+
+    Where evidence or a file that somebody edited says something else, that stays as it is written.
+
+    Examples
+    --------
+    >>> text(say_known("places.methods.statistics.counts", "example 3, histograms").id, language="de")
+    'Beispiel 3, Histogramme'
+    >>> say_known("places.methods.statistics.counts", "example 9")
+    'example 9'
+    """
+    return Text(text_id) if has(text_id) and text(text_id) == written else written
+
+
+def say_cells(label: str, language: str) -> str:
+    """Return a label with the cells that a table has beside its declared values in the words of a language.
+
+    Files name them in English, whatever the language: ``(missing)``, ``(other)``, ``(all)``.
+
+    Examples
+    --------
+    >>> say_cells("f · (missing)", "en"), say_cells("f · (missing)", "de"), say_cells("((other))", "de")
+    ('f · (missing)', 'f · (fehlt)', '((other))')
+    """
+    if language == FALLBACK or "(" not in label:
+        return label
+    parts = (_CELLS.get(part, part) for part in label.split(" · "))
+    return " · ".join(text(one.id, language=language) if isinstance(one, Text) else one for one in parts)
+
+
+_CELLS = {
+    f"({name.replace('_', ' ')})": Text(f"views.cells.{name}")
+    for name in ("missing", "other", "other_or_missing", "all")
+}
 
 
 def _pattern(text_id: str, language: str) -> tuple[str, str]:
@@ -386,6 +423,14 @@ class _Filler(string.Formatter):
         is_unit = isinstance(found, str) and isinstance(key, str) and key.endswith("unit")
         return say_unit(found, self.language.code) if is_unit else found
 
+    def _comma(self, listed: Sequence[Any]) -> str:
+        """Return what parts a list: numbers with a decimal comma are not parted by one."""
+        has_numbers = any(
+            isinstance(one, int | float | Fraction | manners.Written) and not isinstance(one, bool)
+            for one in listed
+        )
+        return "; " if has_numbers and self.language.decimal == "," else ", "
+
     def format_field(self, value: Any, format_spec: str) -> str:
         code = self.language.code
         if isinstance(value, Text):
@@ -393,7 +438,7 @@ class _Filler(string.Formatter):
         if isinstance(value, list | tuple):
             quoted = format_spec == QUOTED
             named = [self.format_field(one, "") for one in (value[:MOST_QUOTED] if quoted else value)]
-            said = ", ".join(map(self.language.quote, named) if quoted else named)
+            said = self._comma(value).join(map(self.language.quote, named) if quoted else named)
             return f"{said} …" if quoted and len(value) > MOST_QUOTED else said
         if CHOICE in format_spec:
             written = self.format_field(value, "")
@@ -409,4 +454,6 @@ class _Filler(string.Formatter):
         if is_number:
             written = format(float(value) if isinstance(value, Fraction) else value, format_spec)
             return self.language.sign_number(written)
-        return self.language.sign_number(value) if isinstance(value, manners.Written) else str(value)
+        if isinstance(value, manners.Written):
+            return self.language.sign_number(value)
+        return say_cells(value, code) if isinstance(value, str) else str(value)

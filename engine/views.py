@@ -28,11 +28,7 @@ Cell = str | int | float | Text | None
 WEAK = "views.weak"
 ASIDE = "views.aside"
 HIDDEN = "statistics.labels.hidden"
-EXTRAS = {"(other)": "other", "(missing)": "missing", "(other or missing)": "together"}
-"""Ids of cells that say something of a number (it carries no information, or it is not printed) or a line.
-
-And what the cells for everything else are called in files.
-"""
+"""Ids of cells that say something of a number (it carries no information, or it is not printed) or a line."""
 
 
 BANDS = (5, 15, 30)
@@ -72,8 +68,7 @@ def aside(label: str) -> Text:
 
     Files hold it as it is; where people read it, it is said in their language.
     """
-    said = EXTRAS.get(label)
-    return Text(ASIDE, {"label": label if said is None else Text(f"views.extras.{said}")})
+    return Text(ASIDE, {"label": label})
 
 
 def is_aside(cell: Cell) -> bool:

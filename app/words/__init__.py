@@ -94,7 +94,7 @@ def has(text_id: str) -> bool:
 def label(value: Label) -> str:
     """Return a `Text` as its sentence and the custodian's own words as they are."""
     if not isinstance(value, Text):
-        return signed(value) if isinstance(value, manners.Written) else value
+        return signed(value) if isinstance(value, manners.Written) else texts.say_cells(value, _language)
     return say(value.id, **value.values)
 
 

@@ -11,9 +11,11 @@ from typing import Any
 from app.state.draft import without_copies
 from app.state.flow import ROWS_PER_PERSON, UNIT
 from app.state.settings import data_folder, write_aside
+from engine import texts
 from engine.bounded import read_text
 from engine.errors import InputRefused
 from engine.release.plan import Plan
+from engine.table.code_lists import code_list
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 
 ANSWERS = tuple(role for role in Role if role is not Role.NOT_RECOGNISED)
@@ -147,12 +149,27 @@ def with_plain_list(column: Column, suggestion: Any) -> Column:
     return replace(column, domain=Domain(code_list=first.code_list), domain_origin=Origin.CODE_LIST)
 
 
-def declare_values(column: Column, domain: Domain | None) -> Column:
-    """Return a column with allowed values that the custodian declared."""
+def declare_values(column: Column, domain: Domain | None, *, language: str = texts.FALLBACK) -> Column:
+    """Return a column with allowed values that the custodian declared.
+
+    A code list whose own words are English brings those of the language that is spoken, where the column has
+    none: they are released with it, and stand in the field where they can be changed.
+    """
+    labels = {} if _are_of_a_list(column) else dict(column.labels)
     if domain is None:
-        return replace(column, domain=None, domain_origin=None)
-    origin = Origin.CODE_LIST if domain.code_list is not None else Origin.DECLARED
-    return replace(column, domain=domain, domain_origin=origin)
+        return replace(column, domain=None, domain_origin=None, labels=labels)
+    if domain.code_list is None:
+        return replace(column, domain=domain, domain_origin=Origin.DECLARED, labels=labels)
+    labels = labels or code_list(domain.code_list).labels_in(language)
+    return replace(column, domain=domain, domain_origin=Origin.CODE_LIST, labels=labels)
+
+
+def _are_of_a_list(column: Column) -> bool:
+    """Whether the labels of a column came with its code list, in whatever language."""
+    if column.domain is None or column.domain.code_list is None:
+        return False
+    listed = code_list(column.domain.code_list)
+    return any(dict(column.labels) == listed.labels_in(one) for one in texts.languages())
 
 
 def seen(column: Column, suggestion: Any) -> Domain | None:

@@ -17,9 +17,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from engine.errors import InputRefused
+from engine.views import Label, Text
 
 LONGEST, MOST_COMPARISONS, DEEPEST = 4000, 20, 20
 GAP = "…"
@@ -151,6 +152,52 @@ def _compare(one: Comparison, no: str) -> str:
         several = f"{column} {no}in ({', '.join(values)})"
         return several if len(values) > 1 else f"{column} is {no}{values[0]}"
     return f"{column} {one.operator} {values[0]}" if values else f"{column} is {no}{one.operator}"
+
+
+def say_condition(condition: Condition) -> Label:
+    """Return a condition as a text of every language; in English it is what `write_condition` writes.
+
+    Examples
+    --------
+    >>> from engine import texts
+    >>> said = say_condition(parse("sex = f and not (age >= 60 or ward not in (a, b))"))
+    >>> texts.text(said.id, **said.values)
+    'sex is f and not (age at least 60 or ward not in (a, b))'
+    >>> texts.text(said.id, language="de", **said.values)
+    'sex ist f und nicht (age mindestens 60 oder ward nicht in (a, b))'
+    """
+    if isinstance(condition, Comparison):
+        return _say_comparison(condition, "")
+    if isinstance(condition, Not):
+        part = condition.part
+        if isinstance(part, Comparison) and part.operator in ("in", "missing", "other"):
+            return _say_comparison(part, "not_")
+        return Text("conditions.not", {"part": say_condition(part)})
+    name, bracketed = ("and", (All, AnyOf)) if isinstance(condition, All) else ("or", (AnyOf,))
+    parts = [_say_inside(part, bracketed) for part in condition.parts]
+    said = parts[0] if parts else ""
+    for part in parts[1:]:
+        said = Text(f"conditions.{name}", {"first": said, "second": part})
+    return said
+
+
+def _say_inside(part: Condition, bracketed: tuple[type, ...]) -> Label:
+    said = say_condition(part)
+    return Text("conditions.inside", {"part": said}) if isinstance(part, bracketed) else said
+
+
+def _say_comparison(one: Comparison, no: str) -> Text:
+    values = [quote_name(value) for value in one.values]
+    said: dict[str, Any] = {"column": quote_name(one.column)}
+    name = one.operator.replace(" ", "_")
+    if name == "between":
+        said |= {"low": values[0], "high": values[1]}
+    elif name == "in":
+        name = "is" if len(values) == 1 else name
+        said |= {"value": values[0]} if len(values) == 1 else {"values": values}
+    elif values:
+        said |= {"value": values[0]}
+    return Text(f"conditions.{no}{name}", said)
 
 
 def quote_name(word: str) -> str:

@@ -11,7 +11,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from engine import texts
 from engine.errors import InputRefused
+from engine.views import Label
 
 QUANTITIES = ("compensation", "incident", "breach", "principle")
 CHECK = "have a lawyer check this"
@@ -57,6 +59,10 @@ class Anchor:
     source: str
     read: date
     check: str
+
+    def say(self, part: str) -> Label:
+        """Return its ``case`` or ``source`` in every language; as it is written where the file was edited."""
+        return texts.say_known(f"anchors.{self.name}.{part}", getattr(self, part))
 
 
 @dataclass(frozen=True)

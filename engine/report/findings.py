@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from engine.languages import Written
@@ -147,8 +148,14 @@ def _of_bare(points: list[_Point]) -> Text:
     top, least = max(points, key=lambda point: point.value), min(points, key=lambda point: point.value)
     if len(points) == 1 or top.value == least.value:
         return _say("alike", label=top.label, value=top.written(bare=True), all=len(points))
-    ends = {"last": least.label, "least": least.written(bare=True)}
-    return _say("from_to", label=top.label, value=top.written(bare=True), **ends)
+    ends = {"last": _and_others(least, points), "least": least.written(bare=True)}
+    return _say("from_to", label=_and_others(top, points), value=top.written(bare=True), **ends)
+
+
+def _and_others(point: _Point, points: list[_Point]) -> Label:
+    """Name a value, and how many others are the same."""
+    others = sum(one.value == point.value for one in points) - 1
+    return _say("and_others", label=point.label, others=others) if others else point.label
 
 
 def _of_curve(view: CurveView | ScatterView) -> Text | None:
@@ -160,10 +167,23 @@ def _of_curve(view: CurveView | ScatterView) -> Text | None:
     ]
     if not points:
         return None
+    if len(view.series) == 1 and isinstance(view, CurveView) and (falls := _of_fall(view, points)):
+        return falls
     y, x, label = max(points, key=lambda point: point[0])
     where = {"axis": view.x_axis, "x": Written(axis_value(x, "en")), "y": Written(axis_value(y, "en"))}
     several = len(view.series) > 1
     return _say("highest_line" if several else "highest", label=label, **where)
+
+
+def _of_fall(view: CurveView, points: list[tuple[float, float, Label]]) -> Text | None:
+    """Say from where to where a curve falls that never rises: where it is highest says nothing."""
+    line = sorted((x, y) for y, x, _ in points)
+    if any(after[1] > before[1] for before, after in pairwise(line)) or line[0][1] == line[-1][1]:
+        return None
+    (x, y), (last, least) = line[0], line[-1]
+    written = {name: Written(axis_value(value, "en")) for name, value in (("x", x), ("last", last))}
+    written |= {"y": Written(f"{y:.2g}"), "least": Written(f"{least:.2g}")}
+    return _say("falls", axis=view.x_axis, **written)
 
 
 def _of_grid(view: HeatmapView | MatrixView) -> Text | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from engine import texts
 from engine.report.content.shared import day
 from engine.report.theme import resource
 from engine.views import Cell, Text
@@ -22,34 +23,45 @@ CITATION = re.compile(
 
 @dataclass(frozen=True)
 class Source:
-    """A text of law or guidance.
+    """A text of law or guidance; what it is called and says are texts of every language.
 
     Parameters
     ----------
-    id, name
-        Its name in the file and for people.
+    id
+        Its name in the file, and its texts in ``texts/LANG/law.toml``.
     cited
-        How sentences name it, as a regular expression.
-    says
-        What of it is relied on.
-    source
-        Where it is published.
+        How English sentences name it, as a regular expression.
     copy
         Where its text, or a summary, was read; empty where nothing was.
     checked
         The ISO date on which the text itself was read; empty where it was not.
-    open
-        What is not known of it, or may change.
     """
 
     id: str
-    name: str
     cited: str
-    says: str
-    source: str
     copy: str = ""
     checked: str = ""
-    open: str = ""
+
+    @property
+    def name(self) -> Text:
+        """What people call it."""
+        return Text(f"law.{self.id}.name")
+
+    @property
+    def says(self) -> Text:
+        """What of it is relied on."""
+        return Text(f"law.{self.id}.says")
+
+    @property
+    def source(self) -> Text:
+        """Where it is published."""
+        return Text(f"law.{self.id}.source")
+
+    @property
+    def open(self) -> Text | None:
+        """What is not known of it, or may change."""
+        name = f"law.{self.id}.open"
+        return Text(name) if texts.has(name) else None
 
     def told(self) -> Text:
         """Say that the text was read, and when, or that it was not."""
@@ -77,7 +89,7 @@ def sources() -> dict[str, Source]:
 
 
 def rests_on(sentences: Iterable[str], questions: Iterable[str] = ()) -> tuple[Source, ...]:
-    """Return the sources that sentences name, and those that some of the three questions rest on.
+    """Return the sources that English sentences name, and those that some of the three questions rest on.
 
     Examples
     --------

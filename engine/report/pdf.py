@@ -28,6 +28,7 @@ PROGRAM = "Custos"
 BREAK = "\u200b"  # a place where a line may end, without width
 MOST_COLUMNS = 12
 SHORT = 17
+HEADING_LINES = 4  # a heading above short cells takes no more where its words allow it
 MOST_SHORT = 70  # letters of short columns beside which a long one still has room
 THIN = 127.0
 """Points from the top: a last page that ends above holds a few lines alone."""
@@ -319,7 +320,9 @@ def _widths(headings: list[str], rows: list[list[str]], numeric: list[bool]) -> 
         return [min(max(size, SHORT), 60) for size in longest]
     cells = [max((len(row[at]) for row in rows if at < len(row)), default=1) for at in range(len(headings))]
     held = [
-        max(size, *map(len, heading.split())) if size <= SHORT < len(heading) else 0
+        max(size, -(-len(heading) // HEADING_LINES), *map(len, heading.split()))
+        if size <= SHORT < len(heading)
+        else 0
         for size, heading in zip(cells, headings, strict=True)
     ]
     return [

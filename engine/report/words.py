@@ -30,6 +30,8 @@ def word(label: Label, language: str) -> str:
         label = _together(texts.text(label.id, language=language, **label.values))
     elif isinstance(label, languages.Written):
         label = languages.find(language).sign_number(label)
+    else:
+        label = texts.say_cells(label, language)
     return _UNPRINTABLE.sub(" ", label)
 
 

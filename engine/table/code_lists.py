@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from engine import texts
 from engine.errors import InputRefused
+from engine.views import Label, Text
+
+WORDS = "code_lists"
+"""Beginning of the ids of what lists say whose own words are English."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,32 @@ class CodeList:
     source: str
     codes: tuple[str, ...]
     labels: Mapping[str, str]
+
+    def named(self) -> Label:
+        """What the list is called, in every language; its own name where that is no English."""
+        name = f"{WORDS}.{self.id}.title"
+        return Text(name) if texts.has(name) else self.title
+
+    def say(self, code: str) -> Label:
+        """Return what a code means, in every language; what the list says where that is no English."""
+        name = f"{WORDS}.{self.id}.codes.{code}"
+        return Text(name) if texts.has(name) else self.labels[code]
+
+    def labels_in(self, language: str) -> dict[str, str]:
+        """Return what its codes mean in a language, where the list itself says it in another.
+
+        A column that takes them along is released with them. Nothing for the language of the list.
+
+        Examples
+        --------
+        >>> code_list("sex_iso_5218").labels_in("de")["1"], code_list("sex_iso_5218").labels_in("en")
+        ('männlich', {})
+        """
+        said = {code: self.say(code) for code in self.codes}
+        words = {
+            code: texts.text(one.id, language=language) for code, one in said.items() if isinstance(one, Text)
+        }
+        return words if words.keys() == self.labels.keys() and words != self.labels else {}
 
 
 @cache

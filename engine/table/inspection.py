@@ -81,7 +81,7 @@ def sentence(item: Suggestion, *, language: str = texts.FALLBACK) -> str:
     said = texts.text(f"suggestions.role.{item.reason}", language=language, **values)
     if "identifier" in values:
         known = texts.text(f"suggestions.identifier.{values['identifier']}", language=language)
-        said = said.removesuffix(".") + f": {known}."
+        said = texts.text("suggestions.named", language=language, said=said.removesuffix("."), known=known)
     return said
 
 

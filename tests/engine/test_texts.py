@@ -306,3 +306,10 @@ def test_values_are_quoted_and_texts_within_texts_said_in_the_language():
     many = texts.text("datasets.coarser", values=[str(place) for place in range(texts.MOST_QUOTED + 3)])
     assert many.count("“") == texts.MOST_QUOTED and "” …" in many
     assert "“a”, “b”" in texts.text("datasets.coarser", values="“a”, “b”")  # as earlier evidence holds it
+
+
+def test_numbers_with_a_decimal_comma_are_not_parted_by_one():
+    listed = {"all": [0.25, 0.5]}
+    assert texts.text("report.words.list", **listed) == "0.25, 0.5"
+    assert texts.text("report.words.list", language="de", **listed) == "0,25; 0,5"
+    assert texts.text("report.words.list", language="de", all=["a", "b"]) == "a, b"

@@ -335,7 +335,9 @@ class DeclareHere:
                 value = field.with_column(name, parameters.get(parameter))
             parameters[parameter] = value
             schema = schemas[source]
-            schemas[source] = schema.with_column(marking.declare_values(schema.column(name), domain))
+            schemas[source] = schema.with_column(
+                marking.declare_values(schema.column(name), domain, language=words.language())
+            )
             if from_rows:
                 decisions = marking.vouch_for_values(decisions, name, words.say("app.columns.vouched"))
         for name, _, _ in found:

@@ -117,7 +117,7 @@ class DomainFields(QWidget):
         self.lists.setAccessibleName(words.say("app.columns.domain.lists"))
         self.lists.addItem(words.say("app.columns.domain.own"), "")
         for name, entry in lists.items():
-            self.lists.addItem(entry.title, name)
+            self.lists.addItem(words.label(entry.named()), name)
         self.lists.setMinimumContentsLength(12)
         self.lists.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.lists.activated.connect(lambda place: self._list_chosen())

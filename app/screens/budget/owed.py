@@ -114,7 +114,7 @@ class Owed(Card):
                         jurisdiction=one.jurisdiction,
                         year=str(one.year or words.say("app.budget.undated")),
                         amount=money(one.amount, one.currency),
-                        case=one.case,
+                        case=one.say("case"),
                     ),
                     one.name,
                 )
@@ -131,7 +131,8 @@ class Owed(Card):
         self.case.setVisible(anchor is not None)
         if anchor is not None:
             check = words.say("report.price.lawyer") if anchor.check == CHECK else anchor.check
-            self.case.say(words.say("app.budget.case", case=anchor.case, source=anchor.source, check=check))
+            said = {part: anchor.say(part) for part in ("case", "source")}
+            self.case.say(words.say("app.budget.case", check=check, **said))
         if known:
             self.sentence.say(
                 words.say(

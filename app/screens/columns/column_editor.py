@@ -264,15 +264,18 @@ class ColumnEditor(QWidget):
         """Propose code lists, each with what it would say and of how many rows."""
         if tuple(proposals) == self._proposals:
             return
+        from engine.table.code_lists import code_list
+
         self._proposals = tuple(proposals)
         empty(self._proposals_place)
         for proposal in self._proposals[:MOST_PROPOSALS]:
+            entry = code_list(proposal.code_list)
             meanings = "\n\n".join(
-                words.say("app.columns.proposal.meaning", code=code, meaning=meaning, rows=rows)
-                for code, meaning, rows in proposal.meanings[:MOST_MEANINGS]
+                words.say("app.columns.proposal.meaning", code=code, meaning=entry.say(code), rows=rows)
+                for code, _, rows in proposal.meanings[:MOST_MEANINGS]
             )
             said = Prose()
-            said.say(words.say("app.columns.proposal.what", title=proposal.title) + "\n\n" + meanings)
+            said.say(words.say("app.columns.proposal.what", title=entry.named()) + "\n\n" + meanings)
             take = QPushButton(words.say("app.columns.proposal.take"))
             take.setObjectName(f"take_{proposal.code_list}")
             take.clicked.connect(lambda checked=False, name=proposal.code_list: self.list_taken.emit(name))
@@ -369,7 +372,7 @@ def _domain_words(column: Column) -> str:
         from engine.table.code_lists import code_lists
 
         entry = code_lists().get(domain.code_list)
-        title = entry.title if entry is not None else domain.code_list
+        title = entry.named() if entry is not None else domain.code_list
         return words.say("app.columns.domain.from_list", title=title)
     if domain.values is not None:
         shown = ", ".join(domain.values[:6])

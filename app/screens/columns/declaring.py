@@ -59,7 +59,9 @@ class Values:
         """Take a code list that was proposed, after its meanings and their counts were shown."""
         self._decide(
             lambda column: marking.declare_values(
-                marking.with_kind(column, Kind.CATEGORY), Domain(code_list=name)
+                marking.with_kind(column, Kind.CATEGORY),
+                Domain(code_list=name),
+                language=words.language(),
             )
         )
 
@@ -99,7 +101,7 @@ class Values:
             if from_rows:
                 reason = words.say("app.columns.vouched")
                 self.study.decide(decisions=marking.vouch_for_values(self.study.plan.decisions, name, reason))
-            self._decide(lambda column: marking.declare_values(column, domain))
+            self._decide(lambda column: marking.declare_values(column, domain, language=words.language()))
         self.editor.close_domain()
         self.page.enter()
 

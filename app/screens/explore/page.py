@@ -36,6 +36,7 @@ from app.parts.view_stack import ViewStack
 from app.parts.views import explain
 from app.screens.base import Page
 from app.work.exploring import NONE, OWN, SHIPPED, Choice, ask, catalogue, save
+from engine import texts
 from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN
 from engine.methods.values import resolve
@@ -350,7 +351,8 @@ class ExplorePage(Page):
         if kind in ("analysis", "view", "") and self.chosen:
             shown = self.choices[name if kind == "analysis" else self.chosen].analysis
             source = shown.published
-            where = ", ".join(part for part in (source.document, source.place, source.identifier) if part)
+            place = words.label(texts.say_known(f"places.analyses.{shown.id}", source.place))
+            where = ", ".join(part for part in (source.document, place, source.identifier) if part)
             general = super().explain("")
             return Explanation(
                 words.say(f"analyses.{shown.id}.title"),

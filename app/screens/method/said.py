@@ -15,6 +15,7 @@ from app.screens.method.ways import Way
 from app.state import flow
 from app.words.money import level, money, size
 from app.work.choosing import Known, Offer, Thing, ruled_out_by, title
+from engine import texts
 from engine.methods.fitting import Lacks
 from engine.methods.kinds import Held
 from engine.methods.protocol import Spends
@@ -318,7 +319,8 @@ def explanation(offer: Offer, see: Callable[[], None]) -> Explanation:
     method = offer.method
     base, source = f"methods.{method.id}", method.published
     identifier = re.sub(r"([/.:_])", "\\1\u200b", source.identifier)  # may go on in the next line
-    where = ", ".join(part for part in (source.document, source.place, identifier) if part)
+    place = words.label(texts.say_known(f"places.methods.{method.id}", source.place))
+    where = ", ".join(part for part in (source.document, place, identifier) if part)
     parts = [
         Part(body=words.say(f"{base}.summary")),
         Part(words.say("app.method.guarantee"), words.say(f"promises.{offer.kind}.sentence")),

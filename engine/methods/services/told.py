@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from engine.methods.conditions import parse, say_condition
 from engine.methods.protocol import DictionaryEntry, TableArtefact
 from engine.methods.services.asked import ABOVE, COUNT, ID, QUANTILE, ROWS, SHARE, SUM, Query
 from engine.methods.services.combining import Answer
@@ -180,7 +181,7 @@ def _label(place: int, query: Query, group: str) -> Text | str:
 
 def _rows(place: int, query: Query, found: Answer | None) -> list[tuple[Any, ...]]:
     ranks = int(max(found.within)) if found is not None and query.kind == QUANTILE else 0
-    asked, rows = _ask(query, ranks), []
+    asked, where, rows = _ask(query, ranks), say_condition(parse(query.where)), []
     for at, group in enumerate(query.cells.labels()):
         value: Any = ""
         within: Any = None
@@ -196,7 +197,7 @@ def _rows(place: int, query: Query, found: Answer | None) -> list[tuple[Any, ...
             value = weak(_show(number)) if _says_nothing(query, number, limit) else _show(number)
             if query.kind in (COUNT, SUM):
                 part = share(abs(limit / number) if number else 1)
-        rows.append((place, asked, query.where, _named(query, group), value, within, part))
+        rows.append((place, asked, where, _named(query, group), value, within, part))
     return rows
 
 
@@ -209,7 +210,8 @@ def _named(query: Query, group: tuple[str, ...]) -> Text | str:
 
 def _ask(query: Query, ranks: int) -> Text:
     """Return what was asked, in words; the condition stands beside. The margin of a quantile is in ranks."""
-    values = {"value": query.value, "part": query.part, "quantile": str(query.quantile), "ranks": ranks}
+    values = {"value": query.value, "quantile": str(query.quantile), "ranks": ranks}
+    values["part"] = say_condition(parse(query.part))
     name = f"{query.kind}_{query.of}" if query.kind in (COUNT, SHARE, ABOVE) else query.kind
     return Text(f"methods.{ID}.asked.{name}", values | {"threshold": query.threshold or 0})
 

@@ -33,6 +33,7 @@ from engine.views import (
     Text,
     View,
     amount,
+    is_aside,
     percent,
 )
 
@@ -159,7 +160,8 @@ def _foremost(view: BarsView | IntervalsView) -> BarsView | IntervalsView:
 def _of_table(table: TableView) -> Iterator[BarsView]:
     """Give a table as bars where every row has a name and, after it, numbers alone."""
     columns = range(1, len(table.headings))
-    rows = [row for row in table.rows if ALL not in row and _is_name(row[0])]
+    named = [row for row in table.rows if ALL not in row and _is_name(row[0])]
+    rows = [row for row in named if not any(map(is_aside, row))]
     numeric = [at for at in columns if rows and any(is_number(row[at]) for row in rows)]
     if not 2 <= len(rows) <= MOST_BARS or not numeric:
         return
@@ -176,7 +178,8 @@ def _of_table(table: TableView) -> Iterator[BarsView]:
     if len(known) > 1:
         labels, values = zip(*known, strict=True)
         axis = say("front.total_axis") if table.headings[last] == ALL else table.headings[last]
-        yield BarsView(table.title, labels, values, axis if isinstance(axis, Text) else str(axis))
+        note = say("front.without_asides") if len(rows) < len(named) else None
+        yield BarsView(table.title, labels, values, axis if isinstance(axis, Text) else str(axis), note=note)
 
 
 def _is_name(cell: Cell) -> bool:

@@ -7,13 +7,14 @@ from typing import Any
 
 from engine import texts
 from engine.evidence import PublicEvidence
-from engine.methods.conditions import Comparison, Not, write_condition
+from engine.methods.conditions import Comparison, Condition, Not, say_condition
 from engine.methods.kinds import Family
 from engine.numbers import exactly
 from engine.report.content.facts import facts_of
 from engine.report.content.results import compact
 from engine.report.content.shared import declared_meaning, method_name, of_form, of_method, say, stated_or_not
 from engine.report.document import Bullets, Folded, Heading, KeyValues, Part, Row
+from engine.table.code_lists import CodeList, code_lists
 from engine.views import Cell, Label, TableView, Text, from_json
 
 MOST_VALUES = 12
@@ -50,12 +51,25 @@ def _settings(evidence: PublicEvidence) -> KeyValues:
         said = _records(evidence, name, value) if several else (_setting(evidence, name, value),)
         told = [one for one in said if one is not None]
         rows += [Row("" if place else label, one) for place, one in enumerate(told)]
-    source = evidence.method.get("published", {})
-    cited = " · ".join(str(source[name]) for name in ("document", "place", "identifier") if source.get(name))
+    cited = _cite(evidence)
     version = say("done.version", version=str(evidence.method["version"]))
     head = Row(say("done.method"), method_name(evidence), note=version)
-    tail = (Row(say("done.source"), cited),) if cited else ()
+    tail = (Row(say("done.source"), cited),) if cited is not None else ()
     return KeyValues(say("done.settings"), (head, *rows, *tail))
+
+
+def _cite(evidence: PublicEvidence) -> Text | None:
+    """Return where the method is published."""
+    source = evidence.method.get("published", {})
+    if not source.get("document"):
+        return None
+    place = texts.say_known(f"places.methods.{evidence.method['id']}", str(source.get("place") or ""))
+    parts = [str(source["document"]), place, str(source.get("identifier") or "")]
+    found = [part for part in parts if part]
+    said: Label = found[0]
+    for part in found[1:]:
+        said = say("done.and_then", first=said, second=part)
+    return said if isinstance(said, Text) else say("words.list", all=[said])
 
 
 def _take(evidence: PublicEvidence) -> Mapping[str, Any]:
@@ -78,8 +92,8 @@ def _setting(evidence: PublicEvidence, name: str, value: Any) -> Cell:
     if isinstance(value, str):
         return _of_parameter(evidence, f"{name}.choices.{value}") or value
     if isinstance(value, list | tuple):
-        return say("words.list", all=[_flat(item) for item in value])
-    return _flat(value)
+        return say("words.list", all=[_plain(item) for item in value])
+    return _plain(value)
 
 
 def _records(evidence: PublicEvidence, name: str, records: Sequence[Any]) -> Iterator[Cell]:
@@ -100,13 +114,17 @@ def _choose(evidence: PublicEvidence, choices: str, value: Any) -> Label:
     if isinstance(value, bool):
         return say(f"words.{'yes' if value else 'no'}")
     named = _of_parameter(evidence, f"{choices}.{value}") if isinstance(value, str) else None
-    return named or _flat(value)
+    return named or _plain(value)
+
+
+def _plain(value: Any) -> Label:
+    """Write a setting in one line; a condition in the words of every language."""
+    is_condition = isinstance(value, Mapping) and {"column", "is"} <= set(value)
+    return say_condition(_condition(value)) if is_condition else _flat(value)
 
 
 def _flat(value: Any) -> str:
     """Write a nested setting in one line: names and values of a record, items of a list."""
-    if isinstance(value, Mapping) and {"column", "is"} <= set(value):
-        return _condition(value)
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {_flat(item)}" for name, item in value.items() if item is not None)
     if isinstance(value, list | tuple):
@@ -115,14 +133,14 @@ def _flat(value: Any) -> str:
     return texts.number(value) if is_number else str(value)
 
 
-def _condition(value: Mapping[str, Any]) -> str:
-    """Write a condition on one column as it is written wherever conditions are texts."""
+def _condition(value: Mapping[str, Any]) -> Condition:
+    """Return a condition on one column as it is wherever conditions are texts."""
     holds, column = str(value["is"]), str(value["column"])
     ends = [value[name] for name in ("value", "minimum", "maximum") if value.get(name) is not None]
     values = tuple(str(one) for one in (*(value.get("values") or ()), *ends))
-    if holds == "not_in":
-        return write_condition(Not(Comparison(column, "in", values)))
-    return write_condition(Comparison(column, holds.replace("_", " "), values))
+    if holds.startswith("not_"):
+        return Not(Comparison(column, holds.removeprefix("not_"), values))
+    return Comparison(column, holds.replace("_", " "), values)
 
 
 def _step(step: Mapping[str, Any]) -> Cell:
@@ -174,6 +192,18 @@ def _columns(evidence: PublicEvidence) -> tuple[Part, ...]:
     return (*intro, table)
 
 
+def _listed(entry: CodeList, labels: Mapping[str, str]) -> Text:
+    """Name a code list and what its codes mean: as the custodian says, else as the list does."""
+    said: list[Label] = []
+    for code in entry.codes:
+        meaning = labels.get(code) or entry.say(code)
+        is_plain = labels.get(code, entry.labels[code]) == code
+        said.append(code if is_plain else say("columns.code", code=code, meaning=meaning))
+    shown = say("words.list", all=said[:MOST_VALUES])
+    more = say("columns.more_values", values=shown, count=len(said)) if len(said) > MOST_VALUES else shown
+    return say("columns.code_list", name=entry.named(), values=more)
+
+
 def _domain(domain: Mapping[str, Any] | None, labels: Mapping[str, str]) -> Cell:
     """Write what is declared about the values of a column; a value with its label, where it has one."""
     if not domain:
@@ -184,7 +214,8 @@ def _domain(domain: Mapping[str, Any] | None, labels: Mapping[str, str]) -> Cell
         many = len(values) > MOST_VALUES
         return say("columns.more_values", values=shown, count=len(values)) if many else shown
     if domain.get("code_list"):
-        return say("columns.code_list", name=str(domain["code_list"]))
+        entry = code_lists().get(str(domain["code_list"]))
+        return str(domain["code_list"]) if entry is None else _listed(entry, labels)
     low, high = (_bind(domain.get(name)) for name in ("minimum", "maximum"))
     if domain.get("step") is not None:
         return say("columns.range_step", low=low, high=high, step=_bind(domain["step"]))

@@ -217,7 +217,8 @@ def _named(columns: Iterable[Mapping[str, Any]]) -> Answer:
 
 def _source(evidence: PublicEvidence, told: Answers) -> Answer:
     found = evidence.method["published"]
-    line = Text("papers.source", {name: found[name] for name in ("document", "place")})
+    place = texts.say_known(f"places.methods.{evidence.method['id']}", str(found["place"]))
+    line = Text("papers.source", {"document": found["document"], "place": place})
     return [line, *filter(None, [found.get("identifier")])]
 
 
@@ -437,14 +438,34 @@ def write_inside(
 
 
 def _sheet(paper: Paper, evidence: PublicEvidence, ask: Callable[[str], Answer], language: str) -> docx.Sheet:
+    asked = {name: ask(name) for _, names in paper.sections for name in names.split()}
+    notes, sections = _words_of(paper, evidence, asked, language)
+    # Each language names an article in its own way; what a source is cited by is English
+    binding = (
+        _words_of(paper, evidence, asked, texts.FALLBACK) if language != texts.FALLBACK else (notes, sections)
+    )
+    written = [*binding[0], *(f"{line.label} {line.answer}" for _, lines in binding[1] for line in lines)]
+    rests = _law(written, asked, language)
+    return docx.Sheet(
+        word(Text(f"papers.{paper.id}.title"), language),
+        notes,
+        (*sections, (word(Text("papers.law.heading"), language), tuple(rests))),
+        word(Text("papers.open"), language),
+        language,
+    )
+
+
+def _words_of(
+    paper: Paper, evidence: PublicEvidence, asked: Mapping[str, Answer], language: str
+) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[docx.Line, ...]], ...]]:
+    """Return the notes and the sections of a paper in a language, without the law that it rests on."""
+
     def paper_word(name: str, /, **values: Any) -> str:
         return word(Text(f"papers.{name}", values), language)
 
-    unwritten = paper_word("open")
     sections = []
     for heading, names in paper.sections:
-        asked = {name: ask(name) for name in names.split()}
-        found = {name: _write(answer, language) for name, answer in asked.items()}
+        found = {name: _write(asked[name], language) for name in names.split()}
         lines = [
             docx.Line(paper_word(f"fields.{name}"), answer)
             for name, answer in found.items()
@@ -458,28 +479,21 @@ def _sheet(paper: Paper, evidence: PublicEvidence, ask: Callable[[str], Answer],
         entry=str(evidence.ledger["entry"]),
         made_at=moment(evidence.made_at),
     )
-    notes = [paper_word(f"{paper.id}.intro"), draft, paper_word("missing", open=unwritten)]
+    notes = [paper_word(f"{paper.id}.intro"), draft, paper_word("missing", open=paper_word("open"))]
     notes.append(paper_word(LEAVES if paper.leaves else STAYS))
     notes.append(paper_word("law.intro", day=law.as_of()))
-    written = [*notes, *(f"{line.label} {line.answer}" for _, lines in sections for line in lines)]
-    rests = _law(written, [name for _, names in paper.sections for name in names.split()], language)
-    return docx.Sheet(
-        paper_word(f"{paper.id}.title"),
-        tuple(notes),
-        (*sections, (paper_word("law.heading"), tuple(rests))),
-        unwritten,
-        language,
-    )
+    return tuple(notes), tuple(sections)
 
 
 def _law(written: Iterable[str], fields: Iterable[str], language: str) -> Iterator[docx.Line]:
     """Give every source that a paper rests on, whether it was read, and what of it is not known."""
-    before = set[str]()
+    before = {""}
     for one in law.rests_on(written, fields):
         said = {"says": one.says, "source": one.source, "told": one.told()}
         line = word(Text("papers.law.line", said), language)
-        yield docx.Line(one.name, line if one.open in before else f"{line} {one.open}".strip())
-        before.add(one.open)
+        unknown = word(one.open, language) if one.open else ""
+        yield docx.Line(word(one.name, language), line if unknown in before else f"{line} {unknown}")
+        before.add(unknown)
 
 
 def _write(answer: Answer, language: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from engine import texts
 from engine.evidence import InternalEvidence
 from engine.languages import Written
 from engine.numbers import exact, exactly
@@ -14,7 +15,7 @@ from engine.pricing.anchors import CHECK
 from engine.report.content.shared import day, say, three
 from engine.report.document import Heading, KeyValues, Numbers, Part, Row
 from engine.texts import plainly
-from engine.views import Cell, CurveView, Mark, NumberView, Series, TableView, Text
+from engine.views import Cell, CurveView, Label, Mark, NumberView, Series, TableView, Text
 
 NO_LIMIT = 0.001  # below, a smallest ε says nothing
 READINGS = ("exact", "exact_two_sided", "published")
@@ -188,7 +189,9 @@ def _precedent(private: InternalEvidence) -> Text | None:
     if found is None:
         return say("price.anchor", anchor=written) if written else None
     year = say("price.no_year") if found["year"] is None else str(found["year"])
-    parts = {name: found[name] for name in ("jurisdiction", "case", "source")}
+    parts: dict[str, Label] = {"jurisdiction": str(found["jurisdiction"])}
+    for name in ("case", "source"):
+        parts[name] = texts.say_known(f"anchors.{found['name']}.{name}", str(found[name]))
     check = say("price.lawyer") if found["check"] == CHECK else found["check"]
     return say("price.precedent", year=year, read=day(str(found["read"])), check=check, **parts)
 

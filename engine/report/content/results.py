@@ -31,6 +31,7 @@ MOST_BARS = 40
 MOST_ACROSS = 8
 MOST_PRINTED = 60
 FEWEST_ROWS = 7
+LONG_LABEL = 25  # letters of a label that is not said again in the next row
 LONG_NAME = 10  # letters
 
 
@@ -111,15 +112,27 @@ def compact(table: TableView) -> TableView:
     """Return a table with less ink and the same numbers.
 
     A column without any cell is named and taken out; a margin stands with its number; a column that says
-    the same in every row becomes one sentence; the last of several label columns goes across. Short tables
-    keep their rows.
+    the same in every row becomes one sentence; the last of several label columns goes across; a long label
+    that the row above has too is not said again. Short tables keep their rows.
     """
     table = _without_empty(table)
     if len(table.rows) < FEWEST_ROWS:
-        return put_margins_beside(table)
+        return _said_once(put_margins_beside(table))
     table, same = _without_same(put_margins_beside(table))
-    found = _across(table) or table
+    found = _said_once(_across(table) or table)
     return found if not same else replace(found, note=_join(found.note, same))
+
+
+def _said_once(table: TableView) -> TableView:
+    """Refer to the row above where a row begins with the same long label."""
+    before = [None, *(row[0] for row in table.rows)]
+    rows = tuple(
+        (say("words.as_above"), *row[1:])
+        if isinstance(row[0], str) and row[0] == above and len(row[0]) >= LONG_LABEL
+        else row
+        for row, above in zip(table.rows, before, strict=False)
+    )
+    return replace(table, rows=rows)
 
 
 def _join(note: Text | None, same: list[Text]) -> Text | None:
@@ -133,16 +146,20 @@ def _join(note: Text | None, same: list[Text]) -> Text | None:
 
 def put_margins_beside(table: TableView) -> TableView:
     """Put each margin that differs from row to row beside its number, both with two digits of the margin."""
+    beside: list[Label] = []
     for at in reversed(margin_columns(table)):
         if not all(is_number(row[at]) and is_number(row[at - 1]) for row in table.rows):
             continue
         if len({row[at] for row in table.rows}) < 2:
             continue
         rows = tuple((*row[: at - 1], _pair(row[at - 1], row[at]), *row[at + 1 :]) for row in table.rows)
-        note = _join(table.note, [say("words.beside", label=table.headings[at])])
+        beside.insert(0, table.headings[at])
         headings = (*table.headings[:at], *table.headings[at + 1 :])
-        table = replace(table, headings=headings, rows=rows, note=note)
-    return table
+        table = replace(table, headings=headings, rows=rows)
+    if not beside:
+        return table
+    label = beside[0] if len(beside) == 1 else say("words.list", all=beside)
+    return replace(table, note=_join(table.note, [say("words.beside", label=label)]))
 
 
 def _pair(value: Cell, margin: Cell) -> str:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from engine.progress import SILENT, Progress
-from engine.table.code_lists import CodeList, code_lists
+from engine.table.code_lists import CodeList, code_list, code_lists
 from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Origin, Role, Schema
 from engine.table.suggest.column_words import found_in, says, stem_of_series, words
 from engine.table.suggest.keys import key_candidates
@@ -209,7 +209,7 @@ def _one(looked: Profile, labels: Mapping[str, str], declared_missing: tuple[str
     if labels and kind in (Kind.INTEGER, Kind.NUMBER) and looked.distinct <= len(labels) + 2:
         kind, kind_reason = Kind.CATEGORY, "value_labels"
     if listed:
-        values["code_list"] = listed[0].title
+        values["code_list"] = code_list(listed[0].code_list).named()
         if kind in (Kind.INTEGER, Kind.TEXT, Kind.NUMBER):
             kind, kind_reason = Kind.CATEGORY, "code_list"
         if role is Role.NOT_RECOGNISED and listed[0].code_list in _TELLING_LISTS:

@@ -60,6 +60,20 @@ def test_bars_without_margins_tell_both_ends():
     assert said(BarsView("t", ("a", "b"), (9.0, 4.0), "n")) == "Largest: a, 9; smallest: b, 4."
 
 
+def test_values_that_share_the_first_or_last_place_are_not_told_as_one_alone():
+    view = BarsView("t", ("a", "b", "c"), (6.0, 2.0, 6.0), "n")
+    assert said(view) == "Largest: a and 1 other, 6; smallest: b, 2."
+
+
+def test_a_curve_that_only_falls_is_told_by_both_its_ends():
+    def curve(*y: float) -> CurveView:
+        return CurveView("t", "days", "share", (Series("left", (1.0, 2.0, 3.0), y),))
+
+    assert said(curve(1.0, 0.5, 0.041594)) == "Falls from 1 where days is 1 to 0.042 where it is 3."
+    assert said(curve(0.5, 1.0, 0.1)).startswith("Highest where days is 2")
+    assert said(curve(1.0, 1.0, 1.0)).startswith("Highest")
+
+
 @pytest.mark.parametrize("odd", [float("nan"), float("inf")])
 def test_a_number_that_is_none_is_no_finding(odd):
     assert find_sentence(BarsView("t", ("a",), (odd,), "n")) is None

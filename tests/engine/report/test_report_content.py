@@ -549,6 +549,23 @@ def test_a_column_without_any_cell_is_named_and_not_shown():
     assert compact(some) == some
 
 
+def test_a_long_label_is_said_once_and_referred_to_below():
+    asked = "How often did you pass on your password?"
+    table = TableView(
+        "t", ("question", "answer"), ((asked, "never"), (asked, "once"), ("a", "x"), ("a", "y"))
+    )
+    shown = [[printed(cell, "en") for cell in row] for row in compact(table).rows]
+    assert [row[0] for row in shown] == [asked, "as above", "a", "a"]
+
+
+def test_margins_of_several_numbers_are_explained_in_one_sentence():
+    margin = Text("models.numbers.within_95.label")
+    rows = tuple((str(at), 10.0 * at, 1.0 + at, 20.0 * at, 2.0 + at) for at in range(3))
+    shown = compact(TableView("t", ("row", "a", margin, "b", margin), rows))
+    assert shown.note is not None and printed(shown.note, "en").count("±") == 1
+    assert len(shown.headings) == 3
+
+
 def test_no_number_is_lost_when_a_table_is_made_compact():
     table = counts((6, 6))
     cells = [cell for row in compact(table).rows for cell in row if is_number(cell)]
