@@ -277,8 +277,9 @@ class Page(QScrollArea):
         """Scroll, once it has its place, so that a part that was opened begins at the top."""
 
         def scroll() -> None:
-            if part.isVisibleTo(self):
-                self.verticalScrollBar().setValue(part.mapTo(self.widget(), QPoint(0, 0)).y() - 16)
+            whole = self.widget()
+            if whole is not None and part.isVisibleTo(self):
+                self.verticalScrollBar().setValue(part.mapTo(whole, QPoint(0, 0)).y() - 16)
 
         QTimer.singleShot(0, self, scroll)
 

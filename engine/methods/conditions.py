@@ -176,8 +176,8 @@ def say_condition(condition: Condition) -> Label:
     name, bracketed = ("and", (All, AnyOf)) if isinstance(condition, All) else ("or", (AnyOf,))
     parts = [_say_inside(part, bracketed) for part in condition.parts]
     said = parts[0] if parts else ""
-    for part in parts[1:]:
-        said = Text(f"conditions.{name}", {"first": said, "second": part})
+    for further in parts[1:]:
+        said = Text(f"conditions.{name}", {"first": said, "second": further})
     return said
 
 

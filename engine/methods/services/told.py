@@ -10,7 +10,7 @@ import pandas as pd
 
 from engine.methods.conditions import parse, say_condition
 from engine.methods.protocol import DictionaryEntry, TableArtefact
-from engine.methods.services.asked import ABOVE, COUNT, ID, QUANTILE, ROWS, SHARE, SUM, Query
+from engine.methods.services.asked import ABOVE, COUNT, ID, QUANTILE, SHARE, SUM, Query
 from engine.methods.services.combining import Answer
 from engine.methods.services.desk import Measurement
 from engine.methods.services.questions import axis_of
@@ -20,6 +20,7 @@ from engine.texts import plainly
 from engine.views import BarsView, TableView, Text, View, aside, share, weak
 
 MOST_BARS = 60
+BARS = f"methods.{ID}.views.bars"
 _COLUMNS = {
     "question": "integer",
     "kind": "category",
@@ -170,13 +171,14 @@ def views_of(told: Told, *, newest_first: bool = False) -> tuple[View, ...]:
     return tuple(views)
 
 
-def _label(place: int, query: Query, group: str) -> Text | str:
+def _label(place: int, query: Query, group: str) -> Text:
     """Return what stands beside a bar: the number of the question, and what it asks."""
-    said = " · ".join(part for part in (query.where, group) if part)
-    if query.of == ROWS and said:
-        return f"{place} · {said}"
+    where = say_condition(parse(query.where))
+    said = (
+        Text(f"{BARS}.in_group", {"condition": where, "group": group}) if where and group else where or group
+    )
     name = f"{'some' if said else 'all'}_{query.of}"
-    return Text(f"methods.{ID}.views.bars.{name}", {"question": place, "condition": said})
+    return Text(f"{BARS}.{name}", {"question": place, "condition": said})
 
 
 def _rows(place: int, query: Query, found: Answer | None) -> list[tuple[Any, ...]]:

@@ -268,7 +268,7 @@ def test_a_bar_says_what_it_answers():
     bars = answered(asked, rows).views[1]
     said = [one if isinstance(one, str) else texts.text(one.id, **one.values) for one in bars.labels]
     assert said[:2] == ["1 · all rows", "2 · sex is f · f"]
-    assert said[-2:] == ["3 · people: age > 7", "4 · all people"]
+    assert said[-2:] == ["3 · people: age above 7", "4 · all people"]
 
 
 def test_a_column_that_says_nothing_takes_no_room_from_the_margins():
