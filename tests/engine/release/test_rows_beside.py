@@ -92,8 +92,9 @@ def test_a_column_is_the_same_however_another_export_writes_its_name(tmp_path, l
 
 def with_names(tmp_path, ledger, kind, name, frame, names):
     """Release a file some of whose columns have other names."""
-    schema = plan_for(people_table(frame, tmp_path, f"{name}.csv"), {}, name).schema
-    columns = tuple(replace(one, name=names.get(one.name, one.name)) for one in schema.columns)
+    schema = plan_for(people_table(stays(COUNTS), tmp_path, f"{name}.csv"), {}, name).schema
+    there = (one for one in schema.columns if one.name in frame)
+    columns = tuple(replace(one, name=names.get(one.name, one.name)) for one in there)
     own, schemas = (
         [names.get(one, one) for one in ("age", "gender")],
         {"people": replace(schema, columns=columns)},
@@ -114,6 +115,17 @@ def test_columns_under_other_names_are_asked_about(tmp_path, ledger, kinds, chan
         again = again[[row % 10 > 0 for row in range(len(again))]]
     with pytest.raises(InputRefused, match="rows_beside"):
         with_names(tmp_path, ledger, kinds[1], "two", again, {"age": "alter", "gender": "geschlecht"})
+
+
+@pytest.mark.parametrize("kinds", [("table", "rows"), ("rows", "table")], ids="-".join)
+@pytest.mark.parametrize("names", [{}, {"age": "alter", "gender": "geschlecht"}], ids=["same", "others"])
+def test_a_narrow_table_under_other_keys_is_asked_about(tmp_path, ledger, kinds, names):
+    """No part of its rows tells it, since the key is in all; what its columns hold does."""
+    frame = stays(COUNTS).drop(columns=["encounter_id"])
+    with_names(tmp_path, ledger, kinds[0], "one", frame, {})
+    again = frame.assign(patient_nbr=[str(9_000_000 + row) for row in range(len(frame))])
+    with pytest.raises(InputRefused, match="rows_beside"):
+        with_names(tmp_path, ledger, kinds[1], "two", again, names)
 
 
 def test_the_window_can_ask_about_columns_under_other_names_once_the_release_was_refused(tmp_path, ledger):
