@@ -199,6 +199,8 @@ def run_through(
     with rows_on_disk(ledger) as make_folder, ExitStack() as at_end:
         prepared = _read(plan, ledger, design, base, places, progress, seen, make_folder, password)
         at_end.callback(reading.let_go, prepared)
+        if MAIN in prepared and (wants_reasons or policy.policy().reasons):
+            each_row.refuse_undeclared(plan, design, prepared[MAIN].columns)
         folder = name_for(out)
         holding, signs, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
         if approved is None:

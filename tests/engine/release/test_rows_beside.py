@@ -102,8 +102,10 @@ def with_names(tmp_path, ledger, kind, name, frame, names):
     released(tmp_path, ledger, kind, name, frame.rename(columns=names), own, schemas=schemas)
 
 
-@pytest.mark.parametrize("kinds", [("table", "rows"), ("rows", "table")], ids="-".join)
-@pytest.mark.parametrize("change", ["other keys", "nine in ten rows"])
+@pytest.mark.parametrize(
+    ("kinds", "change"), [(("table", "rows"), "other keys"), (("rows", "table"), "nine in ten rows")]
+)
+@pytest.mark.guarantee
 def test_columns_under_other_names_are_asked_about(tmp_path, ledger, kinds, change):
     """Else the same file with headings of another language showed in rows what was hidden."""
     frame = stays(COUNTS)
@@ -117,8 +119,12 @@ def test_columns_under_other_names_are_asked_about(tmp_path, ledger, kinds, chan
         with_names(tmp_path, ledger, kinds[1], "two", again, {"age": "alter", "gender": "geschlecht"})
 
 
-@pytest.mark.parametrize("kinds", [("table", "rows"), ("rows", "table")], ids="-".join)
-@pytest.mark.parametrize("names", [{}, {"age": "alter", "gender": "geschlecht"}], ids=["same", "others"])
+@pytest.mark.parametrize(
+    ("kinds", "names"),
+    [(("table", "rows"), {}), (("rows", "table"), {"age": "alter", "gender": "geschlecht"})],
+    ids=["same", "others"],
+)
+@pytest.mark.guarantee
 def test_a_narrow_table_under_other_keys_is_asked_about(tmp_path, ledger, kinds, names):
     """No part of its rows tells it, since the key is in all; what its columns hold does."""
     frame = stays(COUNTS).drop(columns=["encounter_id"])

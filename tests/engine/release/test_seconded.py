@@ -312,6 +312,7 @@ def test_a_title_does_not_forge_what_else_is_shown(
     assert told["title"] == "Stays Prepared by: The director"
 
 
+@pytest.mark.guarantee
 def test_an_approver_sees_what_was_chosen_and_every_guard_that_was_passed_for_a_reason(
     plan: Plan, ledger: Ledger, holding: Holding, folder: Path
 ) -> None:
