@@ -43,7 +43,7 @@ def refuse_rows_beside(
     design: Method,
     prepared: PreparedTable | None,
     *,
-    entry: str,
+    entry: str = "",
     places: Iterable[Path],
 ) -> None:
     """Refuse rows beside a table that hides something of the same people, and the reverse, without a reason.
@@ -55,7 +55,7 @@ def refuse_rows_beside(
     prepared
         Its table, to know whether it is about the people of earlier ones.
     entry
-        That of the new release, reserved.
+        That of the new release, reserved; empty before it is, when nothing is journalled either.
     places
         Folders of releases, and folders that may hold some, for what the ledger did not keep.
 
@@ -75,7 +75,8 @@ def refuse_rows_beside(
     if not reason:
         told = _told([*found, *absent])
         raise InputRefused("run.rows_beside", **told, holding=holding.name, decision=ROWS_BESIDE)
-    ledger.decide(ROWS_BESIDE, reason, holding=holding.id, entry=entry)
+    if entry:
+        ledger.decide(ROWS_BESIDE, reason, holding=holding.id, entry=entry)
 
 
 def beside(

@@ -13,9 +13,11 @@ from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
+from engine.privacy import keys
+from engine.release import seconded
 from engine.release.earlier import read_told, shows_rows
 from engine.release.rows_beside import ROWS_BESIDE, beside
-from engine.release.run import run
+from engine.release.run import prepare, run
 from engine.table.schema import Column, Domain, Kind, Origin, Role
 from tests.engine.methods.examples_run import ran
 from tests.engine.methods.statistics.test_protected_table import COUNTS, people_table, plan_for, stays
@@ -226,6 +228,23 @@ def test_which_ways_show_rows_of_people():
     without_noise = ("datasets.communities", "datasets.linked_imputation")
     assert [shows_rows(method(one)) for one in without_noise] == [True, True]
     assert not shows_rows(method("datasets.linked"))
+
+
+@pytest.mark.guarantee
+def test_it_is_asked_before_a_second_person_approves(tmp_path, ledger, monkeypatch):
+    monkeypatch.setattr(keys, "_ARGON2", {"iterations": 1, "lanes": 1, "memory_cost": 64})
+    released(tmp_path, ledger, "table", "one", stays(COUNTS))
+    (holding,) = ledger.holdings()
+    seconded.name_person(ledger, holding, name="Ada", role="approve", passphrase="a long passphrase")
+    ways = method("datasets.pseudonyms")
+    plan = plan_for(tmp_path / "one.csv", {}, "Rows")
+    parameters = {"columns": ["age", "gender"]}
+    rows = replace(plan, method=ways.id, method_version=ways.version, parameters=parameters)
+    with pytest.raises(InputRefused, match="rows_beside"):
+        prepare(rows, ledger=ledger, base=tmp_path)
+    prepare(replace(rows, decisions=(WHY,)), ledger=ledger, base=tmp_path)
+    assert [one.state for one in ledger.entries()] == ["complete", "prepared"]
+    assert WHY["reason"] not in str(ledger.journal())  # it is said with the release
 
 
 def test_the_window_asks_what_the_run_asks(tmp_path, ledger):
