@@ -184,6 +184,7 @@ def prepare_command(options: argparse.Namespace) -> Answer:
         progress=options.progress,
         signing_passphrase=first_line(Path(opens)) if opens else None,
         password=password_for(plan, path.parent, options.server_password_from),
+        wants_reasons=True,
     )
     write_bytes(Path(options.out), content)
     return {"request": options.out, "plan_fingerprint": plan.fingerprint}, 0

@@ -41,7 +41,6 @@ class Recognition(Register):
         people_keys: Any,
         *,
         rows: Digests = people.NONE,
-        columns: Sequence[str] = (),
         contents: Digests = people.NONE,
         key: str = "",
         together: bool = False,
@@ -54,7 +53,7 @@ class Recognition(Register):
         ----------
         releases
             Their entries.
-        fingerprint, rows, columns, contents, key
+        fingerprint, rows, contents, key
             Of the table, as for `attach`.
         people_keys
             Its person keys, each once, a `pyarrow.ChunkedArray`; the answer is in their order.
@@ -66,7 +65,7 @@ class Recognition(Register):
         """
         own = self._key()
         each = people.digest_of_each(own, people_keys)
-        table = traces.traces_of(own, fingerprint, each, columns, rows, contents)
+        table = traces.traces_of(own, fingerprint, each, (), rows, contents)
         with self._transaction() as db:
             found = [entries.find_entry(db, one) for one in releases]
             tables = traces.known_tables(db, self.path).get(found[0].holding, []) if found else []

@@ -182,15 +182,15 @@ class Kin:
         columns named the people, none did, or not all who were attached before are kept.
     columns
         The names of the columns of its tables, as `letters_of` has them.
-    renamed
-        Whether columns of one of its tables are in this one under other names: more have the same content
-        than have the same name.
+    contents
+        How many of its columns have the content of a column of one of them, whatever they are called; the
+        number of rows is the same then.
     """
 
     alike: float = 0.0
     strangers: npt.NDArray[np.bool_] | None = None
     columns: frozenset[str] = frozenset()
-    renamed: bool = False
+    contents: int = 0
 
 
 def relate_tables(
@@ -217,11 +217,10 @@ def relate_tables(
     if not own:
         return Kin()
     alike = max(1.0 if one.fingerprint == table.fingerprint else _share(_rows(table, one)) for one in own)
-    names = frozenset(map(letters_of, table.columns))
     kin = Kin(
         alike,
         columns=frozenset[str]().union(*(one.columns for one in own)),
-        renamed=any(among(table.contents, one.contents).sum() > len(names & one.columns) for one in own),
+        contents=max(int(among(table.contents, one.contents).sum()) for one in own),
     )
     is_named = bool(key) and all(one.key.casefold() == key.casefold() for one in own)
     is_sampled = any(people.halvings(kept) for kept in (table.people, *(one.people for one in past)))

@@ -8,7 +8,7 @@ file gives a reason, and the window, whose custodian sees the counts anyway, ask
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from engine.errors import InputRefused
 from engine.methods.protocol import MAIN, Method
@@ -63,17 +63,26 @@ def reason_given(plan: Plan) -> str:
     return reason_for(plan.decisions, ONE_ROW_EACH)
 
 
-def refuse_undeclared(plan: Plan, design: Method) -> None:
+def refuse_undeclared(plan: Plan, design: Method, names: Iterable[str] = ()) -> None:
     """Refuse that every row is another person where a declared column could deny it, and no reason is given.
 
     Reads no row. For plans that are run or checked from their file.
+
+    Parameters
+    ----------
+    plan, design
+        What is to be released.
+    names
+        Of all columns of the table, once it is opened: a plan need not declare those that it does not use.
 
     Raises
     ------
     InputRefused
         ``run.one_row_each`` names the first such column.
     """
-    found = declared_against(plan.schema)
+    declared = {one.name for one in plan.schema.columns}
+    others = (name for name in names if name not in declared and is_numbered_person(name))
+    found = (*declared_against(plan.schema), *others)
     if found and is_said(plan, design) and not reason_given(plan):
         raise InputRefused("run.one_row_each", column=found[0], count=len(found), decision=ONE_ROW_EACH)
 

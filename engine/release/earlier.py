@@ -118,6 +118,19 @@ def missing_releases(plan: Plan, ledger: Ledger | None, *, places: Iterable[Path
     return {"count": len(absent), "titles": titles_of(absent)} if absent else {}
 
 
+def refuse_missing(plan: Plan, ledger: Ledger, holding: Holding, *, places: Iterable[Path]) -> None:
+    """Refuse what `earlier` would, where what an earlier release told is missing; nothing is written.
+
+    Raises
+    ------
+    InputRefused
+        ``run.earlier_missing``.
+    """
+    found = missing_releases(plan, ledger, places=places)
+    if found and not charge.reason_of(plan, EARLIER_MISSING):
+        raise InputRefused("run.earlier_missing", **found, holding=holding.name, decision=EARLIER_MISSING)
+
+
 def shows_rows(method: type[Method]) -> bool:
     """Say whether rows leave that are people's, at least in part, or of a model of them without noise."""
     return method.rows is not Rows.NONE and not (method.invented and method.spends is not Spends.NOTHING)

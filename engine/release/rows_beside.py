@@ -31,6 +31,9 @@ ROWS_BESIDE = "rows_beside"
 """The decision that rows leave beside a table that hides something of the same people; it needs a reason."""
 HARDLY = 0.1
 """Share of the parts of rows of an earlier table, below which rows are others."""
+SURELY = 2
+"""Columns with the content of one of an earlier table, from which on it is the same under other numbers:
+of few columns no part of a row tells it."""
 
 
 def refuse_rows_beside(
@@ -40,7 +43,7 @@ def refuse_rows_beside(
     design: Method,
     prepared: PreparedTable | None,
     *,
-    entry: str,
+    entry: str = "",
     places: Iterable[Path],
 ) -> None:
     """Refuse rows beside a table that hides something of the same people, and the reverse, without a reason.
@@ -52,7 +55,7 @@ def refuse_rows_beside(
     prepared
         Its table, to know whether it is about the people of earlier ones.
     entry
-        That of the new release, reserved.
+        That of the new release, reserved; empty before it is, when nothing is journalled either.
     places
         Folders of releases, and folders that may hold some, for what the ledger did not keep.
 
@@ -72,7 +75,8 @@ def refuse_rows_beside(
     if not reason:
         told = _told([*found, *absent])
         raise InputRefused("run.rows_beside", **told, holding=holding.name, decision=ROWS_BESIDE)
-    ledger.decide(ROWS_BESIDE, reason, holding=holding.id, entry=entry)
+    if entry:
+        ledger.decide(ROWS_BESIDE, reason, holding=holding.id, entry=entry)
 
 
 def beside(
@@ -192,19 +196,12 @@ def _of_the_same(others: list[_Other], ledger: Ledger, prepared: PreparedTable) 
     people: pa.ChunkedArray = person_keys(prepared.table, prepared.schema)
     key = "" if column is None else column.name
     entries = [one.entry.id for one in others]
-    kin, _ = ledger.kin(
-        entries,
-        known.fingerprint,
-        people,
-        rows=known.rows,
-        columns=prepared.columns,
-        contents=known.contents,
-        key=key,
-    )
+    kin, _ = ledger.kin(entries, known.fingerprint, people, rows=known.rows, contents=known.contents, key=key)
     file = frozenset(map(letters_of, prepared.columns))
-    return [
-        one.entry
-        for one, its in zip(others, kin, strict=True)
-        if one.is_shared() or ((its.renamed or its.alike >= HARDLY) and one.is_shared(file, its.columns))
-        if its.strangers is None or not its.strangers.all() or its.alike >= HARDLY
-    ]
+    found = []
+    for one, its in zip(others, kin, strict=True):
+        is_same = its.alike >= HARDLY or its.contents >= SURELY
+        is_about = is_same or its.strangers is None or not its.strangers.all()
+        if is_about and (one.is_shared() or (is_same and one.is_shared(file, its.columns))):
+            found.append(one.entry)
+    return found

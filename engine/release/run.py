@@ -40,7 +40,7 @@ from engine.release import (
 from engine.release.beside import pair_with_originals
 from engine.release.bundle import INTERNAL, KEY, RELEASE, Bundle
 from engine.release.check import check, check_and_foresee, refuse_language
-from engine.release.earlier import earlier, read_told
+from engine.release.earlier import earlier, read_told, refuse_missing
 from engine.release.make import Draft, make
 from engine.release.plan import Plan
 from engine.release.reading import PreparedTable, of_somebody
@@ -199,6 +199,8 @@ def run_through(
     with rows_on_disk(ledger) as make_folder, ExitStack() as at_end:
         prepared = _read(plan, ledger, design, base, places, progress, seen, make_folder, password)
         at_end.callback(reading.let_go, prepared)
+        if MAIN in prepared and (wants_reasons or policy.policy().reasons):
+            each_row.refuse_undeclared(plan, design, prepared[MAIN].columns)
         folder = name_for(out)
         holding, signs, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
         if approved is None:
@@ -276,15 +278,17 @@ def prepare(
     progress: Progress = SILENT,
     signing_passphrase: str | None = None,
     password: str | None = None,
+    wants_reasons: bool = False,
 ) -> bytes:
     """Reserve a release for a second person to approve, and return the request that is carried to them.
 
-    Everything is looked at as `run` looks at it; what it would spend is reserved from now on, and neither
-    noise is drawn nor anything written.
+    Everything is looked at as `run` looks at it, so that no reason is missing which could not be given once
+    the plan is approved; what it would spend is reserved from now on, and neither noise is drawn nor anything
+    written.
 
     Parameters
     ----------
-    plan, ledger, base, known, progress, signing_passphrase, password
+    plan, ledger, base, known, progress, signing_passphrase, password, wants_reasons
         As for `run`.
 
     Raises
@@ -296,11 +300,21 @@ def prepare(
     plan = reading.pin_beside(plan, base=base)
     design = check(plan, base=base)
     foreseen = check_and_foresee(plan, design)
+    asks = wants_reasons or policy.policy().reasons
+    if asks:
+        each_row.refuse_undeclared(plan, design)
+        refuse_unexplained(
+            plan, design, foreseen.price, locks=True
+        )  # of a key it is asked when it is written
     person = seconded.who_prepares(plan, ledger)
     with rows_on_disk(ledger) as make_folder, ExitStack() as at_end:
         prepared = _read(plan, ledger, design, base, known, progress, None, make_folder, password)
         at_end.callback(reading.let_go, prepared)
+        if asks and MAIN in prepared:
+            each_row.refuse_undeclared(plan, design, prepared[MAIN].columns)
         holding, _, fingerprints = _attach(plan, ledger, design, prepared, signing_passphrase)
+        refuse_missing(plan, ledger, holding, places=known)
+        refuse_rows_beside(plan, ledger, holding, design, prepared.get(MAIN), places=known)
     money = seconded.money_of(foreseen.price)
     entry = charge.reserve(plan, ledger, design, holding, fingerprints, None, money)
     return seconded.request(plan, ledger, entry, person)

@@ -430,8 +430,14 @@ class ReleasePage(Page):
             known=self.frame.settings.bundles(MOST_KNOWN),
             password=self.study.password,
             done=self._prepared,
+            failed=self._refuse_for_reason,
             doing=words.say("app.staff.working"),
         )
+
+    def _refuse_for_reason(self, error: Exception) -> None:
+        """Show why nothing leaves; Preview asks for the reason from now on, where one would let it."""
+        self.study.refused.add(str(getattr(error, "values", {}).get("decision", "")))
+        self.refuse(error)
 
     def _prepared(self, file: Path) -> None:
         self.notify(words.say("app.staff.prepared", file=file.name), tone="accent")
@@ -548,8 +554,7 @@ class ReleasePage(Page):
         polish(self.ended)
         self.ended.setAccessibleName(f"{self.ended_title.text()} {kept}")
         if outcome.error is not None:
-            self.study.refused.add(str(getattr(outcome.error, "values", {}).get("decision", "")))
-            self.refuse(outcome.error)
+            self._refuse_for_reason(outcome.error)
             self.signing.ask_after(outcome.error)
             self.sealing.ask_after(outcome.error)
 

@@ -109,6 +109,17 @@ def test_a_bounded_loss_is_refused_on_declarations_only(tmp_path: Path) -> None:
         assert made(declared, folder).folder.is_dir(), "no row is looked at"
 
 
+def test_a_column_that_a_plan_does_not_declare_is_looked_at_by_its_name(tmp_path: Path) -> None:
+    """Else a plan that leaves out the number of the patient was believed that every row is another one."""
+    plan = plan_with(COUNTS, tmp_path, name="patient_nbr")
+    columns = tuple(one for one in plan.schema.columns if one.role is not Role.DROPPED)[:-1]
+    left_out = replace(plan, schemas={**plan.schemas, MAIN: replace(plan.schema, columns=columns)})
+    assert not declared_against(left_out.schema)
+    with pytest.raises(InputRefused, match=r"run\.one_row_each"):
+        made(left_out, tmp_path, wants_reasons=True)
+    assert not (tmp_path / "out").exists() and not Ledger(tmp_path / "ledger.sqlite").entries()
+
+
 def test_names_of_columns_are_looked_at_whatever_their_role() -> None:
     columns = (Column("person_number", Role.SENSITIVE), Column("age", Role.IDENTIFYING))
     assert declared_against(Schema(columns, one_row_each=True)) == ("person_number",)

@@ -13,9 +13,11 @@ from engine import texts
 from engine.errors import InputRefused
 from engine.ledger import Ledger
 from engine.methods.catalogue import method
+from engine.privacy import keys
+from engine.release import seconded
 from engine.release.earlier import read_told, shows_rows
 from engine.release.rows_beside import ROWS_BESIDE, beside
-from engine.release.run import run
+from engine.release.run import prepare, run
 from engine.table.schema import Column, Domain, Kind, Origin, Role
 from tests.engine.methods.examples_run import ran
 from tests.engine.methods.statistics.test_protected_table import COUNTS, people_table, plan_for, stays
@@ -92,8 +94,9 @@ def test_a_column_is_the_same_however_another_export_writes_its_name(tmp_path, l
 
 def with_names(tmp_path, ledger, kind, name, frame, names):
     """Release a file some of whose columns have other names."""
-    schema = plan_for(people_table(frame, tmp_path, f"{name}.csv"), {}, name).schema
-    columns = tuple(replace(one, name=names.get(one.name, one.name)) for one in schema.columns)
+    schema = plan_for(people_table(stays(COUNTS), tmp_path, f"{name}.csv"), {}, name).schema
+    there = (one for one in schema.columns if one.name in frame)
+    columns = tuple(replace(one, name=names.get(one.name, one.name)) for one in there)
     own, schemas = (
         [names.get(one, one) for one in ("age", "gender")],
         {"people": replace(schema, columns=columns)},
@@ -101,8 +104,10 @@ def with_names(tmp_path, ledger, kind, name, frame, names):
     released(tmp_path, ledger, kind, name, frame.rename(columns=names), own, schemas=schemas)
 
 
-@pytest.mark.parametrize("kinds", [("table", "rows"), ("rows", "table")], ids="-".join)
-@pytest.mark.parametrize("change", ["other keys", "nine in ten rows"])
+@pytest.mark.parametrize(
+    ("kinds", "change"), [(("table", "rows"), "other keys"), (("rows", "table"), "nine in ten rows")]
+)
+@pytest.mark.guarantee
 def test_columns_under_other_names_are_asked_about(tmp_path, ledger, kinds, change):
     """Else the same file with headings of another language showed in rows what was hidden."""
     frame = stays(COUNTS)
@@ -114,6 +119,21 @@ def test_columns_under_other_names_are_asked_about(tmp_path, ledger, kinds, chan
         again = again[[row % 10 > 0 for row in range(len(again))]]
     with pytest.raises(InputRefused, match="rows_beside"):
         with_names(tmp_path, ledger, kinds[1], "two", again, {"age": "alter", "gender": "geschlecht"})
+
+
+@pytest.mark.parametrize(
+    ("kinds", "names"),
+    [(("table", "rows"), {}), (("rows", "table"), {"age": "alter", "gender": "geschlecht"})],
+    ids=["same", "others"],
+)
+@pytest.mark.guarantee
+def test_a_narrow_table_under_other_keys_is_asked_about(tmp_path, ledger, kinds, names):
+    """No part of its rows tells it, since the key is in all; what its columns hold does."""
+    frame = stays(COUNTS).drop(columns=["encounter_id"])
+    with_names(tmp_path, ledger, kinds[0], "one", frame, {})
+    again = frame.assign(patient_nbr=[str(9_000_000 + row) for row in range(len(frame))])
+    with pytest.raises(InputRefused, match="rows_beside"):
+        with_names(tmp_path, ledger, kinds[1], "two", again, names)
 
 
 def test_the_window_can_ask_about_columns_under_other_names_once_the_release_was_refused(tmp_path, ledger):
@@ -208,6 +228,23 @@ def test_which_ways_show_rows_of_people():
     without_noise = ("datasets.communities", "datasets.linked_imputation")
     assert [shows_rows(method(one)) for one in without_noise] == [True, True]
     assert not shows_rows(method("datasets.linked"))
+
+
+@pytest.mark.guarantee
+def test_it_is_asked_before_a_second_person_approves(tmp_path, ledger, monkeypatch):
+    monkeypatch.setattr(keys, "_ARGON2", {"iterations": 1, "lanes": 1, "memory_cost": 64})
+    released(tmp_path, ledger, "table", "one", stays(COUNTS))
+    (holding,) = ledger.holdings()
+    seconded.name_person(ledger, holding, name="Ada", role="approve", passphrase="a long passphrase")
+    ways = method("datasets.pseudonyms")
+    plan = plan_for(tmp_path / "one.csv", {}, "Rows")
+    parameters = {"columns": ["age", "gender"]}
+    rows = replace(plan, method=ways.id, method_version=ways.version, parameters=parameters)
+    with pytest.raises(InputRefused, match="rows_beside"):
+        prepare(rows, ledger=ledger, base=tmp_path)
+    prepare(replace(rows, decisions=(WHY,)), ledger=ledger, base=tmp_path)
+    assert [one.state for one in ledger.entries()] == ["complete", "prepared"]
+    assert WHY["reason"] not in str(ledger.journal())  # it is said with the release
 
 
 def test_the_window_asks_what_the_run_asks(tmp_path, ledger):

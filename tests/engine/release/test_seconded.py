@@ -312,6 +312,7 @@ def test_a_title_does_not_forge_what_else_is_shown(
     assert told["title"] == "Stays Prepared by: The director"
 
 
+@pytest.mark.guarantee
 def test_an_approver_sees_what_was_chosen_and_every_guard_that_was_passed_for_a_reason(
     plan: Plan, ledger: Ledger, holding: Holding, folder: Path
 ) -> None:
@@ -332,6 +333,23 @@ def test_an_approver_sees_what_was_chosen_and_every_guard_that_was_passed_for_a_
     assert len(reasons) == 3 and "“patient”" in reasons[0] and '"a registry"' in reasons[0]
     assert "more, in the file of the plan" in reasons[1] and len(reasons[1]) < 300
     assert "columns in common" in reasons[2] and all("\n" not in line for line in told.values())
+
+
+@pytest.mark.guarantee
+def test_a_reason_that_is_missing_is_asked_before_anybody_approves(
+    plan: Plan, ledger: Ledger, holding: Holding, folder: Path
+) -> None:
+    """Once the plan is approved no reason can be added to it: all was in vain, and the budget reserved."""
+    act(ledger, holding, "Bea")
+    ahead = replace(plan, price=replace(plan.price, budget=Fraction(1, 1000)))
+    with pytest.raises(InputRefused, match=r"run\.no_reason"):
+        prepare(ahead, ledger=ledger, base=folder, wants_reasons=True)
+    rows = replace(plan.schema, columns=plan.schema.columns[1:], one_row_each=True)
+    (folder / "stays.csv").write_text(ROWS.replace("patient;", "patient_nbr;"))
+    left_out = replace(plan, schemas={MAIN: rows})
+    with pytest.raises(InputRefused, match=r"run\.one_row_each"):
+        prepare(left_out, ledger=ledger, base=folder, wants_reasons=True)
+    assert [one.state for one in ledger.entries()] == ["complete"]
 
 
 ODD: tuple[Any, ...] = (None, True, 1.5, -1, "", "\ud800", [], [1], {}, {"sentence": {"id": "x"}}, "x" * 5000)

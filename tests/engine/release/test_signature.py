@@ -333,6 +333,7 @@ def test_without_a_known_key_a_forged_signature_is_none_and_a_ledger_names_the_r
     assert [one.code for one in verify(made.release).problems] == ["bundle.signature_wrong"]
 
 
+@pytest.mark.guarantee
 def test_a_ledger_says_that_a_signature_was_taken_away(made: Signed, ledger: Ledger) -> None:
     stripped(made)
     for place in (made.release, made.release.parent):
