@@ -251,15 +251,21 @@ def _refuse_huge(path: Path) -> None:
 
 
 def _sheet(book: Any, name: str | None, file: str) -> Any:
+    """Return the sheet of a name, or the first that shows two filled rows, else one."""
     if name is not None:
         if name not in book.sheetnames:
             raise InputRefused("table.no_such_sheet", file=file, found=name, known=", ".join(book.sheetnames))
         return book[name]
     visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"] or book.worksheets
+    filled = None
     for sheet in visible:
-        if next(_fill(sheet, 1), None) is not None:
+        rows = sum(1 for _ in _fill(sheet, 2))
+        if rows == 2:
             return sheet
-    raise InputRefused("table.empty_file", file=file)
+        filled = filled or (sheet if rows else None)  # a title alone stands before the table
+    if filled is None:
+        raise InputRefused("table.empty_file", file=file)
+    return filled
 
 
 def _fill(sheet: Any, most: int | None, blank: list[int] | None = None) -> Iterator[tuple[Any, ...]]:

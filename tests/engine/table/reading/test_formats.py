@@ -138,7 +138,7 @@ def test_a_range_of_missing_codes_holds_every_cell_in_it(tmp_path):
     assert found["weight"].missing == ("-99.5", "0") and found["weight"].domain.minimum == 1.5
 
 
-def workbook(path, rows):
+def workbook(rows):
     book = Workbook()
     for row in rows:
         book.active.append(row)
@@ -147,7 +147,7 @@ def workbook(path, rows):
 
 def test_what_a_sheet_hides_or_merges_is_said(tmp_path):
     """Before, rows that a filter hid were read, and blank rows and merged cells lost, without a word."""
-    book, sheet = workbook(tmp_path, [["ward", "n"], ["a", 1], [None, 2], [None, None], ["b", 3], ["b", 4]])
+    book, sheet = workbook([["ward", "n"], ["a", 1], [None, 2], [None, None], ["b", 3], ["b", 4]])
     sheet.merge_cells("A2:A3")
     sheet.row_dimensions[5].hidden = sheet.row_dimensions[9].hidden = True
     sheet["B9"].number_format = "0.00"  # a hidden row with a look and nothing in it
@@ -161,10 +161,21 @@ def test_what_a_sheet_hides_or_merges_is_said(tmp_path):
     assert said["table.merged_cells"] == (1, (2,))
 
 
+def test_a_sheet_with_a_title_alone_is_not_taken_for_the_table(tmp_path):
+    book, _ = workbook([["Export of the ward"]])
+    sheet = book.create_sheet("stays")
+    sheet.append(["ward", "n"])
+    sheet.append(["a", 1])
+    book.save(tmp_path / "a.xlsx")
+    table = read_table(tmp_path / "a.xlsx")
+    assert table.options.sheet == "stays" and table.n_rows == 1
+    with pytest.raises(InputRefused) as refused:
+        read_table(tmp_path / "a.xlsx", options=ReadOptions(sheet="Sheet"))
+    assert refused.value.code == "table.no_rows"
+
+
 def test_a_plain_sheet_and_one_with_a_merged_title_say_nothing(tmp_path):
-    book, sheet = workbook(
-        tmp_path, [["Stays of 2020", None, None], ["ward", "n", "m"], ["a", 1, 2], ["b", 2, 3]]
-    )
+    book, sheet = workbook([["Stays of 2020", None, None], ["ward", "n", "m"], ["a", 1, 2], ["b", 2, 3]])
     sheet.merge_cells("A1:C1")
     book.save(tmp_path / "a.xlsx")
     assert not codes(read_table(tmp_path / "a.xlsx"))
