@@ -149,13 +149,29 @@ MUTANTS = (
         "while False:",
     ),
     made(
-        of("engine/privacy/channels/sets.py", CHANNELS, "engine/methods/exchanges/test_reading.py"),
-        "a report may name an answer twice",
-        "np.diff(reported, axis=1) > 0",
-        "np.diff(reported, axis=1) >= 0",
+        of("engine/privacy/channels/channel.py", CHANNELS),
+        "a drawn report may name an answer twice",
+        "reported[:, place] < reported[:, place + 1]",
+        "reported[:, place] <= reported[:, place + 1]",
+    ),
+    made(
+        READ, "a report may name an answer twice", "said[:, 1:] > said[:, :-1]", "said[:, 1:] >= said[:, :-1]"
+    ),
+    made(READ, "what stands before a is a digit", " & ((digits > 9) == above)", ""),
+    made(
+        of("engine/methods/exchanges/collected.py", "engine/methods/exchanges/test_survey.py"),
+        "reports of another time are those of the first",
+        ">= SAME_TIME",
+        ">= 0",
+    ),
+    made(
+        of("engine/methods/exchanges/asking.py", "engine/methods/exchanges/test_survey.py"),
+        "what is more exact comes before what made-up reports move",
+        "key=lambda kit: (kit.moved > ROBUST, largest_error(kit))",
+        "key=largest_error",
     ),
     made(KITS, "a drawn question tells as little as the least", "else max(levels)", "else min(levels)"),
-    made(READ, "a mistyped report counts", "digits = digits[formed & checked]", "digits = digits[formed]"),
+    made(READ, "a mistyped report counts", "digits if checked.all() else digits[checked]", "digits"),
     made(
         of("engine/methods/exchanges/estimating.py", "engine/methods/exchanges/test_estimating.py"),
         "a share that can say nothing is printed",

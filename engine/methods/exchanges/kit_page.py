@@ -33,7 +33,7 @@ def page(kit: Kit) -> bytes:
     first = said[kit.languages[0]]
     asked = [_asked(kit), *(["waves"] if kit.waves > 1 else [])]
     values = {
-        "kit": escape(json.dumps(_draw(kit), separators=(",", ":"))),
+        "kit": _written(_draw(kit)),
         "title": escape(kit.title),
         "intro": _paragraphs(kit.intro),
         "questions": "\n".join(_fieldset(place, one, kit, first) for place, one in enumerate(kit.questions)),
@@ -43,7 +43,7 @@ def page(kit: Kit) -> bytes:
         "asked": "\n".join(f"<p {_spoken(name, first)}</p>" for name in asked),
         "language": kit.languages[0],
         "languages": "".join(_switch(place, one) for place, one in enumerate(kit.languages)),
-        "said": escape(json.dumps(said, ensure_ascii=False, separators=(",", ":")) if len(said) > 1 else ""),
+        "said": _written(said) if len(said) > 1 else "",
         "alone": " hidden" if kit.shared else "",
         "shared": "" if kit.shared else " hidden",
     }
@@ -73,6 +73,12 @@ def _words(kit: Kit, language: str) -> dict[str, str]:
         said[f"chance_{place}"] = _chance(question, language)
         said[f"exactly_{place}"] = _exactly(place, question, language)
     return said
+
+
+def _written(value: Any) -> str:
+    """Return JSON for an attribute within single quotation marks: every double one would take six letters."""
+    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return escape(written, quote=False).replace("'", "&#x27;")
 
 
 def _asked(kit: Kit) -> str:

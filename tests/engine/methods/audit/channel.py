@@ -19,7 +19,7 @@ from tests.engine.battery.distributions import CheckFailed
 from tests.engine.methods.audit.tables import Bench
 from tests.noise_source import seeded_noise
 
-KIT = re.compile(r'data-kit="([^"]*)"')
+KIT = re.compile(r"data-kit='([^']*)'")
 SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
