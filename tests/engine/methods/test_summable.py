@@ -54,6 +54,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 FEW_ROUNDS: dict[str, list[dict[str, Any]]] = {
     "models.tree": [{"depth": 1}, {"depth": 2}],
     "models.k_means": [{"turns": 1}, {"turns": 2}],
+    "models.additive": [{"fit": "sums", "cells": "equal"}, {"fit": "sums"}],
 }
 """Those in which few rounds are enough."""
 NOISY += [

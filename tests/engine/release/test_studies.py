@@ -227,6 +227,7 @@ FITTING = {
     "models.logistic": {"fit": "sums"},
     "models.tree": {"depth": 2},
     "models.k_means": {"turns": 2},
+    "models.additive": {"fit": "sums"},
 }
 """Settings with which a method asks once or in few rounds that its example does not have."""
 
@@ -235,7 +236,7 @@ def fitting(one: Any) -> Plan:
     """Return the example of a method with settings that several sites can take."""
     plan = plans(one)[0]
     assert plan.budget is not None
-    once = one.id not in ("models.tree", "models.k_means")
+    once = one.id not in ("models.tree", "models.k_means", "models.additive")
     budget = plan.budget if once else replace(plan.budget, delta=Fraction(0))
     return replace(plan, parameters={**plan.parameters, **FITTING.get(one.id, {})}, budget=budget)
 
