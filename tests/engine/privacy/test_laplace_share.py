@@ -11,7 +11,7 @@ from scipy.stats import chi2, nbinom
 
 from engine.errors import InputRefused
 from engine.privacy.mechanisms.discrete_laplace import DiscreteLaplace
-from engine.privacy.mechanisms.laplace_share import LaplaceShare
+from engine.privacy.mechanisms.laplace_share import LaplaceShare, level_alone
 from engine.privacy.noise import URN
 from tests.noise_source import seeded_noise
 
@@ -91,3 +91,15 @@ def test_what_makes_no_share_is_refused(scale: Fraction, parts: int) -> None:
 def test_floats_are_refused(parts: float) -> None:
     with pytest.raises(InputRefused):
         seeded_noise(1).laplace_share(1, parts, 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("parts", [2, 5])
+def test_the_level_of_a_share_is_a_number_however_little_noise_it_is(parts: int) -> None:
+    """Before, from ε = 40 on a probability was rounded to 0, and the level that stands on the screen to ∞."""
+    levels = [level_alone(shared_noise(epsilon, parts)) for epsilon in (10, 20, 24, 28, 40, 100, 600)]
+    over = [level - epsilon for level, epsilon in zip(levels, (10, 20, 24, 28, 40, 100, 600), strict=True)]
+    assert over == pytest.approx([np.log(parts)] * len(over), abs=1e-3)
+
+
+def shared_noise(epsilon: int, parts: int) -> LaplaceShare:
+    return LaplaceShare(Fraction(1, epsilon), Fraction(1), parts=parts)
