@@ -21,6 +21,7 @@ from scipy.stats import nbinom
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
 from engine.methods.catalogue import method, methods
+from engine.methods.exchanges.studies import trust_view
 from engine.methods.protocol import MAIN
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import SHARE, Member, SiteFile, Study
@@ -1003,6 +1004,22 @@ def test_who_learns_what_says_which_level_holds_if_they_work_together(masked: Ma
     assert {one for name, one in levels.items() if name != "together"} == {0.5}
     own = studies.who_learns(FOUND).rows
     assert {row[2] for row in own} == {0.5}
+
+
+def test_who_learns_what_of_several_rounds_counts_them_all(others: list[Site]) -> None:
+    """Before, the result of three rounds said the level of the last one, a third of what was spent."""
+    roster = [Member(one.name, one.key.public) for one in others]
+    first = site_files.read_study(studies.make_study(ROUNDS, roster, "Centre", CENTRE))
+    shares = _read([one.share(site_files.written("study", first.head, CENTRE.sign), "1") for one in others])
+    second = site_files.read_study(
+        studies.next_round(site_files.written("study", first.head, CENTRE.sign), shares, CENTRE)
+    )
+    for study in (first, second):
+        whole = [row[2] for row in studies.who_learns(study).rows]
+        assert whole == pytest.approx(len(whole) * [float(ROUNDS.budget.epsilon)], rel=1e-2)
+        told = [row[2] for row in trust_view(study).rows]
+        assert told == pytest.approx(len(told) * [float(studies.level_of_round(study))], rel=1e-2)
+        assert max(told) < min(whole)
 
 
 SLOTS = {"noise": "gaussian", "slot": "gender"}
