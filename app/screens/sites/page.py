@@ -429,8 +429,7 @@ class SitesPage(Page):
         study = now.files.study
         if now.next.id == "share" and study is not None and study.rounds > 1:
             whole = level(study.budget.epsilon, up=True)
-            said = words.say("app.sites.rounds", round=study.round, rounds=study.rounds, epsilon=whole)
-            told.append(said)
+            told.append(words.say("app.sites.rounds", round=study.round, rounds=study.rounds, epsilon=whole))
         if self.desk.who and now.next.id in OTHERS:
             told.append(words.say("app.sites.others_turn"))
         self.next_body.say("\n\n".join(told))

@@ -340,7 +340,10 @@ def _smoothed(curvature: Floats, penalty: Floats, variances: Floats, slope: floa
         stands in the curvature so many times.
     """
     weight = PENALTY * sqrt(float(variances.mean())) + slope * plan.division.deviation(COUNTS)
-    return np.asarray(np.linalg.inv(curvature + weight * penalty))
+    try:
+        return np.asarray(np.linalg.inv(curvature + weight * penalty))
+    except np.linalg.LinAlgError:  # of totals that no table has: some site sent what it liked
+        return np.asarray(np.linalg.pinv(curvature + weight * penalty, hermitian=True))
 
 
 def _slopes(heard: _Heard, curvature: Floats, start: _Start, plan: SumsPlan, parts: int) -> Floats:
