@@ -265,8 +265,8 @@ def level_of_round(study: Study) -> Fraction:
 
 @worked_out("study")
 def who_learns(study: Study) -> TableView:
-    """Return who learns what of a study, and what if they work together."""
-    return trust_view(study)
+    """Return who learns what of all rounds of a study, and what if they work together."""
+    return trust_view(study, whole=True)
 
 
 @worked_out("study")

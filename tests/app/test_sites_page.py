@@ -257,6 +257,10 @@ def test_a_study_of_two_rounds_asks_every_site_twice_and_says_what_each_round_co
             tick_all(page, hands)
             said = level(page.standing.epsilon, up=True)
             assert said in window.footer.next.text()
+            assert f"round {round_} of 2" in page.next_body.plain() and "ε 2" in page.next_body.plain()
+            assert not page.tried.plain(), "what was tried was of another round"
+            hands.click("try-share")
+            assert page.tried.plain()
             hands.click("next")
             assert page.standing.next.id == "sent", window.notice.words()
         paid.append(page.standing.epsilon)

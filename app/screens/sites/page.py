@@ -182,6 +182,11 @@ OTHERS = frozenset({"few", "shares", "masks", "wait_study", "wait_roster", "sent
 """What comes next and is done by somebody else."""
 
 
+def _asked(standing: Standing) -> str:
+    """Return what names the study of a folder; empty where there is none yet."""
+    return "" if standing.files.study is None else standing.files.study.id
+
+
 class SitesPage(Page):
     """Beside the steps. What is filled in lies in the fields, everything else in the folder."""
 
@@ -357,7 +362,9 @@ class SitesPage(Page):
     def _looked(self, found: Standing) -> None:
         if self.desk.folder is None:  # somebody sits elsewhere by now
             return
-        self.standing = found
+        before, self.standing = self.standing, found
+        if before is not None and _asked(before) != _asked(found):
+            self.tried.say("")  # it was of another study, or of another round of it
         if found.files.study is not None and self.desk.who and found.next.id == "share":
             self._invent(found)
         self.views.show_views(found.views)
@@ -419,6 +426,10 @@ class SitesPage(Page):
         values["title"] = "" if now.files.study is None else now.files.study.title
         self.next_title.setText(words.say(f"{base}.title", **values))
         told = [words.say(f"{base}.body", **values)]
+        study = now.files.study
+        if now.next.id == "share" and study is not None and study.rounds > 1:
+            whole = level(study.budget.epsilon, up=True)
+            told.append(words.say("app.sites.rounds", round=study.round, rounds=study.rounds, epsilon=whole))
         if self.desk.who and now.next.id in OTHERS:
             told.append(words.say("app.sites.others_turn"))
         self.next_body.say("\n\n".join(told))

@@ -156,7 +156,7 @@ class Combine(Method):
         return replace(
             released,
             promise=self.cost,
-            views=(*released.views, self._who(told), trust_view(self.study)),
+            views=(*released.views, self._who(told), trust_view(self.study, whole=True)),
             notes=(*released.notes, Text(f"{WORDS}.notes.{self.study.way}", {"sites": len(told)}), *taken),
             inside=Inside(),
         )

@@ -96,11 +96,20 @@ def promise_of(study: Study, inner: Promise, assumption: str) -> Promise:
     return replace(inner, assumptions=(*inner.assumptions, assumption, *further))
 
 
-def level_of_share(study: Study, events: Event) -> float:
-    """Return the level of one site's share by itself, should coordinator and all holders work together."""
+def level_of_share(study: Study, events: Event, *, whole: bool = False) -> float:
+    """Return the level of one site's share by itself, should coordinator and all holders work together.
+
+    Parameters
+    ----------
+    events
+        What a site draws.
+    whole
+        Whether they are of all rounds together, else of this one.
+    """
     of_share = shared(events, study.least)
     assert of_share is not None  # `design_of` looked
-    cells, leaves = sum(study.cells), [leaf for leaf, _ in of_share.leaves()]
+    cells = sum(study.cells) + (sum(one.size for one in study.heard) if whole else 0)
+    leaves = [leaf for leaf, _ in of_share.leaves()]
     found = sum(level_alone(leaf, cells) for leaf in leaves if isinstance(leaf, LaplaceShare))
     rho = sum(float(leaf.parts * leaf.concentrated()) for leaf in leaves if isinstance(leaf, GaussianShare))
     return found + (concentrated_epsilon(rho=rho, delta=float(study.budget.delta)) if rho else 0.0)
@@ -143,14 +152,21 @@ def _digits(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def trust_view(study: Study) -> TableView:
-    """Say who learns what, what if they work together, and which level holds against them then."""
+def trust_view(study: Study, *, whole: bool = False) -> TableView:
+    """Say who learns what, what if they work together, and which level holds against them then.
+
+    Parameters
+    ----------
+    whole
+        Whether of all rounds of the study together, else of this one alone: that is what a share tells.
+    """
     holder = ("holder",) if study.way == ONE else ()
     who = ("recipient", "coordinator", *holder, "sites", "together", "malicious")
-    loss = paid_in(study, design_of(study)).loss
+    design = design_of(study)
+    loss = design.cost.loss if whole else paid_in(study, design).loss
     assert loss is not None  # `design_of` looked
     level = _digits(float(loss.epsilon))
-    alone = level if study.way == OWN else _digits(level_of_share(study, loss.events))
+    alone = level if study.way == OWN else _digits(level_of_share(study, loss.events, whole=whole))
     rows = tuple(
         (
             Text(f"{WORDS}.trust.{name}"),

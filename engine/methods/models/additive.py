@@ -31,13 +31,19 @@ from engine.methods.models.additive_pairs import (
     pairs_of,
     written_pairs,
 )
+from engine.methods.models.additive_rounds import fit_sums
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, TOGETHER_SHARE, Schedule
 from engine.methods.models.additive_steps import WITHOUT_NOISE, Fitted, Floats, fit, foreseen_skill
+from engine.methods.models.additive_sums import COUNTS as ROWS
+from engine.methods.models.additive_sums import LEFT, TABLES, SumsPlan
+from engine.methods.models.additive_sums import MOST_CELLS as MOST_TOGETHER
+from engine.methods.models.additive_sums import SUMS as BY_CELL
 from engine.methods.models.held_out import PERCENT, ScoredModel, fit_budget
 from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
-from engine.methods.models.limits import FULL, WIDEST, limit_told
+from engine.methods.models.limits import FULL, LEVEL, SPREAD, WIDEST, limit_told
 from engine.methods.models.linear_model import WITHIN_95, Effect, effects_picture, effects_table, from_scores
 from engine.methods.models.monotone import FALLING, RISING, monotone, monotone_problems
+from engine.methods.models.product_sums import STEPS, SUMS
 from engine.methods.models.residuals import WHOLE
 from engine.methods.models.targets import CLASSES, Target, privacy_told, target_problems
 from engine.methods.models.written_cells import cell_labels, read_cells, written_cells
@@ -56,6 +62,7 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes
+from engine.methods.shared.view import View as Rows
 from engine.methods.shared.view import view_of
 from engine.once import once
 from engine.privacy.events import Event
@@ -89,9 +96,13 @@ class Additive(ScoredModel):
     is declared to raise or to lower the prediction, the nearest such curve is taken, after the noise. What
     two predictors do together is in it for pairs that were declared: one more place in the rounds each, for
     the cells of both, coarsened.
+
+    Sums: all that is asked is asked in two rounds, three where cells are searched, so that several sites can
+    add it up; see `engine.methods.models.additive_rounds`. Residuals are weighted there instead of clipped.
     """
 
     id = ID
+    summable = True
     family = Family.MODEL
     usual = True
     version = 4  # which columns go together is bought, for limits that hold where they do
@@ -112,6 +123,7 @@ class Additive(ScoredModel):
             minimum=1, maximum=200, column_kinds=CELL_KINDS, needs_domain=True
         )
         about_rows: int = option.integer(minimum=10, maximum=10**9)
+        fit: str = option.choice(STEPS, SUMS, default=STEPS)
         noise: str = NOISE
         bins: int = BINS
         cells: str = CELLS
@@ -141,20 +153,39 @@ class Additive(ScoredModel):
         found += [] if found else monotone_problems(self.request, self.cells, method=ID)
         found += [] if found else pair_problems(self.request, self.cells, method=ID)
         found += budget_problems(self.request, uses_delta=takes_gaussian(self.request))
+        found += [] if found or not self.plan else self._sums_problems(self.plan)
         if found or not self._says_nothing:
             return found
         return [Problem(f"{ID}.nothing_left", {"rows": round(self.schedule.needed_rows)}, "budget")]
 
     @property
     def _says_nothing(self) -> bool:
-        """Whether the release would be noise. Weak curves of classes still rank: only chance is refused."""
-        return self.target.is_classes and self.skill < LEAST_SKILL
+        """Whether the release would be noise. Weak curves of classes still rank: only chance is refused.
+
+        Of a number the mean is fitted then, but where the sums of curves are all that is asked for.
+        """
+        if self.target.is_classes:
+            return self.skill < LEAST_SKILL
+        return self.plan is not None and self.plan.is_hopeless
+
+    def _sums_problems(self, plan: SumsPlan) -> list[Problem]:
+        """Say what stands against a fit from few sums."""
+        if self.options.pairs:
+            return [Problem(f"{ID}.pairs_in_steps", parameter="pairs")]
+        if sum(plan.sizes) > MOST_TOGETHER:
+            values = {"cells": sum(plan.sizes), "most": MOST_TOGETHER}
+            return [Problem(f"{ID}.too_many_together", values, "predictors")]
+        if plan.pairs and not plan.groups:
+            return [Problem(f"{ID}.not_told_together", {"columns": len(plan.sizes)}, "fit")]
+        return []
 
     @once
     def skill(self) -> float:
         """Return how many pairs of rows of either class are foreseen to be told apart, of 1."""
         return foreseen_skill(
-            self.schedule, [cells.ordered for cells in self.cells], [pair.grid for pair in self.pairs]
+            self.plan or self.schedule,
+            [cells.ordered for cells in self.cells],
+            [pair.grid for pair in self.pairs],
         )
 
     @once
@@ -176,8 +207,26 @@ class Additive(ScoredModel):
         return pairs_of(self.request, self.cells)
 
     @once
+    def plan(self) -> SumsPlan | None:
+        """Return the noise of every sum where few are asked for; None where the curves are moved in steps."""
+        if self.options.fit == STEPS:
+            return None
+        budget = fit_budget(self.paid)
+        found = SumsPlan(
+            _sizes(self.cells, ()),
+            budget.epsilon,
+            budget.delta,
+            self.request.rows_per_person,
+            is_replace_one(self.request),
+            self.options.about_rows,
+            self.target.is_classes,
+        )
+        grids = searched(self.request, self.cells, budget=budget, rows=self.options.about_rows)
+        return replace(found, searched=len(grids))
+
+    @once
     def schedule(self) -> Schedule:
-        """Return the noise of every sum, and how many there are."""
+        """Return the noise of every sum, and how many there are, where the curves are moved in steps."""
         plan = self._unsearched
         return replace(plan, searched=len(self.grids), mean_alone=plan.is_hopeless).borne_out()
 
@@ -199,19 +248,31 @@ class Additive(ScoredModel):
     def grids(self) -> Grids:
         """Return the fine grids of the predictors whose cells are searched."""
         budget, rows = fit_budget(self.paid), self.options.about_rows
-        if self._unsearched.is_hopeless:
+        if self.plan is None and self._unsearched.is_hopeless:
             return {}
         return searched(self.request, self.cells, budget=budget, rows=rows)
 
     @once
     def fit_events(self) -> Event:
-        return self.schedule.events
+        return self.plan.division.events if self.plan else self.schedule.events
+
+    @property
+    def asks_once(self) -> bool:
+        """What is asked last hangs on the curves before."""
+        return False
+
+    @property
+    def rounds(self) -> tuple[Event, ...]:
+        """The rounds of a fit from few sums; a score is one site's."""
+        if self.plan is None or self.plan.is_gaussian or self.scores:
+            return ()
+        return self.plan.rounds
 
     # --- forecast ----------------------------------------------------------------------------------
 
     @once
     def forecast(self) -> Forecast:
-        schedule = self.schedule
+        schedule = self.plan or self.schedule
         unit = self.target.unit
         needed = schedule.rows_at(schedule.expected_parts)
         errors = []
@@ -221,9 +282,14 @@ class Additive(ScoredModel):
             label = Text(f"{WORDS}.numbers.effect.label", {"target": self.target.column.name})
             errors.append(Expected(label, "cell", size, median, limit, self.unit_of))
         errors += self.score_errors
-        moved = {"rows": round(needed), "rounds": schedule.rounds}
-        notes = [Text(f"{WORDS}.notes.mean_alone" if schedule.mean_alone else f"{WORDS}.notes.needed", moved)]
-        if schedule.compared:
+        if isinstance(schedule, SumsPlan):
+            moved = {"rows": round(needed), "rounds": len(schedule.rounds)}
+            notes = [Text(f"{WORDS}.notes.few_sums", moved)]
+        else:
+            moved = {"rows": round(needed), "rounds": schedule.rounds}
+            word = "mean_alone" if schedule.mean_alone else "needed"
+            notes = [Text(f"{WORDS}.notes.{word}", moved)]
+        if isinstance(schedule, Schedule) and schedule.compared:
             notes.append(Text(f"{WORDS}.notes.together", {"percent": round(100 * TOGETHER_SHARE)}))
         if pairs := self.pairs:
             alone = self.but(values={**self.values, PAIRS.name: ()}).schedule
@@ -243,7 +309,7 @@ class Additive(ScoredModel):
         )
 
     def judged(self, people: int | None) -> Judged:
-        schedule, rows = self.schedule, self.options.about_rows
+        schedule, rows = self.plan or self.schedule, self.options.about_rows
         if schedule.mean_alone:
             return Judged(0.0, Text(f"{WORDS}.judged.mean_alone"))
         if self.target.is_classes:
@@ -263,11 +329,13 @@ class Additive(ScoredModel):
             view,
             self.cells,
             self.grids,
-            self.schedule.search,
+            self.plan.division if self.plan else self.schedule.search,
             context.noise,
             rows=self.options.about_rows,
             bins=self.options.bins,
         )
+        if self.plan:
+            return self._summed(replace(self.plan, sizes=_sizes(predictors, ())), view, predictors, context)
         pairs = pairs_of(self.request, predictors)
         schedule = replace(self.schedule, sizes=_sizes(predictors, pairs))
         described = self.target
@@ -293,6 +361,31 @@ class Additive(ScoredModel):
             middle=described.middle,
             further=self._told(schedule, fitted),
             pairs=pairs,
+        )
+        return self._released(self.with_score(model, predict, context))
+
+    def _summed(
+        self, plan: SumsPlan, view: Rows, predictors: Sequence[ColumnCells], context: Context
+    ) -> Release:
+        """Return the release of a fit from few sums."""
+        described = self.target
+        target = view.coded(described.column.name, np.int32, described.steps)
+        known = target >= -RESIDUAL_STEPS
+        fitted = fit_sums(
+            [view.codes([cells])[0][known] for cells in predictors],
+            target[known],
+            plan,
+            ordered=[cells.ordered for cells in predictors],
+            noise=context.noise,
+            progress=context.progress.part(0.1, 0.9),
+        )
+        model = content(
+            monotone(fitted, predictors, self.request),
+            predictors,
+            described.described,
+            unit=described.unit,
+            middle=described.middle,
+            further=self._told_sums(plan, fitted),
         )
         return self._released(self.with_score(model, predict, context))
 
@@ -335,6 +428,32 @@ class Additive(ScoredModel):
             "method": {"id": self.id, "version": self.version},
         }
 
+    def _told_sums(self, plan: SumsPlan, fitted: Fitted) -> dict[str, Any]:
+        division = plan.division
+        noise = {
+            "distribution": "discrete_gaussian" if plan.is_gaussian else "discrete_laplace",
+            "scale_of_sums": str(division.scale(BY_CELL) / RESIDUAL_STEPS),
+            "scale_of_left": str(division.scale(LEFT) / RESIDUAL_STEPS * WHOLE / fitted.parts),
+            "scale_of_counts": str(division.scale(ROWS)),
+        }
+        noise |= {"scale_of_together": str(division.scale(TABLES))} if plan.groups else {}
+        noise |= {"scale_of_cells": str(division.scale(SEARCH))} if plan.searched else {}
+        limit: dict[str, Any] = {"clipping": "1"}
+        if not plan.is_classes:
+            noise["scale_of_level"] = str(division.scale(LEVEL) / RESIDUAL_STEPS)
+            noise["scale_of_spread"] = str(division.scale(SPREAD) / RESIDUAL_STEPS)
+            limit = limit_told(fitted.parts, len(plan.rounds) - 1, self.target.unit)
+        return {
+            "fit": SUMS,
+            "rounds": len(plan.rounds),
+            **limit,
+            "needed_rows": round(plan.rows_at(fitted.parts)),
+            "noise": noise,
+            **{one.name: one_way for one in (RISING, FALLING) if (one_way := list(self.values[one.name]))},
+            "privacy": privacy_told(self.paid),
+            "method": {"id": self.id, "version": self.version},
+        }
+
     def _released(self, model: dict[str, Any]) -> Release:
         """Make the artefacts from the model: nothing after this line has seen a row."""
         shown = list(effects(model, f"{WORDS}.views"))
@@ -345,9 +464,10 @@ class Additive(ScoredModel):
             "needed_rows": model["needed_rows"],
             "rows": max((sum(one["rows"]) for one in model["predictors"]), default=0),
         }
+        note = "note_sums" if model.get("fit") == SUMS else "note"
         views: tuple[View, ...] = (
             effects_picture(shown, f"{WORDS}.views", axis),
-            effects_table(shown, f"{WORDS}.views", unit=self.unit_of),
+            effects_table(shown, f"{WORDS}.views", unit=self.unit_of, note=note),
             *pair_views(model, f"{WORDS}.views"),
             *number_views(told, WORDS),
         )

@@ -26,6 +26,7 @@ from engine.methods.models.additive_bands import (
 )
 from engine.methods.models.additive_grids import Grid, jumps
 from engine.methods.models.additive_schedule import Schedule
+from engine.methods.models.additive_sums import SumsPlan
 from engine.methods.models.limits import REACH, level_shift, squares
 from engine.methods.models.residuals import RESIDUAL_BITS, RESIDUAL_STEPS, SCORE_BITS, WHOLE, on_grid
 from engine.methods.models.residuals import residuals as left_over
@@ -175,7 +176,7 @@ def fit(
         return _mean_alone(target, schedule, rows, len(ordered), noise)
     about = max(1.0, float(np.mean([count.sum() for count in rows])))
     shapes: tuple[int | Grid, ...] = (*ordered, *grids)
-    penalties = [_penalty(len(own), shape) for own, shape in zip(rows, shapes, strict=True)]
+    penalties = [penalty_of(len(own), shape) for own, shape in zip(rows, shapes, strict=True)]
     inverses = [
         _inverse(own, schedule.bend * np.diag(own) + schedule.ridge * penalty, shape)
         for own, penalty, shape in zip(rows, penalties, shapes, strict=True)
@@ -244,7 +245,7 @@ def _shift(sums: Floats, schedule: Schedule, about: float, turn: int, place: int
     return float(np.clip(part * float(sums.sum()) / (level_slope(intercept, schedule) * about), -0.5, 0.5))
 
 
-def _penalty(cells: int, ordered: int | Grid) -> Floats:
+def penalty_of(cells: int, ordered: int | Grid) -> Floats:
     """Return what jumps cost: between neighbours where there is an order, and any effect at all."""
     if isinstance(ordered, Grid):
         return ordered.penalty
@@ -338,7 +339,7 @@ WITHOUT_NOISE = 0.75
 """Of pairs of a row of either class, how many a fit without noise would tell apart, of invented people."""
 
 
-def foreseen_skill(schedule: Schedule, ordered: Sequence[int], grids: Sequence[Grid]) -> float:
+def foreseen_skill(schedule: Schedule | SumsPlan, ordered: Sequence[int], grids: Sequence[Grid]) -> float:
     """Return how many of 100 pairs of a row of either class scores will tell apart: of 1, by declarations.
 
     Parameters
@@ -358,7 +359,7 @@ def foreseen_skill(schedule: Schedule, ordered: Sequence[int], grids: Sequence[G
     shapes: tuple[int | Grid, ...] = (*ordered, *grids)
     for cells, shape in zip(schedule.sizes, shapes, strict=True):
         weight = schedule.bend * schedule.about_rows / cells
-        penalty = _penalty(cells, shape)
+        penalty = penalty_of(cells, shape)
         left = np.linalg.inv(weight * np.eye(cells) + schedule.shrinkage * penalty)
         noise += sigma**2 * float((left**2).sum()) / cells
         if isinstance(shape, Grid):

@@ -155,7 +155,7 @@ def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:
             yield Effect(name, label, effect, within)
 
 
-def effects_table(found: list[Effect], words: str, *, unit: str = "") -> TableView:
+def effects_table(found: list[Effect], words: str, *, unit: str = "", note: str = "note") -> TableView:
     """Return the effects with their bands; those that cannot be told from nothing say so.
 
     An effect of a value that hardly anybody has gets no limits: they are those of the noise in a fit to rows.
@@ -176,12 +176,12 @@ def effects_table(found: list[Effect], words: str, *, unit: str = "") -> TableVi
     ]
     if unit:
         headings[2] = Text("models.effects.in_unit", {"heading": headings[2], "unit": unit})
-    note, limited = Text(f"{words}.effects.note"), sum(not one.is_empty for one in found)
+    said, limited = Text(f"{words}.effects.{note}"), sum(not one.is_empty for one in found)
     if limited >= FEWEST_OUTSIDE:
         told = {"count": limited, "outside": max(1, round(limited / 20))}
         counted = Text("models.effects.outside", told)
-        note = Text("models.effects.both", {"first": note, "second": counted})
-    return TableView(Text(f"{words}.effects.title"), tuple(headings), rows, note)
+        said = Text("models.effects.both", {"first": said, "second": counted})
+    return TableView(Text(f"{words}.effects.title"), tuple(headings), rows, said)
 
 
 def _mark(one: Effect, words: str) -> Text | None:

@@ -472,6 +472,8 @@ def project_table(table: Floats) -> Floats:
     """
     flat = table.ravel()
     total = max(float(flat.sum()), 1.0)
+    if total <= np.spacing(np.abs(flat).max(initial=0.0)) * 4:
+        flat = flat - flat.max()  # the answer is the same, and 1 is more than what is rounded away
     falling = np.sort(flat)[::-1]
     over = (np.cumsum(falling) - total) / np.arange(1, len(flat) + 1)
     last = int(np.flatnonzero(falling > over)[-1])

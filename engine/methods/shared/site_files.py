@@ -459,6 +459,8 @@ def accept(
             raise InputRefused("sites.left_out", file=one.file, name=name)
         if len(one.numbers) != 8 * sum(study.cells):
             raise InputRefused("sites.other_cells", file=one.file, name=name)
+        if not _is_written_so(study, member, head):
+            raise InputRefused("sites.changed", file=one.file)
         found[name] = one
     unknown = [name for name in without if study.member(name) is None]
     if unknown:
@@ -470,6 +472,14 @@ def accept(
     if len(found) < least:
         raise InputRefused("sites.too_few", least=least)
     return {one.name: sums_of(study, found[one.name].numbers) for one in study.roster if one.name in found}
+
+
+def _is_written_so(study: Study, member: Member, head: Mapping[str, Any]) -> bool:
+    """Say whether the head of a share says what a site writes into it, and nothing besides."""
+    said = head.get("ephemeral")
+    expected, _ = study.share_of(member, [], said if isinstance(said, str) else "")
+    is_right = isinstance(said, str) and bool(said) == (study.way == ONE)
+    return is_right and _canonical(expected | {"numbers": head.get("numbers")}) == _canonical(dict(head))
 
 
 def refuse_foreign(study: Study, head: Mapping[str, Any], file: str, name: str) -> NoReturn:

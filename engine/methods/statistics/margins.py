@@ -212,7 +212,8 @@ class Margins(Method):
         headings = [*cells.names, *(entry.name for entry in numbers)]
         for table in self.asked:
             one = self._of(table)
-            counts = np.rint(strategy.estimate(measured, table)).astype(np.int64).ravel()
+            estimated = np.clip(strategy.estimate(measured, table), -_FURTHEST, _FURTHEST)
+            counts = np.rint(estimated).astype(np.int64).ravel()
             shown = np.maximum(counts, 0) if self.options.no_negatives else counts
             limit = self._accuracy(table).limit
             frame = one.frame().assign(**{headings[-2]: shown, headings[-1]: limit})
@@ -244,6 +245,7 @@ Integers = arrays.Integers
 Columns = tuple[int, ...]
 """Places of the columns of one table, increasing; () is the total."""
 
+_FURTHEST = 2.0**62  # no count is beyond
 SHARES = 840  # shares of ε are multiples of one part in so many: up to eight tables can have equal ones
 _STEPS = (140, 28, 7, 1)  # parts that the search moves at a time
 _UNKNOWN = 1e-30  # precision of a part that no measured table has

@@ -102,6 +102,10 @@ def level_alone(event: LaplaceShare, cells: int = 1) -> float:
     return parts * _ratio(float(event.scale), -(-moved // parts), 1 / event.parts) * event.count
 
 
+_ROUNDING = 1e-11
+"""Relative; probabilities below it are rounding of the transform."""
+
+
 def _ratio(scale: float, moved: int, power: float) -> float:
     """Return the logarithm of P(0)/P(moved) of a share."""
     q = math.exp(-1 / scale)
@@ -109,9 +113,13 @@ def _ratio(scale: float, moved: int, power: float) -> float:
     if points <= _MOST_POINTS:
         angle = 2 * np.pi * np.arange(points // 2 + 1) / points
         law = np.fft.irfft(((1 - q) ** 2 / (1 - 2 * q * np.cos(angle) + q * q)) ** power, points)
-        return float(np.log(law[0] / law[moved]))
+        if law[moved] > _ROUNDING * law[0]:
+            return float(np.log(law[0] / law[moved]))
     from scipy.special import ellipkm1, gammaln, hyp2f1, kve  # on first use: it takes long to import
 
+    if points <= _MOST_POINTS:  # one side at δ and the other at 0 has no more than the whole probability of δ
+        one_side = gammaln(moved + power) - gammaln(power) - gammaln(moved + 1) - moved / scale
+        return float(np.log(law[0]) - 2 * power * math.log1p(-q) - one_side)
     near = -math.expm1(-2 / scale)  # 1 − q²
     peak = 2 / math.pi * ellipkm1(near) if power == 0.5 else hyp2f1(power, power, 1.0, 1 - near)
     at_zero = 2 * power * math.log(-math.expm1(-1 / scale)) + math.log(peak)

@@ -171,6 +171,7 @@ PLANS = [
     ("additive", {}),
     ("additive", TOGETHER),
     ("additive", TOGETHER | {"noise": "gaussian", "budget": DELTA}),
+    ("additive", {"fit": "sums"}),
     ("k_means", {}),
     ("linear", {}),
     ("linear", {"fit": "sums"}),

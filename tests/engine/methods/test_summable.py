@@ -15,7 +15,7 @@ import pytest
 from engine.methods.catalogue import methods
 from engine.methods.protocol import MOST_ROUNDS, Context, Method, Release
 from engine.methods.shared.ratio import RatioNoise, ratio_and_margin, ratio_errors
-from engine.methods.shared.sums import SAMPLERS, add_up, put_in_place, tell_sums
+from engine.methods.shared.sums import MOST, SAMPLERS, add_up, put_in_place, tell_sums
 from engine.privacy.accuracy import noise_of
 from engine.privacy.mechanisms.integers import Integers, listening, noisy
 from engine.privacy.noise import Noise
@@ -54,6 +54,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 FEW_ROUNDS: dict[str, list[dict[str, Any]]] = {
     "models.tree": [{"depth": 1}, {"depth": 2}],
     "models.k_means": [{"turns": 1}, {"turns": 2}],
+    "models.additive": [{"fit": "sums", "cells": "equal"}, {"fit": "sums"}],
 }
 """Those in which few rounds are enough."""
 NOISY += [
@@ -302,3 +303,29 @@ def discrete(draws: np.random.Generator, scale: int) -> Any:
     """Draw discrete Laplace noise as a difference of two geometric numbers."""
     stop = 1 - np.exp(-1 / scale)
     return draws.geometric(stop, 30_000) - draws.geometric(stop, 30_000)
+
+
+SUMMABLE = [
+    pytest.param(one, pure(_with(plans(one)[0], further)), id=f"{one.id} {further}")
+    for one in methods()
+    if one.summable
+    for further in ({}, *SETTINGS.get(one.id, ()), *FEW_ROUNDS.get(one.id, ()))
+]
+
+
+@pytest.mark.parametrize(("method", "plan"), SUMMABLE)
+def test_whatever_totals_somebody_sent_an_answer_comes_out(
+    method: type[Method], plan: Plan, tmp_path: Path
+) -> None:
+    """A site may send what it likes, and nobody notices; it ends nobody's program."""
+    design = method(plan.request)
+    if design.problems or not (design.asks_once or design.rounds):
+        return
+    design, tables, _ = tables_of(method, plan, tmp_path)
+    _, sums = heard(design, tables, 5, tmp_path)
+    chance = np.random.default_rng(1)
+    for low, high in ((MOST, MOST), (-MOST, -MOST), (-MOST, MOST), (0, 0), (-(10**6), 10**6)):
+        totals = [chance.integers(low, high, exact.size, endpoint=True) for exact, _ in sums]
+        with np.errstate(all="ignore"):
+            release = put_in_place(design, tables, totals, context(5, tmp_path))
+        assert release.artefacts

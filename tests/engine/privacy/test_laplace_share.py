@@ -11,7 +11,7 @@ from scipy.stats import chi2, nbinom
 
 from engine.errors import InputRefused
 from engine.privacy.mechanisms.discrete_laplace import DiscreteLaplace
-from engine.privacy.mechanisms.laplace_share import LaplaceShare
+from engine.privacy.mechanisms.laplace_share import LaplaceShare, level_alone
 from engine.privacy.noise import URN
 from tests.noise_source import seeded_noise
 
@@ -91,3 +91,41 @@ def test_what_makes_no_share_is_refused(scale: Fraction, parts: int) -> None:
 def test_floats_are_refused(parts: float) -> None:
     with pytest.raises(InputRefused):
         seeded_noise(1).laplace_share(1, parts, 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("parts", [2, 5])
+def test_the_level_of_a_share_is_a_number_however_little_noise_it_is(parts: int) -> None:
+    """Before, from ε = 40 on a probability was rounded to 0, and the level that stands on the screen to ∞."""
+    levels = [level_alone(shared_noise(epsilon, parts)) for epsilon in (10, 20, 24, 28, 40, 100, 600)]
+    over = [level - epsilon for level, epsilon in zip(levels, (10, 20, 24, 28, 40, 100, 600), strict=True)]
+    assert over == pytest.approx([np.log(parts)] * len(over), abs=1e-3)
+
+
+def shared_noise(epsilon: int, parts: int) -> LaplaceShare:
+    return LaplaceShare(Fraction(1, epsilon), Fraction(1), parts=parts)
+
+
+@pytest.mark.parametrize(
+    ("honest", "level"), [(6, 0.834), (5, 1.0), (4, 1.21), (2, 1.90), (1, 2.598)], ids=lambda one: str(one)
+)
+def test_what_a_coalition_of_sites_and_all_holders_infers(honest: int, level: float) -> None:
+    """Of noise that five shares make at ε = 1, so many honest sites keep this much: exactly, and as drawn.
+
+    From five honest sites on it is what was published or less; a coordinator with all holders sees one share.
+    """
+    total = np.ones(1)
+    for _ in range(honest):
+        total = np.convolve(total, one_share(1.0, 5))
+    middle = len(total) // 2
+    kept = total[middle - 20 : middle + 21]
+    exact = float(np.max(np.abs(np.log(kept[1:] / kept[:-1]))))
+    assert exact == pytest.approx(max(level, 1.0), abs=0.02)  # far out the tail of one noise, e⁻¹ a step
+    near = float(np.log(total[middle] / total[middle + 1]))
+    assert near == pytest.approx(level, abs=0.01)
+    size, noise = 40_000, seeded_noise(honest)
+    drawn = np.asarray(sum(noise.laplace_share(Fraction(1), 5, size) for _ in range(honest)))
+    zeros, ones = int((drawn == 0).sum()), int((np.abs(drawn) == 1).sum()) / 2
+    error = np.sqrt(1 / zeros + 1 / (2 * ones))
+    assert abs(np.log(zeros / ones) - level) < 5 * error + 0.01  # 6e-7 by chance; the draws are fixed
+    if honest == 1:
+        assert level_alone(LaplaceShare(Fraction(1), Fraction(1), parts=5)) == pytest.approx(exact, abs=1e-3)

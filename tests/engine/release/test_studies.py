@@ -21,6 +21,7 @@ from scipy.stats import nbinom
 from engine.errors import InputRefused
 from engine.ledger import Holding, Ledger
 from engine.methods.catalogue import method, methods
+from engine.methods.exchanges.studies import trust_view
 from engine.methods.protocol import MAIN
 from engine.methods.shared import site_files
 from engine.methods.shared.site_files import SHARE, Member, SiteFile, Study
@@ -144,6 +145,14 @@ ATTACKS: dict[str, tuple[str, Callable[[], Any]]] = {
         lambda: accepted(share("North", roster=FEWER.roster_digest)),
     ),
     "another round": ("sites.other_roster", lambda: accepted(share("North", round=2))),
+    "another attempt in its words": ("sites.changed", lambda: accepted(share("North", attempt=2))),
+    "another series in its words": ("sites.changed", lambda: accepted(share("North", series="0" * 16))),
+    "a number of another kind": ("sites.changed", lambda: accepted(share("North", attempt=True))),
+    "a word besides": ("sites.changed", lambda: accepted(share("North", further="x"))),
+    "a key for masks where there are none": (
+        "sites.changed",
+        lambda: accepted(share("North", ephemeral="0" * 64)),
+    ),
     "fewer numbers": ("sites.other_cells", lambda: accepted(share("North", sums=lambda one: one[:-1]))),
     "a site missing": ("sites.missing", lambda: accepted(HONEST["North"], HONEST["South"])),
     "one site alone": ("sites.too_few", lambda: accepted(HONEST["North"], without=("South", "Town"))),
@@ -227,6 +236,7 @@ FITTING = {
     "models.logistic": {"fit": "sums"},
     "models.tree": {"depth": 2},
     "models.k_means": {"turns": 2},
+    "models.additive": {"fit": "sums"},
 }
 """Settings with which a method asks once or in few rounds that its example does not have."""
 
@@ -235,7 +245,7 @@ def fitting(one: Any) -> Plan:
     """Return the example of a method with settings that several sites can take."""
     plan = plans(one)[0]
     assert plan.budget is not None
-    once = one.id not in ("models.tree", "models.k_means")
+    once = one.id not in ("models.tree", "models.k_means", "models.additive")
     budget = plan.budget if once else replace(plan.budget, delta=Fraction(0))
     return replace(plan, parameters={**plan.parameters, **FITTING.get(one.id, {})}, budget=budget)
 
@@ -994,6 +1004,22 @@ def test_who_learns_what_says_which_level_holds_if_they_work_together(masked: Ma
     assert {one for name, one in levels.items() if name != "together"} == {0.5}
     own = studies.who_learns(FOUND).rows
     assert {row[2] for row in own} == {0.5}
+
+
+def test_who_learns_what_of_several_rounds_counts_them_all(others: list[Site]) -> None:
+    """Before, the result of three rounds said the level of the last one, a third of what was spent."""
+    roster = [Member(one.name, one.key.public) for one in others]
+    first = site_files.read_study(studies.make_study(ROUNDS, roster, "Centre", CENTRE))
+    shares = _read([one.share(site_files.written("study", first.head, CENTRE.sign), "1") for one in others])
+    second = site_files.read_study(
+        studies.next_round(site_files.written("study", first.head, CENTRE.sign), shares, CENTRE)
+    )
+    for study in (first, second):
+        whole = [row[2] for row in studies.who_learns(study).rows]
+        assert whole == pytest.approx(len(whole) * [float(ROUNDS.budget.epsilon)], rel=1e-2)
+        told = [row[2] for row in trust_view(study).rows]
+        assert told == pytest.approx(len(told) * [float(studies.level_of_round(study))], rel=1e-2)
+        assert max(told) < min(whole)
 
 
 SLOTS = {"noise": "gaussian", "slot": "gender"}

@@ -49,6 +49,7 @@ MODELS = {
     "linear, sums": {"target": "number", "about_rows": 20_000, "fit": "sums"},
     "additive": {"target": "class", "about_rows": 20_000},
     "additive, number": {"target": "number", "about_rows": 20_000},
+    "additive, sums": {"target": "number", "about_rows": 20_000, "fit": "sums"},
     "logistic": {"target": "class", "about_rows": 20_000},
     "naive_bayes": {"target": "level", "predictors": ("first", "class")},
     "tree": {"target": "level", "predictors": ("first", "class"), "depth": 2},
