@@ -78,8 +78,8 @@ OF_SEQUENCES = Fraction(1, 5)
 PEOPLE_A_THRESHOLD = 50
 """Fewer people for each one that a whole order needs, and none are counted: hardly any would leave.
 
-Of 20,000 people of an invented hospital, ε = 1 and δ = 10⁻⁶: the 50 most frequent orders are off by .09 with
-them and .69 without, moves by .11 and .11; ε = 1/2, with 150 people for each: .22, .71 and .20, .16.
+Of 20,000 people of an invented hospital, ε = 1 and δ = 10⁻⁶: the 50 most frequent orders are off by .08 with
+them and .69 without, moves by .11 and .11; ε = 1/2, with 150 people for each: .25, .72 and .20, .17.
 """
 MOST_POSSIBLE = 200_000_000
 """Whole orders that are counted, where every one of them has noise."""
