@@ -37,8 +37,16 @@ _TITLE = (
 _YEAR = r"(?:,?\s?\d{2,4})?"
 _OF = r"(?:de\s|du\s|des\s|la\s|le\s|les\s|l['’])*"
 _RUE = r"(?:rue|avenue|av\.|boulevard|bd|place|chemin|impasse|quai|route)"
-_STREET = r"(?:street|st\.?|road|rd\.?|avenue|ave\.?|lane|close|drive|gardens|square|court)"
+_STREET = (
+    r"(?:street|st\.?|road|rd\.?|avenue|ave\.?|lane|close|drive|gardens|square|court|crescent|terrace|mews|grove"
+    r"|parade)"
+)
 _STRASSE = r"(?:stra(?:ß|ss)e|str\.?|weg|gasse|platz|allee|ring|damm|ufer)"
+_AM = (
+    r"(?:am|beim|zum|zur|im|an\sde[rn]|in\sde[rn]|auf\sde[rm]|unter\sden|hinter\sde[rm])\s(?:[^\W\d_]+\s)?"
+    r"[^\W\d_]*(?:markt|bahnhof|anger|berg|hang|graben|tor|dom|kirche|mühle|linden|rain|brunnen|schloss|hof"
+    r"|acker|feld|teich|bach|hügel)"
+)
 _PATTERNS = {
     # begins where a word does: else a long cell without any would be read again from each of its signs
     "mail": r"(?<![^\s@,;:])[^\s@,;:]+@[^\s@,;:]+\.[a-z]{2,}",
@@ -48,8 +56,10 @@ _PATTERNS = {
     rf"|{_MONTH}\s?\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s?\d{{4}})?(?!\d))",
     "phone": r"(?<![\d.])(?<!\d\s)(?:(?:\+|00)\d{1,3}[\s()./-]*\d(?:[\s()./-]*\d){6,}"
     r"|\(?0\d{1,5}\)?[\s./-]*\d(?:[\s./-]*\d){5,}|\(\d{3}\)\s?\d{3}-?\d{4})(?!\d)",
-    "number": r"(?<!\w)(?:[a-z]{1,3}[\s-]?)?\d(?:[\s.-]?\d){4,}(?:\s?[a-z])?(?!\w)",
-    "address": rf"(?<!\w)(?:[^\W\d_]*{_STRASSE}\s?\d+\s?[a-z]?\b"
+    # a long one also where a word is written onto it
+    "number": r"(?<!\w)(?:[a-z]{1,3}[\s-]?)?\d(?:[\s.-]?\d){4,}(?:\s?[a-z])?(?!\w)"
+    r"|(?<!\d)(?:(?<!\w)[a-z]{1,3}-?)?\d(?:[\s.-]?\d){5,}(?!\d)",
+    "address": rf"(?<!\w)(?:[^\W\d_]*{_STRASSE}\s?\d+\s?[a-z]?\b|{_AM}\s?\d+\s?[a-z]?\b"
     rf"|\d{{1,4}},?\s?(?:bis|ter)?,?\s?{_RUE}\s{_OF}[^\W\d_]+|{_RUE}\s{_OF}[^\W\d_]+\s\d{{1,4}}"
     rf"|(?:flat\s\d+,\s)?\d{{1,4}}\s(?:[^\W\d_]+\s){{1,2}}{_STREET}\b)"
     r"(?:,?\s(?:\d{4,5}\s[^\W\d_]+|[a-z]{1,2}\d[a-z\d]?\s?\d[a-z]{2}\b))?",

@@ -17,7 +17,6 @@ from tests.app.hands import Hands
 from tests.app.walking import settle
 
 PEOPLE, DAYS = 4_000, 44
-WARDS = ("Emergency", "Medicine", "Surgery")
 START = np.datetime64("2026-01-05T00:00")
 
 
@@ -27,17 +26,17 @@ def hands(window: Window, qtbot: Any) -> Hands:
 
 
 def log_of_wards(folder: Path) -> tuple[Path, pd.DataFrame]:
-    """Write a log in which three of four go from Emergency to Medicine, and stay there for days."""
+    """Write a log as a German spreadsheet saves it: three of four go from emergency to medicine, for days."""
     chance, rows = np.random.default_rng(29), []
     for person in range(PEOPLE):
         came = START + np.timedelta64(int(chance.integers(0, DAYS * 24 * 60)), "m")
         moved = came + np.timedelta64(int(chance.integers(60, 300)), "m")
-        ward = "Medicine" if chance.random() < 0.75 else "Surgery"
+        ward = "Innere Medizin" if chance.random() < 0.75 else "Übergangspflege"
         gone = moved + np.timedelta64(int(chance.integers(25 * 60, 70 * 60)), "m")
-        rows += [(70_000 + 3 * person, "Emergency", came, moved), (70_000 + 3 * person, ward, moved, gone)]
-    frame = pd.DataFrame(rows, columns=["patient_id", "ward", "arrived", "left"])
-    text = frame.assign(**{one: frame[one].dt.strftime("%Y-%m-%dT%H:%M") for one in ("arrived", "left")})
-    text.to_csv(folder / "wards.csv", index=False)
+        rows += [(70_000 + 3 * person, "Notaufnahme", came, moved), (70_000 + 3 * person, ward, moved, gone)]
+    frame = pd.DataFrame(rows, columns=["Fallnummer", "Station", "Eintritt", "Austritt"])
+    text = frame.assign(**{one: frame[one].dt.strftime("%d.%m.%Y %H:%M") for one in ("Eintritt", "Austritt")})
+    text.to_csv(folder / "wards.csv", index=False, sep=";", encoding="cp1252")
     return folder / "wards.csv", frame
 
 
@@ -50,11 +49,13 @@ def test_moves_a_week_length_of_stay_and_the_usual_order_are_answered(hands: Han
     hands.next("columns")
     hands.click("accept")
     hands.type("rows_per_person", "2")
-    window.page("columns").select("arrived", "left")
+    window.page("columns").select("Eintritt", "Austritt")
     hands.clicks += 2
     settle(hands.qtbot, window)
     hands.pick("column_kind", Kind.MOMENT)  # a day is proposed, where a moment stands
-    assert [window.study.plan.schema.column(one).kind for one in ("arrived", "left")] == [Kind.MOMENT] * 2
+    assert [window.study.plan.schema.column(one).kind for one in ("Eintritt", "Austritt")] == [
+        Kind.MOMENT
+    ] * 2
     hands.next("risk")
     hands.next("purpose")
     for name, text in (("purpose_title", "A"), ("purpose_recipient", "B"), ("holding_name", "C")):
@@ -64,7 +65,7 @@ def test_moves_a_week_length_of_stay_and_the_usual_order_are_answered(hands: Han
     hands.type("search", "moves between places")
     assert window.study.plan.method == "statistics.flows", window.study.plan.method
     hands.click("further")
-    for name, column in (("place", "ward"), ("moment", "arrived"), ("left", "left")):
+    for name, column in (("place", "Station"), ("moment", "Eintritt"), ("left", "Austritt")):
         hands.pick(name, column)
     page = window.page("method")
     for cell in page.declare.cells.values():
@@ -87,24 +88,24 @@ def test_moves_a_week_length_of_stay_and_the_usual_order_are_answered(hands: Han
     assert outcome is not None and outcome.state == "complete", window.notice.words()
     made = Path(outcome.bundle.folder)
     assert verify(made, ledger=Ledger(tmp_path / "ledger.sqlite")).passed
-    release, medicine = made / "release", log[log["ward"] == "Medicine"]
+    release, medicine = made / "release", log[log["Station"] == "Innere Medizin"]
     print(f"{hands.clicks} clicks, {hands.keys} keys")
     # how many move from A to B a week
     moves = pd.read_csv(release / "moves.csv").set_index(["from", "to"])
-    found = moves.loc[("Emergency", "Medicine")]
+    found = moves.loc[("Notaufnahme", "Innere Medizin")]
     # of the days between the first and the last arrival, which were said to be known
-    week = len(medicine) / ((log["arrived"].max() - log["arrived"].min()) / np.timedelta64(7, "D"))
+    week = len(medicine) / ((log["Eintritt"].max() - log["Eintritt"].min()) / np.timedelta64(7, "D"))
     # noise passes three margins of 95 of 100 once in some ten thousand releases
     assert abs(found["a_week"] - week) < 3 * found["a_week_within_95"] < week
     # how long they stay
     stays = pd.read_csv(release / "stays.csv").set_index(["place", "stay"])
-    hours = (medicine["left"] - medicine["arrived"]).dt.total_seconds() / 3600
-    found = stays.loc[("Medicine", "24 to <72 h")]
+    hours = (medicine["Austritt"] - medicine["Eintritt"]).dt.total_seconds() / 3600
+    found = stays.loc[("Innere Medizin", "24 to <72 h")]
     assert abs(found["stays"] - hours.between(24, 72).sum()) < 3 * found["within_95"] < len(medicine)
     # which order is usual
     whole = pd.read_csv(release / "sequences.csv").sort_values("whole", ascending=False)
     first = whole.iloc[0]
-    assert first["sequence"] == "Emergency → Medicine"
+    assert first["sequence"] == "Notaufnahme → Innere Medizin"
     assert abs(first["whole"] - len(medicine)) < 3 * first["within_95"] < len(medicine)
     report = (release / "report-external.html").read_text()
-    assert "Emergency → Medicine" in report
+    assert "Notaufnahme → Innere Medizin" in report and "Übergangspflege" in report

@@ -220,7 +220,7 @@ class Flows(Method):
         """Return where the time that is counted begins and ends, in minutes."""
         if self.options.observed is None:
             return bounds_of(self.schema.column(self.options.moment))
-        first, last = (np.datetime64(one.isoformat(), "m").astype(np.int64) for one in self.options.observed)
+        first, last = (np.datetime64(str(one), "m").astype(np.int64) for one in self.options.observed)
         return int(first), int(last) + DAY
 
     @once

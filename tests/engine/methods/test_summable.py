@@ -48,6 +48,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "models.linear": [{"fit": "sums"}],
     "models.logistic": [{"fit": "sums"}],
     "datasets.gaussians": [{"group_rows": 10**6}],
+    "datasets.traces": [{"whole": 0}],
     "statistics.means": [{"strategy": "perturb"}, {"strategy": "compose"}, {"statistic": "sum"}],
 }
 """Further ones in which a method asks in another way than its examples do."""

@@ -28,6 +28,9 @@ NOTES = (
     "an k.muster@spital.example",
     "see Mrs O’Hara",
     "on April 4th",
+    "wohnt Am Markt 21",
+    "lives at 13 The Crescent",
+    "laut756.7361.7375.71bittet",
 )
 
 
@@ -36,7 +39,17 @@ def test_what_names_somebody_is_found(note: str) -> None:
     assert find(note)
 
 
-@pytest.mark.parametrize("note", ["Wunde reizlos", "RR 130/80, Puls 72", "repos 3 jours", "drei Tage Fieber"])
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Wunde reizlos",
+        "RR 130/80, Puls 72",
+        "repos 3 jours",
+        "drei Tage Fieber",
+        "Am Tag 3 nach OP",
+        "NaCl 0,9 % 1000 ml über 12 h",
+    ],
+)
 def test_what_names_nobody_is_not(note: str) -> None:
     assert not find(note)
 

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from engine.risk.histories import alone_by_order, look_for_wrong, single_out
+from engine.risk.histories import Wrong, alone_by_order, look_for_wrong, single_out
 
 NOTHING = np.iinfo(np.int64).min
 
@@ -58,3 +58,28 @@ def test_what_cannot_be_is_counted() -> None:
         assert vars(found) == {"no_moment": 1, "outside": 1, "backwards": 1, "double": 1, "overlapping": 2}
     nothing = look_for_wrong(person[:0], place[:0], start[:0], end[:0], low=None, high=None)
     assert set(vars(nothing).values()) == {0}
+
+
+def test_what_cannot_be_is_counted_as_by_going_through_all_rows() -> None:
+    """Without a moment, outside, ending before it starts, twice, overlapping: 60 logs at random."""
+    chance, nothing = np.random.default_rng(6), np.iinfo(np.int64).min
+    for _ in range(60):
+        n = int(chance.integers(1, 30))
+        person, place = chance.integers(0, 4, n), chance.integers(0, 3, n)
+        start = np.where(chance.random(n) < 0.1, nothing, chance.integers(-5, 30, n))
+        end = np.where(chance.random(n) < 0.2, nothing, start + chance.integers(-2, 9, n))
+        end = np.where(start == nothing, nothing, end)
+        rows = sorted(zip(person.tolist(), start.tolist(), place.tolist(), end.tolist(), strict=True))
+        said = [row for row in rows if row[1] != nothing]
+        over, latest, before = 0, dict[int, int](), None
+        for who, begun, where, until in said:
+            over += begun < latest.get(who, nothing) and before != (who, begun, where)
+            latest[who], before = max(latest.get(who, nothing), until), (who, begun, where)
+        found = look_for_wrong(person, place, start, end, low=0, high=25)
+        assert found == Wrong(
+            no_moment=n - len(said),
+            outside=sum(not 0 <= row[1] <= 25 for row in said),
+            backwards=sum(row[3] != nothing and row[3] < row[1] for row in said),
+            double=len(said) - len({row[:3] for row in said}),
+            overlapping=over,
+        )

@@ -169,17 +169,15 @@ def learn(
         progress.step(1 - left / schedule.pairs, "synthesis.rounds")
         if star and left == schedule.pairs:
             chosen = _star(candidates, star, schedule)
+            noisy = [schedule.pair_of_slot if pair in schedule.of_slot else schedule.pair for pair in star]
         else:
             scores = _scores(model, candidates, counts, schedule, noise, target=target)
             most = min(left, schedule.batch)
             chosen, only_single = _choose(scores, candidates, model.pairs, schedule, noise, only_single, most)
-        if star and left == schedule.pairs:
-            scales = [schedule.pair_of_slot if pair in schedule.of_slot else schedule.pair for pair in star]
-        else:
-            scales = [schedule.pair] * len(chosen)
+            noisy = [schedule.pair] * len(chosen)
         measured += [
             _measure(candidates[one], counts[one], schedule, scale, noise)
-            for one, scale in zip(chosen, scales, strict=True)
+            for one, scale in zip(chosen, noisy, strict=True)
         ]
         left -= len(chosen)
         model.fit(measured, steps=effort * (STEPS if left else LAST_STEPS), enough=enough)

