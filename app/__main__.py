@@ -8,6 +8,8 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import argparse
+
     from PySide6.QtWidgets import QApplication
 
     from app.state.settings import Settings
@@ -19,18 +21,8 @@ COMMAND = "python -m app" if __package__ == "app" and not hasattr(sys, "frozen")
 
 def main(arguments: list[str] | None = None) -> int:
     """Show the window and return its exit status."""
-    import argparse
-
-    parser = argparse.ArgumentParser(prog=COMMAND, description="Release data about people, offline.")
-    parser.add_argument("file", nargs="?", help="a plan (.json), a table, or the folder of a release to open")
-    parser.add_argument("--lang", help="language of the texts, for instance en")
-    parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")
-    parser.add_argument(
-        "--debug",
-        action="store_true",
-        help="print what goes wrong in full; for developers, as it may quote a cell (or set CUSTOS_DEBUG=1)",
-    )
-    given = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    given = make_parser(words).parse_args(words)
 
     from app.application import make_application
     from app.log import DEBUG
@@ -41,6 +33,19 @@ def main(arguments: list[str] | None = None) -> int:
     settings = Settings()
     application = make_application(sys.argv[:1], settings, language=given.lang, look=given.theme)
     return open_window(application, settings, given.file)
+
+
+def make_parser(words: list[str]) -> argparse.ArgumentParser:
+    """Return what reads the command line, and says its help in the language that the line names."""
+    from engine.commands.command import Parser, spoken_in
+
+    Parser.language = spoken_in(words, "--lang")
+    parser = Parser(prog=COMMAND, description="commands.desktop.program")
+    parser.add_argument("file", nargs="?", help="commands.desktop.file")
+    parser.add_argument("--lang", help="commands.desktop.lang")
+    parser.add_argument("--theme", choices=("system", "light", "dark"), help="commands.desktop.theme")
+    parser.add_argument("--debug", action="store_true", help="commands.desktop.debug")
+    return parser
 
 
 def open_window(application: QApplication, settings: Settings, file: str | None = None) -> int:

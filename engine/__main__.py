@@ -25,7 +25,7 @@ for library in ("numpy", "numpy.typing", "pandas", "pyarrow", "pyarrow.compute")
     import_later(library)
 
 from engine import texts  # noqa: E402
-from engine.commands.command import REFUSED  # noqa: E402
+from engine.commands.command import REFUSED, spoken_in  # noqa: E402
 from engine.commands.parser import make_parser  # noqa: E402
 from engine.commands.telling import Telling, meant  # noqa: E402
 from engine.commands.values import open_people  # noqa: E402
@@ -38,23 +38,12 @@ KEPT = "\n\u00a0\u202f"  # ends of lines, and spaces that hold a number and its 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     _write_utf8()
-    language = _language(arguments)
+    language = spoken_in(sys.argv[1:] if arguments is None else arguments)
     try:
         return _run(make_parser(language).parse_args(arguments))
     except KeyboardInterrupt:  # also while modules and texts are still coming in
         sys.stderr.write(texts.text("commands.stopped", language=language) + "\n")
         return REFUSED
-
-
-def _language(arguments: Sequence[str] | None) -> str:
-    """Return the language that the arguments name: help is said before they are read."""
-    words = sys.argv[1:] if arguments is None else arguments
-    named = [
-        word.partition("=")[2] or after
-        for word, after in zip(words, [*words[1:], ""], strict=True)
-        if word.partition("=")[0] == "--language"
-    ]
-    return named[-1] if named and named[-1] in texts.languages() else texts.FALLBACK
 
 
 def _write_utf8() -> None:

@@ -89,7 +89,7 @@ class HelpWindow(QDialog):
         if entry is None:
             return
         self.heading.setText(words.label(entry.title))
-        way = " → ".join(f"{words.label(one.name)}: {words.label(one.value)}" for one in entry.picture)
+        way = " → ".join(words.pair(words.label(one.name), words.label(one.value)) for one in entry.picture)
         parts = [way] if way else []
         for part in entry.parts:
             parts += [f"**{words.label(part.heading)}**"] if part.heading else []

@@ -265,7 +265,7 @@ class RegisterBlock(QFrame):
         spent = float(found.spent / found.whole) if found.whole else 0.0
         self.bar.show_share(spent, colours=("line", "care" if is_empty else "accent"))
         self.care.setVisible(not found.bounds_all)
-        self._said = f"{found.name}: {said}"
+        self._said = words.pair(found.name, said)
         self._speak()
 
     def show_takes(self, share: str, amounts: str = "") -> None:

@@ -54,7 +54,7 @@ class NumberCard(Card):
         self.number.set_size(size)
         self.number.setWordWrap(size != "key")
         self.sentence.say(sentence)
-        self.setAccessibleName(f"{self.heading.text()}: {number}. {self.sentence.plain()}")
+        self.setAccessibleName(words.pair(self.heading.text(), f"{number}. {self.sentence.plain()}"))
 
 
 class BehindLink(Card):

@@ -68,7 +68,7 @@ class RowsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.written(row, column)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{self.headings[column]}: {self.written(row, column)}"
+            return words.pair(self.headings[column], self.written(row, column))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if column in self.numeric else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter

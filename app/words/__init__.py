@@ -98,6 +98,11 @@ def label(value: Label) -> str:
     return say(value.id, **value.values)
 
 
+def pair(name: str, value: object) -> str:
+    """Return a name with what it stands for; French has a space before the colon."""
+    return say("app.window.pair", name=name, value=str(value))
+
+
 def explain(error: EngineError | Problem) -> tuple[str, str]:
     """Return what happened and what to do about an error or a problem."""
     return texts.sentences(error.code, error.values, language=_language)

@@ -123,7 +123,7 @@ def why_taken(plan: Any, place: int, *, shown: Sequence[Figure], count: int, sai
     said
         What the custodian says about it; may be empty.
     """
-    told = "; ".join(f"{one.label}: {one.written(place)}" for one in shown)
+    told = "; ".join(words.pair(one.label, one.written(place)) for one in shown)
     by = words.say(
         f"app.compare.{'taken_by' if told else 'taken'}", name=letter(place), count=count, figures=told
     )
@@ -336,7 +336,7 @@ class Settings:
     def written(self, place: int) -> str:
         """Return the settings of a candidate with their names."""
         pairs = zip(self.labels, self.values[place], strict=True)
-        said = [f"{label}: {value}" if label else value for label, value in pairs if value]
+        said = [words.pair(label, value) if label else value for label, value in pairs if value]
         return ", ".join(said) or words.say("app.compare.same")
 
 

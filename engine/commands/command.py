@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -14,6 +14,22 @@ from engine.commands.telling import meant
 REFUSED = 2
 Answer = tuple[dict[str, Any], int]
 Lines = Callable[[dict[str, Any], str], Iterable[str]]
+
+
+def spoken_in(words: Sequence[str], option: str = "--language") -> str:
+    """Return the language that a command line names: help is said before it is read.
+
+    Examples
+    --------
+    >>> spoken_in(["run", "--language", "fr"]), spoken_in(["--lang=de"], "--lang"), spoken_in(["run"])
+    ('fr', 'de', 'en')
+    """
+    named = [
+        word.partition("=")[2] or after
+        for word, after in zip(words, [*words[1:], ""], strict=True)
+        if word.partition("=")[0] == option
+    ]
+    return named[-1] if named and named[-1] in texts.languages() else texts.FALLBACK
 
 
 class Help(argparse.HelpFormatter):

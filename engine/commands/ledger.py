@@ -370,12 +370,19 @@ def _ledger_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
         yield from _sheet_lines(answer, language)
         return
     registers = [
-        (one["name"], *(_level(one[name]) for name in ("budget", "spent", "left")))
+        (one["name"], *(_level(one[name], language) for name in ("budget", "spent", "left")))
         for one in answer["holdings"]
     ]
     yield from table_lines(heads("holding budget spent left", language), registers)
     given = [
-        (one["reserved_at"][:10], entry["name"], one["id"], one["state"], _level(one["spent"]), one["title"])
+        (
+            one["reserved_at"][:10],
+            entry["name"],
+            one["id"],
+            texts.text(f"app.releases.state.{one['state']}", language=language),
+            _level(one["spent"], language),
+            one["title"],
+        )
         for entry in answer["holdings"]
         for one in entry["releases"]
     ]
@@ -384,6 +391,10 @@ def _ledger_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
         yield from table_lines(heads("released holding entry state epsilon title", language), given)
 
 
-def _level(loss: dict[str, str] | None) -> str:
+def _level(loss: dict[str, str] | None, language: str) -> str:
     """Write a privacy level of the ledger; a dash where there is none."""
-    return "–" if not loss or loss.get("epsilon") is None else texts.number(Fraction(loss["epsilon"]))
+    return (
+        "–"
+        if not loss or loss.get("epsilon") is None
+        else texts.number(Fraction(loss["epsilon"]), language=language)
+    )

@@ -109,7 +109,15 @@ def _methods_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 
 
 def _inspect_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
-    rows = [(one["name"], one["kind"], one["role"], one["reason"]) for one in answer["columns"]]
+    rows = [
+        (
+            one["name"],
+            texts.text(f"report.kinds_of_column.{one['kind']}", language=language),
+            texts.text(f"report.roles.{one['role']}", language=language),
+            one["reason"],
+        )
+        for one in answer["columns"]
+    ]
     yield from table_lines(heads("name kind role reason", language), rows)
     yield from (f"{one['what']} {one['do']}" for one in answer["problems"])
     yield texts.text("commands.stays", language=language)

@@ -174,10 +174,10 @@ def say_condition(condition: Condition) -> Label:
             return _say_comparison(part, "not_")
         return Text("conditions.not", {"part": say_condition(part)})
     name, bracketed = ("and", (All, AnyOf)) if isinstance(condition, All) else ("or", (AnyOf,))
-    parts = [_say_inside(part, bracketed) for part in condition.parts]
-    said = parts[0] if parts else ""
-    for further in parts[1:]:
-        said = Text(f"conditions.{name}", {"first": said, "second": further})
+    labels = [_say_inside(part, bracketed) for part in condition.parts]
+    said = labels[0] if labels else ""
+    for label in labels[1:]:
+        said = Text(f"conditions.{name}", {"first": said, "second": label})
     return said
 
 

@@ -172,3 +172,19 @@ def test_nothing_is_cut_in_another_language(language, window, qtbot, tmp_path):
     found = walked(window, qtbot, plan, tmp_path)
     words.choose_language(texts.FALLBACK)
     assert not found, "\n".join(found)
+
+
+def test_no_name_and_value_are_joined_by_a_colon_in_code():
+    """French has a space before it: `words.pair` says both."""
+    joined = []
+    for path in sorted((Path(__file__).parents[2] / "app").rglob("*.py")):
+        for one in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            parts = one.values if isinstance(one, ast.JoinedStr) else ()
+            if any(isinstance(part, ast.Constant) and str(part.value).startswith(": ") for part in parts):
+                joined.append(f"{path.name}:{one.lineno}")
+    assert joined == []
+    words.choose_language("fr")
+    try:
+        assert words.pair("Codage", "utf-8") == "Codage\u00a0: utf-8"
+    finally:
+        words.choose_language(texts.FALLBACK)

@@ -104,7 +104,7 @@ class PicksModel(LinesModel):
             return words.tip(pick.why or written)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             why = f". {pick.why}" if field == "state" and pick.why else ""
-            return f"{words.say(f'app.picker.head.{field}')}: {written}{why}"
+            return words.pair(words.say(f"app.picker.head.{field}"), f"{written}{why}")
         return None
 
 

@@ -96,7 +96,7 @@ class LineField(Field):
         button = QPushButton(said)
         button.setObjectName(f"preset-{self.parameter.name}-{value}")
         button.setProperty("look", "chip")
-        button.setAccessibleName(f"{self.spoken}: {said}")
+        button.setAccessibleName(words.pair(self.spoken, said))
         button.clicked.connect(lambda checked=False: self._take(value))
         return button
 
@@ -194,7 +194,7 @@ class ChoiceField(Field):
             return
         for place, name in enumerate(self.names):
             button = name_widget(QRadioButton(self.label(name)), f"{self.parameter.name}-{name}")
-            button.setAccessibleName(f"{self.spoken}: {button.text()}")
+            button.setAccessibleName(words.pair(self.spoken, button.text()))
             self.group.addButton(button, place)
             self.line.addWidget(button)
         self.line.setSpacing(0)

@@ -122,7 +122,7 @@ class EachField(AddedColumns):
     def make_row(self, place: int, name: str) -> QWidget:
         part = QWidget()
         one = replace(self.parameter, each=False, default=None)
-        field = type(self).make(one, self.base, f"{self.spoken}: {name}")
+        field = type(self).make(one, self.base, words.pair(self.spoken, name))
         field.set_schema(self.schema)
         if isinstance(field, HierarchyField):
             field.set_column(self.schema.column(name))

@@ -81,7 +81,7 @@ class ValuesButton(QPushButton):
         if len(ticked) > MOST_NAMED:
             shown = words.say("app.conditions.and_more", values=shown, count=len(ticked) - MOST_NAMED)
         self.setText((shown or words.say("app.conditions.choose_values")) + "  ▾")
-        self.setAccessibleName(f"{self.spoken}: {shown}")
+        self.setAccessibleName(words.pair(self.spoken, shown))
 
     def _open(self) -> None:
         menu = QMenu(self)
@@ -137,7 +137,7 @@ class ClauseRow(QWidget):
         self._show()
 
     def _combo(self, name: str, least: int) -> QComboBox:
-        combo = make_choice(f"clause-{name}", f"{self.spoken}: {words.say(f'app.conditions.{name}')}")
+        combo = make_choice(f"clause-{name}", words.pair(self.spoken, words.say(f"app.conditions.{name}")))
         combo.setMinimumWidth(least)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         return combo
@@ -200,7 +200,7 @@ class ClauseRow(QWidget):
         operator = self.clause.operator
         if not operator or operator in WITHOUT_VALUE:
             return []
-        spoken = f"{self.spoken}: {words.say('app.conditions.value')}"
+        spoken = words.pair(self.spoken, words.say("app.conditions.value"))
         if operator in SEVERAL and listed:
             button = ValuesButton(listed, self.clause.values, spoken)
             button.chosen.connect(lambda: self._take(button.values()))
@@ -290,7 +290,7 @@ class SentenceField(Field):
 
     def _link(self, name: str) -> QPushButton:
         button = make_button(words.say(f"app.conditions.links.{name}"), f"condition-{name}", look="link")
-        button.setAccessibleName(f"{self.spoken}: {button.text()}")
+        button.setAccessibleName(words.pair(self.spoken, button.text()))
         return button
 
     def set_schema(self, schema: Schema) -> None:
@@ -364,7 +364,7 @@ class SentenceField(Field):
             joined = QLabel(words.say(f"app.conditions.{'who' if self._flow is None else 'whose'}"))
         remove = QPushButton(words.say("app.method.remove"))
         remove.setObjectName(f"remove-clause-{place}")
-        remove.setAccessibleName(f"{words.say('app.method.remove')}: {spoken}")
+        remove.setAccessibleName(words.pair(words.say("app.method.remove"), spoken))
         remove.setProperty("look", "link")
         remove.clicked.connect(
             lambda checked=False: self._change((*self.clauses[:place], *self.clauses[place + 1 :]))

@@ -91,9 +91,9 @@ class CellsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.said(cell)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{self.name(index)}: {self.told(cell)}"
+            return words.pair(self.name(index), self.told(cell))
         if role == Qt.ItemDataRole.ToolTipRole and cell is not None and cell.state != "printed":
-            return words.tip(f"{self.name(index)}: {self.told(cell)}")
+            return words.tip(words.pair(self.name(index), self.told(cell)))
         return None
 
     def told(self, cell: CountCell | None) -> str:

@@ -85,7 +85,7 @@ def lock_to_open(shown: SolutionMap, locks: Collection[int], place: int) -> int 
 def steps_words(shown: SolutionMap, candidate: Candidate) -> str:
     """Return all steps of a combination in one line."""
     return ", ".join(
-        f"{ladder.column}: {step_words(shown, place, candidate.steps[place])}"
+        words.pair(ladder.column, step_words(shown, place, candidate.steps[place]))
         for place, ladder in enumerate(shown.ladders)
     )
 
@@ -98,7 +98,7 @@ def write_loss(shown: SolutionMap, value: float) -> str:
 def beside_words(shown: SolutionMap, one: Beside) -> str:
     """Return the step to a neighbour in words: the column and what it becomes."""
     column = shown.ladders[one.ladder].column
-    return f"{column}: {step_words(shown, one.ladder, one.step)}"
+    return words.pair(column, step_words(shown, one.ladder, one.step))
 
 
 def why_barred(shown: SolutionMap, place: int) -> str:

@@ -93,7 +93,7 @@ class SolutionPlot(PointPicture):
         assert self.shown is not None
         one = self.shown.candidates[place]
         cost = words.say("app.trying.map.would", left_out=one.left_out, lost=write_loss(self.shown, one.lost))
-        return f"{steps_words(self.shown, one)}: {cost}"
+        return words.pair(steps_words(self.shown, one), cost)
 
     # --- where things lie --------------------------------------------------------------------------
 
@@ -483,7 +483,7 @@ class SolutionView(QWidget):
                 button = QPushButton(said)
                 button.setObjectName(f"step-{own.column}-{step}")
                 button.setProperty("look", "chip")
-                button.setAccessibleName(f"{own.column}: {said}")
+                button.setAccessibleName(words.pair(own.column, said))
                 button.setCheckable(True)
                 button.installEventFilter(self)
                 group.addButton(button, step)
@@ -559,7 +559,7 @@ class SolutionView(QWidget):
         if lines:
             side.addWidget(Prose(f"**{words.say(f'app.trying.map.{name}')}**", pixels=12))
         for step, cost, holds in lines:
-            side.addWidget(Prose(f"{step}: {cost}", tone="" if holds else "care", pixels=12))
+            side.addWidget(Prose(words.pair(step, cost), tone="" if holds else "care", pixels=12))
 
     def _show_table(self) -> None:
         """Show the combinations as a table, the best first: what a screen reader meets."""

@@ -72,4 +72,4 @@ class AtRiskCard(Card):
         self.warning.say(said.warning)
         pairs = zip(NAMES, said.numbers, strict=True)
         spoken = ", ".join(f"{words.say(f'app.budget.at_risk.{name}')} {number}" for name, number in pairs)
-        self.setAccessibleName(f"{said.heading}: {said.sentence} {spoken}. {said.warning}")
+        self.setAccessibleName(words.pair(said.heading, f"{said.sentence} {spoken}. {said.warning}"))

@@ -40,7 +40,7 @@ class MiniBars(Painted):
 
     def _spoken(self, place: int) -> str:
         count = words.number(int(self.view.values[place]))
-        return f"{words.label(self.view.labels[place])}: {count} {words.label(self.view.axis)}"
+        return words.pair(words.label(self.view.labels[place]), f"{count} {words.label(self.view.axis)}")
 
     def _slots(self) -> list[QRectF]:
         values = self.view.values

@@ -156,7 +156,7 @@ class ColumnsModel(LinesModel):
                 text = words.say("app.columns.chip_open", role=text)
             if field == "name" and line.band:
                 text = f"{self.band_words(index.row())}. {text}"
-            return f"{words.say(f'app.columns.head.{field}')}: {text}"
+            return words.pair(words.say(f"app.columns.head.{field}"), text)
         if role == Qt.ItemDataRole.ToolTipRole and field in ("name", "values", "why"):
             return words.tip(self.written(line, field))
         return None

@@ -47,7 +47,7 @@ class CandidatePlot(PointPicture):
         self.setAccessibleName(" / ".join(one.label for one in shown))
         self.setAccessibleDescription(
             "; ".join(
-                f"{letter(place)}, {name}: " + ", ".join(one.written(place) for one in shown)
+                words.pair(f"{letter(place)}, {name}", ", ".join(one.written(place) for one in shown))
                 for place, name in enumerate(names)
             )
         )

@@ -110,7 +110,7 @@ class ReadingOptions(Card):
         said = {name: _named(getattr(used, name)) for name in self._wanted if name != "missing"}
         said |= {"missing": missing or words.say("app.load.value.none")} if "missing" in self._wanted else {}
         labels = {name: words.say(f"app.load.option.{name}.label") for name in said}
-        return " · ".join(f"{labels[name]}: {value}" for name, value in said.items())
+        return " · ".join(words.pair(labels[name], value) for name, value in said.items())
 
     def _lay_out(self) -> None:
         """Put the fields side by side, as many as there is room for."""

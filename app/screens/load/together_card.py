@@ -160,7 +160,7 @@ class TogetherCard(Card):
         label = words.say(
             f"app.load.together.{what}_label" if what == "part" else f"app.load.together.{what}"
         )
-        field: QComboBox = make_choice(f"{what}-{one.name}", f"{label}: {one.name}", chosen)
+        field: QComboBox = make_choice(f"{what}-{one.name}", words.pair(label, one.name), chosen)
         field.addItems(list(said))
         field.setCurrentIndex(at)
         field.setMinimumContentsLength(8)

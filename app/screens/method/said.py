@@ -294,7 +294,7 @@ def explain_thing(
         parts.append(
             Part(
                 words.say(f"{BASE}.nearest"),
-                f"{title(nearest.method)}: {said}.",
+                words.pair(title(nearest.method), f"{said}."),
                 link=words.say(f"{BASE}.see"),
                 follow=lambda: open_ways(thing.held),
             )

@@ -136,7 +136,9 @@ class WayRow(QFrame):
         self.against.say(way.against)
         self.against.setVisible(bool(way.against))
         told = [
-            f"{words.say(f'app.method.ways.{name}')}: {way.says(name)}" for name in COLUMNS if way.says(name)
+            words.pair(words.say(f"app.method.ways.{name}"), way.says(name))
+            for name in COLUMNS
+            if way.says(name)
         ]
         self.button.setAccessibleDescription(". ".join((*told, way.against)).strip(". "))
 

@@ -110,7 +110,7 @@ class Bands(Painted):
 def _spoken(one: Line) -> str:
     """Return a line in words."""
     said = words.say("app.release.weak", value=one.written) if one.is_silent else one.written
-    return f"{one.name}: {said} {one.margin}"
+    return words.pair(one.name, f"{said} {one.margin}")
 
 
 def _head(number: int, name: str, said: str = "") -> QWidget:

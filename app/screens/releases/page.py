@@ -316,7 +316,7 @@ class BarList(Painted):
         """Show other bars."""
         self.bars = tuple(bars)
         self.setFixedHeight(max(1, LINE * len(self.bars)))
-        spoken = "; ".join(f"{bar.name}: {bar.value} {bar.note}".strip() for bar in self.bars)
+        spoken = "; ".join(words.pair(bar.name, f"{bar.value} {bar.note}".strip()) for bar in self.bars)
         self.setAccessibleDescription(spoken)
         self.update()
 

@@ -213,7 +213,9 @@ class WaysCard(Card):
         self.note.say(words.say(f"app.risk.ways.{name}", counted=found.counted))
         for place, way in enumerate(self.ways):
             said = words.say("app.risk.ways.left", alone=way.tried.alone, under=way.tried.under, k=limit)
-            button = name_widget(QRadioButton(), f"way-{place}", f"{way_words(way.changes, today)}: {said}")
+            button = name_widget(
+                QRadioButton(), f"way-{place}", words.pair(way_words(way.changes, today), said)
+            )
             told = Prose(f"**{way_words(way.changes, today)}**")
             told.setBuddy(button)
             told.setMinimumWidth(120)
@@ -299,7 +301,7 @@ class GroupHistogram(Painted):
         self.then, self.names = tuple(then), names
         later = [f" → {number(count)}" for count in self.then] or [""] * len(self.bars)
         lines = zip(self.bars, later, strict=True)
-        spoken = "; ".join(f"{label}: {number(count)}{more}" for (label, count), more in lines)
+        spoken = "; ".join(words.pair(label, f"{number(count)}{more}") for (label, count), more in lines)
         self.setAccessibleDescription(f"{words}. {spoken}" if words else spoken)
         self.update()
 

@@ -102,7 +102,7 @@ class CheaperWays(QWidget):
         price = words.say(f"app.visit.cheaper.{name}", **values, **amounts) if way.epsilon != now else ""
         said = name_widget(Prose(f"{words.label(way.said)} {price}".rstrip()), f"cheaper-{place}")
         take = make_button(words.say("app.visit.cheaper.take"), f"take-cheaper-{place}", look="link")
-        take.setAccessibleName(f"{take.text()}: {said.plain()}")
+        take.setAccessibleName(words.pair(take.text(), said.plain()))
         if way.given is None:  # nothing is left to be asked
             take.hide()
         take.clicked.connect(lambda checked=False: self.taken.emit(way.given))
@@ -192,7 +192,9 @@ class AnswerCard(Card):
         said = words.say(f"app.visit.last.{'nothing' if is_little else 'between'}", name=line.name, **ends)
         said += f" {words.say('app.visit.last.more', count=more)}" if more else ""
         self.said.say(said)
-        self.setAccessibleName(f"{self.heading.text()}: {line.written} {line.margin}. {self.said.plain()}")
+        self.setAccessibleName(
+            words.pair(self.heading.text(), f"{line.written} {line.margin}. {self.said.plain()}")
+        )
 
 
 class VisitPage(Page):
@@ -370,7 +372,7 @@ class VisitPage(Page):
         if step is None or method is None or self.opened_as is None:
             return
         title = words.say(f"methods.{method.id}.steps.{step.name}.title")
-        name = f"{self.opened_as.plan.purpose.title}: {title}"
+        name = words.pair(self.opened_as.plan.purpose.title, title)
         given = self.given[step.name]
         self._plan = visit(self.opened_as, step.name, given, self.further, name=name)
         needed = [one.name for one in step.sources if one.required and one.name not in self._plan.files]

@@ -11,11 +11,11 @@ from pypdf import PdfReader
 from engine.privacy.promise import Promise, Unit
 from engine.report import content, html, pdf
 from engine.report.content.facts import counted_cells
-from engine.report.content.front import headline, key_facts
+from engine.report.content.front import _of_table, headline, key_facts
 from engine.report.content.results import print_view
 from engine.report.document import Headline
 from engine.report.words import cell, word
-from engine.views import HIDDEN, CurveView, IntervalsView, Series, TableView, Text
+from engine.views import HIDDEN, CurveView, IntervalsView, Series, TableView, Text, aside
 
 
 def facts(evidence) -> dict[str, tuple[str, str]]:
@@ -172,3 +172,11 @@ def test_a_long_table_that_stays_is_not_said_to_be_in_a_file_that_leaves():
     (shown,) = print_view(table, "words.shortened_inside")
     said = word(shown.note, "en")
     assert "first 60 of 100" in said and "evidence.json" in said and "The file" not in said
+
+
+def test_a_line_for_missing_values_is_not_drawn_among_the_declared_ones():
+    rows = (("f", 3.0), ("m", 2.0), (aside("(missing)"), 9.0))
+    (drawn,) = _of_table(TableView("t", ("sex", "value"), rows))
+    assert drawn.labels == ("f", "m") and drawn.note is not None
+    (whole,) = _of_table(TableView("t", ("sex", "value"), rows[:2]))
+    assert whole.labels == ("f", "m") and whole.note is None

@@ -47,7 +47,7 @@ from engine.views import NumberView, TableView, Text
 PICKED = """cover.exact columns.intro annex.build roles kinds_of_column origins units neighbours bounds
 table.held noise mechanisms composition numbers kinds explained footer words months decisions.kinds criteria
 groups.motive groups.control done.steps rows findings front"""
-RARE = """table.sample price.lawyer
+RARE = """table.sample price.lawyer columns.code words.as_above front.without_asides
 columns.one_row_each columns.names_people verify.key verify.key_locked verify.key_open
 cover.exact_invented cover.exact_moment results.intro_invented_moments cover.exact_tested
 cover.exact_cell cover.exact_range_cell results.intro_invented
@@ -358,7 +358,7 @@ def test_domains_of_every_form_are_written(sample):
     for words in (
         "0 to 120 in steps of 0.5",
         "2020-01-01 to 2020-12-31",
-        "code list yes_no",
+        "code list “Yes or no”: Yes\u00a0=\u00a0yes, No\u00a0=\u00a0no",
         "(30 values)",
         "edges: 0 · 2.5",
     ):
@@ -559,7 +559,7 @@ def test_a_long_label_is_said_once_and_referred_to_below():
 
 
 def test_margins_of_several_numbers_are_explained_in_one_sentence():
-    margin = Text("models.numbers.within_95.label")
+    margin = Text("methods.statistics.counts.numbers.within_95.label")
     rows = tuple((str(at), 10.0 * at, 1.0 + at, 20.0 * at, 2.0 + at) for at in range(3))
     shown = compact(TableView("t", ("row", "a", margin, "b", margin), rows))
     assert shown.note is not None and printed(shown.note, "en").count("±") == 1

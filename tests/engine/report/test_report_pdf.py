@@ -30,6 +30,7 @@ from engine.report.document import (
 )
 from engine.report.embedded import embedded_evidence
 from engine.report.fonts import settable
+from engine.report.theme import resource
 from engine.views import BarsView, NumberView, TableView, Text, TextView
 from tests.engine.methods import examples_run
 
@@ -540,3 +541,17 @@ def test_what_leaves_has_six_pages_at_most_and_what_stays_nine(method_id, langua
                     for name in ("front.check", "sections.results")
                 )
                 assert check in first and chapter not in first and chapter in second
+
+
+def test_a_long_heading_above_short_cells_takes_few_lines():
+    heading = "Most off (95 of 100), whatever the values of the people are"
+    rows = [["a" * 60, "2", "49"]] * 3
+    widths = pdf._widths(["gender", "value", heading], rows, [False, True, True])
+    assert -widths[2] * pdf.HEADING_LINES >= len(heading)
+
+
+def test_a_note_stays_with_what_it_is_about():
+    template = resource("report/report.typ").read_text(encoding="utf-8")
+    for part in ("let tabular(part)", "let drawing(part)"):
+        own = template[template.index(part) :].split("\n}\n")[0]
+        assert "sticky: part.notes.len() > 0" in own, part
