@@ -306,3 +306,13 @@ def test_values_are_quoted_and_texts_within_texts_said_in_the_language():
     many = texts.text("datasets.coarser", values=[str(place) for place in range(texts.MOST_QUOTED + 3)])
     assert many.count("“") == texts.MOST_QUOTED and "” …" in many
     assert "“a”, “b”" in texts.text("datasets.coarser", values="“a”, “b”")  # as earlier evidence holds it
+
+
+@pytest.mark.parametrize("language", texts.languages())
+def test_what_stands_before_the_first_heading_is_read_alone_as_with_the_rest(language):
+    """A heading may stand in no sentence of several lines: then the beginning could not be read alone."""
+    for beginning in texts._places(language):
+        whole = texts._of_file(language, beginning)
+        first = texts._first_of_file(language, beginning)
+        assert first == {text_id: whole[text_id] for text_id in first}
+        assert all("." in text_id.removeprefix(f"{beginning}.") for text_id in whole.keys() - first.keys())
