@@ -97,12 +97,22 @@ def _of_file(language: str, beginning: str) -> Mapping[str, str]:
     return dict(_flatten(tree, f"{beginning}."))
 
 
+@cache
+def _first_of_file(language: str, beginning: str) -> Mapping[str, str]:
+    """Return the texts of one file that stand before its first heading: titles are listed of every file."""
+    first = _places(language)[beginning].read_text(encoding="utf-8").partition("\n[")[0]
+    return {f"{beginning}.{key}": value for key, value in tomllib.loads(first).items()}
+
+
 def _find(text_id: str, language: str) -> str | None:
     beginning = text_id
     while "." in beginning:  # names of files have dots too: the longest that is one
-        beginning = beginning.rpartition(".")[0]
-        if beginning in _places(language) and text_id in _of_file(language, beginning):
-            return _of_file(language, beginning)[text_id]
+        beginning, _, name = beginning.rpartition(".")
+        if beginning in _places(language):
+            is_first = text_id == f"{beginning}.{name}"
+            read = _first_of_file if is_first else _of_file
+            if text_id in read(language, beginning):
+                return read(language, beginning)[text_id]
     return None
 
 

@@ -25,8 +25,10 @@ from engine.methods.budget import (
 from engine.methods.datasets.marginal_model.codes import MOST_GROUPS, SEEN, Coded, as_coded, with_shares
 from engine.methods.datasets.marginal_model.frequent import (
     MOST_FREQUENT,
+    Crowded,
     FrequentApart,
     as_apart,
+    as_crowded,
     most_sizes,
     with_frequent,
 )
@@ -34,7 +36,7 @@ from engine.methods.datasets.marginal_model.junction_tree import Attributes, jun
 from engine.methods.datasets.marginal_model.possible import Mask, impossible_pairs, is_possible, kept_rows
 from engine.methods.datasets.marginal_model.rounds import Learnt, code_table, learn, value_table
 from engine.methods.datasets.marginal_model.sampling import CODE, rows_of
-from engine.methods.datasets.marginal_model.schedule import Schedule
+from engine.methods.datasets.marginal_model.schedule import FREQUENT, MOST_FOR_FREQUENT, Schedule
 from engine.methods.datasets.marginal_model.shown import measured_views
 from engine.methods.datasets.synthesis.invented import entry_with_values, invented_rows
 from engine.methods.datasets.synthesis.misplaced import forecast_misplaced, share_misplaced
@@ -53,7 +55,7 @@ from engine.methods.protocol import (
     Rows,
     TableArtefact,
 )
-from engine.methods.shared.cell_search import CELLS, SEARCHED, each_value
+from engine.methods.shared.cell_search import CELLS, SEARCHED, STEPS, certainly_shows, each_value
 from engine.methods.shared.cells import LEVEL_KINDS, Codes, level_problems
 from engine.methods.shared.column_cells import (
     BINS,
@@ -67,6 +69,7 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.derived import DERIVED, derived_problems
+from engine.methods.shared.division import Division
 from engine.methods.shared.plausibility import IN_ORDER, NEVER, SUMS, rule_columns, rule_problems, rules_of
 from engine.methods.shared.promise import cap_notes, counted_unit, promise
 from engine.methods.shared.rows import entry
@@ -240,7 +243,7 @@ class Marginals(Slotted, ManySums):
     id = ID
     family = Family.DATASET
     promises = ("approximate_dp", "pure_dp")
-    version = 2  # pairs of a declared target come first, cells are searched
+    version = 3  # pairs of a declared target come first, cells are searched, of numbers with decimals too
     usual = True
     rows = Rows.SYNTHETIC
     invented = True
@@ -324,10 +327,31 @@ class Marginals(Slotted, ManySums):
         own = self.options.edges or {}
         searched = [name for name in names if self.options.frequent and name not in own]
         is_cut = self.options.cells == SEARCHED
-        return tuple(
+        found = [
             as_apart(cells, is_cut=is_cut) if cells.column.name in searched else cells
             for cells in map(as_coded, columns_as_cells(self.request, names))
             for cells in [each_value(cells) if is_cut and cells.column.name not in own else cells]
+        ]
+        if not is_cut:
+            return tuple(found)
+        crowded = [as_crowded(cells) if cells.column.name in searched else cells for cells in found]
+        return tuple(crowded if self._shows(crowded) else found)
+
+    def _shows(self, columns: Sequence[ColumnCells]) -> bool:
+        """Whether a quarter of the rows in one interval would certainly show in a count of equal parts."""
+        if not any(isinstance(one, Crowded) for one in columns):
+            return False
+        if budget_problems(self.request, uses_delta=takes_gaussian(self.request)):
+            return False
+        budget, counted = required_budget(self.paid), sum(isinstance(one, FrequentApart) for one in columns)
+        whole = Division((), budget.epsilon, budget.delta, is_replace_one(self.request))
+        return certainly_shows(
+            counted,
+            float(min(FREQUENT * counted, MOST_FOR_FREQUENT)),
+            whole.level / (self.request.rows_per_person * (2 if whole.replace_one else 1)),
+            gaussian=whole.is_gaussian,
+            rows=self.options.about_rows,
+            width=ceil(STEPS / self.options.bins),
         )
 
     @once
@@ -564,7 +588,7 @@ def _frequent_note(cells: FrequentApart, schedule: Schedule, *, is_found: bool) 
         "intervals": len(cells.spans) if is_found else cells.most_size - 1,
         "alone": sum(first == last for first, last, _ in cells.spans),
     }
-    name = "crowded" if cells.is_cut else "frequent"
+    name = "parts" if isinstance(cells, Crowded) else "crowded" if cells.is_cut else "frequent"
     return Text(f"{WORDS}.notes.{name}{'_found' if is_found else ''}", told)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, sqrt
 from typing import Any
@@ -265,13 +265,12 @@ def fit(
         if turn >= plan.turns - plan.averaged:
             kept += found / plan.averaged
     kept = np.clip(kept, -WIDEST_WEIGHT, WIDEST_WEIGHT)
+    moved = covariance(slopes.at_least(plan), gram, kept, plan, parts=parts)
     if not plan.is_classes:
         left = plan.division.noisy(LEVEL, _left(points, target, kept), noise)
         deviation, rows = plan.division.deviation(LEVEL), max(gram[0, 0], plan.about_rows / 2)
         kept[0] += level_shift(float(left[0]), deviation=deviation, rows=rows)
-    return Descended(
-        Solution(kept, covariance(slopes, gram, kept, plan, parts=parts), 0, 0.0), gram[0], parts
-    )
+    return Descended(Solution(kept, moved, 0, 0.0), gram[0], parts)
 
 
 def _pull(
@@ -380,6 +379,19 @@ class Slopes:
         noise = plan.product_noise * sqrt(plan.size)
         above = curved + noise if plan.is_classes else np.full_like(curved, curved[-1] + noise / 2)
         return cls(told_apart @ vectors, curved, 1 / (plan.bend * np.maximum(above, 1.0)))
+
+    def at_least(self, plan: DescentPlan) -> Slopes:
+        """Return the same steps over what the rows differ by along each direction for certain.
+
+        Notes
+        -----
+        The noise moves no eigenvalue by more than its own largest one, s √size (H. Weyl 1912). Where rows may
+        differ by nothing, no step takes back what an earlier one added by noise, so that bands that are made
+        of these are rather too wide than too narrow. How far each slope turned back what noise had added says
+        more, but made bands that 82 to 100 of 100 held, and replays of the noise such that 76 to 100 did.
+        """
+        certain = np.maximum(self.curved - plan.product_noise * sqrt(plan.size), 0.0)
+        return replace(self, curved=certain)
 
     def step(self, gradient: Floats) -> Floats:
         """Return by what the weights move."""

@@ -16,7 +16,14 @@ from engine.methods.models.design import Floats, bounds_of
 from engine.methods.models.held_out import PERCENT
 from engine.methods.models.invented import SHARE, SPREAD, Foreseen, invent_moments
 from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
-from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
+from engine.methods.models.linear_model import (
+    AT_MOST,
+    content,
+    effects,
+    effects_picture,
+    effects_table,
+    predict,
+)
 from engine.methods.models.monomials import Monomials
 from engine.methods.models.product_sums import STEPS, SUMS, ProductSums
 from engine.methods.models.quadratic import Solution, centre_effects, solve
@@ -70,7 +77,7 @@ class Linear(ProductSums):
     id = ID
     summable = True
     family = Family.MODEL
-    version = 2  # steps: a mean of what is left
+    version = 3  # steps: a mean of what is left; limits that are bounds
     promises = ("pure_dp", "approximate_dp")
     held_out = True
     published = Reference(
@@ -272,7 +279,7 @@ class Linear(ProductSums):
         unit = self.schema.column(self.options.target).unit
         views: tuple[View, ...] = (
             effects_picture(shown, f"{WORDS}.views", axis),
-            effects_table(shown, f"{WORDS}.views", unit=unit),
+            effects_table(shown, f"{WORDS}.views", unit=unit, outside=AT_MOST),
             *number_views(numbers, WORDS),
         )
         return make_artefacts(

@@ -21,6 +21,8 @@ from engine.views import Cell, IntervalsView, Label, TableView, Text, weak
 FORMAT = "custos.linear_model"
 WITHIN_95 = 1.959963984540054  # 97.5 % point of the normal distribution
 NUMBER, LEVELS = "number", "levels"
+AT_MOST = "outside_at_most"
+"""The sentence of how many effects lie outside limits that hold in 95 of 100 releases at least."""
 FEWEST_OUTSIDE = 10
 """Effects from which it is said how many lie outside their limits by chance."""
 
@@ -155,10 +157,16 @@ def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:
             yield Effect(name, label, effect, within)
 
 
+<<<<<<< HEAD
 def effects_table(found: list[Effect], words: str, *, unit: str = "", note: str = "note") -> TableView:
+=======
+def effects_table(found: list[Effect], words: str, *, unit: str = "", outside: str = "outside") -> TableView:
+>>>>>>> league
     """Return the effects with their bands; those that cannot be told from nothing say so.
 
     An effect of a value that hardly anybody has gets no limits: they are those of the noise in a fit to rows.
+    ``outside`` names the sentence of how many effects lie outside: limits of some ways hold in 95 of 100
+    releases, those of others in 95 at least.
     """
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
@@ -179,9 +187,15 @@ def effects_table(found: list[Effect], words: str, *, unit: str = "", note: str 
     said, limited = Text(f"{words}.effects.{note}"), sum(not one.is_empty for one in found)
     if limited >= FEWEST_OUTSIDE:
         told = {"count": limited, "outside": max(1, round(limited / 20))}
+<<<<<<< HEAD
         counted = Text("models.effects.outside", told)
         said = Text("models.effects.both", {"first": said, "second": counted})
     return TableView(Text(f"{words}.effects.title"), tuple(headings), rows, said)
+=======
+        counted = Text(f"models.effects.{outside}", told)
+        note = Text("models.effects.both", {"first": note, "second": counted})
+    return TableView(Text(f"{words}.effects.title"), tuple(headings), rows, note)
+>>>>>>> league
 
 
 def _mark(one: Effect, words: str) -> Text | None:

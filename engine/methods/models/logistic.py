@@ -17,7 +17,14 @@ from engine.methods.models.design import bounds_of
 from engine.methods.models.held_out import PERCENT
 from engine.methods.models.invented import Foreseen, invent_moments
 from engine.methods.models.leaving import make_artefacts, number_views, privacy_text
-from engine.methods.models.linear_model import content, effects, effects_picture, effects_table, predict
+from engine.methods.models.linear_model import (
+    AT_MOST,
+    content,
+    effects,
+    effects_picture,
+    effects_table,
+    predict,
+)
 from engine.methods.models.monomials import Monomials
 from engine.methods.models.product_sums import STEPS, SUMS, ProductSums
 from engine.methods.models.quadratic import centre_effects, discriminant, discriminant_products
@@ -73,6 +80,7 @@ class Logistic(ProductSums):
     id = ID
     summable = True
     family = Family.MODEL
+    version = 2  # limits that are bounds
     promises = ("pure_dp", "approximate_dp")
     held_out = True
     published = Reference(
@@ -211,7 +219,7 @@ class Logistic(ProductSums):
             effects_picture(
                 shown, f"{WORDS}.views", Text(f"{WORDS}.views.axis", {"second": target["values"][1]})
             ),
-            effects_table(shown, f"{WORDS}.views", unit=LOG_ODDS),
+            effects_table(shown, f"{WORDS}.views", unit=LOG_ODDS, outside=AT_MOST),
             *number_views(numbers, WORDS),
         )
         named = {"target": target["name"], "first": target["values"][0], "second": target["values"][1]}

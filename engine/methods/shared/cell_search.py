@@ -92,20 +92,43 @@ def searched(request: Request, cells: Sequence[ColumnCells], *, budget: Budget, 
     if request.values[CELLS.name] != SEARCHED or rows is None:
         return {}
     whole = Division((), budget.epsilon, budget.delta, is_replace_one(request))
-    moved = request.rows_per_person * (2 if whole.replace_one else 1)
+    level = whole.level / (request.rows_per_person * (2 if whole.replace_one else 1))
     own = request.values[OWN_EDGES.name] or {}
     fine = {place: grid for place, one in enumerate(cells) if (grid := fine_of(one, own)) is not None}
     for _ in range(2):  # fewer columns have less noise: once more with those that were worth it
-        deviation = _deviation(len(fine), whole.level / moved, whole.is_gaussian)
         kept = {}
         for place, grid in fine.items():
             width = ceil((grid.size - 1) / request.values[BINS.name])
-            if rows * (LEAST_FOUND - 1 / FULL) > CERTAIN * deviation * sqrt(width):
+            if certainly_shows(
+                len(fine), SEARCH_SHARE, level, gaussian=whole.is_gaussian, rows=rows, width=width
+            ):
                 kept[place] = grid
         if not kept:
             return {}
         fine = kept
     return fine
+
+
+def certainly_shows(
+    columns: int, share: float, level: float, *, gaussian: bool, rows: float, width: int
+) -> bool:
+    """Whether a declared interval with a quarter of the rows would certainly be cut.
+
+    Parameters
+    ----------
+    columns, share
+        How many are counted by their fine cells, and with what part of the budget.
+    level
+        Of the budget, for a row that comes or goes.
+    gaussian
+        Of which kind the noise is.
+    rows
+        Roughly how many there are.
+    width
+        Fine cells of the interval.
+    """
+    deviation = _deviation(columns, share, level, gaussian)
+    return rows * (LEAST_FOUND - 1 / FULL) > CERTAIN * deviation * sqrt(width)
 
 
 def count_cells(table: Table, grids: Grids) -> arrays.Integers:
@@ -126,10 +149,10 @@ def search_notes(grids: Grids) -> tuple[Text, ...]:
     return (Text("statistics.notes.cells_searched", told),)
 
 
-def _deviation(columns: int, level: float, gaussian: bool) -> float:
+def _deviation(columns: int, share: float, level: float, gaussian: bool) -> float:
     if gaussian:
-        return sqrt(columns / SEARCH_SHARE) / level
-    return sqrt(2) * columns / (SEARCH_SHARE * level)
+        return sqrt(columns / share) / level
+    return sqrt(2) * columns / (share * level)
 
 
 def search_query(columns: int, *, rows: int, replace_one: bool) -> Query:

@@ -14,8 +14,8 @@ import pandas as pd
 
 from engine import arrays
 from engine.methods.datasets.marginal_model.fitting import Measured
-from engine.methods.shared.cell_search import cut_and_joined
-from engine.methods.shared.column_cells import NUMBERS, ColumnCells, Intervals, Span
+from engine.methods.shared.cell_search import STEPS, cut_and_joined
+from engine.methods.shared.column_cells import NUMBERS, ColumnCells, Intervals, Span, cells_of
 from engine.once import once
 from engine.table import coding
 
@@ -126,6 +126,66 @@ class FrequentApart(Intervals):
         ends = cut_and_joined(counts, bins=bins, rows=rows, deviation=deviation, most=self.most_intervals)
         inner = (self.start + (begin + end) * self.step for end in ends[1:-1])
         return replace(self, edges=(self.edges[0], *inner, self.edges[-1]))
+
+
+@dataclass(frozen=True)
+class Crowded(FrequentApart):
+    """Intervals of a number without declared steps, found by one count of equal parts; then what is missing.
+
+    Notes
+    -----
+    No value has a cell of its own, as there is no end of values.
+    """
+
+    @property
+    def most_size(self) -> int:
+        """How many cells there are at most, whatever is found."""
+        return self.most_intervals + 1
+
+    @property
+    def fine(self) -> int:
+        """How many equal parts are counted, and what is missing."""
+        return self._grid.size
+
+    @once
+    def _grid(self) -> Intervals:
+        found = cells_of(self.column, bins=STEPS)
+        assert isinstance(found, Intervals)
+        return found
+
+    def codes(self, values: pd.Series) -> Codes:
+        """Return the cell of every row; looks at no other row."""
+        return Intervals.codes(self, values)
+
+    def fine_codes(self, values: pd.Series) -> Codes:
+        """Return the equal part of every row."""
+        return self._grid.codes(values)
+
+    def with_found(self, table: Measured, *, least: float, rows: int) -> Crowded:
+        """Return the column with over-full intervals cut and under-full ones joined."""
+        counts, bins = table.counts.ravel()[:-1], len(self.edges) - 1
+        ends = cut_and_joined(
+            counts, bins=bins, rows=rows, deviation=table.deviation, most=self.most_intervals
+        )
+        return replace(self, edges=tuple(self._grid.edges[end] for end in ends))
+
+
+def as_crowded(cells: ColumnCells) -> ColumnCells:
+    """Return a number without declared steps whose intervals are searched for; anything else as it is.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from engine.methods.shared.column_cells import cells_of
+    >>> from engine.table.schema import Column, Domain, Kind
+    >>> pay = Column("pay", kind=Kind.NUMBER, domain=Domain(minimum=Fraction(0), maximum=Fraction(999)))
+    >>> found = as_crowded(cells_of(pay, bins=4))
+    >>> found.fine, found.size, found.most_size
+    (1025, 5, 9)
+    """
+    if not isinstance(cells, Intervals) or cells.column.kind not in NUMBERS or cells.has_steps:
+        return cells
+    return Crowded(cells.column, cells.edges, is_cut=True)
 
 
 def as_apart(cells: ColumnCells, *, is_cut: bool = False) -> ColumnCells:

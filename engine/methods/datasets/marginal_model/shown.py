@@ -19,7 +19,7 @@ from engine.methods.datasets.marginal_model.agreement import (
 )
 from engine.methods.datasets.marginal_model.codes import MISSED, Coded
 from engine.methods.datasets.marginal_model.fitting import Measured, Model
-from engine.methods.datasets.marginal_model.frequent import FrequentApart
+from engine.methods.datasets.marginal_model.frequent import Crowded, FrequentApart
 from engine.methods.datasets.marginal_model.junction_tree import Attributes
 from engine.methods.datasets.marginal_model.rounds import Learnt
 from engine.methods.datasets.marginal_model.schedule import Schedule
@@ -71,7 +71,10 @@ def measured_views(
     ]
     every += [
         (
-            Text(f"{words}.views.values", {"column": cells.column.name}),
+            Text(
+                f"{words}.views.{'parts' if isinstance(cells, Crowded) else 'values'}",
+                {"column": cells.column.name},
+            ),
             cells.fine,
             schedule.within(schedule.deviation(schedule.value)),
             None,

@@ -148,7 +148,8 @@ def test_the_forecast_says_beforehand_when_only_single_columns_can_be_measured()
         return [note.id.rsplit(".", 1)[1] for note in method(ID)(request).forecast.notes]
 
     assert notes("1/100", 500) == ["noise_with_delta", "only_single", "crowded"]  # of 120 years of age
-    assert notes(5, 100_000) == ["pairs", "crowded"]  # so little noise that a δ gains nothing
+    # So little noise that a δ gains nothing, and that equal parts of the second column can be counted
+    assert notes(5, 100_000) == ["pairs", "crowded", "parts"]
 
 
 # --- cells ----------------------------------------------------------------------------------------

@@ -185,8 +185,9 @@ def test_a_total_is_in_no_named_table():
 def test_what_was_named_is_measured_and_nothing_else(tables):
     release = made(some_rows(), tables, budget=Budget(Fraction(4)))
     told = [row[0] if isinstance(row[0], str) else row[0].id for row in release.views[0].rows]
-    values = f"methods.{ID}.views.values"  # of single years of age, which are searched
-    assert told == [*ALL, *(["sex × bmi", "sex × age × seen"] if "named" in tables else [values])]
+    # Single years of age and equal parts of the other number are searched
+    searched = [f"methods.{ID}.views.{name}" for name in ("values", "parts")]
+    assert told == [*ALL, *(["sex × bmi", "sex × age × seen"] if "named" in tables else searched)]
     frame = release.artefacts[0].frame
     frame = frame[(frame["bmi"] != "") & frame["sex"].isin(["f", "m"])]
     means = pd.to_numeric(frame["bmi"]).groupby(frame["sex"]).mean()
@@ -244,7 +245,8 @@ def test_the_forecast_says_which_named_tables_are_mostly_noise():
     assert said.said.values["noise"] == "age × bmi × seen"
     assert said.is_useless  # half of what was asked for is noise
     alone, _ = forecast({"tables": "single"}, 10**6, 1)
-    assert [note.id.split(".")[-1] for note in alone.notes] == ["single", "crowded"] and not alone.views
+    assert [note.id.split(".")[-1] for note in alone.notes] == ["single", "crowded", "parts"]
+    assert not alone.views
 
 
 def test_the_forecast_of_named_tables_is_what_their_noise_does():

@@ -13,6 +13,7 @@ from engine.methods.protocol import Budget, Context
 from engine.privacy.promise import Neighbours
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
+from engine.views import Text
 from tests.noise_source import seeded_noise
 
 ID = "datasets.marginals"
@@ -78,6 +79,53 @@ def test_frequent_values_come_out_as_often_as_they_are_there_and_with_what_goes_
     assert [(row[0].values["column"], row[1]) for row in beside] == [("owed", 10_001), ("paid", 10_001)]
     without = made(rows, frequent=False).artefacts[0].frame
     assert (without["owed"] == "0").mean() < 0.01 and (frame["owed"] == 0).mean() > 0.69
+
+
+DECIMALS = Schema(
+    (
+        declared("dose", Kind.NUMBER, minimum=Fraction(0), maximum=Fraction(100)),
+        declared("ill", Kind.CATEGORY, values="ny"),
+    )
+)
+OF_DECIMALS = {"schema": DECIMALS, "columns": ["dose", "ill"], "target": "ill"}
+
+
+def test_numbers_with_decimals_follow_where_they_crowd():
+    """Nearly all doses are in the first of sixteen declared intervals; small ones are of the ill."""
+    chance = np.random.default_rng(4)
+    dose = np.clip(chance.gamma(2, 1, 20_000), 0, 100)
+    rows = pd.DataFrame({"dose": dose, "ill": np.where(dose < 1.5, "y", "n")})
+    release = made(rows, **OF_DECIMALS)
+    frame = release.artefacts[0].frame
+    invented = pd.to_numeric(frame["dose"])
+    for end in (1, 2, 3, 4):
+        assert (invented < end).mean() == pytest.approx((dose < end).mean(), abs=0.02)
+    assert (frame["ill"][invented < 1] == "y").mean() > 0.9 > 0.1 > (frame["ill"][invented > 2] == "y").mean()
+    assert invented.nunique() > 1000
+    (note,) = (note.values for note in release.notes if note.id.endswith("parts_found"))
+    assert note["column"] == "dose" and note["values"] == 1024 and note["intervals"] > 16
+    (beside,) = (row for row in release.views[0].rows if not isinstance(row[0], str))
+    assert beside[:2] == (Text(f"methods.{ID}.views.parts", {"column": "dose"}), 1025)
+    equal = pd.to_numeric(made(rows, cells="equal", **OF_DECIMALS).artefacts[0].frame["dose"])
+    assert abs((equal < 1).mean() - (dose < 1).mean()) > 0.05
+
+
+def test_nothing_is_counted_by_equal_parts_where_it_could_show_nothing():
+    little = Budget(Fraction(1, 10), Fraction(1, 10**6))
+    asked = {**OF_DECIMALS, "about_rows": 500}
+    searched, equal = (
+        method(ID)(request_for(little, **asked, cells=cells)).schedule for cells in ("searched", "equal")
+    )
+    assert searched == equal and searched.frequent == 0
+    assert method(ID)(request_for(**asked | {"about_rows": 5_000})).schedule.frequent == 1
+
+
+@pytest.mark.parametrize("value", ["", "-5", "1e300", "nan", "dose"])
+def test_whatever_cells_of_decimals_hold_a_table_comes_out(value):
+    rows = pd.DataFrame({"dose": [value] * 300, "ill": ["y"] * 300})
+    frame = made(rows, **OF_DECIMALS).artefacts[0].frame
+    numbers = pd.to_numeric(frame["dose"]).dropna()
+    assert numbers.between(0, 100).all()
 
 
 def test_how_often_single_values_come_is_nearer_than_without_finding_them():
