@@ -308,13 +308,13 @@ def test_values_are_quoted_and_texts_within_texts_said_in_the_language():
     assert "“a”, “b”" in texts.text("datasets.coarser", values="“a”, “b”")  # as earlier evidence holds it
 
 
-<<<<<<< HEAD
 def test_numbers_with_a_decimal_comma_are_not_parted_by_one():
     listed = {"all": [0.25, 0.5]}
     assert texts.text("report.words.list", **listed) == "0.25, 0.5"
     assert texts.text("report.words.list", language="de", **listed) == "0,25; 0,5"
     assert texts.text("report.words.list", language="de", all=["a", "b"]) == "a, b"
-=======
+
+
 @pytest.mark.parametrize("language", texts.languages())
 def test_what_stands_before_the_first_heading_is_read_alone_as_with_the_rest(language):
     """A heading may stand in no sentence of several lines: then the beginning could not be read alone."""
@@ -323,4 +323,3 @@ def test_what_stands_before_the_first_heading_is_read_alone_as_with_the_rest(lan
         first = texts._first_of_file(language, beginning)
         assert first == {text_id: whole[text_id] for text_id in first}
         assert all("." in text_id.removeprefix(f"{beginning}.") for text_id in whole.keys() - first.keys())
->>>>>>> league

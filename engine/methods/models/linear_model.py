@@ -157,11 +157,9 @@ def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:
             yield Effect(name, label, effect, within)
 
 
-<<<<<<< HEAD
-def effects_table(found: list[Effect], words: str, *, unit: str = "", note: str = "note") -> TableView:
-=======
-def effects_table(found: list[Effect], words: str, *, unit: str = "", outside: str = "outside") -> TableView:
->>>>>>> league
+def effects_table(
+    found: list[Effect], words: str, *, unit: str = "", note: str = "note", outside: str = "outside"
+) -> TableView:
     """Return the effects with their bands; those that cannot be told from nothing say so.
 
     An effect of a value that hardly anybody has gets no limits: they are those of the noise in a fit to rows.
@@ -187,15 +185,9 @@ def effects_table(found: list[Effect], words: str, *, unit: str = "", outside: s
     said, limited = Text(f"{words}.effects.{note}"), sum(not one.is_empty for one in found)
     if limited >= FEWEST_OUTSIDE:
         told = {"count": limited, "outside": max(1, round(limited / 20))}
-<<<<<<< HEAD
-        counted = Text("models.effects.outside", told)
+        counted = Text(f"models.effects.{outside}", told)
         said = Text("models.effects.both", {"first": said, "second": counted})
     return TableView(Text(f"{words}.effects.title"), tuple(headings), rows, said)
-=======
-        counted = Text(f"models.effects.{outside}", told)
-        note = Text("models.effects.both", {"first": note, "second": counted})
-    return TableView(Text(f"{words}.effects.title"), tuple(headings), rows, note)
->>>>>>> league
 
 
 def _mark(one: Effect, words: str) -> Text | None:
