@@ -411,11 +411,10 @@ def _written(value: Any) -> str:
 
 
 def _cut(text: str, most: int, language: str) -> str:
-    """Return at most so many signs of a text, which then says how many are not shown."""
-    more = len(text) - most
-    if more <= 0:
+    """Return at most so many signs of a text, which then says that it goes on."""
+    if len(text) <= most:
         return text
-    return texts.text("signing.request.more", language=language, text=text[:most], count=more)
+    return texts.text("signing.request.more", language=language, text=text[:most])
 
 
 def _in_one_line(text: str) -> str:

@@ -331,7 +331,7 @@ def test_an_approver_sees_what_was_chosen_and_every_guard_that_was_passed_for_a_
     assert "keep_rows_where" in told["steps"] and '["f"]' in told["steps"]
     reasons = told["reasons"].split(" · ")
     assert len(reasons) == 3 and "“patient”" in reasons[0] and '"a registry"' in reasons[0]
-    assert "more, in the file of the plan" in reasons[1] and len(reasons[1]) < 300
+    assert "all of it is in the file of the plan" in reasons[1] and len(reasons[1]) < 300
     assert "columns in common" in reasons[2] and all("\n" not in line for line in told.values())
 
 
