@@ -7,7 +7,7 @@ choice, and *is it above* a comparison: they stand by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, prod
@@ -20,7 +20,8 @@ from engine import arrays, strict_json
 from engine.errors import InputRefused
 from engine.methods.budget import LARGEST, SMALLEST
 from engine.methods.conditions import EVERYBODY, All, Comparison, Condition, parse
-from engine.methods.services.questions import NOWHERE, Axis, Coded, Codes, Question, axis_of, digest
+from engine.methods.services.grouping import Part, Room, count_groups
+from engine.methods.services.questions import NOWHERE, Axis, Coded, Question, axis_of, digest
 from engine.methods.shared.cells import LEFT_OUT, Cells, Extra, LevelAxis, level_problems
 from engine.methods.shared.quantity import WIDEST, Grid, grid_of
 from engine.methods.shared.rank_accuracy import any_limits
@@ -131,16 +132,20 @@ class Side:
         """Return which one every cell of an axis is that is cut by these comparisons and others."""
         return np.array([self.classes[truths] for truths in truths_of(axis, self.cuts)], dtype=np.int64)
 
-    def cells(self, rows: Coded) -> Codes:
-        """Return the cell of the axis of every row."""
-        return self.axis.codes(rows.read(self.column, self.axis.read))
+    def within(self, finer: Side) -> Integers:
+        """Return the cell that every cell of a side is in that is cut by these comparisons and others."""
+        own = [finer.cuts.index(cut) for cut in self.cuts]
+        found = [self.classes[tuple(truths[at] for at in own)] for truths in finer.classes]
+        return np.array(found, dtype=np.int64)
 
-    def codes(self, rows: Coded) -> Codes:
-        """Return the cell of the table of every row."""
-        codes = self.cells(rows)
-        places = self.places(self.axis)
-        is_same = np.array_equal(places, np.arange(len(places)))
-        return codes if is_same else np.asarray(places.astype(codes.dtype)[codes])
+    def part(self, rows: Coded) -> Part:
+        """Return the column of the rows as it was read, and in which cell that is."""
+        codes, cells = self.axis.stored(rows.read(self.column, self.axis.read))
+        return Part(codes, self._own[cells], self.size)
+
+    @once
+    def _own(self) -> Integers:
+        return self.places(self.axis)
 
 
 def truths_of(axis: Axis, asked: tuple[Comparison, ...]) -> list[tuple[bool, ...]]:
@@ -413,7 +418,7 @@ class Query:
         if self.of == PEOPLE:
             return self._people(rows)
         if self.kind == TABLE:
-            return count_together([self], rows)[0]
+            return Together((self,)).count(rows)[0]
         if self.groups == 1 and not self.value:
             among = self.question.mask(rows)
             both = np.count_nonzero(among & self.within.mask(rows)) if self.kind == SHARE else 0
@@ -503,45 +508,54 @@ def _count(codes: Integers, among: Any, size: int) -> Integers:
     return np.bincount(kept, minlength=size).astype(np.int64)
 
 
-def count_together(tables: Sequence[Query], rows: Coded) -> list[Integers]:
-    """Return the exact numbers of tables about the same rows, from one pass over them.
+@dataclass(frozen=True)
+class Together:
+    """Tables about the same rows that are counted in one pass over them.
 
     Notes
     -----
     Rows are grouped once by what any of the tables tells apart; each table adds up the groups. Tables that
-    tell too many apart together are counted one by one.
+    tell too many apart together are counted one by one. What follows from declarations is worked out once.
     """
-    cuts: dict[str, dict[Comparison, None]] = {}
-    for side in (side for one in tables for side in one.sides):
-        cuts.setdefault(side.column, {}).update(dict.fromkeys(side.cuts))
-    joint = {name: Side(tables[0].schema, name, tuple(own)) for name, own in cuts.items()}
-    # cells of an axis are put together only once rows are grouped, unless that would make too many groups
-    is_fine = prod(side.axis.size for side in joint.values()) <= MOST_TOGETHER
-    shape = tuple(side.axis.size if is_fine else side.size for side in joint.values())
-    size = prod(shape)
-    if len(tables) > 1 and size > MOST_TOGETHER:
-        return [count_together([one], rows)[0] for one in tables]
-    groups, before = np.zeros(len(rows), dtype=np.uint8), 1
-    for side, own in zip(joint.values(), shape, strict=True):
-        before *= own
-        groups = groups.astype(np.min_scalar_type(before), copy=False)  # the fewer bytes, the faster
-        groups *= own
-        groups += (side.cells if is_fine else side.codes)(rows)
-    counts = np.bincount(groups, minlength=size)
-    found = []
-    for one in tables:
-        cells = np.zeros((1,) * len(shape), dtype=np.int64)
-        for side in one.sides:
-            whole = joint[side.column]
-            places = side.places(whole.axis)
-            if not is_fine:  # one cell of the axis for each that the rows were grouped by
-                places = places[np.unique(whole.places(whole.axis), return_index=True)[1]]
-            along = [1] * len(shape)
-            along[list(joint).index(side.column)] = places.size
-            cells = cells * side.size + places.reshape(along)
-        flat = np.broadcast_to(cells, shape).ravel()
-        found.append(np.bincount(flat, weights=counts, minlength=one.size).astype(np.int64))
-    return found
+
+    tables: tuple[Query, ...]
+
+    @once
+    def joint(self) -> Mapping[str, Side]:
+        """Every column, cut where any of the tables cuts it."""
+        cuts: dict[str, dict[Comparison, None]] = {}
+        for side in (side for one in self.tables for side in one.sides):
+            cuts.setdefault(side.column, {}).update(dict.fromkeys(side.cuts))
+        return {name: Side(self.tables[0].schema, name, tuple(own)) for name, own in cuts.items()}
+
+    @once
+    def shape(self) -> tuple[int, ...]:
+        """How many cells each column has."""
+        return tuple(side.size for side in self.joint.values())
+
+    @once
+    def cells(self) -> tuple[Integers, ...]:
+        """The cell of every table that each group is in."""
+        found = []
+        for one in self.tables:
+            cells = np.zeros((1,) * len(self.shape), dtype=np.int64)
+            for side in one.sides:
+                along = [1] * len(self.shape)
+                along[list(self.joint).index(side.column)] = -1
+                cells = cells * side.size + side.within(self.joint[side.column]).reshape(along)
+            found.append(np.broadcast_to(cells, self.shape).ravel())
+        return tuple(found)
+
+    def count(self, rows: Coded) -> list[Integers]:
+        """Return the exact numbers of every table."""
+        if len(self.tables) > 1 and prod(self.shape) > MOST_TOGETHER:
+            return [Together((one,)).count(rows)[0] for one in self.tables]
+        room = rows.read("room", lambda frame: Room(len(frame)))
+        counts = count_groups([side.part(rows) for side in self.joint.values()], room)
+        return [
+            np.bincount(cells, weights=counts, minlength=one.size).astype(np.int64)
+            for one, cells in zip(self.tables, self.cells, strict=True)
+        ]
 
 
 def query_of(record: Mapping[str, Any], schema: Schema) -> Query:

@@ -52,7 +52,7 @@ from engine.methods.services.asked import (
     Asked,
     Query,
     Terms,
-    count_together,
+    Together,
     level_of,
     query_of,
 )
@@ -523,7 +523,7 @@ class PrivateQueries(Service):
         rows = Coded(tables[MAIN].rows())
         whole = Coded(context.whole[MAIN].rows()) if MAIN in context.whole else rows
         planned = {one.query.key: one.query for one in self.new if one.query.kind == TABLE}
-        counts = count_together(list(planned.values()), rows) if planned else []
+        counts = Together(tuple(planned.values())).count(rows) if planned else []
         counted = dict(zip(planned, counts, strict=True))
         measured = tuple(self.measured(one, rows, whole, context.noise, counted) for one in self.new)
         return self.released(desk.visited(measured, self.shown))

@@ -60,6 +60,9 @@ class Axis(Protocol):
     def codes(self, read: Any) -> Codes:
         """Return the cell of every row, from what `read` returned, in as few bytes as hold it."""
 
+    def stored(self, read: Any) -> tuple[Codes, arrays.Integers]:
+        """Return small numbers of the rows as they were read, and the cell that each such number is in."""
+
     @property
     def described(self) -> str:
         """The declared values or bounds, to be read by people; empty where none were declared."""
@@ -148,6 +151,9 @@ class Levels:
 
     def codes(self, read: Codes) -> Codes:
         return read
+
+    def stored(self, read: Codes) -> tuple[Codes, arrays.Integers]:
+        return read, np.arange(self.size)
 
 
 Cut = tuple[Fraction, int]
@@ -302,6 +308,20 @@ class Line:
             found += (values > edge) if above else (values >= edge)
         found[absent] = self.size - 1
         return found
+
+    def stored(self, read: tuple[arrays.Anything, arrays.Integers]) -> tuple[Codes, arrays.Integers]:
+        own = self._stored
+        return (self.codes(read), np.arange(self.size)) if own is None else (read[0], own)
+
+    @once
+    def _stored(self) -> arrays.Integers | None:
+        """The cell of every place on the grid, of undeclared and of missing ones; None without a grid."""
+        (low, high), step = self._bounds, self._step
+        if self.column.kind is Kind.DATE or step is None or low is None or high is None:
+            return None
+        edges = [int((number - low) / step) for number, _ in self._cuts]
+        cells = np.searchsorted(edges, np.arange(int((high - low) / step) + 1), side="right")
+        return np.append(cells, [self.size - 1] * 2)
 
     def _values(self, cells: pd.Series) -> tuple[arrays.Anything, arrays.Integers]:
         """Return every row's number, on a grid its place in as few bytes as hold it, and the rows without."""

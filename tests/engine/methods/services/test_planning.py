@@ -12,7 +12,7 @@ from engine.methods.catalogue import method
 from engine.methods.conditions import write_condition
 from engine.methods.protocol import MAIN, Budget, Context
 from engine.methods.services import asked as asked_module
-from engine.methods.services.asked import ID, MOST_TOGETHER, SHARE, Query, Terms, count_together
+from engine.methods.services.asked import ID, MOST_TOGETHER, SHARE, Query, Terms, Together
 from engine.methods.services.combining import follow, limits, variances
 from engine.methods.services.planning import Wanted, plan_for
 from engine.methods.services.questions import NOWHERE, Coded
@@ -212,7 +212,7 @@ def test_tables_that_are_counted_in_one_pass_are_those_that_are_counted_by_hand(
     plan = plan_for(wanted(TYPICAL), TERMS, visit=1)
     tables = [one.query for one in plan]
     rows = Coded(frame)
-    for query, found in zip(tables, count_together(tables, rows), strict=True):
+    for query, found in zip(tables, Together(tuple(tables)).count(rows), strict=True):
         flat = np.zeros(len(frame), dtype=int)
         for side in query.sides:
             held = [Query(SCHEMA, where=write_condition(one)).question.mask(rows) for one in side.cuts]
