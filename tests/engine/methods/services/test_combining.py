@@ -194,23 +194,39 @@ def test_margins_of_combined_answers_cover_the_exact_one_in_95_of_100(name, at):
     assert 0.95 - error <= inside / runs <= 0.95 + error + (0.03 if query.is_pair else 0)
 
 
-@pytest.mark.parametrize("at", [TERMS, replace(TERMS, delta=Fraction(1, 10**6))], ids=["laplace", "gaussian"])
-def test_margins_of_sums_of_answers_cover_between_94_and_96_of_100(at):
+OF_PEOPLE = {
+    "women": Query(PERSONS, of=PEOPLE, where="sex is f"),
+    "older": Query(PERSONS, of=PEOPLE, where="age >= 1"),
+    "older women": Query(PERSONS, of=PEOPLE, where="sex is f and age >= 1"),
+    "share of women": Query(PERSONS, SHARE, PEOPLE, "sex is f", part="age >= 1"),
+    "everybody": Query(PERSONS, of=PEOPLE),
+}
+KNOWN_OF_PEOPLE = (("women", 1), ("older", 1), ("share of women", 2), ("older women", 3), ("everybody", 1))
+
+
+@pytest.mark.parametrize("delta", [Fraction(0), Fraction(1, 10**6)], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize("replace_one", [False, True], ids=["added", "exchanged"])
+@pytest.mark.parametrize("of", ["rows", "people"])
+def test_margins_of_sums_of_answers_cover_between_94_and_96_of_100(of, replace_one, delta):
     """40,000 draws: the share has a standard error of .0011, and lies within .94 and .96 without it."""
-    known, draw, runs = (
-        [Measurement((QUERIES[one],), Fraction(share, 10), (), 1) for one, share in KNOWN],
-        np.random.default_rng(12),
-        40_000,
-    )
-    noises = []
+    if of == "rows":
+        queries, levels, wanted, at = QUERIES, KNOWN, WANTED, TERMS
+        visits = dict.fromkeys(QUERIES, 1)
+    else:  # each in a visit of its own
+        queries, levels, wanted, at = OF_PEOPLE, KNOWN_OF_PEOPLE, ("women", "older women"), person_terms()
+        visits = {name: visit for visit, name in enumerate(OF_PEOPLE, 1)}
+    at = replace(at, replace_one=replace_one, delta=delta)
+    draw, runs, noises = np.random.default_rng(12), 40_000, []
+    known = [Measurement((queries[name],), Fraction(share, 10), (), visits[name]) for name, share in levels]
     for one in known:
         scale, size = float(one.query.noise(one.epsilon, at).scale), (runs, one.query.size)
         p = 1 - np.exp(-1 / scale)
         laplace = draw.geometric(p, size) - draw.geometric(p, size)
         noises.append(np.rint(draw.normal(0, scale, size)) if at.is_gaussian else laplace)
     nothing = [replace(one, numbers=(0,) * one.query.size) for one in known]
-    for query in (QUERIES[name] for name in WANTED if not QUERIES[name].is_pair):
+    for query in (queries[name] for name in wanted if not queries[name].is_pair):
         (how,) = follow([query], known, at)
+        assert len(how.places) > 1
         within = answer(query, how, nothing, at).within[0]
         off = sum(
             noises[place] @ (np.eye(known[place].query.size) if weights is None else weights)[0]
