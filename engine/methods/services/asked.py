@@ -589,8 +589,8 @@ def ratio_noise(terms: Terms) -> type[RatioNoise]:
     return GaussianRatioNoise if terms.is_gaussian else RatioNoise
 
 
-def level_of(record: Mapping[str, Any], query: Query, terms: Terms) -> Fraction:
-    """Return the level that a new question asks for.
+def level_of(record: Mapping[str, Any], query: Query, terms: Terms, place: int) -> Fraction:
+    """Return the level that a new question asks for; ``place`` is its number in the visit.
 
     Raises
     ------
@@ -600,13 +600,13 @@ def level_of(record: Mapping[str, Any], query: Query, terms: Terms) -> Fraction:
     """
     epsilon, margin = record.get("epsilon"), record.get("margin")
     if (epsilon is None) == (margin is None):
-        raise InputRefused(f"{ID}.level_or_margin")
+        raise InputRefused(f"{ID}.level_or_margin", question=place)
     if epsilon is not None:
         found = Fraction(epsilon)
     else:
         size = record.get("size")
         if query.is_pair and size is None:
-            raise InputRefused(f"{ID}.size_needed")
+            raise InputRefused(f"{ID}.size_needed", question=place)
         assert margin is not None
         found = level_for(Fraction(margin), lambda level: query.limit(level, terms, size=size))
     if found > LARGEST:

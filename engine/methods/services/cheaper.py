@@ -113,8 +113,8 @@ def _wider(asked: Sequence[Asked], records: Sequence[Mapping[str, Any]], terms: 
         _less_exact(record, one.epsilon) if one.epsilon else record
         for one, record in zip(asked, records, strict=True)
     ]
-    pairs = zip(asked, less, strict=True)
-    levels = [level_of(record, one.query, terms) for one, record in pairs if one.epsilon]
+    pairs = enumerate(zip(asked, less, strict=True), 1)
+    levels = [level_of(record, one.query, terms, at) for at, (one, record) in pairs if one.epsilon]
     if terms.together(levels) < _total(asked, terms):
         yield _way("wider", less, terms.together(levels))
 

@@ -273,13 +273,16 @@ class PrivateQueries(Service):
             is_said = record["epsilon"] is not None or margin is not None
             free = query.key in known or (how is not None and self._is_enough(query, how, record))
             if not free and not is_said:
-                left.append(query)
-            epsilon = level_of(record, query, self.terms) if is_said and not free else Fraction(0)
+                left.append((at + 1, query))
+            epsilon = level_of(record, query, self.terms, at + 1) if is_said and not free else Fraction(0)
             known |= {query.key} if epsilon else set()
             found.append(Asked(query, epsilon, margin, size))
         new = [Measurement((one.query,), one.epsilon, visit=desk.visits + 1) for one in found if one.epsilon]
-        if left and None in follow(left, (*desk.measured, *new), self.terms):
-            raise InputRefused(f"{ID}.level_or_margin")
+        for (place, _), how in zip(
+            left, follow([query for _, query in left], (*desk.measured, *new), self.terms), strict=True
+        ):
+            if how is None:
+                raise InputRefused(f"{ID}.level_or_margin", question=place)
         return tuple(found)
 
     def _is_enough(self, query: Query, how: Follows, record: Mapping[str, Any]) -> bool:

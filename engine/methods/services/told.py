@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from engine.methods.protocol import DictionaryEntry, TableArtefact
-from engine.methods.services.asked import ABOVE, COUNT, ID, QUANTILE, SHARE, SUM, Query
+from engine.methods.services.asked import ABOVE, COUNT, ID, QUANTILE, ROWS, SHARE, SUM, Query
 from engine.methods.services.combining import Answer
 from engine.methods.services.desk import Measurement
 from engine.methods.services.questions import axis_of
@@ -146,7 +146,7 @@ def views_of(told: Told, *, newest_first: bool = False) -> tuple[View, ...]:
     note = with_weak(Text(f"{words}.table.note"), shown)
     views: list[View] = [TableView(Text(f"{words}.table.title"), headings, shown, note)]
     counts = [
-        (f"{place} · {' · '.join(group)}" if any(group) else str(place), value, limit)
+        (_label(place, query, " · ".join(group)), value, limit)
         for place, (query, found) in enumerate(told, 1)
         if query.kind == COUNT and found is not None
         for group, value, limit in zip(query.cells.labels(), found.values, found.within, strict=True)
@@ -164,6 +164,15 @@ def views_of(told: Told, *, newest_first: bool = False) -> tuple[View, ...]:
             )
         )
     return tuple(views)
+
+
+def _label(place: int, query: Query, group: str) -> Text | str:
+    """Return what stands beside a bar: the number of the question, and what it asks."""
+    said = " · ".join(part for part in (query.where, group) if part)
+    if query.of == ROWS and said:
+        return f"{place} · {said}"
+    name = f"{'some' if said else 'all'}_{query.of}"
+    return Text(f"methods.{ID}.views.bars.{name}", {"question": place, "condition": said})
 
 
 def _rows(place: int, query: Query, found: Answer | None) -> list[tuple[Any, ...]]:

@@ -258,6 +258,29 @@ def test_what_cannot_be_answered_is_refused(desk, question, code):
     assert desk.refused(question) == code
 
 
+def test_a_bar_says_what_it_answers():
+    """Not only the number of its question: people read the picture before the table."""
+    asked = request(
+        {"where": "", "epsilon": 1}, {**F, "by": ["sex"]}, {"where": "age > 7", "of": "people", "epsilon": 1},
+        {"of": "people", "where": "", "epsilon": 1}, cap=2,
+    )  # fmt: skip
+    rows = pd.DataFrame({"person": ["a", "b"], "sex": ["f", "m"], "age": [30.0, 31]})
+    bars = answered(asked, rows).views[1]
+    said = [one if isinstance(one, str) else texts.text(one.id, **one.values) for one in bars.labels]
+    assert said[:2] == ["1 · all rows", "2 · sex is f · f"]
+    assert said[-2:] == ["3 · people: age > 7", "4 · all people"]
+
+
+@pytest.mark.parametrize(
+    "change", [{}, {"epsilon": "1/9", "margin": 5}, {"kind": "mean", "value": "age", "margin": 5}]
+)
+def test_what_is_wrong_with_one_of_many_questions_names_it(change):
+    """The third of four, in a file of them, is found by its number."""
+    asked = [F, OLD, {"where": "age > 7", **change}, {"where": "age > 8", "epsilon": "1/9"}]
+    (problem,) = DESK(request(*asked)).problems
+    assert texts.sentences(problem.code, problem.values)[0].startswith("Question 3 is ")
+
+
 def test_columns_that_were_not_opened_are_not_answered(folder):
     desk = Visitor(folder, parameters={"columns": ["sex"]})
     assert desk.refused({"where": "age > 3", "epsilon": 0.1}) == "not_at_desk"
