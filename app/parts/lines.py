@@ -27,11 +27,16 @@ class Line:
     margin: str = ""
 
     @property
+    def half(self) -> float:
+        """How far it may be off."""
+        return (self.high - self.low) / 2
+
+    @property
     def doubt(self) -> float:
         """How far it may be off, as a part of itself: what says least has most."""
         if self.is_silent or not self.value:
             return math.inf
-        return (self.high - self.low) / (2 * abs(self.value))
+        return self.half / abs(self.value)
 
 
 def weakest(views: Sequence[View]) -> tuple[TableView, tuple[Line, ...]] | None:
@@ -66,9 +71,19 @@ def lines(view: TableView) -> list[Line]:
         covers = low != high and ends[0] <= 0 <= ends[1]
         name = between.join(cell(row[at], words.language()) for at in names if row[at] not in (None, ""))
         found.append(Line(name, centre, *ends, is_weak(row[value]) or covers))
-    digits = decimals([(one.high - one.low) / 2 for one in found])
+    digits = decimals([one.half for one in found])
     signed = ends_with(view.title, EFFECTS)
-    return [_write(one, digits, signed=signed) for one in found]
+    return [_write(one, _enough(one, digits), signed=signed) for one in found]
+
+
+def alone(line: Line) -> Line:
+    """Return a line as it is written where no other stands beside it: with two digits of its own margin."""
+    return _write(line, decimals([line.half]), signed=False)
+
+
+def _enough(line: Line, digits: int) -> int:
+    """Return decimals with which a margin is still itself: a share beside counts would be 0 ± 0."""
+    return digits if abs(round(line.half, digits) - line.half) <= line.half / 4 else decimals([line.half])
 
 
 def decimals(margins: Sequence[float]) -> int:
@@ -98,7 +113,7 @@ def _write(one: Line, digits: int, *, signed: bool) -> Line:
     """Return a line with its number and its margin in the form that all of their list have."""
     value = round(one.value, digits) + 0.0  # not −0
     number = words.signed(f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", "−"))
-    return replace(one, written=number, margin=words.signed(f"± {(one.high - one.low) / 2:,.{digits}f}"))
+    return replace(one, written=number, margin=words.signed(f"± {one.half:,.{digits}f}"))
 
 
 def _places(view: TableView) -> tuple[int, int, int] | None:

@@ -33,6 +33,7 @@ from engine.release.plan import Plan, Price
 from engine.views import TableView, Text
 from tests.app.walking import SAMPLE, example_plan, settle
 
+HEADINGS = ("Answer", "Least exact answer")
 MARGIN = Text("methods.services.private_queries.headings.within_95")
 
 
@@ -423,7 +424,7 @@ def test_a_list_is_asked_together(window: Window, qtbot: Any, tmp_path: Path) ->
     assert page.form.lines["planned"].field.value() is True
     go_on(window, qtbot)
     (table,) = [view for view in page._shown if hasattr(view, "rows")]
-    assert len(table.rows) == 4 and all(row[5] <= 60 for row in table.rows)
+    assert len(table.rows) == 4 and all(row[4] <= 60 for row in table.rows)
 
 
 def test_a_file_of_questions_shows_its_total_and_its_free_ones(
@@ -531,7 +532,7 @@ def test_the_last_answer_stands_with_its_question_and_large(
         window.footer.commit.click()
     settle(qtbot, window, timeout=60_000)
     (view, *_) = page.answers[-1][1].bundle.views
-    value, margin = view.rows[0][4:6]
+    value, margin = view.rows[0][3:5]
     assert page.last.isVisible() and page.card.isAncestorOf(page.last), "in one card with what is asked"
     assert page.last.number.text() == f"{value:,}" and page.last.margin.text() == f"± {margin}"
     assert page.last.number.font().pixelSize() >= 50
@@ -540,11 +541,40 @@ def test_the_last_answer_stands_with_its_question_and_large(
     go_on(window, qtbot)  # the same again
     assert "spent nothing" in page.last.spent.plain() and page.last.number.text() == f"{value:,}"
     headings = (words.say("app.visit.last.heading"), "value", MARGIN)
-    page.last.show_answer([TableView("t", headings, (("a", 9, 6), ("b", 900, 6)))], "Answer", "")
+    page.last.show_answer([TableView("t", headings, (("a", 9, 6), ("b", 900, 6)))], HEADINGS, "")
     assert page.last.property("card") == "care" and "hardly anything" in page.last.said.plain()
-    assert "1 more answer" in page.last.said.plain()
-    page.last.show_answer([], "Answer", "")
+    assert "1 more answer" in page.last.said.plain() and page.last.heading.text() == "Least exact answer"
+    page.last.show_answer([], HEADINGS, "")
     assert not page.last.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("rows", "number", "margin"),
+    [
+        ([("mean", 3.14, 2.14), ("count", 2307, 60)], "3.1", "± 2.1"),
+        ([("share", 0.05, 0.04), ("count", 2307, 60), ("other", 900, 60)], "0.050", "± 0.040"),
+        ([("count", 2307, 60)], "2,307", "± 60"),
+    ],
+)
+def test_a_number_is_written_by_its_own_margin(
+    window: Window, qtbot: Any, rows: Any, number: str, margin: str
+) -> None:
+    """Answers of one visit are of many kinds: a share beside counts is not 0 ± 0."""
+    page = window.page("visit")
+    headings = (words.say("app.visit.last.heading"), "value", MARGIN)
+    page.last.show_answer([TableView("t", headings, tuple(rows))], HEADINGS, "")
+    assert (page.last.number.text(), page.last.margin.text()) == (number, margin)
+    assert page.last.heading.text() == HEADINGS[len(rows) > 1]
+
+
+def test_lines_of_many_kinds_keep_their_margins() -> None:
+    from app.parts.lines import lines
+
+    rows = (("share", 0.05, 0.04), ("count", 2307, 60), ("other", 900, 60), ("near", 7, 55))
+    found = lines(TableView("t", ("asked", "value", MARGIN), rows))
+    assert [(one.written, one.margin) for one in found] == [
+        ("0.050", "± 0.040"), ("2,307", "± 60"), ("900", "± 60"), ("7", "± 55"),
+    ]  # fmt: skip
 
 
 @pytest.mark.guarantee
@@ -605,3 +635,15 @@ def test_a_line_of_numbers_holds_its_margin_and_has_few_marks(qtbot: Any, low: f
     assert first <= low <= high <= end and 1 <= round((end - first) / step) <= 8
     assert 0 <= line.place(low) <= line.place(high) <= line.width()
     line.grab()
+
+
+def test_closing_shows_no_old_number_as_its_answer(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    page = desk(window, qtbot, tmp_path)
+    ask_women(page, qtbot)
+    go_on(window, qtbot)
+    assert page.last.isVisible()
+    page._choose("close")
+    settle(qtbot, window)
+    go_on(window, qtbot)
+    assert len(page.answers) == 2, (window.notice.words(), page.wrong.plain())
+    assert not page.last.isVisible() and page._shown, "all answers stand below"

@@ -17,7 +17,7 @@ from app import words
 from app.parts.cards import Card, row
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.form.parameter_records import RecordsField
-from app.parts.lines import weakest
+from app.parts.lines import alone, weakest
 from app.parts.making import (
     STRETCH,
     add,
@@ -169,14 +169,14 @@ class AnswerCard(Card):
         add(self.body, make_row(told, (drawn, 1), spacing=24), self.said)
         self.hide()
 
-    def show_answer(self, views: Sequence[Any], heading: str, spent: str) -> None:
-        """Show the first number of an answer; hide where it has none with a margin."""
-        self.heading.setText(heading)
+    def show_answer(self, views: Sequence[Any], headings: tuple[str, str], spent: str) -> None:
+        """Show a number, of several the least exact one; ``headings`` for both. Hide where none has a margin."""
         found = weakest(views)
         self.setVisible(found is not None)
         if found is None:
             return
-        line, more = found[1][0], len(found[1]) - 1
+        line, more = alone(found[1][0]), len(found[0].rows) - 1
+        self.heading.setText(headings[more > 0])
         is_little = line.is_silent or line.doubt > LITTLE
         self.setProperty("card", "care" if is_little else "accent")
         polish(self)
@@ -591,7 +591,9 @@ class VisitPage(Page):
         folder = outcome.bundle.folder
         title = words.say(f"methods.{self.study.plan.method}.steps.{self.step}.title")
         self.answers.append((title, outcome, str(folder)))
-        self.last.show_answer(outcome.bundle.views, self.say("last.heading"), self._asking)
+        headings, step = (self.say("last.heading"), self.say("last.weakest")), self._declared()
+        asks = step is not None and bool(step.parameters or step.sources)
+        self.last.show_answer(outcome.bundle.views if asks else (), headings, self._asking)
         if (folder / "internal" / "state").is_file():
             self.opened_as = Opened(self.opened_as.plan, self.opened_as.entry, folder)
             self.frame.settings.remember_desk(self.opened_as.entry, str(folder))

@@ -140,7 +140,10 @@ def views_of(told: Told, *, newest_first: bool = False) -> tuple[View, ...]:
     """Return answers for people: a table, and the counts as bars with their margins."""
     rows = [row for place, one in enumerate(told, 1) for row in _rows(place, *one)]
     words = f"methods.{ID}.views"
-    names = ("question", "asked", "where", "value", "answer", "within_95", "share")
+    names = ["question", "asked", "where", "value", "answer", "within_95", "share"]
+    if not any(query.by for query, _ in told):  # nothing was told apart: the room is for the margins
+        at = names.index("value")
+        names, rows = names[:at] + names[at + 1 :], [row[:at] + row[at + 1 :] for row in rows]
     headings = tuple(Text(f"methods.{ID}.headings.{name}") for name in names)
     shown = tuple(reversed(rows)) if newest_first else tuple(rows)
     note = with_weak(Text(f"{words}.table.note"), shown)

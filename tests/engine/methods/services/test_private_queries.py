@@ -271,6 +271,15 @@ def test_a_bar_says_what_it_answers():
     assert said[-2:] == ["3 · people: age > 7", "4 · all people"]
 
 
+def test_a_column_that_says_nothing_takes_no_room_from_the_margins():
+    rows = pd.DataFrame({"sex": ["f", "m"], "age": [30.0, 31]})
+    for asked, held in ((F, False), (OLD, True)):
+        table = answered(request(asked), rows).views[0]
+        named = [one.id.rpartition(".")[2] for one in table.headings]
+        assert ("value" in named) is held and {len(row) for row in table.rows} == {len(named)}
+        assert named[-3:] == ["answer", "within_95", "share"]
+
+
 @pytest.mark.parametrize(
     "change", [{}, {"epsilon": "1/9", "margin": 5}, {"kind": "mean", "value": "age", "margin": 5}]
 )
