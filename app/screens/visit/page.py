@@ -170,7 +170,7 @@ class AnswerCard(Card):
         self.hide()
 
     def show_answer(self, views: Sequence[Any], headings: tuple[str, str], spent: str) -> None:
-        """Show a number, of several the least exact one; ``headings`` for both. Hide where none has a margin."""
+        """Show a number, of several the least exact one; hide where none has a margin."""
         found = weakest(views)
         self.setVisible(found is not None)
         if found is None:
