@@ -219,3 +219,55 @@ def test_tables_that_are_counted_in_one_pass_are_those_that_are_counted_by_hand(
             flat = flat * side.size + [side.classes[tuple(one)] for one in np.array(held).T.tolist()]
         assert (found == np.bincount(flat, minlength=query.size)).all() and found.sum() == len(frame)
         assert (found == query.numbers(rows)).all()
+
+
+def test_numbers_of_every_kind_of_line_are_in_the_cell_that_a_condition_says():
+    """Steps that are no whole ones, a grid that ends before its bound, none at all, days, listed numbers."""
+
+    def column(name, kind, *bounds, values=None):
+        return Column(name, Role.OTHER, kind, Domain(*bounds, values=values), DECLARED)
+
+    schema = Schema(
+        (
+            column("dose", Kind.NUMBER, Fraction(-1), Fraction(1), Fraction(1, 4)),
+            column("odd", Kind.NUMBER, Fraction(1, 10), Fraction(2), Fraction(3, 10)),
+            column("fine", Kind.NUMBER, Fraction(0), Fraction(10**6), Fraction(1, 1000)),
+            column("open", Kind.NUMBER, Fraction(0), Fraction(1)),
+            column("day", Kind.DATE, "2024-01-01", "2024-12-31"),
+            column("score", Kind.INTEGER, values=("1", "2", "10")),
+        )
+    )
+    tables = [
+        Query(schema, kind="table", cuts=cuts)
+        for cuts in (
+            (("dose", ("dose > 0.1", "dose is missing", "dose <= -1")), ("odd", ("odd >= 1", "odd < 1.9"))),
+            (
+                ("fine", ("fine above 12.0004", "fine is missing")),
+                ("open", ("open >= 0.5", "open above 0.5")),
+            ),
+            (("day", ("day >= 2024-03-01", "day is missing")), ("score", ("score is 10", "score is other"))),
+            (("odd", ("odd is missing", "odd is 0.4")), ("day", ("day above 2024-11-30",))),
+        )
+    ]
+    chance = np.random.default_rng(4)
+    odd = ["", "x", "nan", "-9", "1e9"]
+    frame = pd.DataFrame(
+        {
+            "dose": chance.choice([*map(str, np.arange(-1.5, 1.6, 0.125)), *odd], 700),
+            "odd": chance.choice([*(f"{number:.2f}" for number in np.arange(0, 2.3, 0.05)), *odd], 700),
+            "fine": chance.choice(["12.0004", "12", "12.001", "13", "1000000", *odd], 700),
+            "open": chance.choice(["0", "0.5", "0.50001", "1", "0.49", *odd], 700),
+            "day": chance.choice(
+                ["2024-02-29", "2024-03-01", "2024-12-01", "2023-01-01", "2025-01-01", ""], 700
+            ),
+            "score": chance.choice(["1", "2", "10", "3", ""], 700),
+        }
+    )
+    rows = Coded(frame)
+    for query, found in zip(tables, Together(tuple(tables)).count(rows), strict=True):
+        flat = np.zeros(len(frame), dtype=int)
+        for side in query.sides:
+            held = [Query(schema, where=write_condition(one)).question.mask(rows) for one in side.cuts]
+            flat = flat * side.size + [side.classes[tuple(one)] for one in np.array(held).T.tolist()]
+        assert (found == np.bincount(flat, minlength=query.size)).all() and found.sum() == len(frame)
+        assert np.count_nonzero(found) > 3, "there is something in the cells"
