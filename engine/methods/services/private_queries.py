@@ -513,7 +513,7 @@ class PrivateQueries(Service):
             self.options.questions,
             delta=budget.delta,
         )
-        notes = (_left(desk), _adds_up(desk), *cap_notes(self.request))
+        notes = (_left(desk), *_adds_up(desk), *cap_notes(self.request))
         table = columns_table(self.request.schema, columns)
         written = FileArtefact(NAME, "text/html", page(desk), Text(f"methods.{ID}.page_file"))
         return Release((table, written), self.cost, notes=notes, state=desk.dumps())
@@ -570,7 +570,7 @@ class PrivateQueries(Service):
         notes = (
             self._told_together(desk),
             _left(desk),
-            _adds_up(desk),
+            *_adds_up(desk),
             *_short(self.asked, answers),
             *_twice(self.asked),
             *cap_notes(self.request),
@@ -589,7 +589,10 @@ class PrivateQueries(Service):
     def _release(self, desk: Desk, answers: Any, notes: tuple[Text, ...]) -> Release:
         paid = [(place + 1, self._every[place]) for place in self._places]
         tables = (answers_table(answers), paid_table(paid))
-        return Release(tables, self.cost, views_of(answers), notes, state=desk.dumps())
+        return Release(tables, self.cost, self._views(answers), notes, state=desk.dumps())
+
+    def _views(self, told: Any, *, newest_first: bool = False) -> tuple[View, ...]:
+        return views_of(told, by_visit=self.terms.by_person, newest_first=newest_first)
 
     @once
     def offered(self) -> Mapping[str, tuple[str, ...]]:
@@ -626,7 +629,7 @@ class PrivateQueries(Service):
             (query, None if how is None else answer(query, how, desk.measured, self.terms))
             for query, how in zip(desk.asked, told, strict=True)
         ]
-        return views_of(found, newest_first=True)[:1]
+        return self._views(found, newest_first=True)[:1]
 
 
 def _label(kind: str) -> Text:
@@ -686,8 +689,11 @@ def _left(desk: Desk) -> Text:
     return Text(f"methods.{ID}.notes.left{'_delta' if desk.delta else ''}", values)
 
 
-def _adds_up(desk: Desk) -> Text:
-    return Text(f"methods.{ID}.notes.adds_up{'_delta' if desk.delta else ''}")
+def _adds_up(desk: Desk) -> tuple[Text, Text]:
+    """Say what levels add up to, and which numbers an answer is worked out from."""
+    levels = f"adds_up{'_delta' if desk.delta else ''}"
+    combined = f"combined{'_by_visit' if desk.terms.by_person else ''}"
+    return Text(f"methods.{ID}.notes.{levels}"), Text(f"methods.{ID}.notes.{combined}")
 
 
 def _twice(asked: tuple[Asked, ...]) -> tuple[Text, ...]:

@@ -136,8 +136,11 @@ def _number(value: float) -> float | int:
 # --- views ------------------------------------------------------------------------------------------
 
 
-def views_of(told: Told, *, newest_first: bool = False) -> tuple[View, ...]:
-    """Return answers for people: a table, and the counts as bars with their margins."""
+def views_of(told: Told, *, by_visit: bool, newest_first: bool = False) -> tuple[View, ...]:
+    """Return answers for people: a table, and the counts as bars with their margins.
+
+    ``by_visit`` says that rows are drawn anew in every visit, so that their numbers are combined within one.
+    """
     rows = [row for place, one in enumerate(told, 1) for row in _rows(place, *one)]
     words = f"methods.{ID}.views"
     names = ["question", "asked", "where", "value", "answer", "within_95", "share"]
@@ -146,7 +149,7 @@ def views_of(told: Told, *, newest_first: bool = False) -> tuple[View, ...]:
         names, rows = names[:at] + names[at + 1 :], [row[:at] + row[at + 1 :] for row in rows]
     headings = tuple(Text(f"methods.{ID}.headings.{name}") for name in names)
     shown = tuple(reversed(rows)) if newest_first else tuple(rows)
-    note = with_weak(Text(f"{words}.table.note"), shown)
+    note = with_weak(Text(f"{words}.table.note{'_by_visit' if by_visit else ''}"), shown)
     views: list[View] = [TableView(Text(f"{words}.table.title"), headings, shown, note)]
     counts = [
         (_label(place, query, " · ".join(group)), value, limit)

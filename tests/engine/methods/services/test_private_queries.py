@@ -271,6 +271,21 @@ def test_a_bar_says_what_it_answers():
     assert said[-2:] == ["3 · people: age > 7", "4 · all people"]
 
 
+@pytest.mark.parametrize(("cap", "note", "rests_on"), [(None, "note", "1; 2"), (2, "note_by_visit", "2")])
+def test_the_table_says_from_which_visits_answers_follow(cap, note, rests_on):
+    """Rows of a person are drawn anew in each visit, so that their numbers are not put together."""
+    rows = pd.DataFrame({"person": list("abcd"), "sex": list("fmfm"), "age": [30.0, 31, 32, 33]})
+    first = request({"by": ["sex"], "where": "", "epsilon": 1}, cap=cap)
+    asked = {"questions": [{"where": "sex is f", "epsilon": 2}]}
+    state = answered(first, rows).state
+    again = answered(DESK.make_request(first.schemas, asked, step="visit", state=state), rows)
+    said = again.views[0].note
+    said = said.values.get("second", said)  # where brackets are explained first
+    assert said.id.rpartition(".")[2] == note and again.artefacts[0].frame["rests_on"].tolist() == [rests_on]
+    notes = {one.id.rpartition(".")[2] for one in again.notes}
+    assert notes & {"combined", "combined_by_visit"} == {note.replace("note", "combined")}
+
+
 def test_a_column_that_says_nothing_takes_no_room_from_the_margins():
     rows = pd.DataFrame({"sex": ["f", "m"], "age": [30.0, 31]})
     for asked, held in ((F, False), (OLD, True)):
