@@ -375,8 +375,8 @@ def test_money_stands_beside_every_level(window: Window, qtbot: Any, tmp_path: P
     wanted = money(page, "0.35") - money(page, "0.1")  # the price of the sum, not the sum of prices
     assert written(wanted, "EUR") in page.takes.plain(), page.takes.plain()
     used, whole, after = money(page, "0.1"), money(page, "0.5"), money(page, "0.5") - money(page, "0.35")
-    for amount in (used - money(page, "0"), whole - money(page, "0"), after):
-        assert written(amount, "EUR") in page.used.plain(), (amount, page.used.plain())
+    for one in (used - money(page, "0"), whole - money(page, "0"), after):
+        assert written(one, "EUR") in page.used.plain(), (one, page.used.plain())
 
 
 def test_a_cheaper_way_is_said_and_taken(window: Window, qtbot: Any, tmp_path: Path) -> None:

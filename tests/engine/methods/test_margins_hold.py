@@ -30,14 +30,12 @@ from tests.noise_source import seeded_noise
 PEOPLE, RUNS, LEVEL = 400, 60, 0.95
 SURE = 5
 """Standard errors below its level at which a margin fails: by chance less than once in a million."""
-NOISE_ALONE = {"statistics.density": "its band is of the noise of the waves that stayed, and says so"}
-"""Methods whose margins say themselves that they are not about the value without noise."""
 Misses = dict[str, list[tuple[int, int]]]
 """By number, for each release how many of its margins missed, and of how many."""
 PLANS = [
     pytest.param(one, plan, id=f"{one.id} {place}")
     for one in methods()
-    if not one.steps and one.id not in NOISE_ALONE
+    if not one.steps
     for place, plan in enumerate(plans(one))
     if plan.budget is not None and plan.files
 ]
