@@ -31,7 +31,7 @@ def test_bars_are_as_high_as_their_numbers_say(qtbot: Any, below: int) -> None:
     histogram = GroupHistogram("People by group size")
     qtbot.addWidget(histogram)
     histogram.resize(400, 190)
-    histogram.show_bars(BARS, below=below, words="")
+    histogram.show_bars(BARS, below=below, said="")
     picture = histogram.grab()
     scale = picture.devicePixelRatio()
     found = heights(picture.toImage(), scale, len(BARS))
@@ -44,7 +44,7 @@ def test_the_number_of_the_last_bar_has_room(qtbot: Any) -> None:
     histogram = GroupHistogram("People by group size")
     qtbot.addWidget(histogram)
     histogram.resize(190, 190)
-    histogram.show_bars((*BARS, ("50+", 34_670)), below=2, words="", then=(0, 0, 0, 0, 0, 1_042_590))
+    histogram.show_bars((*BARS, ("50+", 34_670)), below=2, said="", then=(0, 0, 0, 0, 0, 1_042_590))
     histogram.grab()
     assert histogram._written.left() > 0 and histogram._written.right() <= histogram.width()
 

@@ -102,7 +102,6 @@ UNSIGNED = {
     "money.level",  # signed once it is whole
     "money.money",
     "people._write",  # a field to write in
-    "purpose_form.write_threshold",  # kept in the plan and compared with it
 }
 
 

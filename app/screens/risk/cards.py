@@ -278,7 +278,7 @@ class GroupHistogram(Painted):
         bars: Sequence[tuple[str, int]],
         *,
         below: int,
-        words: str,
+        said: str,
         then: Sequence[int] = (),
         names: tuple[str, str] = ("", ""),
     ) -> None:
@@ -290,19 +290,19 @@ class GroupHistogram(Painted):
             Size or sizes, and people.
         below
             How many bars lie below the limit.
-        words
+        said
             What is said about these.
         then
             People of the same sizes after a change, as bars beside.
         names
             Of the bars as it is, and after the change.
         """
-        self.bars, self.below, self.words = tuple(bars), below, words
+        self.bars, self.below, self.words = tuple(bars), below, said
         self.then, self.names = tuple(then), names
         later = [f" → {number(count)}" for count in self.then] or [""] * len(self.bars)
         lines = zip(self.bars, later, strict=True)
         spoken = "; ".join(words.pair(label, f"{number(count)}{more}") for (label, count), more in lines)
-        self.setAccessibleDescription(f"{words}. {spoken}" if words else spoken)
+        self.setAccessibleDescription(f"{said}. {spoken}" if said else spoken)
         self.update()
 
     def paint(self, painter: QPainter) -> None:

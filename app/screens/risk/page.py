@@ -388,7 +388,7 @@ class RiskPage(Page):
         self.histogram.show_bars(
             list(zip(map(class_words, CLASSES), classes(sizes.sizes), strict=True)),
             below=below,
-            words=words.say("app.risk.sizes.under", k=self.limit, count=_under(sizes, self.limit)),
+            said=words.say("app.risk.sizes.under", k=self.limit, count=_under(sizes, self.limit)),
             then=() if then is None else classes(then.sizes),
             names=(words.say("app.risk.sizes.today"), way_words(changes, today)),
         )
