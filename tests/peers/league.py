@@ -62,7 +62,8 @@ PEERS = ("league_models", "league_rows")
 OTHERS = ("DP-EBM", "diffprivlib", "dpmm")
 TUNED = (
     "Tables that were used for tuning: none, but that cells are searched only where an interval with a\n"
-    "quarter of the rows would show (`LEAST_FOUND`): set after `friedman` had been seen to lose by a half."
+    "quarter of the rows would show (`LEAST_FOUND`): set after `friedman` had been seen to lose by a half.\n"
+    "That cells of decimals are searched in invented rows was built after `rare` had been seen to be even."
 )
 
 
