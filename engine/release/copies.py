@@ -157,7 +157,8 @@ def names_of(fields: Fields) -> list[str]:
 
 
 def _cut(text: str, most: int) -> str:
-    return text.encode()[:most].decode(errors="ignore")
+    """Return as much of a text as a package keeps: so many bytes, without blanks at the end."""
+    return text.encode()[:most].decode(errors="ignore").rstrip()
 
 
 def _title(field: Mapping[str, Any], name: str, ending: str) -> str:

@@ -245,3 +245,23 @@ def test_a_validator_takes_the_data_package(run: Runner) -> None:
     made = run(also=(*copies.COPIES, *copies.DESCRIPTIONS))
     report = frictionless.validate(str(made.folder / "release" / bundle.PACKAGE))
     assert report.valid, report.flatten(["message"])
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_a_text_that_is_cut_at_a_blank_is_no_reason_against_a_copy(ending: str) -> None:
+    """Before, a life table had none for Stata: packages keep no blank at the end of a label."""
+    words = "One interval after the other; é ist ein Wort. " * 8
+    for first in range(8):
+        fields = [
+            {"name": "n", "type": "integer", "description": words[first:]},
+            {
+                "name": "c",
+                "type": "string",
+                "description": "x ",
+                "categories": [{"value": "a", "label": words[first:]}, {"value": "b", "label": "b "}],
+                "categoriesOrdered": False,
+            },
+        ]
+        content = b"n,c\n1,a\n2,b\n"
+        copy = copies.copy_table(content, fields, ending, title="t")
+        assert not copies.differs(copy, content, fields, ending)
