@@ -32,12 +32,12 @@ def make_parser(language: str = texts.FALLBACK) -> Parser:
     Parser.language = language
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="json")
-    spoken = {"choices": texts.languages(), "help": "language"}
-    common.add_argument("--language", default=argparse.SUPPRESS, **spoken)  # or before the command
+    spoken = texts.languages()
+    common.add_argument("--language", default=argparse.SUPPRESS, choices=spoken, help="language")
     parser = Parser(prog=PROGRAM, description="commands.headings.program")
     parser.add_argument("--version", action="version", version=f"Custos {__version__}", help="version")
     parser.set_defaults(root=parser)
-    parser.add_argument("--language", default=texts.FALLBACK, **spoken)
+    parser.add_argument("--language", default=texts.FALLBACK, choices=spoken, help="language")
     subparsers = parser.add_subparsers(
         title="commands.headings.commands", metavar="COMMAND", required=True, parser_class=Parser
     )
