@@ -100,8 +100,9 @@ def _of_file(language: str, beginning: str) -> Mapping[str, str]:
 @cache
 def _first_of_file(language: str, beginning: str) -> Mapping[str, str]:
     """Return the texts of one file that stand before its first heading: titles are listed of every file."""
-    first = _places(language)[beginning].read_text(encoding="utf-8").partition("\n[")[0]
-    return {f"{beginning}.{key}": value for key, value in tomllib.loads(first).items()}
+    whole = _places(language)[beginning].read_text(encoding="utf-8")
+    first = tomllib.loads(f"\n{whole}".partition("\n[")[0])
+    return {f"{beginning}.{key}": value for key, value in first.items() if isinstance(value, str)}
 
 
 def _find(text_id: str, language: str) -> str | None:

@@ -66,8 +66,12 @@ def banned(text: str) -> list[str]:
     return [better for word, better in BANNED.items() if re.search(word, plain(text), re.IGNORECASE)]
 
 
+QUOTED = "anchors."  # precedents say what somebody else called it
+
+
 def test_one_thing_has_one_name() -> None:
-    wrong = {text_id: found for text_id, text in texts.catalogue("en").items() if (found := banned(text))}
+    ours = {text_id: text for text_id, text in texts.catalogue("en").items() if not text_id.startswith(QUOTED)}
+    wrong = {text_id: found for text_id, text in ours.items() if (found := banned(text))}
     assert not wrong
 
 
