@@ -232,6 +232,7 @@ def test_what_cannot_be_added_up_makes_no_study(method_id: str, place: int) -> N
 
 SUMMABLE = [one for one in methods() if one.summable]
 FITTING = {
+    "datasets.traces": {"whole": 0},
     "models.linear": {"fit": "sums"},
     "models.logistic": {"fit": "sums"},
     "models.tree": {"depth": 2},
