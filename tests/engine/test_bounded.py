@@ -29,7 +29,8 @@ MAY = {
     "engine/methods/exchanges/recipients.py",
     "engine/analyses/catalogue.py", "engine/table/code_lists.py", "engine/risk/free_text.py",
     "engine/risk/short_texts.py",
-    "engine/table/suggest/column_words.py", "engine/table/code_systems.py", "engine/pricing/anchors.py",
+    "engine/table/suggest/column_words.py", "engine/table/suggest/people_named.py",
+    "engine/table/code_systems.py", "engine/pricing/anchors.py",
     "engine/report/fonts.py", "engine/release/package.py", "engine/report/law.py",
     "engine/computer/update.py",
     "app/theme.py", "engine/release/sheets.py",  # what comes with the program

@@ -82,7 +82,7 @@ def _is_left_open(path: Path, table: Table) -> bool:
         return False
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _PART))
-        return not file.read().rstrip().endswith(options.quote.encode())
+        return not file.read(_PART).rstrip().endswith(options.quote.encode())
 
 
 def can_cut(options: ReadOptions) -> bool:

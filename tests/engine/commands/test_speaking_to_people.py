@@ -123,7 +123,7 @@ def test_people_read_tables_and_programs_json(capsys: pytest.CaptureFixture[str]
     heads, register, _, _, given = capsys.readouterr().out.splitlines()
     assert [cell.strip() for cell in heads.split("  ") if cell] == ["register", "budget", "spent", "left"]
     assert [cell.strip() for cell in register.split("  ") if cell.strip()][1:] == ["2", "0.5", "1.5"]
-    assert "complete" in given
+    assert "released" in given
 
 
 def test_progress_is_said_on_a_terminal_with_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,7 @@ def test_the_three_questions_are_answered_with_margins(tmp_path: Path, cap: str)
     last = views["stays"].rows[-1][0]
     assert is_aside(last) and [word(last, one) for one in ("en", "de")] == [
         "(other or missing)",
-        "(andere oder fehlt)",
+        "(sonstige oder fehlt)",
     ]
 
 
