@@ -74,6 +74,8 @@ SPEAK_OF_OTHERS = (
     *("app.staff.", "errors.staff.", "signing.rule.", "policy.names.second_", "app.releases.help.people."),
     *("app.releases.state.prepared", "commands.prepare", "commands.heads.person"),
     *("errors.ledger.not_signed.", "errors.ledger.visit_underway.", "errors.run.ledger_older."),
+    *("anchors.", "law."),  # what courts decided and what the law says, of whoever it was
+    "commands.desktop.program",  # what the program is for
     "self_test.",  # what a server is asked about: invented rows
     "app.method.search_small",  # words that say nothing of what is looked for; never shown
 )
