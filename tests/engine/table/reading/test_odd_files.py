@@ -250,6 +250,25 @@ def test_one_word_in_many_rows_is_not_read_in_another_script(tmp_path, encoding,
     assert table.rows()["ward"].tolist() == column
 
 
+@pytest.mark.parametrize(
+    ("encoding", "cells"),
+    [
+        ("cp932", ("糖尿病", "高血圧症", "肺炎")),
+        ("cp932", ("加藤", "鈴木", "伊藤")),
+        ("cp949", ("내과", "외과", "펲시콜라")),  # with a syllable that Windows added
+        ("cp949", ("정형외과", "중환자실", "응급실")),
+    ],
+)
+@pytest.mark.parametrize("count", [20, 40, 400])
+def test_a_short_japanese_log_is_not_read_as_korean(tmp_path, encoding, cells, count):
+    """Nor a Korean one as Japanese: both are two bytes a sign."""
+    chance = random.Random(5)
+    column = [chance.choice(cells) for _ in range(count)]
+    lines = "".join(f"{1000 + row},{cell},2026/01/05,10:00\r\n" for row, cell in enumerate(column))
+    table = read_table(written(tmp_path, ("id,ward,from,to\r\n" + lines).encode(encoding)))
+    assert table.rows()["ward"].tolist() == column
+
+
 def test_greek_is_recognised(tmp_path):
     words = "όνομα;ηλικία\n" + "Αθήνα είναι η πρωτεύουσα;41\nΘεσσαλονίκη και Πάτρα;39\n" * 40
     table = read_table(written(tmp_path, words.encode("iso8859-7")))
