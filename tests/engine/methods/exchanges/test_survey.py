@@ -176,7 +176,16 @@ WRONG = {
     "a question twice": ({"questions": [QUESTION, QUESTION]}, f"{ID}.same_text"),
     "an unknown kind": ({"questions": [QUESTION | {"kind": "essay"}]}, "parameters.not_a_choice"),
     "a level twice over": ({"epsilon": 1}, f"{ID}.level_twice"),
-    "no whole steps": ({"questions": [NUMBER | {"step": 3}]}, f"{ID}.range"),
+    "no whole steps": ({"questions": [NUMBER | {"step": 3}]}, f"{ID}.uneven"),
+    "no step at all": ({"questions": [NUMBER | {"step": 11}]}, f"{ID}.range"),
+    "far too many uneven steps": (
+        {"questions": [NUMBER | {"range": [0, 100], "step": "3/7"}]},
+        f"{ID}.range",
+    ),
+    "the last day there is": (
+        {"questions": [DAY | {"range": ["9999-01-01", "9999-12-31"], "step": 9}]},
+        f"{ID}.range",
+    ),
     "days for a number": ({"questions": [NUMBER | {"range": ["2026-01-01", "2026-01-02"]}]}, f"{ID}.range"),
     "half days": ({"questions": [DAY | {"step": "1/2"}]}, f"{ID}.range"),
     "numbers for days": ({"questions": [DAY | {"range": [1, 5]}]}, f"{ID}.range"),
@@ -208,6 +217,21 @@ def test_a_kit_that_makes_no_sense_is_refused_in_words(name):
     with pytest.raises(InputRefused) as refused:
         check(replace(OPENING, parameters={**OPENING.parameters, **changed}))
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize(("question", "before", "after"), [
+    (NUMBER | {"step": 3}, "9", "12"),
+    (NUMBER | {"range": ["-1/2", 1], "step": "2/5"}, "0.7", "1.1"),
+    (DAY | {"range": ["2020-01-01", "2025-12-31"], "step": 31}, "2025-12-10", "2026-01-10"),
+])  # fmt: skip
+def test_where_whole_steps_do_not_reach_the_highest_both_that_they_reach_are_said(question, before, after):
+    """2,191 days have hardly a step that goes into them; with either of the two the question is taken."""
+    with pytest.raises(InputRefused) as refused:
+        check(replace(OPENING, parameters={**OPENING.parameters, "questions": [question]}))
+    assert (refused.value.values["before"], refused.value.values["after"]) == (before, after)
+    for end in (before, after):
+        taken = question | {"range": [question["range"][0], end]}
+        check(replace(OPENING, parameters={**OPENING.parameters, "questions": [taken]}))
 
 
 # --- from the page to the estimates -----------------------------------------------------------------
