@@ -186,7 +186,7 @@ def for_number(levels: int, epsilon: Fraction) -> Chosen:
     Examples
     --------
     >>> round(for_number(100, Fraction(4)).risk, 2)
-    0.16
+    0.17
     """
     odds = math.exp(epsilon)
     risks = [_wave_risk(levels, reach, odds) for reach in range(levels + 1)]

@@ -24,7 +24,7 @@ from engine.methods.exchanges.kit import ALL, LANGUAGES, ONE, Kit, Question
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import channel_of
 from engine.methods.exchanges.reading import read_reports
-from engine.methods.exchanges.told import Results, inside, uneven
+from engine.methods.exchanges.told import MOST_BARS, Results, inside, uneven
 from engine.methods.protocol import Budget
 from engine.privacy.channels import Sets, for_choice
 from engine.privacy.promise import Promise
@@ -34,9 +34,12 @@ from engine.release.plan import FileReference
 from engine.release.preview import preview, preview_json
 from engine.release.run import run
 from engine.release.verify import verify
+from engine.report.content.results import compact
+from engine.report.words import written_rows
 from engine.table.reading.options import ReadOptions
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
+from engine.views import BarsView, TableView
 from tests.engine.methods.exchanges.respondents import reports, written
 
 ID = "exchanges.survey"
@@ -398,6 +401,41 @@ def test_reports_that_were_made_up_for_one_question_show():
     (_, table, _) = inside(kit, found, Results(kit, found)).views
     assert [row[2].id.rsplit(".", 1)[1] for row in table.rows].count("more") == 1
     assert uneven(kit_of(OPENING), read_reports([], kit_of(OPENING))) == ()
+
+
+def test_columns_of_what_came_have_as_many_decimals_and_every_distribution_has_its_picture():
+    """One yes or no, one of 40, two numbers of 61 and 71 values: margins of .07 and .098 stand in one column."""
+    kit = kit_of(
+        replace(OPENING, parameters={**OPENING.parameters, "respondents": 300, "questions": [
+            {"text": "Yes?", "levels": ["yes", "no"], "epsilon": "3/2"},
+            {"text": "Place?", "levels": [f"place {one}" for one in range(40)], "epsilon": 2},
+            {"text": "Hours?", "kind": "number", "range": [0, 60], "epsilon": "3/2"},
+            {"text": "Day?", "kind": "date", "range": ["2020-01-01", "2025-12-10"], "step": 31, "epsilon": 2},
+        ]})
+    )  # fmt: skip
+    chance = np.random.default_rng(7)
+    answers = [chance.integers(most, size=300).tolist() for most in (2, 40, 61, 71)]
+    results = Results(kit, read_reports(reports(kit, answers, 5), kit))
+    shares, means = (one for one in results.views if isinstance(one, TableView))
+    told = compact(shares)
+    for column in (2, 3, 4):  # share and its margin, lowest, highest
+        written = re.findall(r"\d+\.?\d*", " ".join(row[column] for row in told.rows))
+        assert {len(one.partition(".")[2]) for one in written} == {3}
+    (number, day), places = written_rows(means, "en"), [one.id.rsplit(".", 2)[1] for one in means.headings]
+    value, limit = number[places.index("mean")], number[places.index("within_95")]
+    mean = results.means[0][1]
+    assert (value, limit) == (f"{mean.value:.1f}", f"{mean.margin:.1f}")
+    assert (
+        number[places.index("standard_error")] == f"{mean.error:.4g}"
+        and day[places.index("mean")][:2] == "20"
+    )
+    bars = [one for one in results.views if isinstance(one, BarsView)]
+    for (question, parts), picture in zip(results.spread, bars, strict=True):
+        assert len(picture.labels) == len(picture.values) <= MOST_BARS
+        assert math.fsum(picture.values) == pytest.approx(1)
+        first = picture.labels[0].partition(" … ")
+        assert first[0] == question.levels[0] and picture.labels[-1].endswith(question.levels[-1])
+        assert picture.values[0] == pytest.approx(parts[: question.levels.index(first[2]) + 1].sum())
 
 
 YES_OR_NO = [{"text": f"Question {place}?", "levels": ["yes", "no"]} for place in range(10)]
