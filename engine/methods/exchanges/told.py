@@ -403,19 +403,20 @@ def uneven(kit: Kit, found: Received) -> tuple[float, ...]:
 def believed_view(kit: Kit, results: Results) -> TableView:
     """Return how sure whoever sees a report can become of each answer of one person, at most.
 
-    Before the report they know how common it is; then the odds change by e^ε of the whole report at most,
-    whatever is known of how answers go together.
+    Before the report they hold it for as common as it may be, the upper end of its interval: what was estimated
+    as none may be rare. Then the odds change by e^ε of the whole report at most, whatever is known of how
+    answers go together.
     """
     told = [(kit.epsilon, "believed"), *([(kit.total, "believed_of_all")] if kit.waves > 1 else [])]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (question.text, one.answer, one.shown, *(_believed(one.shown, epsilon) for epsilon, _ in told))
+        (question.text, one.answer, most, *(_believed(most, epsilon) for epsilon, _ in told))
         for question, answers in results.shares
         for one in answers
-        if one.says_something
+        if one.says_something and (most := min(1.0, max(0, math.ceil(1000 * one.high)) / 1000))
     )
     headings = (
         *(Text(f"{WORDS}.views.{name}") for name in ("question", "answer")),
-        *(label(name) for name in ("shown", *(name for _, name in told))),
+        *(label(name) for name in ("high", *(name for _, name in told))),
     )
     title, note = (Text(f"{WORDS}.views.believed.{name}") for name in ("title", "note"))
     return TableView(title, headings, rows, note)
