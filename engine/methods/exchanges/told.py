@@ -313,8 +313,8 @@ class Results:
                 yield _drawing(question.text, said)
         for question, shares in self.spread:
             note = Text(f"{WORDS}.views.spread.note")
-            names, parts = _grouped(question, shares.tolist())
-            yield BarsView(question.text, names, parts, label("likely"), note=note)
+            names, values = _grouped(question, shares.tolist())
+            yield BarsView(question.text, names, values, label("likely"), note=note)
 
 
 def _grouped(question: Question, shares: list[float]) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -403,9 +403,9 @@ def uneven(kit: Kit, found: Received) -> tuple[float, ...]:
 def believed_view(kit: Kit, results: Results) -> TableView:
     """Return how sure whoever sees a report can become of each answer of one person, at most.
 
-    Before the report they hold it for as common as it may be, the upper end of its interval: what was estimated
-    as none may be rare. Then the odds change by e^ε of the whole report at most, whatever is known of how
-    answers go together.
+    Before the report they hold it for as common as it may be, the upper end of its interval: what was
+    estimated as none may be rare. Then the odds change by e^ε of the whole report at most, whatever is
+    known of how answers go together.
     """
     told = [(kit.epsilon, "believed"), *([(kit.total, "believed_of_all")] if kit.waves > 1 else [])]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
