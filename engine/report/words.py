@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -19,6 +19,8 @@ DIGITS = 4
 """Of a number that is none of whole things: as many as a reader compares."""
 KEPT_APART = 0.005
 """How much of a margin may be lost to rounding its ends to four digits: less than two printed digits show."""
+MOST_APART = 2
+"""Decimals by which numbers of one drawing may differ and still get as many as those in the middle."""
 MOST_ROWS = 1000
 MOST_DESCRIBED = 40
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -84,8 +86,31 @@ def axis_value(value: float, language: str) -> str:
     return cell(int(rounded) if whole else rounded, language)
 
 
-def with_margin(value: float, margin: float, language: str) -> tuple[str, str]:
+def common_digits(margins: Iterable[Cell]) -> int | None:
+    """Return how many decimals a column of numbers with these margins has; None where they are too different.
+
+    Examples
+    --------
+    >>> common_digits([0.26, 0.095]), common_digits([310.0, 0.095]), common_digits([3, 12])
+    (3, None, None)
+    """
+    found = [amount(one) for one in margins]
+    limits = [float(one) for one in found if one is not None and one > 0 and math.isfinite(one)]
+    if not limits or all(one.is_integer() for one in limits):
+        return None
+    wanted = [_digits_of(one) for one in limits]
+    return max(wanted) if max(wanted) - min(wanted) <= 1 else None
+
+
+def _digits_of(margin: float) -> int:
+    """Return how many decimals two digits of a margin take."""
+    return max(1 - math.floor(math.log10(margin)), 0)
+
+
+def with_margin(value: float, margin: float, language: str, *, digits: int | None = None) -> tuple[str, str]:
     """Return a value and its margin with two digits of the margin; whole numbers stay as they are.
+
+    With ``digits``, those of the whole column, the numbers of one column have as many decimals.
 
     Examples
     --------
@@ -94,14 +119,23 @@ def with_margin(value: float, margin: float, language: str) -> tuple[str, str]:
     """
     if float(value).is_integer() and float(margin).is_integer():
         return cell(int(value), language), cell(int(margin), language)
-    digits = max(1 - math.floor(math.log10(margin)), 0) if margin > 0 else 6
-    return _with_digits(value, digits, language), _with_digits(margin, digits, language)
+    if digits is None:
+        digits = _digits_of(margin) if margin > 0 else 6
+    return write_digits(value, digits, language), write_digits(margin, digits, language)
 
 
-def _with_digits(value: float, digits: int, language: str) -> str:
+def write_digits(value: float, digits: int, language: str) -> str:
+    """Return a number with so many decimals."""
     # Adding zero takes the sign of a rounded nothing: not −0.0.
     written = f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
     return languages.find(language).sign_number(written)
+
+
+def end_columns(table: TableView, margin: int) -> list[int]:
+    """Return the places of the ends of intervals that stand after a column of margins."""
+    ends = ("low.label", "high.label")
+    headings = list(enumerate(table.headings))[margin + 1 : margin + 4]
+    return [at for at, heading in headings if isinstance(heading, Text) and heading.id.endswith(ends)]
 
 
 def margin_columns(table: TableView) -> list[int]:
@@ -125,11 +159,12 @@ def written_rows(table: TableView, language: str) -> list[list[str]]:
     """
     rows = [[cell(value, language) for value in row] for row in table.rows]
     for at in margin_columns(table):
+        digits = common_digits(row[at] for row in table.rows)
         for row, said in zip(table.rows, rows, strict=True):
             number, limit = amount(row[at - 1]), amount(row[at])
             if number is None or not limit or not math.isfinite(number) or not math.isfinite(limit):
                 continue
-            pair = with_margin(float(number), float(limit), language)
+            pair = with_margin(float(number), float(limit), language, digits=digits)
             weak = isinstance(row[at - 1], Text)
             said[at - 1], said[at] = write_in_brackets(pair[0]) if weak else pair[0], pair[1]
     return rows
@@ -149,7 +184,11 @@ def with_intervals(
         return [with_interval(value, None, None, language) for value in values]
     rows = list(zip(values, low, high, strict=True))
     even = all(_is_even(*row) for row in rows if math.isfinite(sum(row)))
-    return [with_interval(*row, language, even=even) for row in rows]
+    halves = [(row[2] - row[1]) / 2 for row in rows if row[2] > row[1] and math.isfinite(sum(row))]
+    wanted = sorted(map(_digits_of, halves))
+    alike = bool(wanted) and wanted[-1] - wanted[0] <= MOST_APART
+    digits = wanted[len(wanted) // 2] if alike else None  # all stand on one axis
+    return [with_interval(*row, language, even=even, digits=digits) for row in rows]
 
 
 def _is_even(value: float, low: float, high: float) -> bool:
@@ -158,7 +197,13 @@ def _is_even(value: float, low: float, high: float) -> bool:
 
 
 def with_interval(
-    value: float, low: float | None, high: float | None, language: str, *, even: bool = True
+    value: float,
+    low: float | None,
+    high: float | None,
+    language: str,
+    *,
+    even: bool = True,
+    digits: int | None = None,
 ) -> str:
     """Return a value with what it can be off by, or with its interval where that is not ``even``.
 
@@ -172,12 +217,13 @@ def with_interval(
     if low is None or high is None or not math.isfinite(high - low):
         return axis_value(value, language)
     if even and _is_even(value, low, high):
-        return " ± ".join(with_margin(value, max(high - value, value - low), language))
+        return " ± ".join(with_margin(value, max(high - value, value - low), language, digits=digits))
     if all(float(part).is_integer() for part in (value, low, high)):
         shown = [cell(int(part), language) for part in (value, low, high)]
         return f"{shown[0]} ({shown[1]} … {shown[2]})"
-    digits = max(1 - math.floor(math.log10((high - low) / 2)), 0) if high > low else 6
-    shown = [_with_digits(part, digits, language) for part in (value, low, high)]
+    if digits is None:
+        digits = _digits_of((high - low) / 2) if high > low else 6
+    shown = [write_digits(part, digits, language) for part in (value, low, high)]
     return f"{shown[0]} ({shown[1]} … {shown[2]})"
 
 

@@ -62,7 +62,12 @@ def _wrong(record: Mapping[str, Any], title: str, whole: bool, device: str) -> t
         return "levels", {}
     count = _count(record)
     if count is None:
-        return "range", {"most": MOST_LEVELS}
+        ends = _nearest_ends(record)
+        return (
+            ("uneven", dict(zip(("before", "after"), ends, strict=True)))
+            if ends
+            else ("range", {"most": MOST_LEVELS})
+        )
     if count > (MOST_LEVELS if record["kind"] in MEASURED else MOST_ANSWERS):
         return "too_many", {"answers": count}
     if record["kind"] == SEVERAL and record["most"] > count:
@@ -101,6 +106,21 @@ def _count(record: Mapping[str, Any]) -> int | None:
     steps = (edge_number(edges[1]) - edge_number(edges[0])) / record["step"]
     whole_days = record["kind"] != DATE or record["step"].denominator == 1
     return int(steps) + 1 if steps.denominator == 1 and whole_days else None
+
+
+def _nearest_ends(record: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return what whole steps reach last before the highest, and next; None where that does not help."""
+    lowest, highest = (edge_number(edge) for edge in record["range"])
+    step = record["step"]
+    whole = int((highest - lowest) / step)
+    is_day = record["kind"] == DATE
+    if {isinstance(edge, date) for edge in record["range"]} != {is_day} or (is_day and step.denominator > 1):
+        return None
+    too_late = is_day and lowest + step * (whole + 1) > edge_number(date.max)
+    if not 1 <= whole < MOST_LEVELS - 1 or too_late:
+        return None
+    before, after = labels(record["kind"], lowest + step * whole, step, 2)
+    return before, after
 
 
 def _direct(answers: int, truth: Fraction) -> Sets | None:

@@ -42,6 +42,8 @@ NUMBERS = ("reports", "given", "share", "standard_error", "within_95", "low", "h
 COUNTED = ("reports", "given", "zero", "slope")
 TOO_MANY = 5
 """Standard deviations: lots alone reach them once in 3.5 million questions."""
+MOST_BARS = 30
+"""Bars of a distribution on the screen and in the report; the file has every value."""
 MEANS = ("reports", "mean", "standard_error", "within_95", "low", "high")
 
 
@@ -270,7 +272,15 @@ class Results:
             yield TableView(Text(f"{WORDS}.views.estimates.title"), headings, cells, note)
         if self.means:
             cells = tuple(_mean_cells(question, mean) for question, mean in self.means)
-            headings = (Text(f"{WORDS}.views.question"), *(label(name) for name in MEANS))
+            shown = (
+                "reports",
+                "mean",
+                "within_95",
+                "standard_error",
+                "low",
+                "high",
+            )  # a margin beside its number
+            headings = (Text(f"{WORDS}.views.question"), *(label(name) for name in shown))
             note = Text(f"{WORDS}.views.means.note")
             yield TableView(Text(f"{WORDS}.views.means.title"), headings, cells, note)
 
@@ -303,7 +313,16 @@ class Results:
                 yield _drawing(question.text, said)
         for question, shares in self.spread:
             note = Text(f"{WORDS}.views.spread.note")
-            yield BarsView(question.text, question.levels, tuple(shares.tolist()), label("likely"), note=note)
+            names, values = _grouped(question, shares.tolist())
+            yield BarsView(question.text, names, values, label("likely"), note=note)
+
+
+def _grouped(question: Question, shares: list[float]) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return values and their shares; of many values groups of neighbours."""
+    together = math.ceil(len(shares) / MOST_BARS)
+    groups = [question.levels[at : at + together] for at in range(0, len(shares), together)]
+    parts = tuple(math.fsum(shares[at : at + together]) for at in range(0, len(shares), together))
+    return tuple(one[0] if len(one) == 1 else f"{one[0]} … {one[-1]}" for one in groups), parts
 
 
 def _row(one: Estimate) -> tuple[Any, ...]:
@@ -339,7 +358,7 @@ def _mean_cells(question: Question, mean: Mean | None) -> tuple[Cell, ...]:
     if mean is None or not mean.says_something:
         return question.text, mean.reports if mean else 0, *[None] * 5
     if question.kind != DATE:
-        return question.text, mean.reports, mean.value, mean.error, mean.margin, mean.low, mean.high
+        return question.text, mean.reports, mean.value, mean.margin, mean.error, mean.low, mean.high
 
     def day(value: float) -> str:
         return question.written_value((value - float(question.lowest)) / float(question.step))
@@ -348,8 +367,8 @@ def _mean_cells(question: Question, mean: Mean | None) -> tuple[Cell, ...]:
         question.text,
         mean.reports,
         day(mean.value),
-        mean.error,
         mean.margin,
+        mean.error,
         day(mean.low),
         day(mean.high),
     )
@@ -384,19 +403,20 @@ def uneven(kit: Kit, found: Received) -> tuple[float, ...]:
 def believed_view(kit: Kit, results: Results) -> TableView:
     """Return how sure whoever sees a report can become of each answer of one person, at most.
 
-    Before the report they know how common it is; then the odds change by e^ε of the whole report at most,
-    whatever is known of how answers go together.
+    Before the report they hold it for as common as it may be, the upper end of its interval: what was
+    estimated as none may be rare. Then the odds change by e^ε of the whole report at most, whatever is
+    known of how answers go together.
     """
     told = [(kit.epsilon, "believed"), *([(kit.total, "believed_of_all")] if kit.waves > 1 else [])]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (question.text, one.answer, one.shown, *(_believed(one.shown, epsilon) for epsilon, _ in told))
+        (question.text, one.answer, most, *(_believed(most, epsilon) for epsilon, _ in told))
         for question, answers in results.shares
         for one in answers
-        if one.says_something
+        if one.says_something and (most := min(1.0, max(0, math.ceil(1000 * one.high)) / 1000))
     )
     headings = (
         *(Text(f"{WORDS}.views.{name}") for name in ("question", "answer")),
-        *(label(name) for name in ("shown", *(name for _, name in told))),
+        *(label(name) for name in ("high", *(name for _, name in told))),
     )
     title, note = (Text(f"{WORDS}.views.believed.{name}") for name in ("title", "note"))
     return TableView(title, headings, rows, note)

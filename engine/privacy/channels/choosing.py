@@ -19,6 +19,8 @@ MOST_POINTS = 2**18
 LARGEST_PRIME = 2000
 BIT_BELOW = Fraction(12, 10)
 """ε below which one bit tells a mean better than a square wave does: 4.68 against 5.07 at 1."""
+NARROW = 1.02
+"""By how much the variance of a mean may exceed the least: 1 % of its standard error."""
 MOST_LEVELS = 100
 ROBUST = 5
 """Points."""
@@ -174,15 +176,21 @@ def _ticks_shares(universe: int, most: int, size: int, odds: float) -> Shares:
 
 @lru_cache(maxsize=256)
 def for_number(levels: int, epsilon: Fraction) -> Chosen:
-    """Return the square wave whose mean has the smallest worst variance.
+    """Return the narrowest square wave whose mean has nearly the smallest worst variance.
+
+    Notes
+    -----
+    Near the smallest the variance hardly depends on how wide a wave is, and narrow ones tell the distribution
+    better: at 100 levels and ε 1 by a tenth (`tests/published/answers_of_numbers.md`).
 
     Examples
     --------
     >>> round(for_number(100, Fraction(4)).risk, 2)
-    0.16
+    0.17
     """
     odds = math.exp(epsilon)
-    reach = min(range(levels + 1), key=lambda w: _wave_risk(levels, w, odds))
+    risks = [_wave_risk(levels, reach, odds) for reach in range(levels + 1)]
+    reach = next(w for w, one in enumerate(risks) if one <= NARROW * min(risks))
     wave = Wave.at(levels, reach, epsilon)
     return Chosen(wave, "wave", mean_risk(wave))
 

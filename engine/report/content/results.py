@@ -12,7 +12,16 @@ from engine.methods.kinds import Family
 from engine.report.content.facts import has_margins, rows_used
 from engine.report.content.shared import say, side
 from engine.report.document import Bullets, Part
-from engine.report.words import is_number, margin_columns, with_margin, word, write_in_brackets
+from engine.report.words import (
+    common_digits,
+    end_columns,
+    is_number,
+    margin_columns,
+    with_margin,
+    word,
+    write_digits,
+    write_in_brackets,
+)
 from engine.views import (
     BarsView,
     Cell,
@@ -152,7 +161,19 @@ def put_margins_beside(table: TableView) -> TableView:
             continue
         if len({row[at] for row in table.rows}) < 2:
             continue
-        rows = tuple((*row[: at - 1], _pair(row[at - 1], row[at]), *row[at + 1 :]) for row in table.rows)
+        digits = common_digits(row[at] for row in table.rows)
+        ends = [] if digits is None else end_columns(table, at)
+        rows = tuple(
+            (
+                *row[: at - 1],
+                _pair(row[at - 1], row[at], digits),
+                *(
+                    _end(one, digits) if place in ends else one
+                    for place, one in enumerate(row[at + 1 :], at + 1)
+                ),
+            )
+            for row in table.rows
+        )
         beside.insert(0, table.headings[at])
         headings = (*table.headings[:at], *table.headings[at + 1 :])
         table = replace(table, headings=headings, rows=rows)
@@ -162,10 +183,19 @@ def put_margins_beside(table: TableView) -> TableView:
     return replace(table, note=_join(table.note, [say("words.beside", label=label)]))
 
 
-def _pair(value: Cell, margin: Cell) -> str:
+def _end(value: Cell, digits: int | None) -> Cell:
+    """Return an end of an interval with as many decimals as the numbers beside it."""
+    return (
+        value
+        if digits is None or not isinstance(value, float)
+        else Written(write_digits(value, digits, "en"))
+    )
+
+
+def _pair(value: Cell, margin: Cell, digits: int | None) -> str:
     number, limit = amount(value), amount(margin)
     assert number is not None and limit is not None
-    pair = Written(" ± ".join(with_margin(float(number), float(limit), "en")))
+    pair = Written(" ± ".join(with_margin(float(number), float(limit), "en", digits=digits)))
     return Written(write_in_brackets(pair)) if isinstance(value, Text) else pair
 
 

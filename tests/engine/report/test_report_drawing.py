@@ -95,7 +95,7 @@ def test_margins_of_one_drawing_are_written_alike():
     assert {"10 (4 … 16)", "−3.0 (−4.5 … 2.0)"} <= words  # all with two digits of the half width
     # Even, but for the digits that evidence keeps of both ends
     view = BarsView("t", ("a", "b"), (0.1033, 1.0), "n", (0.06412, 0.5), (0.1424, 1.5))
-    assert {"0.103 ± 0.039", "1.00 ± 0.50"} <= {element.text for element in elements(view, "text")}
+    assert {"0.103 ± 0.039", "1.000 ± 0.500"} <= {element.text for element in elements(view, "text")}
 
 
 def test_a_bar_is_as_long_as_its_value():

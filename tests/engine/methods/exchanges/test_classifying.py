@@ -41,7 +41,7 @@ def received(people, seed=3):
         of_class = rng.choice(2, size=people // 3, p=PRIOR)
         answers = np.array([rng.choice(len(table), p=table[:, one]) for one in of_class])
         outcomes.append(direct(2 * answers + of_class, question, rng)[:, None])
-    return Received(people, tuple(outcomes), {})
+    return Received(people, tuple(outcomes), {}, np.arange(people))
 
 
 def bayes(prior, tables):

@@ -24,7 +24,7 @@ from engine.methods.exchanges.kit import ALL, LANGUAGES, ONE, Kit, Question
 from engine.methods.exchanges.kit_page import page
 from engine.methods.exchanges.paper import channel_of
 from engine.methods.exchanges.reading import read_reports
-from engine.methods.exchanges.told import Results, inside, uneven
+from engine.methods.exchanges.told import MOST_BARS, Results, inside, uneven
 from engine.methods.protocol import Budget
 from engine.privacy.channels import Sets, for_choice
 from engine.privacy.promise import Promise
@@ -34,9 +34,12 @@ from engine.release.plan import FileReference
 from engine.release.preview import preview, preview_json
 from engine.release.run import run
 from engine.release.verify import verify
+from engine.report.content.results import compact
+from engine.report.words import written_rows
 from engine.table.reading.options import ReadOptions
 from engine.table.schema import Column, Kind, Role, Schema
 from engine.table.table import Table
+from engine.views import BarsView, TableView
 from tests.engine.methods.exchanges.respondents import reports, written
 
 ID = "exchanges.survey"
@@ -176,7 +179,16 @@ WRONG = {
     "a question twice": ({"questions": [QUESTION, QUESTION]}, f"{ID}.same_text"),
     "an unknown kind": ({"questions": [QUESTION | {"kind": "essay"}]}, "parameters.not_a_choice"),
     "a level twice over": ({"epsilon": 1}, f"{ID}.level_twice"),
-    "no whole steps": ({"questions": [NUMBER | {"step": 3}]}, f"{ID}.range"),
+    "no whole steps": ({"questions": [NUMBER | {"step": 3}]}, f"{ID}.uneven"),
+    "no step at all": ({"questions": [NUMBER | {"step": 11}]}, f"{ID}.range"),
+    "far too many uneven steps": (
+        {"questions": [NUMBER | {"range": [0, 100], "step": "3/7"}]},
+        f"{ID}.range",
+    ),
+    "the last day there is": (
+        {"questions": [DAY | {"range": ["9999-01-01", "9999-12-31"], "step": 9}]},
+        f"{ID}.range",
+    ),
     "days for a number": ({"questions": [NUMBER | {"range": ["2026-01-01", "2026-01-02"]}]}, f"{ID}.range"),
     "half days": ({"questions": [DAY | {"step": "1/2"}]}, f"{ID}.range"),
     "numbers for days": ({"questions": [DAY | {"range": [1, 5]}]}, f"{ID}.range"),
@@ -208,6 +220,21 @@ def test_a_kit_that_makes_no_sense_is_refused_in_words(name):
     with pytest.raises(InputRefused) as refused:
         check(replace(OPENING, parameters={**OPENING.parameters, **changed}))
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize(("question", "before", "after"), [
+    (NUMBER | {"step": 3}, "9", "12"),
+    (NUMBER | {"range": ["-1/2", 1], "step": "2/5"}, "0.7", "1.1"),
+    (DAY | {"range": ["2020-01-01", "2025-12-31"], "step": 31}, "2025-12-10", "2026-01-10"),
+])  # fmt: skip
+def test_where_whole_steps_do_not_reach_the_highest_both_that_they_reach_are_said(question, before, after):
+    """2,191 days have hardly a step that goes into them; with either of the two the question is taken."""
+    with pytest.raises(InputRefused) as refused:
+        check(replace(OPENING, parameters={**OPENING.parameters, "questions": [question]}))
+    assert (refused.value.values["before"], refused.value.values["after"]) == (before, after)
+    for end in (before, after):
+        taken = question | {"range": [question["range"][0], end]}
+        check(replace(OPENING, parameters={**OPENING.parameters, "questions": [taken]}))
 
 
 # --- from the page to the estimates -----------------------------------------------------------------
@@ -376,6 +403,41 @@ def test_reports_that_were_made_up_for_one_question_show():
     assert uneven(kit_of(OPENING), read_reports([], kit_of(OPENING))) == ()
 
 
+def test_columns_of_what_came_have_as_many_decimals_and_every_distribution_has_its_picture():
+    """One yes or no, one of 40, two of 61 and 71 values: margins of .07 and .098 stand in one column."""
+    kit = kit_of(
+        replace(OPENING, parameters={**OPENING.parameters, "respondents": 300, "questions": [
+            {"text": "Yes?", "levels": ["yes", "no"], "epsilon": "3/2"},
+            {"text": "Place?", "levels": [f"place {one}" for one in range(40)], "epsilon": 2},
+            {"text": "Hours?", "kind": "number", "range": [0, 60], "epsilon": "3/2"},
+            {"text": "Day?", "kind": "date", "range": ["2020-01-01", "2025-12-10"], "step": 31, "epsilon": 2},
+        ]})
+    )  # fmt: skip
+    chance = np.random.default_rng(7)
+    answers = [chance.integers(most, size=300).tolist() for most in (2, 40, 61, 71)]
+    results = Results(kit, read_reports(reports(kit, answers, 5), kit))
+    shares, means = (one for one in results.views if isinstance(one, TableView))
+    told = compact(shares)
+    for column in (2, 3, 4):  # share and its margin, lowest, highest
+        written = re.findall(r"\d+\.?\d*", " ".join(row[column] for row in told.rows))
+        assert {len(one.partition(".")[2]) for one in written} == {3}
+    (number, day), places = written_rows(means, "en"), [one.id.rsplit(".", 2)[1] for one in means.headings]
+    value, limit = number[places.index("mean")], number[places.index("within_95")]
+    mean = results.means[0][1]
+    assert (value, limit) == (f"{mean.value:.1f}", f"{mean.margin:.1f}")
+    assert (
+        number[places.index("standard_error")] == f"{mean.error:.4g}"
+        and day[places.index("mean")][:2] == "20"
+    )
+    bars = [one for one in results.views if isinstance(one, BarsView)]
+    for (question, parts), picture in zip(results.spread, bars, strict=True):
+        assert len(picture.labels) == len(picture.values) <= MOST_BARS
+        assert math.fsum(picture.values) == pytest.approx(1)
+        first = picture.labels[0].partition(" … ")
+        assert first[0] == question.levels[0] and picture.labels[-1].endswith(question.levels[-1])
+        assert picture.values[0] == pytest.approx(parts[: question.levels.index(first[2]) + 1].sum())
+
+
 YES_OR_NO = [{"text": f"Question {place}?", "levels": ["yes", "no"]} for place in range(10)]
 REASON = "Each person hands in one report, in sight."
 WAYS = {
@@ -492,26 +554,32 @@ def test_kits_from_before_a_reason_was_asked_for_are_collected():
 
 @pytest.mark.parametrize("waves", [1, 2])
 def test_nobody_can_believe_more_of_one_person_than_is_said(waves):
-    """Bayes over every report of the exact channel: the answer's posterior, from shares as they are shown."""
+    """Bayes over every report of the exact channel: an answer's posterior, also of one estimated as none."""
     plan = replace(OPENING, parameters={**OPENING.parameters, "waves": waves})
     kit = kit_of(plan)
-    lines = reports(kit, [np.arange(400) % len(one.levels) for one in kit.questions], 5)
-    found = read_reports(lines, kit)
+    # In the second question nobody gives the last answer
+    answered = [np.arange(400) % max(len(one.levels) - 1, 2) for one in kit.questions]
+    found = read_reports(reports(kit, answered, 6), kit)
     results = Results(kit, found)
     view = inside(kit, found, results).views[-1]
     assert len(view.headings) == 3 + waves and view.title.id.endswith("believed.title")
     said = {(row[0], row[1]): row[2:] for row in view.rows}
+    assert any(one.shown == 0 for _, answers in results.shares for one in answers)
     for question, answers in results.shares:
-        shares = [one.shown for one in answers]
         for place, one in enumerate(answers):
-            if (question.text, one.answer) not in said or not 0 < one.shown < 1:
+            if (question.text, one.answer) not in said:
                 continue
+            rest = np.array(
+                [0.0 if at == place else max(other.shown, 0.01) for at, other in enumerate(answers)]
+            )
+            shares = rest / rest.sum() * (1 - one.high)
+            shares[place] = one.high  # as common as it may be
             before, after, *every = said[question.text, one.answer]
             worst = 0.0
             for outcome in question.channel.outcomes():
                 chances = [float(question.channel.chance((v,), outcome)) for v in range(len(shares))]
                 worst = max(worst, shares[place] * chances[place] / np.dot(shares, chances))
-            assert before == one.shown < worst <= after < 1
+            assert one.shown <= one.high <= before <= one.high + 0.001 and 0 < worst <= after < 1
             assert not every or after < every[0] <= 1
 
 

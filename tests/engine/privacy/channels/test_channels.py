@@ -23,7 +23,7 @@ from engine.privacy.channels import (
     for_number,
     level,
 )
-from engine.privacy.channels.choosing import bound, risk
+from engine.privacy.channels.choosing import bound, mean_risk, risk
 
 ONE = Fraction(1)
 CHANNELS = [
@@ -139,7 +139,12 @@ def test_lists_that_a_set_answers_are_moved_by_at_most_five_points_from_one_half
 
 def test_numbers_have_the_variances_that_were_worked_out():
     """Worst variance on −1 … 1 at 100 levels; below ε 1.2 one bit is better for a mean."""
-    assert [round(for_number(100, Fraction(e)).risk, 2) for e in (1, 2, 4)] == [5.07, 1.09, 0.16]
+    for epsilon, wanted in ((1, 5.07), (2, 1.09), (4, 0.16)):
+        risks = [mean_risk(Wave.at(100, reach, Fraction(epsilon))) for reach in range(101)]
+        chosen = for_number(100, Fraction(epsilon))
+        assert round(min(risks), 2) == wanted
+        assert chosen.risk <= 1.0201 * min(risks)  # the narrowest that costs no more
+        assert all(one > 1.0199 * min(risks) for one in risks[: chosen.channel.reach])
     assert round(for_mean(100, ONE).risk, 2) == 4.68 and for_mean(100, ONE).reason == "bit"
     assert for_mean(100, Fraction(2)).reason == "wave"
 
