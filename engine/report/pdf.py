@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
+from textwrap import wrap
 from typing import Any
 
 from engine import languages, texts
@@ -29,6 +30,7 @@ BREAK = "\u200b"  # a place where a line may end, without width
 MOST_COLUMNS = 12
 SHORT = 17
 HEADING_LINES = 4  # a heading above short cells takes no more where its words allow it
+FEW_COLUMNS, FEWER_LINES = 3, 3  # beside so few columns there is room for headings of fewer lines
 MOST_SHORT = 70  # letters of short columns beside which a long one still has room
 THIN = 127.0
 """Points from the top: a last page that ends above holds a few lines alone."""
@@ -319,16 +321,33 @@ def _widths(headings: list[str], rows: list[list[str]], numeric: list[bool]) -> 
     if sum(size for size, is_short in zip(longest, short, strict=True) if is_short) > MOST_SHORT:
         return [min(max(size, SHORT), 60) for size in longest]
     cells = [max((len(row[at]) for row in rows if at < len(row)), default=1) for at in range(len(headings))]
+    lines = HEADING_LINES if len(headings) > FEW_COLUMNS else FEWER_LINES
     held = [
-        max(size, -(-len(heading) // HEADING_LINES), *map(len, heading.split()))
-        if size <= SHORT < len(heading)
-        else 0
+        max(size, _narrowest(heading, lines)) if size <= SHORT < len(heading) else 0
         for size, heading in zip(cells, headings, strict=True)
     ]
     return [
         0 if is_short else -letters if letters and letters <= SHORT else min(size, 60)
         for size, is_short, letters in zip(longest, short, held, strict=True)
     ]
+
+
+def _narrowest(heading: str, lines: int) -> int:
+    """Return how many letters a line of a heading needs so that there are no more lines.
+
+    Where that takes more than `SHORT`, there may be `HEADING_LINES`, and more where its words want them.
+
+    Examples
+    --------
+    >>> _narrowest("Level ε that holds against them", 3)
+    13
+    """
+    longest = max(map(len, heading.split()))
+    for most in (lines, HEADING_LINES):
+        for width in range(longest, SHORT + 1):
+            if len(wrap(heading, width, break_on_hyphens=False)) <= most:
+                return width
+    return max(-(-len(heading) // HEADING_LINES), longest)
 
 
 def breakable(words: str, longest: int) -> str:

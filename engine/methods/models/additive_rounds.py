@@ -91,6 +91,12 @@ class _Heard:
         kept = self.rows[span] + 1e-9
         return np.asarray(kept / kept.sum())
 
+    def within_groups(self, predictor: int) -> Floats:
+        """Return by cell and group of a predictor the cell's share of the rows of its group, else 0."""
+        group = self.groups[predictor]
+        inside = np.eye(group.max() + 1)[group] * (self.rows[self.spans[predictor]] + 1e-9)[:, None]
+        return np.asarray(inside / inside.sum(axis=0))
+
 
 @dataclass(frozen=True)
 class _Start:
@@ -106,6 +112,8 @@ class _Start:
         Of the target, as the sums have it.
     left
         The variance of what it leaves of a number.
+    inverse
+        What made effects of sums.
     """
 
     intercept: float
@@ -113,6 +121,29 @@ class _Start:
     per_sum: float
     mean: float
     left: float
+    inverse: Floats
+
+
+@dataclass(frozen=True)
+class _Model:
+    """What all rounds take of how cells go together.
+
+    Parameters
+    ----------
+    curvature
+        How many rows any two cells share, with what holds effects back.
+    held
+        What of it holds effects back alone.
+    believed
+        By two predictors, how far the table of their groups was believed.
+    penalty
+        What jumps cost.
+    """
+
+    curvature: Floats
+    held: Floats
+    believed: dict[tuple[int, int], float]
+    penalty: Floats
 
 
 def fit_sums(
@@ -150,7 +181,9 @@ def fit_sums(
     """
     progress.step(0.0, "models.rounds")
     heard = _ask_first(codes, target, plan, ordered, noise)
-    curvature, excess = _curvature(heard, plan)
+    curvature, believed = _curvature(heard, plan)
+    held = _damping(heard, believed, plan)
+    curvature += held
     penalty = _penalties(plan, ordered)
     start = _first_model(heard, curvature, penalty, plan)
     progress.step(0.5, "models.rounds")
@@ -164,7 +197,8 @@ def fit_sums(
         exact = np.array([left.sum(dtype=np.int64)], dtype=np.int64)
         found = float(plan.division.noisy(LEVEL, exact, noise)[0])
         level = level_shift(found, deviation=plan.division.deviation(LEVEL), rows=heard.about)
-    return _corrected(heard, curvature, excess, penalty, start, told, plan, parts=parts, level=level)
+    model = _Model(curvature, held, believed, penalty)
+    return _corrected(heard, model, start, told, plan, parts=parts, level=level)
 
 
 # --- what is asked ---------------------------------------------------------------------------------------
@@ -290,6 +324,27 @@ def _curvature(heard: _Heard, plan: SumsPlan) -> tuple[Floats, dict[tuple[int, i
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T), believed
 
 
+def _damping(heard: _Heard, believed: dict[tuple[int, int], float], plan: SumsPlan) -> Floats:
+    """Return what is added to the curvature as tables of groups are noisy and coarse.
+
+    Notes
+    -----
+    Noise, or a group of unlike cells, can hide that columns go together. Two that say the same would then
+    both be given all of it, and predictions go further wrong with every round. So effects are held back: that
+    of a cell as if it had a part of its rows once more, and the mean effect of a group by one standard
+    deviation of the noise of its tables, as far as they are believed.
+    """
+    if not believed:
+        return np.zeros((len(heard.rows), len(heard.rows)))
+    found = ROUGH * np.diag(heard.rows)
+    deviation = plan.division.deviation(TABLES)
+    for place, span in enumerate(heard.spans):
+        seen = sum(kept**2 for pair, kept in believed.items() if place in pair)
+        inside = heard.within_groups(place)
+        found[span, span] += deviation * sqrt(seen) * (inside @ inside.T)
+    return found
+
+
 def _penalties(plan: SumsPlan, ordered: Sequence[int]) -> Floats:
     found = np.zeros((sum(plan.sizes), sum(plan.sizes)))
     start = 0
@@ -319,13 +374,13 @@ def _first_model(heard: _Heard, curvature: Floats, penalty: Floats, plan: SumsPl
         off = float(np.einsum("ij,jk,ki->", inverse * variances, inverse, curvature)) / about
         whole = (heard.squares + plan.division.deviation(SPREAD) / RESIDUAL_STEPS) / about - mean**2
         left = max(whole - explained, whole * (1 - MOST_EXPLAINED)) + off
-        return _Start(mean, effects, 1.0, mean, left)
+        return _Start(mean, effects, 1.0, mean, left, inverse)
     second = mean + 0.5
     both = second * (1 - second)
     share = min(explained / both, MOST_EXPLAINED)
     per_sum = 1 / (both * (1 - share))
     middle = log(second / (1 - second)) + (second - 0.5) * share * per_sum
-    return _Start(middle, effects * per_sum, per_sum, mean, 0.0)
+    return _Start(middle, effects * per_sum, per_sum, mean, 0.0, inverse)
 
 
 def _smoothed(curvature: Floats, penalty: Floats, variances: Floats, slope: float, plan: SumsPlan) -> Floats:
@@ -368,9 +423,7 @@ def _slopes(heard: _Heard, curvature: Floats, start: _Start, plan: SumsPlan, par
 
 def _corrected(
     heard: _Heard,
-    curvature: Floats,
-    believed: dict[tuple[int, int], float],
-    penalty: Floats,
+    model: _Model,
     start: _Start,
     sums: Floats,
     plan: SumsPlan,
@@ -385,9 +438,10 @@ def _corrected(
     The last sums say it around the first model, the first ones as a straight line; they are weighed by the
     squares of their noise and, of the first, of what a straight line leaves out.
     """
+    curvature = model.curvature
     slopes = _slopes(heard, curvature, start, plan, parts)
     roots = np.sqrt(slopes)
-    pulled = roots[:, None] * curvature * roots
+    pulled, held = roots[:, None] * curvature * roots, roots[:, None] * model.held * roots
     weights = slopes * heard.rows
     shift = float(np.mean([sums[span].sum() for span in heard.spans])) / max(
         float(weights.sum()) / len(heard.spans), 1.0
@@ -403,13 +457,18 @@ def _corrected(
     undone = part + ROUGH * (1 - part)  # the last round takes back what the first erred by, nearly
     spread = np.sqrt((undone * first_noise) ** 2 + ((1 - part) * last_noise) ** 2)
     told = part * of_first + (1 - part) * of_last
-    inverse = _smoothed(pulled, penalty, spread**2 + rough**2, float(slopes.mean()), plan)
+    inverse = _smoothed(pulled, model.penalty, spread**2 + rough**2, float(slopes.mean()), plan)
     effects = heard.centred(inverse @ told)
     intercept = start.intercept + (shift if plan.is_classes else level)
     outputs = np.array([heard.centred(column) for column in inverse.T]).T
-    variances = (outputs**2) @ spread**2
-    variances += _from_rows(heard, curvature, start, outputs, part * slopes, effects, plan)
-    variances += _from_tables(heard, believed, outputs * (part * slopes), effects, plan)
+    # what the first model erred by is taken back but for what holds effects back
+    kept = outputs * (1 - part) @ held @ start.inverse
+    of_sums = outputs * (undone * slopes) + kept
+    variances = (of_sums**2).sum(axis=1) * (start.per_sum * plan.first_noise) ** 2
+    variances += (outputs**2) @ ((1 - part) * last_noise) ** 2
+    weighed = outputs * (part * slopes) + kept
+    variances += _from_rows(heard, curvature, start, weighed, effects, plan)
+    variances += _from_tables(heard, model.believed, weighed, effects, plan)
     found = np.sqrt(variances)
     curves = tuple(Curve(effects[span], found[span], heard.rows[span]) for span in heard.spans)
     return Fitted(intercept, curves, parts)
@@ -419,8 +478,7 @@ def _from_rows(
     heard: _Heard,
     curvature: Floats,
     start: _Start,
-    outputs: Floats,
-    weights: Floats,
+    weighed: Floats,
     effects: Floats,
     plan: SumsPlan,
 ) -> Floats:
@@ -434,7 +492,7 @@ def _from_rows(
     beside = curvature - np.diag(np.diag(curvature))
     own = effects + beside @ effects / np.maximum(heard.rows, 1.0) + start.per_sum * start.mean
     moves = np.diag(own) + beside / np.maximum(heard.rows, 1.0) * effects
-    found = -(outputs * weights) @ moves
+    found = -weighed @ moves
     for span in heard.spans:
         found[span, span] -= effects[span] / max(float(heard.rows[span].sum()), 1.0)
     return np.asarray((found**2).sum(axis=1) * plan.division.deviation(COUNTS) ** 2)
@@ -449,14 +507,14 @@ def _from_tables(
 ) -> Floats:
     """Return the variance that the noise of the tables of groups gives every effect."""
     found = np.zeros(len(effects))
+    if not believed:  # of one predictor no table is asked for, and no group is made
+        return found
     means, parts = [], []
-    for span, group in zip(heard.spans, heard.groups, strict=True):
-        inside = np.eye(group.max() + 1)[group] * (heard.rows[span] + 1e-9)[:, None]
-        inside = inside / inside.sum(axis=0)  # by cell and group, its share of the group's rows
+    for place, span in enumerate(heard.spans):
+        inside = heard.within_groups(place)
         means.append(inside.T @ effects[span])
         parts.append(weighed[:, span] @ inside)
     for (one, other), kept in believed.items():
         both = parts[one][:, :, None] * means[other] + parts[other][:, None, :] * means[one][:, None]
         found += kept**2 * (both**2).sum(axis=(1, 2))
-    deviation = plan.division.deviation(TABLES) if believed else 0.0
-    return found * deviation**2
+    return found * plan.division.deviation(TABLES) ** 2

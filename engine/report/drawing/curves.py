@@ -24,7 +24,10 @@ def draw_curve(view: CurveView, style: Style, width: float) -> Canvas:
     ys = [y for series in (*view.series, *bands) for y in series.y if math.isfinite(y)]
     room = max((style.width(line) for one in view.series for line in _name(one, style)), default=0.0)
     wide = (min(xs), max(xs)) if xs and min(xs) < max(xs) else span(xs)
-    canvas, across, down = _frame(style, width, view.x_axis, view.y_axis, wide, span(ys), room + 2 * GAP)
+    counted = all(x == int(x) for x in xs)
+    canvas, across, down = _frame(
+        style, width, view.x_axis, view.y_axis, wide, span(ys), room + 2 * GAP, whole=counted
+    )
     if view.shade is not None:
         start, end = (across(value) for value in view.shade)
         canvas.box(start, down.end, end - start, down.start - down.end, theme.accent_soft)
@@ -56,8 +59,10 @@ def _frame(
     wide: tuple[float, float],
     high: tuple[float, float],
     right: float,
+    *,
+    whole: bool = False,
 ) -> tuple[Canvas, Scale, Scale]:
-    """Draw both axes with their names; return where values lie."""
+    """Draw both axes with their names; return where values lie. Between whole numbers nothing was drawn."""
     theme, size = style.theme, style.size
     canvas = Canvas(width, round(min(HEIGHT * width, TALLEST), 2), style)
     shown = {value: axis_value(value, style.language) for value in ticks(*high, most=5)}
@@ -67,7 +72,7 @@ def _frame(
     for value, words in shown.items():
         canvas.line((across.start, down(value)), (across.end, down(value)), theme.line)
         canvas.text(left - GAP, down(value), words, theme.quiet, anchor="end")
-    for value in ticks(*wide):
+    for value in ticks(*wide, whole=whole):
         canvas.text(
             across(value),
             down.start + 1.1 * size,

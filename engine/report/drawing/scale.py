@@ -22,17 +22,21 @@ def span(values: Iterable[float]) -> tuple[float, float]:
     return (0.0 if low == 0 else low - room), high + room
 
 
-def ticks(low: float, high: float, *, most: int = 6) -> tuple[float, ...]:
-    """Return round values between two limits, at most about as many as asked for.
+def ticks(low: float, high: float, *, most: int = 6, whole: bool = False) -> tuple[float, ...]:
+    """Return round values between two limits, at most about as many as asked for; whole ones, if wished.
 
     Examples
     --------
     >>> ticks(0.0, 10.4)
     (0.0, 2.0, 4.0, 6.0, 8.0, 10.0)
+    >>> ticks(1, 4), ticks(1, 4, whole=True)
+    ((1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0), (1.0, 2.0, 3.0, 4.0))
     """
     raw = (high - low) / most
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(step * power for step in STEPS if step * power >= raw * 0.999999)
+    if whole:
+        step = float(math.ceil(step - 1e-9))
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return tuple(float(f"{number * step:.12g}") for number in range(first, last + 1))

@@ -147,6 +147,18 @@ def test_lines_differ_by_more_than_colour(sample):
     assert len(looks) == len(view.series) == 3
 
 
+@pytest.mark.parametrize("last", [2, 4, 5, 13])
+def test_between_counted_things_stands_no_value(last):
+    """Curves over one to four features had 1.5 of them on their axis; measured ones keep such values."""
+
+    def below(x):
+        canvas = drawing.draw(CurveView("t", "things", "y", (Series("a", x, (0.0,) * len(x)),)), width=400)
+        return [float(one) for one in re.findall(r">(\d+(?:\.\d+)?)</text>", canvas.svg())]
+
+    assert all(one == int(one) for one in below(tuple(range(1, last + 1))) if one >= 1)
+    assert any(one != int(one) for one in below((1.0, 1.3, 2.0)) if one >= 1)
+
+
 def test_axes_carry_round_values():
     assert ticks(0.0, 1.04) == (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
     assert ticks(-3.1, 3.1) == (-2.0, 0.0, 2.0)

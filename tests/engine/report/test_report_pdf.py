@@ -6,6 +6,7 @@ import io
 import json
 import random
 import re
+import textwrap
 from dataclasses import replace
 
 import pikepdf
@@ -541,6 +542,22 @@ def test_what_leaves_has_six_pages_at_most_and_what_stays_nine(method_id, langua
                     for name in ("front.check", "sections.results")
                 )
                 assert check in first and chapter not in first and chapter in second
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Level ε that holds against them",
+        "Das Niveau ε, das vor ihnen hält",
+        "Le niveau ε qui tient face à eux",
+    ],
+)
+def test_a_heading_beside_two_columns_of_words_takes_three_lines_as_words_fall(heading):
+    """The levels of who learns what had four, as letters were counted and no words."""
+    rows = [["Coordinator, holders and other sites together", "What this site sent. " * 4, "7.84"]] * 3
+    width = -pdf._widths(["Who", "What they learn", heading], rows, [False, False, True])[2]
+    assert 0 < width <= pdf.SHORT
+    assert len(textwrap.wrap(heading, width)) <= 3
 
 
 def test_a_long_heading_above_short_cells_takes_few_lines():

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
@@ -17,7 +19,7 @@ from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
 from engine.methods.models.additive_steps import Fitted, fit
 from engine.methods.models.additive_sums import COUNTS, LEFT, SUMS, TABLES, SumsPlan
 from engine.methods.models.limits import FULL, LEVEL, REACH, SPREAD
-from engine.methods.protocol import MOST_ROUNDS, Budget
+from engine.methods.protocol import MOST_ROUNDS, Budget, Context
 from engine.methods.shared.division import Division
 from engine.privacy.accounting import total
 from engine.privacy.accuracy import noise_of
@@ -26,6 +28,7 @@ from engine.privacy.mechanisms.integers import Integers
 from engine.privacy.noise import Noise
 from engine.privacy.promise import Loss, Promise, Unit
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
+from engine.table.table import Table as PeopleTable
 from tests.noise_source import seeded_noise
 
 CELLS, SMALL = 16, Fraction(1, 10**6)
@@ -142,6 +145,48 @@ def test_limits_of_effects_hold(kind: str, predictors: int, rows: int) -> None:
     assert 0.9 < covered(plan, cells(x), target.astype(np.int64), shape) < 0.985
 
 
+def twins(n: int, seed: int) -> Table:
+    """A number by four columns without order, two of which say nearly the same, in codes of no order."""
+    chance = np.random.default_rng(seed)
+    state = chance.choice(7, n, p=[0.14, 0.005, 0.46, 0.01, 0.32, 0.03, 0.035])
+    tied = np.array([3, 0, 4, 1, 2, 0, 5])[state]
+    tied = np.where(chance.random(n) < 0.06, chance.integers(0, 6, n), tied)
+    sex = np.where(chance.random(n) < 0.85, state == 2, chance.random(n) < 0.5).astype(np.int64)
+    work = chance.choice(9, n, p=[0.06, 0.03, 0.067, 0.003, 0.69, 0.035, 0.08, 0.033, 0.002])
+    score = (
+        0.25 * (state == 2) - 0.2 * (tied == 3) + 0.1 * sex + 0.15 * (work == 5) + 0.3 * chance.normal(size=n)
+    )
+    whole = np.rint(np.clip(score - 0.1, -1, 1) * RESIDUAL_STEPS).astype(np.int64)
+    return [state, tied, sex, work], whole
+
+
+@pytest.mark.parametrize(("epsilon", "sites"), [(1, 1), (1, 5), (4, 1)])
+@pytest.mark.guarantee
+def test_columns_that_say_nearly_the_same_are_not_both_given_all_of_it(epsilon: int, sites: int) -> None:
+    """Fixed draws: predictions that go further wrong with the last round would be worse than the mean."""
+    sizes, (codes, target), unseen = (7, 6, 2, 9), twins(8000, 1), twins(8000, 2)
+    with noise_of(sites):
+        plan = plan_of(sizes=sizes, epsilon=Fraction(epsilon), about_rows=8000, is_classes=False)
+        found = [
+            fit_sums(codes, target, plan, ordered=(0,) * 4, noise=Several(seed, sites)) for seed in range(16)
+        ]
+    whole = unseen[1] / RESIDUAL_STEPS
+    told = [
+        one.intercept + sum(map(np.take, (own.effects for own in one.curves), unseen[0])) for one in found
+    ]
+    explained = [1 - np.mean((whole - scores) ** 2) / np.var(whole) for scores in told]
+    assert min(explained) > 0.25, explained  # the steps explain .30
+
+
+@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.guarantee
+def test_limits_hold_where_columns_say_nearly_the_same(classes: bool) -> None:
+    codes, target = twins(8000, 1)
+    plan = plan_of(sizes=(7, 6, 2, 9), about_rows=8000, is_classes=classes)
+    whole = np.where(target > 0, RESIDUAL_STEPS, 0) if classes else target
+    assert 0.92 < covered(plan, codes, whole, (0,) * 4) < 0.99
+
+
 def test_without_the_tables_of_two_columns_that_go_together_predictions_are_worse(monkeypatch: Any) -> None:
     """What the tables are for: the same with tables as if no column went with another."""
     kind = "number with"
@@ -251,6 +296,20 @@ def test_whatever_the_rows_are_an_answer_comes_out(rows: int, classes: bool, del
         found = fit_sums(codes, same, plan, ordered=ORDERED, noise=seeded_noise(rows))
         told = [found.intercept, *(one for curve in found.curves for one in (*curve.effects, *curve.spread))]
         assert np.isfinite(told).all()
+
+
+@pytest.mark.parametrize("target", ["ill", "cost"])
+def test_one_predictor_alone_has_a_model_too(target: str) -> None:
+    """No two columns go together then, so no table of two is asked for."""
+    chance = np.random.default_rng(1)
+    n0 = chance.uniform(0, 9, 3000)
+    ill = np.where(chance.random(3000) < n0 / 9, "yes", "no")
+    table = PeopleTable(pd.DataFrame({"n0": n0, "ill": ill, "cost": 10 * n0}))
+    asked = design_of({"target": target, "predictors": ["n0"]}, PURE)
+    assert not asked.problems and len(asked.rounds) == 2
+    model = asked.run({"people": table}, Context(seeded_noise(7), None, Path())).artefacts[0]
+    said = model.predict(pd.DataFrame({"n0": [0.5, 8.5], "ill": ["no", "no"], "cost": [0.0, 0.0]}))
+    assert list(said) == ["no", "yes"] if target == "ill" else said[0] + 40 < said[1]
 
 
 @pytest.mark.parametrize(("size", "ordered"), [(1, 0), (2, 1), (9, 8), (3, 0), (40, 38)])
