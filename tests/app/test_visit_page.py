@@ -649,3 +649,5 @@ def test_closing_shows_no_old_number_as_its_answer(window: Window, qtbot: Any, t
     go_on(window, qtbot)
     assert len(page.answers) == 2, (window.notice.words(), page.wrong.plain())
     assert not page.last.isVisible() and page._shown, "all answers stand below"
+    said, tone = page.wrong.plain(), page.wrong.property("tone")
+    assert said.startswith("This desk was closed for good.") and tone == "quiet", "it was wanted"

@@ -386,6 +386,9 @@ class VisitPage(Page):
         said = [" ".join(words.explain(one)) for one in general]
         said += [words.say("app.flow.no_further_table", source=one) for one in needed]
         self.wrong.setVisible(bool(said))
+        # That something was closed was wanted: nothing has gone wrong.
+        is_wanted = not needed and all(one.code.endswith(".closed") for one in general)
+        self.wrong.set_tone("quiet" if is_wanted else "wrong")
         self.wrong.say("\n\n".join(said))
         self._ask_prices(step)
         self._show_takes()

@@ -33,27 +33,48 @@ def page(desk: Desk) -> bytes:
     numbers = [one.name for one in columns if one.kind in (Kind.INTEGER, Kind.NUMBER)]
     listed = [(one.name, axis_of(desk.schema, one.name).described) for one in columns]
     rows = "\n".join(f"<tr><td>{escape(name)}</td><td>{escape(values)}</td></tr>" for name, values in listed)
-    fields = f"methods.{ID}.steps.visit.parameters.questions.fields"
     ofs = (ROWS, PEOPLE) if desk.terms.by_person else (ROWS,)
+    said = {language: _words(language, ofs) for language in texts.languages()}
+    first = said[texts.FALLBACK]
     values = {
         "desk": escape(json.dumps({"id": desk_id(desk)})),
+        "said": escape(json.dumps(said, ensure_ascii=False)),
+        "languages": "".join(_switch(language, words["language"]) for language, words in said.items()),
         "rows": rows,
-        "kinds": _options((one, texts.text(f"{fields}.kind.choices.{one}")) for one in KINDS),
-        "ofs": _options((one, texts.text(f"{fields}.of.choices.{one}")) for one in ofs),
-        "numbers": _options((one, one) for one in numbers),
-        "groups": _options((one, one) for one in desk.columns),
+        "kinds": _choices("kind", KINDS, first),
+        "ofs": _choices("of", ofs, first),
+        "numbers": _options(numbers),
+        "groups": _options(desk.columns),
     }
-    words = texts.catalogue("en")
-    said = {
-        f"say_{name.removeprefix(_WORDS)}": escape(texts.text(name))
-        for name in words
-        if name.startswith(_WORDS)
-    }
-    return fill(NAME, values | said)
+    return fill(NAME, values | {f"say_{name}": escape(word) for name, word in first.items()})
 
 
-def _options(pairs: Iterable[tuple[str, str]]) -> str:
-    return "".join(f'<option value="{escape(value)}">{escape(label)}</option>' for value, label in pairs)
+def _words(language: str, ofs: Iterable[str]) -> dict[str, str]:
+    """Return all that the page says itself in one language, by names."""
+    fields = f"methods.{ID}.steps.visit.parameters.questions.fields"
+    names = [name for name in texts.catalogue() if name.startswith(_WORDS)]
+    said = {name.removeprefix(_WORDS): texts.text(name, language=language) for name in names}
+    for field, choices in (("kind", KINDS), ("of", ofs)):
+        for one in choices:
+            said[f"{field}_{one}"] = texts.text(f"{fields}.{field}.choices.{one}", language=language)
+    return said
+
+
+def _switch(language: str, named: str) -> str:
+    pressed = "true" if language == texts.FALLBACK else "false"
+    return f'<button type="button" lang="{language}" aria-pressed="{pressed}">{escape(named)}</button>'
+
+
+def _choices(field: str, values: Iterable[str], said: Mapping[str, str]) -> str:
+    """Return the choices of a field, each with its word, which another language replaces."""
+    return "".join(
+        f'<option value="{one}" data-say="{field}_{one}">{escape(said[f"{field}_{one}"])}</option>'
+        for one in values
+    )
+
+
+def _options(columns: Iterable[str]) -> str:
+    return "".join(f'<option value="{escape(one)}">{escape(one)}</option>' for one in columns)
 
 
 def stamp(record: Mapping[str, Any], desk: str) -> str:

@@ -31,12 +31,14 @@ def of_method(evidence: PublicEvidence, name: str) -> Text | None:
 def of_form(evidence: PublicEvidence, name: str) -> Text | None:
     """Return what a method says of the form that was chosen: of this promise or choice, else of all.
 
-    A method that can promise several things, or whose choices change what leaves, has texts
-    ``NAME_KIND``, ``NAME_CHOICE`` or ``NAME_row`` beside ``NAME``.
+    A method that can promise several things, or whose choices or steps change what leaves, has texts
+    ``NAME_STEP``, ``NAME_KIND``, ``NAME_CHOICE`` or ``NAME_row`` beside ``NAME``.
     """
     choices = [one for one in evidence.decided.get("parameters", {}).values() if isinstance(one, str)]
     row = ["row"] if evidence.promise.unit is Unit.ROW else []
-    found = (of_method(evidence, f"{name}_{form}") for form in (evidence.promise.kind, *row, *choices))
+    step = [evidence.decided["step"]] if evidence.decided.get("step") else []
+    forms = (*step, evidence.promise.kind, *row, *choices)
+    found = (of_method(evidence, f"{name}_{form}") for form in forms)
     return next((text for text in found if text is not None), None) or of_method(evidence, name)
 
 

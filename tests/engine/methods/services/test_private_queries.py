@@ -1,14 +1,9 @@
 """The answer desk: paid once, answered once, from what was reserved, whatever is asked and whatever dies."""
 
+import html
 import json
 import math
-import os
 import re
-import shutil
-import subprocess
-import sys
-from collections import Counter
-from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count
@@ -21,7 +16,7 @@ import pytest
 from engine import texts
 from engine.__main__ import main
 from engine.errors import InputRefused
-from engine.ledger import Ledger, remembered
+from engine.ledger import Ledger
 from engine.methods.catalogue import method
 from engine.methods.protocol import MAIN, Budget, Context
 from engine.methods.services.asked import ID, level_for
@@ -35,7 +30,6 @@ from engine.release.check import check
 from engine.release.plan import FileReference, Plan, Price, Purpose
 from engine.release.preview import preview, preview_json
 from engine.release.run import run, run_through
-from engine.release.verify import verify
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
 from tests.engine.adversarial import test_neighbours
@@ -45,7 +39,6 @@ from tests.engine.battery.neighbours import coded_rows
 from tests.engine.battery.subject import Subject
 from tests.noise_source import seeded_noise
 
-ROOT = Path(__file__).parents[4]
 DESK = method(ID)
 paid_for = test_neighbours.paid_for  # everything that is paid for, drawn or told by the clock, is fixed
 OPTIONS = {
@@ -136,7 +129,7 @@ def folder(tmp_path):
 def plain_reports(request, monkeypatch):
     """Leave the reports empty where a test does not look at them: they take most of the time."""
     looks = request.node.get_closest_marker("with_reports") is not None
-    if "killer" not in request.fixturenames and not looks:
+    if not looks:
         for part in ("pdf", "html"):
             monkeypatch.setattr(f"engine.report.{part}.render", lambda *_, **__: b"")
 
@@ -525,8 +518,13 @@ def request(
     schemas = {MAIN: Schema(columns) if cap is None else Schema((PERSON, *columns), cap)}
     given = {"columns": [column.name for column in columns]}
     opening = DESK.make_request(schemas, given, budget=Budget(epsilon, delta, neighbours))
-    state = DESK(opening).run({}, Context(seeded_noise(1), None, Path("unused"))).state
-    return DESK.make_request(schemas, {"questions": list(questions)}, step="visit", state=state)
+    asked = {"questions": list(questions)}
+    return DESK.make_request(schemas, asked, step="visit", state=opened_state(opening))
+
+
+def opened_state(opening):
+    """Return what a desk remembers when it was just opened."""
+    return DESK(opening).run({}, Context(seeded_noise(1), None, Path("unused"))).state
 
 
 def answered(asked, rows, seed=1):
@@ -769,89 +767,23 @@ def test_nothing_but_the_noisy_counts_depends_on_the_rows(tmp_path, monkeypatch,
         assert not different, label
 
 
-# --- a crash ----------------------------------------------------------------------------------------
-
-
-class Killer:
-    """A warm process that visits copies of one desk and has the visits killed."""
-
-    def __init__(self, place):
-        self.place, self.number = place, 0
-        (place / "temporary").mkdir()
-        (place / "desk").mkdir()
-        write_rows(place / "desk")
-        self.opened = Visitor(place / "desk")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.engine.release.killed"],
-            cwd=ROOT,
-            env={**os.environ, "TMPDIR": str(place / "temporary")},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def kill(self, touch):
-        """Kill a visit at a touch of the disk; ask the same again, and something new."""
-        self.number += 1
-        folder = self.place / f"visit{self.number}"
-        shutil.copytree(self.place / "desk", folder)
-        remembered.place().unlink(missing_ok=True)  # every visit begins from the same ledger again
-        desk = copy(self.opened)
-        desk.folder, desk.ledger, desk.last = folder, Ledger(folder / "ledger.sqlite"), "open"
-        (folder / "plan.json").write_text(desk.visit(F, OLD).dumps())
-        print(folder, "at", touch, file=self.process.stdin, flush=True)
-        assert int(self.process.stdout.readline()) in (0, -9)
-        assert not list(folder.glob(".custos-*")) and not list((self.place / "temporary").iterdir())
-        desk.ledger = Ledger(folder / "ledger.sqlite")
-        whole = (folder / "bundle").exists()
-        if not whole and desk.service.underway is not None:
-            assert desk.refused(F) == "ledger.visit_underway"  # nobody goes on before a person has looked
-            desk.ledger.resolve(desk.service.underway.id, "Power cut")
-        lost = desk.service.epsilon_spent
-        assert lost in (0, Fraction(1, 4)) and (not whole or lost == Fraction(1, 4))
-        if whole:
-            assert verify(folder / "bundle", ledger=desk.ledger).problems == ()
-            desk.last = "bundle"
-        evidence, again = desk.ask(F, OLD)
-        assert together(evidence)["new"] == (0 if whole else 0.25)
-        if whole:  # it could have been seen: the same answer, free
-            assert again["answer"].tolist() == desk.answers("bundle")["answer"].tolist()
-            assert desk.refused(F, state="open") == "ledger.other_state"
-        spent = desk.service.epsilon_spent
-        assert spent == (lost if whole else lost + Fraction(1, 4)) <= Fraction(1, 2)
-        rest = {"where": "sex is m", "epsilon": str(Fraction(1, 2) - spent + Fraction(1, 100))}
-        assert desk.refused(rest) in ("over_reserve", "ledger.over_reserved")
-        desk.ledger.verify_chain()
-        assert desk.ledger.status("Register").epsilon_left == Fraction(1, 2)
-        return "whole" if whole else "spent" if lost else "nothing"
-
-
-@pytest.fixture
-def killer(tmp_path):
-    made = Killer(tmp_path)
-    yield made
-    made.process.communicate()
-
-
-needs_forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
-
-
-@needs_forks
 @pytest.mark.with_reports
-def test_a_visit_that_is_killed_at_some_touch_of_the_disk(killer):
-    found = [killer.kill(touch) for touch in (1, 45, 10_000)]
-    assert found[0] == "nothing" and found[-1] == "whole" and "spent" in found
+@pytest.mark.parametrize("language", texts.languages())
+def test_papers_of_a_closed_desk_promise_no_further_question(desk, language, monkeypatch):
+    """What may still be done with it is said by its own step; what was asked is counted, and not answers."""
+    monkeypatch.setattr("engine.report.pdf.render", lambda *_, **__: b"")
+    desk.ask(F)
+    made = replace(desk.visit(), step="close", parameters={}, files={})
+    closed = run(made, out=desk.folder / "closed", ledger=desk.ledger, base=desk.folder, language=language)
+    report = closed.folder / "release" / "report-external.html"
+    said = " ".join(html.unescape(report.read_text(encoding="utf-8")).split())
 
+    def word(name, **values):
+        return " ".join(texts.text(f"methods.{ID}.{name}", language=language, **values).split())
 
-@needs_forks
-@pytest.mark.with_reports
-@pytest.mark.slow
-def test_a_visit_that_is_killed_at_every_touch_of_the_disk(killer):
-    found = []
-    while found[-2:] != ["whole", "whole"]:
-        found.append(killer.kill(len(found) + 1))
-    print(len(found), Counter(found))
-    assert set(found) == {"nothing", "spent", "whole"}
+    assert word("recipient_can") not in said and word("recipient_cannot") not in said
+    assert word("recipient_can_close") in said and word("recipient_cannot_close") in said
+    assert word("notes.closed", answers=1) in said
 
 
 @pytest.mark.with_reports
