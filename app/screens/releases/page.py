@@ -113,7 +113,7 @@ class PeopleWork:
         box.setObjectName("approve-request")
         box.setTextFormat(Qt.TextFormat.PlainText)  # a title must not be able to hide the rest
         chosen = ("method", "files", "columns", "steps", "settings", "reasons")
-        lines = [f"{words.say(f'signing.request.{name}')}: {asked[name] or '–'}" for name in chosen]
+        lines = [words.pair(words.say(f"signing.request.{name}"), asked[name] or "–") for name in chosen]
         said = words.say("app.staff.request", says=asked["says"], **told)
         box.setText("\n\n".join((said, "\n".join(lines))))
         approve = box.addButton(words.say("app.staff.approve_now"), QMessageBox.ButtonRole.AcceptRole)
