@@ -1,3 +1,3 @@
 """The version of the program."""
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
