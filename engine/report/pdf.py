@@ -340,7 +340,7 @@ def _narrowest(heading: str, lines: int) -> int:
     Examples
     --------
     >>> _narrowest("Level ε that holds against them", 3)
-    13
+    12
     """
     longest = max(map(len, heading.split()))
     for most in (lines, HEADING_LINES):
