@@ -62,7 +62,6 @@ from engine.methods.shared.column_cells import (
     is_listed,
 )
 from engine.methods.shared.promise import cap_notes
-from engine.methods.shared.view import View as Rows
 from engine.methods.shared.view import view_of
 from engine.once import once
 from engine.privacy.events import Event
@@ -334,58 +333,42 @@ class Additive(ScoredModel):
             rows=self.options.about_rows,
             bins=self.options.bins,
         )
+        pairs = () if self.plan else pairs_of(self.request, predictors)
+        sizes = _sizes(predictors, pairs)
+        described = self.target
+        target = view.coded(described.column.name, np.int32, described.steps)
+        known = target >= -RESIDUAL_STEPS
+        codes = [
+            *(view.codes([cells])[0][known] for cells in predictors),
+            *(pair.codes(view.rows())[known] for pair in pairs),
+        ]
+        ordered, progress = [cells.ordered for cells in predictors], context.progress.part(0.1, 0.9)
         if self.plan:
-            return self._summed(replace(self.plan, sizes=_sizes(predictors, ())), view, predictors, context)
-        pairs = pairs_of(self.request, predictors)
-        schedule = replace(self.schedule, sizes=_sizes(predictors, pairs))
-        described = self.target
-        target = view.coded(described.column.name, np.int32, described.steps)
-        known = target >= -RESIDUAL_STEPS
-        fitted = fit(
-            [
-                *(view.codes([cells])[0][known] for cells in predictors),
-                *(pair.codes(view.rows())[known] for pair in pairs),
-            ],
-            target[known],
-            schedule,
-            ordered=[cells.ordered for cells in predictors],
-            grids=[pair.grid for pair in pairs],
-            noise=context.noise,
-            progress=context.progress.part(0.1, 0.9),
-        )
+            plan = replace(self.plan, sizes=sizes)
+            fitted = fit_sums(
+                codes, target[known], plan, ordered=ordered, noise=context.noise, progress=progress
+            )
+            told = self._told_sums(plan, fitted)
+        else:
+            schedule = replace(self.schedule, sizes=sizes)
+            fitted = fit(
+                codes,
+                target[known],
+                schedule,
+                ordered=ordered,
+                grids=[pair.grid for pair in pairs],
+                noise=context.noise,
+                progress=progress,
+            )
+            told = self._told(schedule, fitted)
         model = content(
             monotone(fitted, predictors, self.request),
             predictors,
             described.described,
             unit=described.unit,
             middle=described.middle,
-            further=self._told(schedule, fitted),
+            further=told,
             pairs=pairs,
-        )
-        return self._released(self.with_score(model, predict, context))
-
-    def _summed(
-        self, plan: SumsPlan, view: Rows, predictors: Sequence[ColumnCells], context: Context
-    ) -> Release:
-        """Return the release of a fit from few sums."""
-        described = self.target
-        target = view.coded(described.column.name, np.int32, described.steps)
-        known = target >= -RESIDUAL_STEPS
-        fitted = fit_sums(
-            [view.codes([cells])[0][known] for cells in predictors],
-            target[known],
-            plan,
-            ordered=[cells.ordered for cells in predictors],
-            noise=context.noise,
-            progress=context.progress.part(0.1, 0.9),
-        )
-        model = content(
-            monotone(fitted, predictors, self.request),
-            predictors,
-            described.described,
-            unit=described.unit,
-            middle=described.middle,
-            further=self._told_sums(plan, fitted),
         )
         return self._released(self.with_score(model, predict, context))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -14,9 +15,42 @@ from engine.ledger import Ledger
 from engine.release import run, working
 from engine.release.plan import Plan
 
+ROOT = Path(__file__).parents[3]
 TOUCHES = frozenset(
     ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.chmod", "sqlite3.connect")
 )
+
+
+class Warm:
+    """A process that has imported everything, in whose forks runs are killed.
+
+    Parameters
+    ----------
+    place
+        Where it works: temporary files go to a folder in it.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self.temporary = place / "temporary"
+        self.temporary.mkdir()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.engine.release.killed"],
+            cwd=ROOT,
+            env={**os.environ, "TMPDIR": str(self.temporary)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def kill(self, folder: Path, how: str, number: float) -> int:
+        """Kill the run of the plan in a folder; return its exit status, 0 where it finished first."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        print(folder, how, number, file=self.process.stdin, flush=True)
+        return int(self.process.stdout.readline())
+
+    def end(self) -> None:
+        """End the process, which has no more to do."""
+        self.process.communicate()
 
 
 def killed(folder: Path, plan: Plan, *, at: int | None, after: float | None) -> int:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,27 +18,18 @@ from engine.methods.protocol import Budget
 from engine.release.verify import verify
 from engine.release.working import PREFIX, make_working_folder, name_for, sweep
 from tests.engine.adversarial.requests import ROWS, plan_for, table
+from tests.engine.release.killed import Warm
 
-ROOT = Path(__file__).parents[3]
 pytestmark = [pytest.mark.with_reports, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")]
 MOMENTS = 60
 PLAN = replace(plan_for("median", cap=1), budget=Budget(Fraction(1)))
 
 
 class Killer:
-    """The warm process that starts runs and has them killed."""
+    """Starts runs and has them killed."""
 
     def __init__(self, place: Path) -> None:
-        (place / "temporary").mkdir()
-        self.place, self.number = place, 0
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.engine.release.killed"],
-            cwd=ROOT,
-            env={**os.environ, "TMPDIR": str(place / "temporary")},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        self.place, self.number, self.warm = place, 0, Warm(place)
 
     def kill(self, how: str, number: float) -> str:
         """Kill one run; check what is left and return what became of it."""
@@ -49,15 +38,13 @@ class Killer:
         folder.mkdir()
         (folder / "people.csv").write_bytes(table(ROWS))
         (folder / "plan.json").write_text(PLAN.dumps())
-        assert self.process.stdin is not None and self.process.stdout is not None
-        print(folder, how, number, file=self.process.stdin, flush=True)
-        status = int(self.process.stdout.readline())
+        status = self.warm.kill(folder, how, number)
         assert status in (0, -9), "the run ended by itself, but not well"
         return self.left(folder, status)
 
     def left(self, folder: Path, status: int) -> str:
         """Check that nothing is left but the input, the ledger and, whole and entered, the bundle."""
-        assert not list((self.place / "temporary").iterdir())
+        assert not list(self.warm.temporary.iterdir())
         given = {"people.csv", "plan.json", "ledger.sqlite-keys"}
         ledgers = {"ledger.sqlite", "ledger.sqlite-journal"}  # SQLite takes the second at its next writing
         names = {path.name for path in folder.iterdir()} - given - ledgers
@@ -80,7 +67,7 @@ class Killer:
 def killer(tmp_path: Path) -> Iterator[Killer]:
     made = Killer(tmp_path)
     yield made
-    made.process.communicate()
+    made.warm.end()
 
 
 @pytest.mark.guarantee

@@ -3,14 +3,11 @@
 import os
 import random
 import shutil
-import subprocess
-import sys
 import time
 from collections import Counter
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -18,8 +15,8 @@ from engine.ledger import Ledger, remembered
 from engine.methods.services.desk import Desk
 from engine.release.verify import verify
 from tests.engine.methods.services.test_private_queries import OLD, F, Visitor, together, write_rows
+from tests.engine.release.killed import Warm
 
-ROOT = Path(__file__).parents[4]
 RESERVED, TAKEN = Fraction(1, 2), Fraction(1, 4)
 LISTED = {
     "listed": [{"where": "sex is f", "threshold": n} for n in (35, 19, 3)],
@@ -39,22 +36,13 @@ pytestmark = [
 
 
 class Killer:
-    """A warm process that visits copies of one desk and has the visits killed."""
+    """Visits copies of one desk and has the visits killed."""
 
     def __init__(self, place):
-        self.place, self.number = place, 0
-        (place / "temporary").mkdir()
+        self.place, self.number, self.warm = place, 0, Warm(place)
         (place / "desk").mkdir()
         write_rows(place / "desk")
         self.opened = Visitor(place / "desk")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.engine.release.killed"],
-            cwd=ROOT,
-            env={**os.environ, "TMPDIR": str(place / "temporary")},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
 
     def made(self, desk, kind):
         """Return the plan of a visit of a kind."""
@@ -92,9 +80,8 @@ class Killer:
         paid_before = desk.service.epsilon_spent
         costs = Fraction(0) if kind == "close" else TAKEN
         (desk.folder / "plan.json").write_text(self.made(desk, kind).dumps())
-        print(desk.folder, how, number, file=self.process.stdin, flush=True)
-        assert int(self.process.stdout.readline()) in (0, -9)
-        assert not list(desk.folder.glob(".custos-*")) and not list((self.place / "temporary").iterdir())
+        assert self.warm.kill(desk.folder, how, number) in (0, -9)
+        assert not list(desk.folder.glob(".custos-*")) and not list(self.warm.temporary.iterdir())
         desk = self.at(desk.folder, began)
         whole = (desk.folder / "bundle").exists()
         underway = desk.service.underway
@@ -148,7 +135,7 @@ class Killer:
 def killer(tmp_path):
     made = Killer(tmp_path)
     yield made
-    made.process.communicate()
+    made.warm.end()
 
 
 @pytest.mark.parametrize(("kind", "between"), [("visit", 45), ("screen", 45), ("close", 45)])
@@ -175,8 +162,7 @@ def test_a_visit_that_is_killed_at_any_moment(killer, kind):
     desk = killer.copied(kind)
     (desk.folder / "plan.json").write_text(killer.made(desk, kind).dumps())
     began = time.monotonic()
-    print(desk.folder, "at", NEVER, file=killer.process.stdin, flush=True)
-    assert killer.process.stdout.readline() == "0\n"
+    assert killer.warm.kill(desk.folder, "at", NEVER) == 0
     whole, moments = time.monotonic() - began, random.Random(1)
     found = [killer.kill(kind, "after", round(moments.uniform(0.0, whole), 4)) for _ in range(20)]
     print(kind, round(whole, 2), Counter(found))

@@ -201,6 +201,15 @@ def test_answers_of_a_plan_are_the_exact_ones_where_there_is_next_to_no_noise():
     assert found["sex is other and not ward is a"] == pytest.approx(other, abs=0.6)
 
 
+def counted(schema, query, rows, many):
+    """Return what a table counts, row by row from the condition of each of its cuts."""
+    flat = np.zeros(many, dtype=int)
+    for side in query.sides:
+        held = [Query(schema, where=write_condition(one)).question.mask(rows) for one in side.cuts]
+        flat = flat * side.size + [side.classes[tuple(one)] for one in np.array(held).T.tolist()]
+    return np.bincount(flat, minlength=query.size)
+
+
 @pytest.mark.parametrize("most", [MOST_TOGETHER, 200, 30])
 def test_tables_that_are_counted_in_one_pass_are_those_that_are_counted_by_hand(most, monkeypatch):
     """However many groups may be made: of cells of axes, of cells of tables, or of each table alone."""
@@ -213,11 +222,7 @@ def test_tables_that_are_counted_in_one_pass_are_those_that_are_counted_by_hand(
     tables = [one.query for one in plan]
     rows = Coded(frame)
     for query, found in zip(tables, Together(tuple(tables)).count(rows), strict=True):
-        flat = np.zeros(len(frame), dtype=int)
-        for side in query.sides:
-            held = [Query(SCHEMA, where=write_condition(one)).question.mask(rows) for one in side.cuts]
-            flat = flat * side.size + [side.classes[tuple(one)] for one in np.array(held).T.tolist()]
-        assert (found == np.bincount(flat, minlength=query.size)).all() and found.sum() == len(frame)
+        assert (found == counted(SCHEMA, query, rows, len(frame))).all() and found.sum() == len(frame)
         assert (found == query.numbers(rows)).all()
 
 
@@ -265,9 +270,5 @@ def test_numbers_of_every_kind_of_line_are_in_the_cell_that_a_condition_says():
     )
     rows = Coded(frame)
     for query, found in zip(tables, Together(tuple(tables)).count(rows), strict=True):
-        flat = np.zeros(len(frame), dtype=int)
-        for side in query.sides:
-            held = [Query(schema, where=write_condition(one)).question.mask(rows) for one in side.cuts]
-            flat = flat * side.size + [side.classes[tuple(one)] for one in np.array(held).T.tolist()]
-        assert (found == np.bincount(flat, minlength=query.size)).all() and found.sum() == len(frame)
+        assert (found == counted(schema, query, rows, len(frame))).all() and found.sum() == len(frame)
         assert np.count_nonzero(found) > 3, "there is something in the cells"
