@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NoReturn
 
 from engine import texts
@@ -23,10 +24,12 @@ def spoken_in(words: Sequence[str], option: str = "--language") -> str:
     --------
     >>> spoken_in(["run", "--language", "fr"]), spoken_in(["--lang=de"], "--lang"), spoken_in(["run"])
     ('fr', 'de', 'en')
+    >>> spoken_in([])
+    'en'
     """
     named = [
         word.partition("=")[2] or after
-        for word, after in zip(words, [*words[1:], ""], strict=True)
+        for word, after in pairwise([*words, ""])
         if word.partition("=")[0] == option
     ]
     return named[-1] if named and named[-1] in texts.languages() else texts.FALLBACK
