@@ -20,7 +20,7 @@ from engine import arrays, strict_json
 from engine.errors import InputRefused
 from engine.methods.budget import LARGEST, SMALLEST
 from engine.methods.conditions import EVERYBODY, All, Comparison, Condition, parse
-from engine.methods.services.grouping import Part, Room, count_groups
+from engine.methods.services.grouping import Part, Room, Steps, count_groups
 from engine.methods.services.questions import NOWHERE, Axis, Coded, Question, axis_of, digest
 from engine.methods.shared.cells import LEFT_OUT, Cells, Extra, LevelAxis, level_problems
 from engine.methods.shared.quantity import WIDEST, Grid, grid_of
@@ -140,12 +140,12 @@ class Side:
 
     def part(self, rows: Coded) -> Part:
         """Return the column of the rows as it was read, and in which cell that is."""
-        codes, cells = self.axis.stored(rows.read(self.column, self.axis.read))
-        return Part(codes, self._own[cells], self.size)
+        codes = self.axis.stored(rows.read(self.column, self.axis.read))
+        return Part(codes, self._steps)
 
     @once
-    def _own(self) -> Integers:
-        return self.places(self.axis)
+    def _steps(self) -> Steps:
+        return Steps(self.places(self.axis)[self.axis.stored_cells], self.size)
 
 
 def truths_of(axis: Axis, asked: tuple[Comparison, ...]) -> list[tuple[bool, ...]]:

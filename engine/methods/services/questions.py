@@ -60,8 +60,12 @@ class Axis(Protocol):
     def codes(self, read: Any) -> Codes:
         """Return the cell of every row, from what `read` returned, in as few bytes as hold it."""
 
-    def stored(self, read: Any) -> tuple[Codes, arrays.Integers]:
-        """Return small numbers of the rows as they were read, and the cell that each such number is in."""
+    def stored(self, read: Any) -> Codes:
+        """Return a small number of each row, as it was read where that is one."""
+
+    @property
+    def stored_cells(self) -> arrays.Integers:
+        """The cell that each such number is in."""
 
     @property
     def described(self) -> str:
@@ -152,8 +156,12 @@ class Levels:
     def codes(self, read: Codes) -> Codes:
         return read
 
-    def stored(self, read: Codes) -> tuple[Codes, arrays.Integers]:
-        return read, np.arange(self.size)
+    def stored(self, read: Codes) -> Codes:
+        return read
+
+    @property
+    def stored_cells(self) -> arrays.Integers:
+        return np.arange(self.size)
 
 
 Cut = tuple[Fraction, int]
@@ -309,12 +317,15 @@ class Line:
         found[absent] = self.size - 1
         return found
 
-    def stored(self, read: tuple[arrays.Anything, arrays.Integers]) -> tuple[Codes, arrays.Integers]:
-        own = self._stored
-        return (self.codes(read), np.arange(self.size)) if own is None else (read[0], own)
+    def stored(self, read: tuple[arrays.Anything, arrays.Integers]) -> Codes:
+        return self.codes(read) if self._grid_cells is None else read[0]
+
+    @property
+    def stored_cells(self) -> arrays.Integers:
+        return np.arange(self.size) if self._grid_cells is None else self._grid_cells
 
     @once
-    def _stored(self) -> arrays.Integers | None:
+    def _grid_cells(self) -> arrays.Integers | None:
         """The cell of every place on the grid, of undeclared and of missing ones; None without a grid."""
         (low, high), step = self._bounds, self._step
         if self.column.kind is Kind.DATE or step is None or low is None or high is None:
