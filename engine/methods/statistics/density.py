@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import product
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import pandas as pd
 
 from engine import arrays
 from engine.methods import option
-from engine.methods.budget import budget_problems, is_replace_one, required_budget
+from engine.methods.budget import FITTING, budget_problems, is_replace_one, required_budget
 from engine.methods.parameters import Problem
 from engine.methods.protocol import (
     MAIN,
@@ -163,8 +164,8 @@ class Density(Method):
         columns: option.Names = option.columns(
             minimum=1, maximum=2, column_kinds=(Kind.INTEGER, Kind.NUMBER), needs_domain=True
         )
-        way: str = option.choice(HISTOGRAM, COSINES, default=HISTOGRAM)
-        parts: int = option.integer(default=20, minimum=2, maximum=200, when=("way", (HISTOGRAM,)))
+        way: str = option.choice(FITTING, HISTOGRAM, COSINES, default=FITTING)
+        parts: int = option.integer(default=20, minimum=2, maximum=200, when=("way", (FITTING, HISTOGRAM)))
         waves: int = option.integer(default=8, minimum=1, maximum=40)
 
     options: Options
@@ -177,9 +178,9 @@ class Density(Method):
             if grid is None:
                 return [Problem(f"{self.id}.no_bounds", {"column": name}, "columns")]
         if self.sums > _MOST_SUMS:
-            parameter = "parts" if self.options.way == HISTOGRAM else "waves"
+            parameter = "parts" if self.way == HISTOGRAM else "waves"
             return [Problem(f"{self.id}.too_many", {"features": self.sums, "most": _MOST_SUMS}, parameter)]
-        return budget_problems(self.request, uses_delta=self.options.way == COSINES)
+        return budget_problems(self.request, uses_delta=self.way == COSINES or self._is_open)
 
     @once
     def _grids(self) -> tuple[Grid | None, ...]:
@@ -190,13 +191,40 @@ class Density(Method):
         """Return the declared range of every column, in whole steps."""
         return tuple(grid for grid in self._grids if grid is not None)
 
+    @property
+    def _is_open(self) -> bool:
+        """Whether waves may be taken as there is a δ to be spent."""
+        budget = self.request.budget
+        return self.options.way == FITTING and budget is not None and budget.delta != 0
+
     @once
-    def shape(self) -> tuple[int, ...]:
-        """Return how many sums there are along each column."""
-        if self.options.way == COSINES:
+    def way(self) -> str:
+        """Return from what the curve is made: where that was left open, from what has the smaller error.
+
+        Notes
+        -----
+        The error is that of the forecast, from declarations alone. Waves need a δ.
+        """
+        if self.options.way != FITTING:
+            return self.options.way
+        if not self._is_open or budget_problems(self.request, uses_delta=True):
+            return HISTOGRAM
+        return min((HISTOGRAM, COSINES), key=lambda way: self._error(way, 1))
+
+    @once
+    def taken(self) -> Mapping[str, Any]:
+        return {"way": self.way} if self.options.way == FITTING and self.request.budget is not None else {}
+
+    def _shape(self, way: str) -> tuple[int, ...]:
+        if way == COSINES:
             return (self.options.waves + 1,) * len(self.options.columns)
         steps = [grid.high - grid.low + 1 for grid in self._grids if grid is not None]
         return tuple(min(self.options.parts, one) for one in steps)
+
+    @once
+    def shape(self) -> tuple[int, ...]:
+        """Return how many sums there are along each column."""
+        return self._shape(self.way)
 
     @once
     def sums(self) -> int:
@@ -206,7 +234,10 @@ class Density(Method):
     @once
     def most_waves(self) -> int:
         """Return how many waves of each column can be kept."""
-        return min(self.options.waves, *(size - 1 for size in self.shape))
+        return self._most_waves(self.way)
+
+    def _most_waves(self, way: str) -> int:
+        return min(self.options.waves, *(size - 1 for size in self._shape(way)))
 
     @once
     def squared_sensitivity(self) -> int:
@@ -219,7 +250,8 @@ class Density(Method):
         turn round.
         """
         length, columns = 1 + 2 * self.options.waves, len(self.options.columns)
-        rounding, rows = sqrt(self.sums) / 2, self.request.rows_per_person
+        sums, rows = (self.options.waves + 1) ** columns, self.request.rows_per_person
+        rounding = sqrt(sums) / 2
         if is_replace_one(self.request):
             return ceil((2 * rows * (FINE * sqrt(length**columns - 1) + rounding)) ** 2)
         return ceil((rows * (FINE * sqrt(length**columns) + rounding)) ** 2)
@@ -227,41 +259,64 @@ class Density(Method):
     @once
     def mechanism(self) -> CountNoise:
         """Return the noise that the budget buys."""
+        return self._mechanism(self.way)
+
+    def _mechanism(self, way: str) -> CountNoise:
         budget = required_budget(self.request)
-        if self.options.way == COSINES:
+        if way == COSINES:
             return GaussianCounts(self.squared_sensitivity, budget.epsilon, budget.delta)
         return LaplaceCounts(self.request.units_moved, budget.epsilon)
 
     @once
     def cost(self) -> Promise:
-        kind = "approximate_dp" if self.options.way == COSINES else "pure_dp"
-        return promise(self.request, self.mechanism.event, kind=kind)
+        if self.way == COSINES:
+            return promise(self.request, self.mechanism.event, kind="approximate_dp")
+        budget = replace(required_budget(self.request), delta=Fraction(0))  # what is not used is not spent
+        return promise(replace(self.request, budget=budget), self.mechanism.event, kind="pure_dp")
 
     # --- forecast ----------------------------------------------------------------------------------
 
     def spread(self, rows: float) -> float:
-        """Return the standard deviation of the noise of a coefficient, for so many rows; see `noise_of`."""
-        mechanism, scale = self.mechanism, float(self.mechanism.scale) * spread_of_sites()
-        if isinstance(mechanism, GaussianCounts):
+        """Return the standard deviation of the noise of a coefficient, for so many rows."""
+        return self._spread(self.way, rows)
+
+    def _spread(self, way: str, rows: float) -> float:
+        scale = float(self._mechanism(way).scale) * spread_of_sites()
+        if way == COSINES:
             return scale / (FINE * rows)
-        return sqrt(2 * self.sums) * scale / rows
+        return sqrt(2 * int(np.prod(self._shape(way)))) * scale / rows
+
+    def _error(self, way: str, rows: float) -> float:
+        """Return the standard deviation of the density at one place if it were 1 everywhere, in percent."""
+        kept = sqrt((self._most_waves(way) + 1) ** len(self.options.columns) - 1)
+        return 100 * kept * self._spread(way, rows)
 
     @property
     def _within(self) -> float:
         """How many standard deviations 95 of 100 sums of noise stay within, or fewer than this."""
-        return NORMAL_WITHIN if isinstance(self.mechanism, GaussianCounts) else LAPLACE_WITHIN
+        return NORMAL_WITHIN if self.way == COSINES else LAPLACE_WITHIN
 
     @once
     def forecast(self) -> Forecast:
         label = Text(f"methods.{self.id}.numbers.of_even.label")
-        kept = sqrt((self.most_waves + 1) ** len(self.options.columns) - 1)
         errors = []
         for size in self.request.sizes:
-            off = 100 * kept * self.spread(max(1, size))
+            off = self._error(self.way, max(1, size))
             errors.append(Expected(label, "group", size, NORMAL_MEDIAN * off, self._within * off, PERCENT))
         return Forecast(
-            tuple(errors), views=forecast_views(self.id, errors), notes=tuple(cap_notes(self.request))
+            tuple(errors),
+            views=forecast_views(self.id, errors),
+            notes=(*self._chosen, *cap_notes(self.request)),
         )
+
+    @property
+    def _chosen(self) -> tuple[Text, ...]:
+        """What was chosen where a δ leaves it open, and how much more noise the other way would have."""
+        if not self._is_open:
+            return ()
+        other = COSINES if self.way == HISTOGRAM else HISTOGRAM
+        times = self._error(other, 1) / self._error(self.way, 1)
+        return (Text(f"methods.{self.id}.notes.chosen_{self.way}", {"times": float(f"{times:.2g}")}),)
 
     # --- release -----------------------------------------------------------------------------------
 
@@ -280,7 +335,7 @@ class Density(Method):
     def exact(self, table: Table) -> Integers:
         """Return the exact sums, whole numbers; a row in which a number is missing adds nothing."""
         sides, counts = view_of(table).combinations(self.grids)
-        if self.options.way == HISTOGRAM:
+        if self.way == HISTOGRAM:
             cells = np.zeros(len(counts), dtype=np.int64)
             for grid, own, size in zip(self.grids, sides, self.shape, strict=True):
                 cells = cells * size + own * size // (grid.high - grid.low + 1)
@@ -296,7 +351,7 @@ class Density(Method):
 
     def curve(self, noisy: Integers) -> Curve:
         """Return the density that noisy sums tell."""
-        if self.options.way == COSINES:
+        if self.way == COSINES:
             rows = max(1.0, float(noisy.flat[0]) / FINE)
             found = noisy / (FINE * rows)
         else:
@@ -328,7 +383,8 @@ class Density(Method):
             ),
         )
         said = {"kept": curve.kept, "most": self.most_waves}
-        notes = [Text(f"methods.{self.id}.notes.{name}", said) for name in ("kept", "noise_only", "read")]
+        told = (Text(f"methods.{self.id}.notes.{one}", said) for one in ("kept", "noise_only", "read"))
+        notes = [*self._chosen, *told]
         views = self._views(sides, value, within)
         return Release(tables, self.cost, views, (*notes, *cap_notes(self.request)))
 

@@ -86,7 +86,7 @@ def test_the_cost_is_what_is_drawn():
         noise = seeded_noise(1)
         release = made.run({MAIN: Table(frame([1, 2, 3]))}, Context(noise, None, Path("unused")))
         assert noise.counted == made.cost.drawn() and release.promise == made.cost
-        assert made.cost.kind == ("pure_dp" if made.options.way == "histogram" else "approximate_dp")
+        assert made.cost.kind == ("pure_dp" if made.way == "histogram" else "approximate_dp")
 
 
 # --- curves -----------------------------------------------------------------------------------------
@@ -211,3 +211,35 @@ def test_what_cannot_be_drawn_is_refused():
         {MAIN: Schema((STAY,))}, {"columns": ["stay"], "way": "cosines"}, budget=budget
     )
     assert [one.code for one in DENSITY(request).problems] == ["budget.delta_needed"]
+
+
+@pytest.mark.parametrize("columns", [("stay",), ("stay", "dose")])
+@pytest.mark.parametrize("most", [1, 2, 4, 8])
+@pytest.mark.parametrize("epsilon", ["1/10", 1, 4])
+def test_what_is_left_open_is_what_the_forecast_favours_and_no_delta_is_spent_in_vain(columns, most, epsilon):
+    given = {"waves": most, "parts": 11, "epsilon": epsilon}
+    plain = design(columns, way="histogram", **given)
+    by_waves = cosines(columns, **given)
+    chosen = design(columns, delta="1/1000000", **given)
+
+    def error(made):
+        return [one.median for one in made.forecast.errors]
+
+    less = min(plain, by_waves, key=error)
+    assert error(chosen) == error(less)
+    assert chosen.way == less.way == chosen.taken["way"] and chosen.cost == less.cost
+    assert (chosen.cost.loss.delta == 0) == (less is plain)
+    rows = {MAIN: Table(frame([1, 2, 3, 9]))}
+    found, other = (
+        made.run(rows, Context(seeded_noise(1), None, Path("unused"))).artefacts[1].frame
+        for made in (chosen, less)
+    )
+    assert found.equals(other)
+    assert design(columns, **given).taken == {"way": "histogram"}  # nothing is chosen that needs a δ
+
+
+def test_each_way_is_favoured_somewhere():
+    """Few waves where a δ is there and two columns make many intervals; intervals for one column."""
+    few = {"delta": "1/1000000", "waves": 1, "parts": 11}
+    assert design(("stay", "dose"), **few).way == "cosines"
+    assert design(waves=8, parts=11, delta="1/1000000").way == "histogram"
