@@ -58,7 +58,7 @@ from engine.methods.services.asked import (
 )
 from engine.methods.services.asking import NAME, STAMP, page, refuse_stamps
 from engine.methods.services.cheaper import cheaper_ways
-from engine.methods.services.combining import Answer, Follows, answer, follow
+from engine.methods.services.combining import Answer, Follows, answer, follow, variances
 from engine.methods.services.desk import Desk, Measurement, declare_meanings
 from engine.methods.services.planning import Wanted, is_planned, plan_for
 from engine.methods.services.questions import Coded, axis_of, digest
@@ -83,6 +83,8 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 VISIT, SCREEN, CLOSE = "visit", "screen", "close"
+_ROUNDING = 1e-6
+"""By so much of itself a variance that is worked out may lie beside the true one."""
 _IN_TURN, _SQUARES_IN_TURN = ("questions_in_turn",), ("squares_in_turn",)
 _NUMBERS = (Kind.INTEGER, Kind.NUMBER)
 _OF = option.choice(PEOPLE, ROWS, name="of", default=ROWS, when=("kind", ("count", SHARE)))
@@ -263,18 +265,15 @@ class PrivateQueries(Service):
         for query in queries:
             query.refuse(desk.columns, self.terms)
         known = {one.key for measurement in desk.measured for one in measurement.queries}
-        open_ones = [at for at, record in enumerate(records) if record["epsilon"] is None]
-        hows = follow([queries[at] for at in open_ones], desk.measured, self.terms)
-        told = dict(zip(open_ones, hows, strict=True))
+        told = follow(queries, desk.measured, self.terms)
         found, left = [], []
-        for at, (query, record) in enumerate(zip(queries, records, strict=True)):
-            how = told.get(at)
+        for at, (query, record, how) in enumerate(zip(queries, records, told, strict=True), 1):
             margin, size = record["margin"], record.get("size")
             is_said = record["epsilon"] is not None or margin is not None
-            free = query.key in known or (how is not None and self._is_enough(query, how, record))
+            free = query.key in known or (how is not None and self._is_enough(query, how, record, at))
             if not free and not is_said:
-                left.append((at + 1, query))
-            epsilon = level_of(record, query, self.terms, at + 1) if is_said and not free else Fraction(0)
+                left.append((at, query))
+            epsilon = level_of(record, query, self.terms, at) if is_said and not free else Fraction(0)
             known |= {query.key} if epsilon else set()
             found.append(Asked(query, epsilon, margin, size))
         new = [Measurement((one.query,), one.epsilon, visit=desk.visits + 1) for one in found if one.epsilon]
@@ -285,10 +284,16 @@ class PrivateQueries(Service):
                 raise InputRefused(f"{ID}.level_or_margin", question=place)
         return tuple(found)
 
-    def _is_enough(self, query: Query, how: Follows, record: Mapping[str, Any]) -> bool:
+    def _is_enough(self, query: Query, how: Follows, record: Mapping[str, Any], place: int) -> bool:
         """Say whether what follows from earlier answers is as exact as is asked for."""
-        margin = record["margin"]
-        return margin is None or max(answer(query, how, self.desk.measured, self.terms).within) <= margin
+        margin, measured = record["margin"], self.desk.measured
+        if margin is None and record["epsilon"] is None:
+            return True
+        if margin is not None and max(answer(query, how, measured, self.terms).within) <= margin:
+            return True
+        alone = (Measurement((query,), level_of(record, query, self.terms, place)),)
+        bought = variances(query, Follows({0: None}), alone, self.terms)
+        return bool((variances(query, how, measured, self.terms) <= bought * (1 + _ROUNDING)).all())
 
     @once
     def listed(self) -> tuple[Query, ...]:

@@ -189,6 +189,30 @@ def test_a_planned_visit_pays_for_its_tables_and_answers_every_question():
     assert alone.cost.loss.epsilon > 2 * design.cost.loss.epsilon
 
 
+def asked_at(state, questions, *, planned):
+    """Return the design of a further visit to a desk."""
+    given = {"questions": questions, "planned": planned}
+    design = method(ID)(method(ID).make_request({MAIN: SCHEMA}, given, step="visit", state=state))
+    assert not design.problems
+    return design
+
+
+@pytest.mark.parametrize("exact", [{"epsilon": "1/20"}, {"margin": 60}])
+@pytest.mark.parametrize("planned", [True, False])
+def test_what_a_plan_answered_is_free_in_any_words_and_only_what_is_more_exact_is_paid_for(exact, planned):
+    questions = [{"where": where, **exact} for where in TYPICAL]
+    questions += [{"kind": SHARE, "where": "ward is a", "part": "sex is f", "epsilon": "1/20"}]
+    state = visited(questions, people())[1].state
+    again = asked_at(state, questions, planned=planned)
+    assert again.cost.loss.epsilon == 0 == sum(again.takes_each) and again.plan == again.new == ()
+    other = [{"where": "age > 64 and not (sex is m or sex is missing or sex is other)", **exact}]
+    assert asked_at(state, other, planned=planned).cost.loss.epsilon == 0
+    less = [{**one, **({"epsilon": "1/21"} if "epsilon" in one else {"margin": 61})} for one in questions]
+    assert asked_at(state, less, planned=planned).cost.loss.epsilon == 0
+    more = [{"where": "sex is f and age >= 65", "epsilon": 2}]
+    assert asked_at(state, more, planned=planned).cost.loss.epsilon == 2
+
+
 def test_answers_of_a_plan_are_the_exact_ones_where_there_is_next_to_no_noise():
     rows = people()
     questions = [{"where": where, "epsilon": 100} for where in (*TYPICAL, "sex is other and not ward is a")]

@@ -183,7 +183,7 @@ def test_the_check_of_a_visit_says_what_would_cost_less(desk):
     def ways(*questions):
         return preview_json(desk.visit(*questions), desk.ledger, base=desk.folder)["cheaper"]
 
-    said = ways({"where": "sex is f", "epsilon": "1/8"}, {"where": "age >= 3", "epsilon": "1/8"})
+    said = ways({"where": "sex is f", "epsilon": "1/4"}, {"where": "age >= 3", "epsilon": "1/8"})
     assert "asked together as 1 table" in said[0]["what"] and said[0]["parameters"]["planned"] is True
     assert said[1]["epsilon"] == "1/8" and "what was answered before" in said[1]["what"]
     old = {"where": "age >= 3", "epsilon": "1/8"}
