@@ -186,7 +186,8 @@ def _label(place: int, query: Query, group: str) -> Text:
 
 def _rows(place: int, query: Query, found: Answer | None) -> list[tuple[Any, ...]]:
     ranks = int(max(found.within)) if found is not None and query.kind == QUANTILE else 0
-    asked, where, rows = _ask(query, ranks), say_condition(parse(query.where)), []
+    asked, rows = _ask(query, ranks), list[tuple[Any, ...]]()
+    where = say_condition(parse(query.where)) or Text(f"methods.{ID}.asked.everybody")
     for at, group in enumerate(query.cells.labels()):
         value: Any = ""
         within: Any = None

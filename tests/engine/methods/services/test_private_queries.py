@@ -262,6 +262,9 @@ def test_a_bar_says_what_it_answers():
     said = [one if isinstance(one, str) else texts.text(one.id, **one.values) for one in bars.labels]
     assert said[:2] == ["1 · all rows", "2 · sex is f · f"]
     assert said[-2:] == ["3 · people: age above 7", "4 · all people"]
+    at = [one.id.rpartition(".")[2] for one in answered(asked, rows).views[0].headings].index("where")
+    cells = [row[at] for row in answered(asked, rows).views[0].rows]
+    assert texts.text(cells[-1].id) == texts.text(cells[0].id) == "everybody" and all(cells)
 
 
 @pytest.mark.parametrize(("cap", "note", "rests_on"), [(None, "note", "1; 2"), (2, "note_by_visit", "2")])
