@@ -1,0 +1,107 @@
+"""A release of any site as others may put it together with theirs: verified first, then read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from engine import strict_json
+from engine.bounded import DOCUMENT, EVIDENCE, read_bytes
+from engine.bounded import SUMS as LARGEST_SUMS
+from engine.errors import EngineError, InputRefused
+from engine.evaluation.released_estimates import Figures, ReleasedBundle, read_figures
+from engine.progress import SILENT, Progress
+from engine.release.bundle import RELEASE, SUMS
+from engine.release.signature import fingerprint_of
+from engine.release.verify import Verification, verify
+from engine.views import Text
+
+
+def read_bundle(folder: Path) -> ReleasedBundle:
+    """Return what a release tells of figures that can be pooled.
+
+    Parameters
+    ----------
+    folder
+        The bundle, or its ``release`` folder alone as a recipient has it.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.no_bundle``: there is none. ``analyses.bundle_wrong``: it is not what it says it is, with the
+        first problem that was found. ``analyses.bundle_form``: its files agree with one another and are of
+        no form that is known here.
+
+    Notes
+    -----
+    Files that agree with one another may all have been written by somebody else: only a key that is known
+    from elsewhere says whose they are, and `ReleasedBundle.keys` is what to compare.
+    """
+    found = verify(folder)
+    for problem in found.problems:
+        raise _wrong(folder, problem)
+    place = folder / RELEASE if (folder / RELEASE / SUMS).is_file() else folder
+    sums = read_bytes(place / SUMS, LARGEST_SUMS)
+    listed = {name: digest for digest, _, name in (line.partition("  ") for line in sums.decode().split("\n"))}
+
+    def content(name: str, most: int = DOCUMENT) -> bytes:
+        """Return a file that the verified sums name, as they name it: nothing came between."""
+        if name not in listed:
+            raise ValueError("a file that is not there")
+        data = read_bytes(place / name, most)
+        if hashlib.sha256(data).hexdigest() != listed[name]:
+            raise InputRefused("analyses.bundle_form", folder=folder.name)
+        return data
+
+    try:
+        evidence = strict_json.loads(content("evidence.json", EVIDENCE))
+        return _told(folder, evidence, read_figures(evidence, content), sums, found)
+    except (KeyError, ValueError, TypeError, AttributeError, ZeroDivisionError, OSError) as error:
+        raise InputRefused("analyses.bundle_form", folder=folder.name) from error
+
+
+def read_bundles(folders: Sequence[Path], *, progress: Progress = SILENT) -> tuple[ReleasedBundle, ...]:
+    """Return several releases in their order, see `read_bundle`.
+
+    Raises
+    ------
+    InputRefused
+        As `read_bundle`. ``analyses.bundle_twice``: two of the folders hold the same release.
+    """
+    found: list[ReleasedBundle] = []
+    for place, folder in enumerate(folders):
+        progress.step(place / len(folders), "run.reading")
+        one = read_bundle(folder)
+        for other in found:
+            if one.sums == other.sums or one.bundle_id == other.bundle_id:
+                raise InputRefused("analyses.bundle_twice", folder=one.folder, other=other.folder)
+        found.append(one)
+    return tuple(found)
+
+
+def _wrong(folder: Path, problem: EngineError) -> InputRefused:
+    what = Text(f"errors.{problem.code}.what", problem.values)
+    return InputRefused("analyses.bundle_wrong", folder=folder.name, what=what)
+
+
+def _told(
+    folder: Path, evidence: Any, figures: Figures, sums: bytes, found: Verification
+) -> ReleasedBundle:
+    purpose, named = evidence["purpose"], evidence["ledger"]
+    signed = found.signature
+    return ReleasedBundle(
+        name=str(purpose.get("organisation") or folder.name),
+        folder=folder.name,
+        bundle_id=str(evidence["bundle_id"]),
+        sums=hashlib.sha256(sums).hexdigest(),
+        chain=str(named.get("chain", "")),
+        register="" if signed is None else signed.register,
+        keys=() if signed is None else tuple(map(fingerprint_of, reversed(signed.keys))),
+        title=str(evidence["title"]),
+        population=str(purpose.get("population") or ""),
+        period=str(purpose.get("period") or ""),
+        day=str(evidence["made_at"])[:10],
+        figures=figures,
+    )
