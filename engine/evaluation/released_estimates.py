@@ -172,7 +172,8 @@ def read_figures(evidence: Mapping[str, Any], files: Callable[[str], bytes]) -> 
     estimates: dict[tuple[str, str], Callable[[], Estimate]] = {}
     for kind, said, group, worked_out in reader(evidence, files):
         name = f"{kind}({', '.join(said.values())})"
-        labels[name] = Text(f"{WORDS}.figures.{kind}", said)
+        which = "effect" if kind == COEFFICIENT and "values" in said else kind
+        labels[name] = Text(f"{WORDS}.figures.{which}", said)
         estimates[name, group] = worked_out
     return Figures(labels, estimates)
 

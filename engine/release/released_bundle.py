@@ -44,7 +44,9 @@ def read_bundle(folder: Path) -> ReleasedBundle:
         raise _wrong(folder, problem)
     place = folder / RELEASE if (folder / RELEASE / SUMS).is_file() else folder
     sums = read_bytes(place / SUMS, LARGEST_SUMS)
-    listed = {name: digest for digest, _, name in (line.partition("  ") for line in sums.decode().split("\n"))}
+    listed = {
+        name: digest for digest, _, name in (line.partition("  ") for line in sums.decode().split("\n"))
+    }
 
     def content(name: str, most: int = DOCUMENT) -> bytes:
         """Return a file that the verified sums name, as they name it: nothing came between."""
@@ -62,17 +64,54 @@ def read_bundle(folder: Path) -> ReleasedBundle:
         raise InputRefused("analyses.bundle_form", folder=folder.name) from error
 
 
-def read_bundles(folders: Sequence[Path], *, progress: Progress = SILENT) -> tuple[ReleasedBundle, ...]:
-    """Return several releases in their order, see `read_bundle`.
+def bundles_in(folder: Path) -> list[Path]:
+    """Return a bundle as itself, and of a folder that holds bundles those at most two levels below.
 
     Raises
     ------
     InputRefused
-        As `read_bundle`. ``analyses.bundle_twice``: two of the folders hold the same release.
+        ``bundle.no_bundle``.
+    """
+    if _is_bundle(folder):
+        return [folder]
+    found: list[Path] = []
+    for below in _folders(folder):
+        found += [below] if _is_bundle(below) else filter(_is_bundle, _folders(below))
+    if not found:
+        raise InputRefused("bundle.no_bundle", folder=folder.name, file=f"{RELEASE}/{SUMS}")
+    return found
+
+
+def _is_bundle(folder: Path) -> bool:
+    return (folder / RELEASE / SUMS).is_file() or (folder / SUMS).is_file()
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        return sorted(one for one in folder.iterdir() if one.is_dir() and not one.is_symlink())
+    except OSError:
+        return []
+
+
+def read_bundles(folders: Sequence[Path], *, progress: Progress = SILENT) -> tuple[ReleasedBundle, ...]:
+    """Return several releases in their order, see `read_bundle`.
+
+    Parameters
+    ----------
+    folders
+        Each a bundle or a folder with bundles, see `bundles_in`.
+    progress
+        Told which share of them is read.
+
+    Raises
+    ------
+    InputRefused
+        As `read_bundle` and `bundles_in`. ``analyses.bundle_twice``: the same release in two folders.
     """
     found: list[ReleasedBundle] = []
-    for place, folder in enumerate(folders):
-        progress.step(place / len(folders), "run.reading")
+    every = [one for folder in folders for one in bundles_in(folder)]
+    for place, folder in enumerate(every):
+        progress.step(place / len(every), "run.reading")
         one = read_bundle(folder)
         for other in found:
             if one.sums == other.sums or one.bundle_id == other.bundle_id:
@@ -86,9 +125,7 @@ def _wrong(folder: Path, problem: EngineError) -> InputRefused:
     return InputRefused("analyses.bundle_wrong", folder=folder.name, what=what)
 
 
-def _told(
-    folder: Path, evidence: Any, figures: Figures, sums: bytes, found: Verification
-) -> ReleasedBundle:
+def _told(folder: Path, evidence: Any, figures: Figures, sums: bytes, found: Verification) -> ReleasedBundle:
     purpose, named = evidence["purpose"], evidence["ledger"]
     signed = found.signature
     return ReleasedBundle(
