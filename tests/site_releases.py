@@ -28,17 +28,18 @@ EPSILON = Fraction(1)
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of one site, one a person."""
+    """The rows of one site, one a person; people are numbered from ``first``."""
 
     stay: Any
     age: Any
     sex: Any
     ended: Any
+    first: int = 0
 
     def write(self, path: Path) -> None:
         """Write them as CSV."""
         parts = zip(self.stay, self.age, self.sex, self.ended, strict=True)
-        lines = [f"P{place};{';'.join(map(str, row))}" for place, row in enumerate(parts)]
+        lines = [f"P{number};{';'.join(map(str, row))}" for number, row in enumerate(parts, self.first)]
         path.write_text("patient;stay;age;sex;ended\n" + "\n".join(lines) + "\n")
 
 
@@ -49,7 +50,7 @@ def invent(place: int, *, people: int = 800) -> Table:
     age = lots.integers(18, 91, people)
     sex = np.where(lots.random(people) < 0.4 + 0.03 * place, "f", "m")
     ended = np.where(lots.random(people) < 0.7, "home", "other")
-    return Table(stay, age, sex, ended)
+    return Table(stay, age, sex, ended, 10_000 * place)
 
 
 def columns(**changes: Column) -> tuple[Column, ...]:

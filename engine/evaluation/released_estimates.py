@@ -99,7 +99,10 @@ class Figures:
         """
         if (name, group) not in self.estimates:
             raise Unusable("absent")
-        found = self.estimates[name, group]()
+        try:
+            found = self.estimates[name, group]()
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
+            raise Unusable("not_a_number") from error
         numbers = (found.value, found.noise, found.people, found.error)
         if not all(one is None or math.isfinite(one) for one in numbers):
             raise Unusable("not_a_number")
@@ -308,6 +311,8 @@ def _mean(
     if number is not None:
         people, noise = float(number), math.sqrt(first) / float(number)
     elif strategy == "compose":
+        if FEWEST * math.sqrt(first) > high - low:  # it is cut at the bounds most of the time
+            raise Unusable("drowned")
         return Estimate(value, math.sqrt(first), largest=largest, definition=definition)
     else:
         people, width = float(row["count"]), high - low
