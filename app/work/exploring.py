@@ -114,11 +114,13 @@ def save(
     return save_answer(choice.analysis, given, answer, path, language=language, stays=stays)
 
 
-def read_bundles(folders: Sequence[Path], *, progress: Progress = SILENT) -> tuple[Any, ...]:
+def read_bundles(
+    folders: Sequence[Path], *, beside: Sequence[Any] = (), progress: Progress = SILENT
+) -> tuple[Any, ...]:
     """Return releases of any sites, verified; see `engine.release.released_bundle.read_bundles`."""
     from engine.release.released_bundle import read_bundles as read
 
-    return read(folders, progress=progress)
+    return read(folders, beside=tuple(beside), progress=progress)
 
 
 def figures_of(bundles: Sequence[Any]) -> tuple[tuple[str, ...], dict[str, tuple[Any, tuple[str, ...]]]]:

@@ -93,13 +93,17 @@ def _folders(folder: Path) -> list[Path]:
         return []
 
 
-def read_bundles(folders: Sequence[Path], *, progress: Progress = SILENT) -> tuple[ReleasedBundle, ...]:
+def read_bundles(
+    folders: Sequence[Path], *, beside: tuple[ReleasedBundle, ...] = (), progress: Progress = SILENT
+) -> tuple[ReleasedBundle, ...]:
     """Return several releases in their order, see `read_bundle`.
 
     Parameters
     ----------
     folders
         Each a bundle or a folder with bundles, see `bundles_in`.
+    beside
+        Releases that were read before.
     progress
         Told which share of them is read.
 
@@ -113,7 +117,7 @@ def read_bundles(folders: Sequence[Path], *, progress: Progress = SILENT) -> tup
     for place, folder in enumerate(every):
         progress.step(place / len(every), "run.reading")
         one = read_bundle(folder)
-        for other in found:
+        for other in (*beside, *found):
             if one.sums == other.sums or one.bundle_id == other.bundle_id:
                 raise InputRefused("analyses.bundle_twice", folder=one.folder, other=other.folder)
         found.append(one)

@@ -238,6 +238,7 @@ class ExplorePage(Page):
         self.work(
             read_bundles,
             (Path(folder),),
+            beside=self.read,
             done=lambda found: self._ask_about((*self.read, *found)),
             doing=words.say("app.explore.bundles.reading"),
         )
