@@ -189,11 +189,9 @@ def _refuse_same_people(bundles: Sequence[ReleasedBundle], *, apart: bool) -> No
         for other in bundles[:place]:
             if one.sums == other.sums or one.bundle_id == other.bundle_id:
                 raise InputRefused("analyses.bundle_twice", folder=one.folder, other=other.folder)
-            if one.chain != other.chain or not one.chain:
-                continue
-            if one.register and one.register == other.register:
+            if (one.register and one.register == other.register) or set(one.keys) & set(other.keys):
                 raise InputRefused("analyses.same_people", folder=one.folder, other=other.folder)
-            if not apart:
+            if one.chain and one.chain == other.chain and not apart:
                 raise InputRefused("analyses.same_ledger", folder=one.folder, other=other.folder)
 
 

@@ -24,7 +24,9 @@ PARTS = (PROPORTION, SHARE, SURVIVAL)
 """Figures that lie from 0 to 1."""
 FEWEST = 6
 """A group of at most so many deviations of its own noise may be of nobody: nothing can be divided by it."""
-MOST_GROUPS = 2_000
+MOST_GROUPS, MOST_SHARES = 2_000, 20_000
+"""Groups of a column, and shares of one in all of them, that are offered: a forged file may hold any."""
+MOST_WORDS, MOST_LETTERS = 200, 2_000
 ASIDE = ("(missing)", "(other)")
 ALL = ""
 WORDS = "analyses.meta_analysis"
@@ -173,12 +175,24 @@ def read_figures(evidence: Mapping[str, Any], files: Callable[[str], bytes]) -> 
         return Figures()
     labels: dict[str, Text] = {}
     estimates: dict[tuple[str, str], Callable[[], Estimate]] = {}
-    for kind, said, group, worked_out in reader(evidence, files):
+    for kind, words, of, worked_out in reader(evidence, files):
+        said, group = {key: printable(one) for key, one in words.items()}, printable(of, MOST_LETTERS)
         name = f"{kind}({', '.join(said.values())})"
         which = "effect" if kind == COEFFICIENT and "values" in said else kind
         labels[name] = Text(f"{WORDS}.figures.{which}", said)
         estimates[name, group] = worked_out
     return Figures(labels, estimates)
+
+
+def printable(words: Any, most: int = MOST_WORDS) -> str:
+    """Return words of a file of somebody else without what a terminal would obey, and not too many.
+
+    Examples
+    --------
+    >>> printable("Ward\x1b[2J 3")
+    'Ward[2J 3'
+    """
+    return "".join(letter for letter in str(words)[:most] if letter.isprintable())
 
 
 def group_name(conditions: Mapping[str, str]) -> str:
@@ -197,7 +211,10 @@ _Rows = list[dict[str, str]]
 
 
 def _read_rows(data: bytes) -> _Rows:
-    return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    try:
+        return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    except csv.Error as error:
+        raise ValueError("no table") from error
 
 
 def _columns(evidence: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -346,7 +363,8 @@ def _read_counts(evidence: Mapping[str, Any], files: Callable[[str], bytes]) -> 
         unit = _columns(evidence)[given["column"]].get("unit", "")
         definition |= {"unit": unit, "edges": [str(one) for one in given["edges"]]}
     for name in names:
-        for group in _groups({other: levels[other] for other in names if other != name}):
+        others = {other: levels[other] for other in names if other != name}
+        for group in _groups(others, most=min(MOST_GROUPS, MOST_SHARES // max(1, len(levels[name])))):
             for level in levels[name]:
 
                 def worked_out(name: str = name, level: str = level, group: Any = group) -> Estimate:
@@ -355,16 +373,20 @@ def _read_counts(evidence: Mapping[str, Any], files: Callable[[str], bytes]) -> 
                 yield SHARE, {"column": name, "values": level}, group_name(group), worked_out
 
 
-def _groups(levels: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
-    """Give every group of other columns: everybody, one value of some of them, one value of each."""
+def _groups(levels: Mapping[str, Sequence[str]], *, most: int) -> Iterator[dict[str, str]]:
+    """Give every group of other columns: everybody, one value of some of them, one value of each.
+
+    Where they are more than so many, only those of one value of one column, and then only everybody.
+    """
     every = math.prod(len(of) + 1 for of in levels.values())
-    if every <= MOST_GROUPS:
+    if every <= most:
         for chosen in product(*([ALL, *of] for of in levels.values())):
             yield {name: one for name, one in zip(levels, chosen, strict=True) if one != ALL}
         return
-    yield {}
-    for name, of in levels.items():
-        yield from ({name: one} for one in of)
+    if most > 0:
+        yield {}
+    if sum(map(len, levels.values())) < most:
+        yield from ({name: one} for name, of in levels.items() for one in of)
 
 
 def _share(
@@ -383,8 +405,8 @@ def _share(
     With a cells that count and r that do not, of n people, σ² the noise of a cell: the share p moves with
     variance σ² (a (1 − p)² + r p²)/n².
     """
-    taken = [[group[one]] if one in group else levels[one] for one in levels]
-    whole = [key for key in product(*taken) if key in cells]
+    taken = [{group[one]} if one in group else set(levels[one]) for one in levels]
+    whole = [key for key in cells if all(one in of for one, of in zip(key, taken, strict=True))]
     place = list(levels).index(name)
     counted = [key for key in whole if key[place] == level]
     if evidence["decided"]["parameters"].get("no_negatives") and any(cells[key] <= 0 for key in whole):

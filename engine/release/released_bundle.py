@@ -11,7 +11,7 @@ from engine import strict_json
 from engine.bounded import DOCUMENT, EVIDENCE, read_bytes
 from engine.bounded import SUMS as LARGEST_SUMS
 from engine.errors import EngineError, InputRefused
-from engine.evaluation.released_estimates import Figures, ReleasedBundle, read_figures
+from engine.evaluation.released_estimates import Figures, ReleasedBundle, printable, read_figures
 from engine.progress import SILENT, Progress
 from engine.release.bundle import RELEASE, SUMS
 from engine.release.signature import fingerprint_of
@@ -60,7 +60,7 @@ def read_bundle(folder: Path) -> ReleasedBundle:
     try:
         evidence = strict_json.loads(content("evidence.json", EVIDENCE))
         return _told(folder, evidence, read_figures(evidence, content), sums, found)
-    except (KeyError, ValueError, TypeError, AttributeError, ZeroDivisionError, OSError) as error:
+    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, OSError) as error:
         raise InputRefused("analyses.bundle_form", folder=folder.name) from error
 
 
@@ -133,16 +133,16 @@ def _told(folder: Path, evidence: Any, figures: Figures, sums: bytes, found: Ver
     purpose, named = evidence["purpose"], evidence["ledger"]
     signed = found.signature
     return ReleasedBundle(
-        name=str(purpose.get("organisation") or folder.name),
+        name=printable(purpose.get("organisation") or folder.name),
         folder=folder.name,
         bundle_id=str(evidence["bundle_id"]),
         sums=hashlib.sha256(sums).hexdigest(),
         chain=str(named.get("chain", "")),
         register="" if signed is None else signed.register,
         keys=() if signed is None else tuple(map(fingerprint_of, reversed(signed.keys))),
-        title=str(evidence["title"]),
-        population=str(purpose.get("population") or ""),
-        period=str(purpose.get("period") or ""),
-        day=str(evidence["made_at"])[:10],
+        title=printable(evidence["title"]),
+        population=printable(purpose.get("population") or ""),
+        period=printable(purpose.get("period") or ""),
+        day=printable(evidence["made_at"])[:10],
         figures=figures,
     )

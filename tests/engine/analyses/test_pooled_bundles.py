@@ -21,7 +21,7 @@ from engine.analyses.meta_analysis import prediction, random_effects
 from engine.analyses.pooled_bundles import shared_figures
 from engine.analyses.saving import save_answer
 from engine.errors import EngineError, InputRefused
-from engine.evaluation.released_estimates import WORDS, ReleasedBundle, read_figures
+from engine.evaluation.released_estimates import MOST_SHARES, WORDS, ReleasedBundle, read_figures
 from engine.ledger import Ledger
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import MAIN, Budget
@@ -320,6 +320,8 @@ def test_the_same_people_count_once_and_one_house_is_asked_about(
     found = pooled([*read_means, first, other], apart=True, **values)
     assert len(found.figures["sites"]) == 8
     assert len({one["name"] for one in found.figures["sites"]}) == 8, "two sites of one name stay apart"
+    moved = replace(again, chain="another")  # a ledger that went on in another place, with the key
+    assert refused([*read_means, first, moved], **values).code == "analyses.same_people"
     unsigned = [replace(one, keys=(), register="") for one in (first, again)]
     assert refused([*read_means, *unsigned], **values).code == "analyses.same_ledger"
 
@@ -442,6 +444,18 @@ def as_file(numbers: Mapping[str, Any], place: int) -> bytes:
     count = numbers.get("count")
     row = [float(numbers["value"][place]), 0 if count is None else int(count[place])]
     return f"mean,count\n{row[0]!r},{row[1]}\n".encode()
+
+
+def test_a_forged_table_of_counts_neither_hangs_nor_speaks_to_the_terminal(counts: list[Path]) -> None:
+    """Three columns of a thousand values each in a thousand rows make 10⁹ cells and as many groups."""
+    evidence = json.loads((counts[0] / "release" / "evidence.json").read_text())
+    evidence["decided"]["parameters"]["columns"] = ["sex", "ended", "age"]
+    evidence["decided"]["columns"].append({"name": "age", "role": "other", "kind": "integer"})
+    lines = "\n".join(f"f{place},e{place}\x1b[2J,{place},{50 + place}" for place in range(1_000))
+    found = read_figures(evidence, lambda name: f"sex,ended,age,count\n{lines}\n".encode())
+    assert 0 < len(found.estimates) <= 3 * MOST_SHARES
+    assert not [one for key in found.estimates for one in key if not one.isprintable()]
+    assert found.estimate("share(age, 7)", "").people == sum(range(50, 1_050))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
