@@ -38,6 +38,8 @@ class Site:
         The figure, its standard error by chance among people, and the standard deviation of its noise.
     people
         How many it rests on, where that is known.
+    fourth
+        Fourth cumulant of the noise, see `Estimate`.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Site:
     error: float
     noise: float
     people: float | None = None
+    fourth: float = 0.0
 
     @property
     def variance(self) -> float:
@@ -280,7 +283,7 @@ def _site(
     if error is None or noise is None:
         missing = "people_untold" if one.slope is not None or common is not None else "error_untold"
         return Text(f"{WORDS}.reasons.{missing}")
-    return Site(name, one.value, error, noise, people)
+    return Site(name, one.value, error, noise, people, one.fourth)
 
 
 def _refuse_unknown_deviation(

@@ -56,6 +56,8 @@ class Estimate:
         How many it rests on, with noise; None where the files do not say.
     error
         Standard error by chance among people; None where the files do not say.
+    fourth
+        Fourth cumulant of its noise, in its units: 3 σ⁴ of one Laplace draw, 0 of Gaussian noise.
     largest
         Of a mean: the largest standard deviation that values within their bounds can have around it.
     slope, at, ranks
@@ -69,6 +71,7 @@ class Estimate:
     noise: float | None
     people: float | None = None
     error: float | None = None
+    fourth: float = 0.0
     largest: float | None = None
     slope: float | None = None
     at: float = 0.0
@@ -269,6 +272,12 @@ def variance_of(event: Mapping[str, Any]) -> float:
     raise Unusable("other_noise")
 
 
+def _of_draws(draws: Sequence[float], event: Mapping[str, Any]) -> tuple[float, float]:
+    """Return deviation and fourth cumulant of a sum of independent draws with these deviations."""
+    excess = 3.0 if event["mechanism"] == "discrete_laplace" else 0.0
+    return math.hypot(*draws), excess * sum(one**4 for one in draws)
+
+
 def _events(evidence: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     tree = evidence["promise"]["events"]
     return list(tree["sequential"]) if "sequential" in tree else [tree]
@@ -324,26 +333,35 @@ def _mean(
         raise Unusable("weights")
     place = (value - low) / (high - low)
     largest = math.sqrt(max(0.0, (value - low) * (high - value)))
-    first = variance_of(events[0])
+    first = math.sqrt(variance_of(events[0]))
     if number is not None:
-        people, noise = float(number), math.sqrt(first) / float(number)
+        people, draws = float(number), [first / float(number)]
     elif strategy == "compose":
-        if FEWEST * math.sqrt(first) > high - low:  # it is cut at the bounds most of the time
+        if FEWEST * first > high - low:  # it is cut at the bounds most of the time
             raise Unusable("drowned")
-        return Estimate(value, math.sqrt(first), largest=largest, definition=definition)
+        fourth = _of_draws([first], events[0])[1]
+        return Estimate(value, first, fourth=fourth, largest=largest, definition=definition)
     else:
         people, width = float(row["count"]), high - low
+        if people <= 0:
+            raise Unusable("drowned")
         if strategy == "perturb":
             count_noise = math.sqrt(variance_of(events[1]))
-            spread = math.hypot(math.sqrt(first), (0.5 - place) * width * count_noise)
+            draws = [first / people, (0.5 - place) * width * count_noise / people]
         else:
-            count_noise = math.sqrt(2 * first) / width
-            spread = math.sqrt(first * ((1 - place) ** 2 + place**2))
+            count_noise = math.sqrt(2) * first / width
+            draws = [(1 - place) * first / people, place * first / people]
         if people <= FEWEST * count_noise:
             raise Unusable("drowned")
-        noise = spread / people
-    alone = _is_of_one_row(evidence)
-    return Estimate(value, noise, people if alone else None, largest=largest, definition=definition)
+    noise, fourth = _of_draws(draws, events[0])
+    return Estimate(
+        value,
+        noise,
+        people if _is_of_one_row(evidence) else None,
+        fourth=fourth,
+        largest=largest,
+        definition=definition,
+    )
 
 
 # --- shares of counts -----------------------------------------------------------------------------------
@@ -411,17 +429,17 @@ def _share(
     counted = [key for key in whole if key[place] == level]
     if evidence["decided"]["parameters"].get("no_negatives") and any(cells[key] <= 0 for key in whole):
         raise Unusable("kept_positive")
-    noise = variance_of(_events(evidence)[0])
+    event = _events(evidence)[0]
+    one = math.sqrt(variance_of(event))
     people = float(sum(cells[key] for key in whole))
-    if people <= FEWEST * math.sqrt(noise * len(whole)):
+    if people <= FEWEST * one * math.sqrt(len(whole)):
         raise Unusable("drowned")
     value = sum(cells[key] for key in counted) / people
     inside = min(max(value, 0.0), 1.0)
-    moved = len(counted) * (1 - inside) ** 2 + (len(whole) - len(counted)) * inside**2
-    alone = _is_of_one_row(evidence)
-    return Estimate(
-        value, math.sqrt(noise * moved) / people, people if alone else None, definition=definition
-    )
+    moved = [1 - inside] * len(counted) + [inside] * (len(whole) - len(counted))
+    noise, fourth = _of_draws([one * part / people for part in moved], event)
+    alone = people if _is_of_one_row(evidence) else None
+    return Estimate(value, noise, alone, fourth=fourth, definition=definition)
 
 
 # --- survival -------------------------------------------------------------------------------------------
