@@ -173,11 +173,13 @@ def signed_by(bundle: ReleasedBundle, known: Sequence[str]) -> str:
 
 def describe_bundles(bundles: Sequence[ReleasedBundle], known: Sequence[str]) -> TableView:
     """Return what was read, line by line: whose, about whom, when, and who signed it."""
+    from engine.report.content.shared import day  # on first use: it brings every chapter along
+
     rows: list[tuple[Cell, ...]] = []
     for name, one in zip(site_names(bundles), bundles, strict=True):
         key = " ".join(one.keys[0][at : at + 4] for at in range(0, 12, 4)) if one.keys else ""
         state = Text(f"{WORDS}.signed.{signed_by(one, known)}", {"key": key})
-        rows.append((name, one.title, one.population or None, one.period or None, one.day, state))
+        rows.append((name, one.title, one.population or None, one.period or None, day(one.day), state))
     heads = ("site", "release", "population", "period", "day", "signature")
     headings = tuple(Text(f"{WORDS}.read.{name}") for name in heads)
     return TableView(Text(f"{WORDS}.read.title"), headings, tuple(rows), Text(f"{WORDS}.read.note"))
