@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine import arrays
-from engine.analyses.pooled_bundles import Site, Sites, describe_bundles, pool, signed_by
+from engine.analyses.pooled_bundles import FEWEST_SITES, Site, Sites, describe_bundles, pool, signed_by
 from engine.analyses.protocol import Analysis, Answer, Context
 from engine.analyses.shared import NUMBER
 from engine.errors import InputRefused
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from engine.table.table import Table
 
 Floats = arrays.Floats
-FEWEST = 3
-"""Two sites cannot tell how far sites differ: an interval over them is wider than anybody can use."""
 LEVEL = 0.95
 TYPED, BUNDLES = "typed", "bundles"
 
@@ -113,8 +111,8 @@ def random_effects(estimates: Sequence[float], variances: Sequence[float]) -> Po
     from scipy.special import stdtrit
 
     values = np.asarray(estimates, dtype=np.float64)
-    if len(values) < FEWEST:
-        raise InputRefused("analyses.few_sites", sites=len(values), fewest=FEWEST)
+    if len(values) < FEWEST_SITES:
+        raise InputRefused("analyses.few_sites", sites=len(values), fewest=FEWEST_SITES)
     first = 1 / np.asarray(variances, dtype=np.float64)
     found = heterogeneity(estimates, variances)
     between = max(0.0, (found.q - found.degrees) / float(first.sum() - (first**2).sum() / first.sum()))
@@ -207,9 +205,11 @@ class MetaAnalysis(Analysis):
         for one, variance in zip(found.sites, variances, strict=True):
             if not variance > 0:
                 raise InputRefused("analyses.no_error", site=one.name[:100])
-        if found.left_out and len(estimates) < FEWEST:
+        if found.left_out and len(estimates) < FEWEST_SITES:
             reasons = [self.word("left", site=name, reason=why) for name, why in found.left_out]
-            raise InputRefused("analyses.few_left", sites=len(estimates), fewest=FEWEST, reasons=reasons)
+            raise InputRefused(
+                "analyses.few_left", sites=len(estimates), fewest=FEWEST_SITES, reasons=reasons
+            )
         mixed, same = random_effects(estimates, variances), fixed_effect(estimates, variances)
         next_one = prediction(mixed, len(estimates))
         differ = heterogeneity(estimates, variances, [one.fourth for one in found.sites])

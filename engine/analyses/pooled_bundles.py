@@ -23,6 +23,8 @@ from engine.evaluation.released_estimates import (
 from engine.views import Cell, TableView, Text
 
 MOST_NAMED = 20
+FEWEST_SITES = 3
+"""Two sites cannot tell how far sites differ: an interval over them is wider than anybody can use."""
 NOBODY, GENUINE, KNOWN = "nobody", "genuine", "known"
 
 
@@ -84,7 +86,9 @@ class Sites:
 
 
 def shared_figures(bundles: Sequence[ReleasedBundle]) -> dict[str, tuple[Text, tuple[str, ...]]]:
-    """Return the figures that most of the releases have: words and groups by name, most common first.
+    """Return the figures that can be put together: words and groups by name, most common first.
+
+    Those of at least three releases; where there are none, those that most of the releases have.
 
     Examples
     --------
@@ -95,8 +99,8 @@ def shared_figures(bundles: Sequence[ReleasedBundle]) -> dict[str, tuple[Text, t
     most = max(counted.values(), default=0)
     labels = {name: label for one in bundles for name, label in one.figures.labels.items()}
     found: dict[str, list[str]] = {}
-    for (name, group), times in counted.items():
-        if times == most:
+    for (name, group), times in counted.most_common():
+        if times >= min(most, FEWEST_SITES):
             found.setdefault(name, []).append(group)
     return {name: (labels[name], tuple(groups)) for name, groups in found.items()}
 
@@ -125,7 +129,7 @@ def pool(bundles: Sequence[ReleasedBundle], values: Mapping[str, Any]) -> Sites:
     The variance of a share is that of the share of all sites together, p (1 − p)/n: an own share that noise
     has moved towards 0 would count for more.
     """
-    _refuse_same_people(bundles, apart=bool(values["apart"]))
+    _refuse_twice(bundles)
     _refuse_unknown_keys(bundles, values["keys"] or ())
     names = site_names(bundles)
     figure, group = _choose(bundles, values["figure"], values["group"])
@@ -137,6 +141,8 @@ def pool(bundles: Sequence[ReleasedBundle], values: Mapping[str, Any]) -> Sites:
             found[name] = one.figures.estimate(figure, group)
         except Unusable as why:
             left_out.append((name, Text(f"{WORDS}.reasons.{why.reason}")))
+    used = [one for name, one in zip(names, bundles, strict=True) if name in found]
+    _refuse_same_people(used, apart=bool(values["apart"]))
     differ = _refuse_differences(found, values["reason"])
     kind = figure.partition("(")[0]
     sites = []
@@ -189,11 +195,17 @@ def _plain(fingerprint: str) -> str:
     return "".join(fingerprint.split()).replace(":", "").replace("-", "").lower()
 
 
-def _refuse_same_people(bundles: Sequence[ReleasedBundle], *, apart: bool) -> None:
+def _refuse_twice(bundles: Sequence[ReleasedBundle]) -> None:
     for place, one in enumerate(bundles):
         for other in bundles[:place]:
             if one.sums == other.sums or one.bundle_id == other.bundle_id:
                 raise InputRefused("analyses.bundle_twice", folder=one.folder, other=other.folder)
+
+
+def _refuse_same_people(bundles: Sequence[ReleasedBundle], *, apart: bool) -> None:
+    """Refuse two releases of one register that both have the figure; of one ledger, unless somebody said."""
+    for place, one in enumerate(bundles):
+        for other in bundles[:place]:
             if (one.register and one.register == other.register) or set(one.keys) & set(other.keys):
                 raise InputRefused("analyses.same_people", folder=one.folder, other=other.folder)
             if one.chain and one.chain == other.chain and not apart:

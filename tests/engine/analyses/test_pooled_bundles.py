@@ -404,6 +404,23 @@ def test_bundles_are_found_in_a_folder_that_holds_them(means: list[Path], tmp_pa
     assert names == {"mean(stay)"}
 
 
+def test_further_releases_of_a_site_are_no_obstacle(
+    read_means: tuple[ReleasedBundle, ...], read_counts: tuple[ReleasedBundle, ...]
+) -> None:
+    """Sites release more than one thing from a register: what has the figure counts, the rest is named."""
+    same = [
+        replace(one, register=other.register, chain=other.chain, keys=other.keys)
+        for one, other in zip(read_counts, read_means, strict=True)
+    ]
+    shared = shared_figures([*read_means, *same])
+    assert {"mean(stay)", "share(ended, home)"} <= set(shared)
+    found = pooled([*read_means, *same], figure="mean(stay)", group="sex = f", deviation=6).figures
+    assert len(found["sites"]) == 6 and len(found["left_out"]) == 6
+    assert {one["reason"] for one in found["left_out"]} == {"absent"}
+    alone = pooled(read_means, group="sex = f", deviation=6).figures
+    assert found["random"] == alone["random"]
+
+
 # --- the noise that is claimed is the noise that is drawn, and intervals cover --------------------------
 
 STRATEGIES = {
