@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import uuid
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -76,16 +76,6 @@ def _report(
     sentences, *views = answer.views
     moment = datetime.now().astimezone().isoformat(timespec="seconds")
     side = "internal" if stays else "public"
-    document = Document(
-        title=Text(f"analyses.{asked.id}.title"),
-        subtitle=Text(f"{WORDS}.subtitle_{side}"),
-        audience=Text(f"{WORDS}.audience_{side}"),
-        stays=stays,
-        bundle_id=uuid.uuid4().hex,
-        made_at=moment,
-        cover=(Text(f"analyses.{asked.id}.summary"), *getattr(sentences, "paragraphs", ())),
-        sections=(Section(Text(f"{WORDS}.figures"), tuple(views)),) if views else (),
-    )
     tree = {
         "analysis": {"id": asked.id, "version": asked.version},
         "values": dict(given),
@@ -93,6 +83,16 @@ def _report(
         "made_at": moment,
     }
     evidence = json.dumps(tree, indent=2, ensure_ascii=False, default=str).encode()
+    document = Document(
+        title=Text(f"analyses.{asked.id}.title"),
+        subtitle=Text(f"{WORDS}.subtitle_{side}"),
+        audience=Text(f"{WORDS}.audience_{side}"),
+        stays=stays,
+        bundle_id=hashlib.sha256(evidence).hexdigest()[:32],
+        made_at=moment,
+        cover=(Text(f"analyses.{asked.id}.summary"), *getattr(sentences, "paragraphs", ())),
+        sections=(Section(Text(f"{WORDS}.figures"), tuple(views)),) if views else (),
+    )
     return render(document, evidence=evidence, language=language)
 
 
