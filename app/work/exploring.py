@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from app.state.settings import open_own
-from engine.errors import InputRefused
 from engine.methods.protocol import MAIN
 from engine.progress import SILENT, Progress
 from engine.table.schema import Schema
@@ -48,6 +43,7 @@ def ask(
     schema: Schema | None = None,
     shipped: bool = False,
     others: Mapping[str, Path] | None = None,
+    bundles: Sequence[Any] = (),
     steps: Sequence[Mapping[str, Any]] = (),
     progress: Progress = SILENT,
 ) -> Any:
@@ -63,6 +59,8 @@ def ask(
         Whether the table of the example is meant.
     others
         Further files by the name of their source.
+    bundles
+        Releases of any sites, from `read_bundles`.
     steps
         How the table was prepared; other files are prepared alike, see `read_beside`.
     progress
@@ -78,7 +76,9 @@ def ask(
         tables[source] = read_beside(path, schema or Schema(), steps)
     schemas = {} if table is None or schema is None else {MAIN: schema}
     rest = progress.part(0.2, 1.0)
-    return ask_analysis(choice.analysis, given, tables=tables, schemas=schemas, progress=rest)
+    return ask_analysis(
+        choice.analysis, given, tables=tables, schemas=schemas, bundles=tuple(bundles), progress=rest
+    )
 
 
 def read_beside(path: Path, schema: Schema, steps: Sequence[Mapping[str, Any]]) -> Any:
@@ -108,49 +108,23 @@ def _of_the_file(schema: Schema, table: Any) -> Schema:
 def save(
     choice: Choice, given: Mapping[str, Any], answer: Any, path: Path, *, language: str, stays: bool
 ) -> Path:
-    """Write an answer as a PDF report, with its values and figures attached.
+    """Write an answer as a PDF report or its table as CSV; see `engine.analyses.saving.save_answer`."""
+    from engine.analyses.saving import save_answer
 
-    Raises
-    ------
-    InputRefused
-        ``analyses.stays``: it was computed from rows and the place is the folder of a release for outside;
-        ``plan.not_writable``.
-    """
-    from engine.report.document import Document, Section
-    from engine.report.pdf import render
-    from engine.views import Text
-
-    if stays and _is_outside(path):
-        raise InputRefused("analyses.stays", folder=path.parent.name)
-    sentences, *views = answer.views
-    number, moment = uuid.uuid4().hex, datetime.now().astimezone().isoformat(timespec="seconds")
-    side = "internal" if stays else "public"
-    document = Document(
-        title=Text(f"analyses.{choice.analysis.id}.title"),
-        subtitle=Text(f"app.explore.report.subtitle_{side}"),
-        audience=Text(f"app.explore.report.audience_{side}"),
-        stays=stays,
-        bundle_id=number,
-        made_at=moment,
-        cover=(Text(f"analyses.{choice.analysis.id}.summary"), *sentences.paragraphs),
-        sections=(Section(Text("app.explore.report.figures"), tuple(views)),) if views else (),
-    )
-    tree = {
-        "analysis": {"id": choice.analysis.id, "version": choice.analysis.version},
-        "values": dict(given),
-        "figures": dict(answer.figures),
-        "made_at": moment,
-    }
-    evidence = json.dumps(tree, indent=2, ensure_ascii=False, default=str).encode()
-    try:
-        with open_own(path, mode=0o600 if stays else 0o666) as file:
-            file.write(render(document, evidence=evidence, language=language))
-    except OSError as error:
-        raise InputRefused("plan.not_writable", file=path.name, folder=str(path.parent)) from error
-    return path
+    return save_answer(choice.analysis, given, answer, path, language=language, stays=stays)
 
 
-def _is_outside(path: Path) -> bool:
-    """Say whether a place is, or lies in, the folder of a bundle that leaves."""
-    places = path.absolute().parents
-    return any(one.name == "release" and (one / "SHA256SUMS").exists() for one in places)
+def read_bundles(
+    folders: Sequence[Path], *, beside: Sequence[Any] = (), progress: Progress = SILENT
+) -> tuple[Any, ...]:
+    """Return releases of any sites, verified; see `engine.release.released_bundle.read_bundles`."""
+    from engine.release.released_bundle import read_bundles as read
+
+    return read(folders, beside=tuple(beside), progress=progress)
+
+
+def figures_of(bundles: Sequence[Any]) -> tuple[tuple[str, ...], dict[str, tuple[Any, tuple[str, ...]]]]:
+    """Return how each site is called, and the figures that most of the releases have."""
+    from engine.analyses.pooled_bundles import shared_figures, site_names
+
+    return site_names(bundles), shared_figures(bundles)

@@ -24,6 +24,7 @@ from engine.table.schema import Schema
 if TYPE_CHECKING:
     import numpy as np
 
+    from engine.evaluation.released_estimates import ReleasedBundle
     from engine.methods.parameters import Parameter
     from engine.table.table import Table
 
@@ -102,6 +103,7 @@ def ask(
     *,
     tables: Mapping[str, Table] | None = None,
     schemas: Mapping[str, Schema] | None = None,
+    bundles: tuple[ReleasedBundle, ...] = (),
     progress: Progress = SILENT,
 ) -> Answer:
     """Check and convert what was filled in, and return the answer of an analysis.
@@ -114,14 +116,16 @@ def ask(
         JSON values of its parameters by name.
     tables, schemas
         By source, for an analysis that reads a table.
+    bundles
+        From `engine.release.released_bundle.read_bundles`, for an analysis that reads releases.
     progress
         Told about long work.
 
     Raises
     ------
     InputRefused
-        The first problem of a parameter, ``analyses.no_table`` for a table that the analysis does not read,
-        or what the analysis refuses.
+        The first problem of a parameter, ``analyses.no_table`` for a table and ``analyses.no_bundle`` for a
+        release that the analysis does not read, or what the analysis refuses.
 
     Examples
     --------
@@ -133,7 +137,9 @@ def ask(
     values = check_values(asked.parameters, given, declared)
     if tables and not asked.sources:
         raise InputRefused("analyses.no_table", analysis=asked.id)
-    return asked.run(values, tables or {}, Context(declared, chance(), progress))
+    if bundles and not asked.reads_bundles:
+        raise InputRefused("analyses.no_bundle", analysis=asked.id)
+    return asked.run(values, tables or {}, Context(declared, chance(), progress, bundles))
 
 
 def check_values(

@@ -15,11 +15,12 @@ from engine.methods.parameters import Parameter
 from engine.methods.protocol import MAIN, Reference, Source
 from engine.progress import SILENT, Progress
 from engine.table.schema import Schema
-from engine.views import Text, TextView, View
+from engine.views import TableView, Text, TextView, View
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from engine.evaluation.released_estimates import ReleasedBundle
     from engine.table.table import Table
 
 PEOPLE = Source(MAIN, required=False)
@@ -38,19 +39,23 @@ class Context:
         For simulations: figures about a mechanism, never the output of one.
     progress
         Told about long work.
+    bundles
+        Releases of any sites, verified, for an analysis that reads some.
     """
 
     schemas: Mapping[str, Schema]
     chance: np.random.Generator
     progress: Progress = SILENT
+    bundles: tuple[ReleasedBundle, ...] = ()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """``views`` to show, the sentences first, and ``figures`` as JSON values."""
+    """``views`` to show, sentences first, ``figures`` as JSON values, a ``table`` for other programs."""
 
     views: tuple[View, ...]
     figures: Mapping[str, Any] = field(default_factory=dict)
+    table: TableView | None = None
 
     @property
     def stays(self) -> bool:
@@ -76,6 +81,7 @@ class Analysis(ABC):
     parameters: ClassVar[tuple[Parameter, ...]]
     sources: ClassVar[tuple[Source, ...]] = ()
     published: ClassVar[Reference]
+    reads_bundles: ClassVar[bool] = False
 
     @abstractmethod
     def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:

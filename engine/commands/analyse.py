@@ -43,6 +43,10 @@ def add_commands(add: Commands) -> None:
     analyse.add_argument("--set", action="append", default=[], metavar="NAME=JSON")
     analyse.add_argument("--plan", metavar="PLAN.json", help="commands.help_audited_plan")
     analyse.add_argument("--source", action="append", default=[], metavar="NAME=FILE")
+    analyse.add_argument(
+        "--bundle", action="append", default=[], metavar="FOLDER", help="commands.help_pooled_bundle"
+    )
+    analyse.add_argument("--save", metavar="FILE", help="commands.help_save_answer")
     at_risk = add("at-risk", at_risk_command, _lines)
     _add_options(at_risk, {*_AT_RISK, *_SAMPLED, *_PAIRS, "delta"})
     at_risk.add_argument("--release", action="append", metavar="MECHANISM:LEVEL[:COUNT]")
@@ -73,10 +77,24 @@ def analyse_command(options: argparse.Namespace) -> Answer:
         return {"analyses": [declaration(one, language=options.language) for one in analyses()]}, 0
     if options.plan is not None:
         return _answer(_audit(options), options)
-    if not options.set and options.file is None:
+    if not options.set and not options.bundle and options.file is None:
         return declaration(analysis(options.id), language=options.language), 0
     given = dict(json_pair(one) for one in options.set)
-    return _answer(_ask(options.id, given, options, options.file), options)
+    if options.bundle:
+        given = {"source": "bundles"} | given
+    found = _ask(options.id, given, options, options.file)
+    if options.save:
+        from engine.analyses.saving import save_answer
+
+        save_answer(
+            analysis(options.id),
+            given,
+            found,
+            Path(options.save),
+            language=options.language,
+            stays=found.stays,
+        )
+    return _answer(found, options)
 
 
 def _audit(options: argparse.Namespace) -> Found:
@@ -169,7 +187,12 @@ def _ask(name: str, given: Mapping[str, Any], options: argparse.Namespace, file:
         if other not in known:
             raise InputRefused("analyses.no_source", analysis=name, source=other)
         tables[other] = read_table(Path(path), schema=schemas.get(MAIN))
-    return ask(analysis(name), given, tables=tables, schemas=schemas)
+    if not (folders := getattr(options, "bundle", ())):
+        return ask(analysis(name), given, tables=tables, schemas=schemas)
+    from engine.release.released_bundle import read_bundles
+
+    bundles = read_bundles([Path(folder) for folder in folders])
+    return ask(analysis(name), given, tables=tables, schemas=schemas, bundles=bundles)
 
 
 def _of_plan(options: argparse.Namespace) -> Found:

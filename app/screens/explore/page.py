@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
+from app.parts.bundle_list import BundleList
 from app.parts.cards import Card, Fold, row
 from app.parts.form.parameter_form import ParameterForm
 from app.parts.making import (
@@ -23,6 +25,7 @@ from app.parts.making import (
     add,
     align_left,
     empty,
+    hidden,
     make_button,
     make_choice,
     make_column,
@@ -35,9 +38,9 @@ from app.parts.second_file import SecondFile
 from app.parts.view_stack import ViewStack
 from app.parts.views import explain
 from app.screens.base import Page
-from app.work.exploring import NONE, OWN, SHIPPED, Choice, ask, catalogue, save
+from app.work.exploring import NONE, OWN, SHIPPED, Choice, ask, catalogue, figures_of, read_bundles, save
 from engine import texts
-from engine.methods.parameters import Problem
+from engine.methods.parameters import Parameter, Problem, applies
 from engine.methods.protocol import MAIN
 from engine.methods.values import resolve
 from engine.table.schema import Schema
@@ -45,6 +48,7 @@ from engine.table.schema import Schema
 ACROSS, WIDE = 2, 880  # questions side by side, and the pixels that take them
 GAP = 70  # pixels beside a question: its circle, the space between two, and its part of the margins
 ABOVE = 120  # pixels of the question that stay in view above its answer
+OF_BUNDLES = {"source", "figure", "group"}  # chosen with the bundles, not in the form
 
 
 EVERYDAY = (
@@ -73,6 +77,7 @@ class ExplorePage(Page):
         self.chosen = ""
         self.values: dict[str, dict[str, Any]] = {}
         self.others: dict[str, dict[str, Path]] = {}  # further files, by analysis and source
+        self.read: tuple[Any, ...] = ()  # released bundles
         self.answer: Any = None
         self._asked: tuple[Choice, dict[str, Any]] | None = None
         self.list = QWidget()
@@ -97,11 +102,17 @@ class ExplorePage(Page):
         add(self.card.body, self.name, self.summary, self.about_name, align_left(self.about))
         self.seconds: dict[str, SecondFile] = {}
         self._seconds = make_column(spacing=14)
+        self.bundles = hidden(name_widget(BundleList(), "bundles"))
+        self.bundles.wanted.connect(self.add_bundles)
+        self.bundles.removed.connect(self._remove_bundle)
+        self.bundles.picked.connect(self._pick)
+        for widget in (self.bundles.button, self.bundles.figure, self.bundles.group):
+            self.topic(widget, "bundles")
         self.form = ParameterForm()
         self.form.changed.connect(self._filled)
         self.fill = make_button(words.say("app.explore.fill"), "fill-example", self._fill, look="link")
         self.topic(self.fill, "fill")
-        add(self.card.body, self._seconds, self.form, row(self.fill))
+        add(self.card.body, self._seconds, self.bundles, self.form, row(self.fill))
         return self.card
 
     def _build_answer(self) -> QWidget:
@@ -174,6 +185,7 @@ class ExplorePage(Page):
         self.summary.say(f"**{title}.** {summary}")
         self.views.show_views(())
         self._offer_files()
+        self._show_bundles()
         self.enter()
         self.refresh_explanation(f"analysis.{name}")
         self.frame.update_frame()
@@ -220,18 +232,70 @@ class ExplorePage(Page):
         self._forget()
         self.frame.update_frame()
 
+    def add_bundles(self, folder: str) -> None:
+        """Read the bundle, or every bundle, of a folder, and ask about it from now on."""
+        self.clear_notice()
+        self.work(
+            read_bundles,
+            (Path(folder),),
+            beside=self.read,
+            done=lambda found: self._ask_about((*self.read, *found)),
+            doing=words.say("app.explore.bundles.reading"),
+        )
+
+    def _remove_bundle(self, place: int) -> None:
+        self._ask_about((*self.read[:place], *self.read[place + 1 :]))
+
+    def _ask_about(self, bundles: tuple[Any, ...]) -> None:
+        """Take the figures of these bundles; of none, the numbers that are typed."""
+        self.read = bundles
+        given = self.values.setdefault(self.chosen, {})
+        for name in OF_BUNDLES:
+            given.pop(name, None)
+        if bundles:
+            given["source"] = "bundles"
+        self._show_bundles()
+        self._pick(*self.bundles.chosen())
+
+    def _show_bundles(self) -> None:
+        reads, given = self.choices[self.chosen].analysis.reads_bundles, self.values.get(self.chosen, {})
+        self.bundles.setVisible(reads)
+        if reads:
+            names, figures = figures_of(self.read)
+            chosen = (given.get("figure") or "", given.get("group") or "")
+            self.bundles.show_bundles(self.read, names, figures, chosen)
+
+    def _pick(self, figure: str, group: str) -> None:
+        given = self.values.setdefault(self.chosen, {})
+        for name, value in (("figure", figure), ("group", group)):
+            given.pop(name, None)
+            if value:
+                given[name] = value
+        self._forget()
+        self._show_form()
+        self.frame.update_frame()
+
+    def _parameters(self) -> tuple[Parameter, ...]:
+        """Return what the form asks for: what is chosen with the bundles stands above it."""
+        analysis = self.choices[self.chosen].analysis
+        if not analysis.reads_bundles:
+            return analysis.parameters
+        every, given = analysis.parameters, self.values.get(self.chosen, {})
+        asked = (one for one in every if one.name not in OF_BUNDLES and applies(one, every, given))
+        return tuple(replace(one, when=None) for one in asked)
+
     def _schema(self) -> Schema | None:
         if self.about.currentData() == OWN:
             return self.study.plan.prepared(MAIN)
         return self.choices[self.chosen].schema if self.about.currentData() == SHIPPED else None
 
     def _show_form(self) -> None:
-        given, analysis = self.values.setdefault(self.chosen, {}), self.choices[self.chosen].analysis
+        given = self.values.setdefault(self.chosen, {})
         schema = self._schema()
         schemas = {} if schema is None else {MAIN: schema}
         before = set(self.form.lines)
         self.form.show_form(
-            f"analyses.{self.chosen}", analysis.parameters, given, schemas, self._problems(schemas)
+            f"analyses.{self.chosen}", self._parameters(), given, schemas, self._problems(schemas)
         )
         if set(self.form.lines) != before or not any(
             line.part in self._topics for line in self.form.lines.values()
@@ -259,6 +323,9 @@ class ExplorePage(Page):
     def _fill(self) -> None:
         choice = self.choices[self.chosen]
         self.values[self.chosen] = dict(choice.values)
+        if choice.analysis.reads_bundles:
+            self.read = ()
+            self._show_bundles()
         place = self.about.findData(SHIPPED if choice.table is not None else NONE)
         self.about.setCurrentIndex(max(0, place))
         self._forget()
@@ -287,6 +354,7 @@ class ExplorePage(Page):
             schema=self._schema() if own else None,
             shipped=self.about.currentData() == SHIPPED and bool(choice.analysis.sources),
             others=self.others.get(self.chosen, {}),
+            bundles=self.read if choice.analysis.reads_bundles else (),
             steps=self.study.plan.preparation if own else (),
             done=lambda answer: self._show_answer(choice, given, answer),
             doing=words.say("app.explore.computing"),

@@ -9,9 +9,11 @@ import pytest
 
 from engine import texts
 from engine.__main__ import main
+from engine.evaluation.released_estimates import Unusable
 from engine.ledger import Ledger
 from engine.release.bundle import SUMS
 from engine.release.plan import Plan
+from engine.release.released_bundle import read_bundle
 from engine.release.verify import verify
 
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.tar.xz"))
@@ -52,6 +54,17 @@ def test_a_forged_byte_is_found(kept: Path, monkeypatch: pytest.MonkeyPatch) -> 
         named = " ".join(str(one.values.get("file")) for one in problems)
         assert problems and (path.name in named or path.name == SUMS), path.name  # a sum names its file
         path.write_bytes(content)
+
+
+def test_its_figures_are_still_read_beside_those_of_other_sites(kept: Path) -> None:
+    found = read_bundle(kept / "bundle" / "release")
+    assert found.bundle_id and found.figures.labels
+    for name, group in found.figures.estimates:
+        try:
+            one = found.figures.estimate(name, group)
+            assert abs(one.value - 0.5) < 1 and one.noise and one.noise < 0.2
+        except Unusable as why:
+            assert why.reason in ("drowned", "kept_positive")
 
 
 def test_its_plan_is_still_read(kept: Path) -> None:
