@@ -29,7 +29,7 @@ HOUR, DAY = 60, 1440
 WAYS = 120
 MOST_FREQUENT = 50
 DELTA = Fraction(1, 10**6)
-EVERYWHERE = {"PEOPLE_A_THRESHOLD": 0, "LEAST_PEOPLE": 0}
+EVERYWHERE = {"PEOPLE_A_STEP": 0, "LEAST_PEOPLE": 0}
 KINDS = ("cut at ten", "1/length", "weighed", "weighed, whole orders")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,10 @@ FINE = 1000
 """Parts that shares of the budget are told in."""
 EVERYWHERE = 1e-6
 """Rows in each cell of what is given, so that none is thought impossible."""
+MOST_ALL = 6
+"""Columns of people, with the number of records, of which every pair is counted and none chosen."""
+PARENTS = 2
+"""How much more a row of the people in a wrong cell counts: everything below hangs on it."""
 MOST_ROWS = 1_000_000
 MOST_TIMES = 3
 """So many times the stated people are invented at most, whatever the noise says."""
@@ -246,7 +251,7 @@ class Linked(LinkedTables, ManySums):
                 share=shares[name],
                 given=len(given),
                 each_once=True,
-                firsts=self._always if name == LATER else (),
+                firsts=self._firsts(name, drawn),
             )
             children = drawn[-1] - 1 if len(drawn) > len(cells) else None
             above = [*self.cells[MAIN], *self.cells[RECORDS]][: len(given)]
@@ -266,11 +271,20 @@ class Linked(LinkedTables, ManySums):
         for name, (given, drawn) in self.model_sizes.items():
             plain = Schedule((*given, *drawn), Fraction(1), Fraction(0), 1, 1, 1, given=len(given))
             pairs = sqrt(len(drawn) + 1) if takes_gaussian(self.request) else len(drawn) + 1
-            off[name] = (plain.usual_cells * pairs / self._stated(name)) ** power
+            weight = PARENTS if name == MAIN else 1
+            off[name] = (weight * plain.usual_cells * pairs / self._stated(name)) ** power
         least = float(LEAST_SHARE) / len(off)
         raised = {name: max(least, one / sum(off.values())) for name, one in off.items()}
         parts = {name: round(FINE * one / sum(raised.values())) for name, one in raised.items()}
         return {name: Fraction(one, sum(parts.values())) for name, one in parts.items()}
+
+    def _firsts(self, name: str, drawn: Sequence[int]) -> tuple[Attributes, ...]:
+        """Return the pairs of a model that are counted first, by declarations alone."""
+        if name == LATER:
+            return self._always
+        if name == MAIN and len(drawn) <= MOST_ALL:
+            return tuple(combinations(range(len(drawn)), 2))
+        return ()
 
     @property
     def _always(self) -> tuple[Attributes, ...]:
@@ -491,4 +505,4 @@ def _events(parts: Mapping[str, Part]) -> Sequential:
 def _off(schedule: Schedule) -> tuple[float, float]:
     """Return the share of rows that the noise puts into a wrong cell of a column."""
     deviations = [schedule.deviation(scale) for scale in schedule.single]
-    return share_misplaced(schedule.cells, deviations, schedule.about_rows)
+    return share_misplaced(schedule.cells[: schedule.drawn], deviations, schedule.about_rows)
