@@ -166,7 +166,6 @@ def learn(
     candidates = candidates or _candidates(measured, schedule, ordered)
     counts = _counts(candidates, codes, weights)
     star = {pair: pair[1] for pair in schedule.firsts}
-    own = dict(zip(schedule.firsts, schedule.each_first, strict=True))
     if target is not None and schedule.star > len(schedule.of_slot):
         star = {(min(one, target), max(one, target)): one for one in range(len(sizes)) if one != target}
     if (slot := schedule.slot) is not None:  # else the slot alone: never a table that has more noise
@@ -177,7 +176,9 @@ def learn(
         if star and left == schedule.pairs:
             chosen = _star(candidates, star, schedule)
             noisy = [
-                schedule.pair_of_slot if pair in schedule.of_slot else own.get(pair, schedule.pair)
+                schedule.pair_of_slot
+                if pair in schedule.of_slot
+                else schedule.of_firsts.get(pair, schedule.pair)
                 for pair in star
             ]
         else:
@@ -301,7 +302,7 @@ def _all_pairs(measured: Sequence[Measured], schedule: Schedule, ordered: Sequen
     sizes, mean_noise = schedule.sizes, sqrt(2 / pi) if schedule.is_gaussian else 1 / sqrt(2)
     single = {one.attributes[0]: one.counts for one in measured if len(one.attributes) == 1}
     found = []
-    for pair, scale in zip(schedule.firsts, schedule.each_first, strict=True):
+    for pair, scale in schedule.of_firsts.items():
         noise = mean_noise * schedule.deviation(scale)
         found.append(
             Candidate(
@@ -386,9 +387,10 @@ def _star(candidates: Sequence[Candidate], pairs: Mapping[Attributes, int], sche
     coarsest.
     """
     found = []
-    scales = dict(zip(schedule.firsts, schedule.each_first, strict=True))
     for pair, alone in pairs.items():
-        scale = schedule.pair_of_slot if pair in schedule.of_slot else scales.get(pair, schedule.pair)
+        scale = (
+            schedule.pair_of_slot if pair in schedule.of_slot else schedule.of_firsts.get(pair, schedule.pair)
+        )
         enough = schedule.about_rows / (2 * schedule.deviation(scale))
         own = {prod(one.shape): at for at, one in enumerate(candidates) if one.attributes == pair}
         if own:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -380,14 +381,17 @@ class Schedule:
         return self._scale(left / self.pairs)
 
     @once
-    def each_first(self) -> tuple[Fraction, ...]:
+    def of_firsts(self) -> Mapping[Attributes, Fraction]:
         """Scale of the noise of every pair of `firsts`: by its cells where there are no others."""
+        if not self.pairs:
+            return {}
         if not self.has_all:
-            return (self.pair,) * len(self.firsts)
+            return dict.fromkeys(self.firsts, self.pair)
         cells = [self.sizes[one] * self.sizes[other] for one, other in self.firsts]
         weights = [size ** (2 / 3 if self.is_gaussian else 1 / 2) for size in cells]
         left = (1 - self.single_share) * self.budget / sum(weights)
-        return tuple(self._scale(left * weight) for weight in weights)
+        scales = (self._scale(left * weight) for weight in weights)
+        return dict(zip(self.firsts, scales, strict=True))
 
     @once
     def pair_of_slot(self) -> Fraction:
@@ -426,7 +430,7 @@ class Schedule:
         for one in known:
             counts[one] = counts.get(one, 0) + 1
         if self.has_all:
-            for scale in self.each_first:
+            for scale in self.of_firsts.values():
                 counts[scale, self.squared] = counts.get((scale, self.squared), 0) + 1
         elif self.pairs:
             cheap = len(self.of_slot)
