@@ -87,10 +87,11 @@ CLEAR_MOVES = 15
 
 Of an invented clinic of 6,000 people and 8 places, ε = 1 with 1,200 people for each: .12 and .07.
 """
-INVENTED, USUAL_STEPS = Fraction(1, 100), 8
+INVENTED, USUAL_STEPS = Fraction(1, 50), 8
 """Of the people, who may go through orders that noise alone made; and the scales that an order needs about.
 
-Of an invented hospital of 20,000 people, ε = 1: 5 of 80 orders, and the 50 most frequent are off by .05.
+Of an invented hospital of 20,000 people, ε = 1, with one and 10 orders that noise made, among 61 and 93: the
+50 most frequent are off by .052 and .044, of another hospital by .110 and .091. All else is as near.
 """
 MOST_NUMBERED = 2**62
 MOST_PEOPLE = 1_000_000
