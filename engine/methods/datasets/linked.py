@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from itertools import combinations
+from math import prod, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,6 +70,10 @@ FINE = 1000
 """Parts that shares of the budget are told in."""
 EVERYWHERE = 1e-6
 """Rows in each cell of what is given, so that none is thought impossible."""
+MOST_ALL, MOST_ALL_CELLS = 6, 50_000
+"""Columns of people, with the number of records, and their cells together, of which every pair is counted."""
+PARENTS = 2
+"""How much more a row of the people in a wrong cell counts: everything below hangs on it."""
 MOST_ROWS = 1_000_000
 MOST_TIMES = 3
 """So many times the stated people are invented at most, whatever the noise says."""
@@ -150,7 +155,8 @@ class Linked(LinkedTables, ManySums):
     Table after table. People are modelled with the number of their records; records with what is known of
     their person, of the record before, and with the number of their details; details with what is known of
     person and record. Each model is that of `datasets.marginals`: noisy counts of single columns and of the
-    pairs that matter most, and the distribution of least assumptions that agrees with them. Neighbours differ
+    pairs that matter most, and the distribution of least assumptions that agrees with them. Of people with
+    few columns every pair is counted, by the cells that hold more rows than noise. Neighbours differ
     by a person with all rows of all tables. A person counts once among people; among records and details
     every row of somebody with ``n`` of them counts ``1 / max(n, cap)``, on a grid of whole steps, so that all
     of them together move a table by 1 at most, and none is torn from its person. Everything after the counts
@@ -164,7 +170,7 @@ class Linked(LinkedTables, ManySums):
 
     id = ID
     promises = ("approximate_dp", "pure_dp")
-    version = 2  # each pair once, by the finest cells that stand against the noise
+    version = 3  # of people with few columns every pair is counted, and none chosen
     invented = True
     of_details = ("record", "record_of", "about_details")
     published = Reference(
@@ -246,7 +252,7 @@ class Linked(LinkedTables, ManySums):
                 share=shares[name],
                 given=len(given),
                 each_once=True,
-                firsts=self._always if name == LATER else (),
+                firsts=self._firsts(name, drawn),
             )
             children = drawn[-1] - 1 if len(drawn) > len(cells) else None
             above = [*self.cells[MAIN], *self.cells[RECORDS]][: len(given)]
@@ -259,18 +265,28 @@ class Linked(LinkedTables, ManySums):
         """Return how the budget is divided between the models: from declared sizes and numbers of rows.
 
         Noise puts a share of the rows into wrong cells that grows with the cells of a pair, with the number
-        of pairs that share a budget, and with 1 / rows. With Laplace noise the sum over the models is least
-        where the budget goes by the square root of that product, with Gaussian noise by another power.
+        of pairs that share a budget, and with 1 / rows; of people it counts `PARENTS` times. With Laplace
+        noise the sum over the models is least where the budget goes by the square root of that product, with
+        Gaussian noise by another power.
         """
         power, off = (2 / 3 if takes_gaussian(self.request) else 1 / 2), {}
         for name, (given, drawn) in self.model_sizes.items():
             plain = Schedule((*given, *drawn), Fraction(1), Fraction(0), 1, 1, 1, given=len(given))
             pairs = sqrt(len(drawn) + 1) if takes_gaussian(self.request) else len(drawn) + 1
-            off[name] = (plain.usual_cells * pairs / self._stated(name)) ** power
+            weight = PARENTS if name == MAIN else 1
+            off[name] = (weight * plain.usual_cells * pairs / self._stated(name)) ** power
         least = float(LEAST_SHARE) / len(off)
         raised = {name: max(least, one / sum(off.values())) for name, one in off.items()}
         parts = {name: round(FINE * one / sum(raised.values())) for name, one in raised.items()}
         return {name: Fraction(one, sum(parts.values())) for name, one in parts.items()}
+
+    def _firsts(self, name: str, drawn: Sequence[int]) -> tuple[Attributes, ...]:
+        """Return the pairs of a model that are counted first, by declarations alone."""
+        if name == LATER:
+            return self._always
+        if name == MAIN and len(drawn) <= MOST_ALL and prod(drawn) <= MOST_ALL_CELLS:
+            return tuple(combinations(range(len(drawn)), 2))
+        return ()
 
     @property
     def _always(self) -> tuple[Attributes, ...]:
@@ -491,4 +507,4 @@ def _events(parts: Mapping[str, Part]) -> Sequential:
 def _off(schedule: Schedule) -> tuple[float, float]:
     """Return the share of rows that the noise puts into a wrong cell of a column."""
     deviations = [schedule.deviation(scale) for scale in schedule.single]
-    return share_misplaced(schedule.cells, deviations, schedule.about_rows)
+    return share_misplaced(schedule.cells[: schedule.drawn], deviations, schedule.about_rows)

@@ -43,6 +43,41 @@ def groups(counts: Floats, most: int, *, ordered: int) -> Codes:
     return np.concatenate([line, np.full(size - ordered, line[-1] + 1)])
 
 
+def join_rare(counts: Floats, least: float, *, ordered: int) -> Codes:
+    """Return for every cell of a column its group: cells of fewer rows than ``least`` are put together.
+
+    Parameters
+    ----------
+    counts
+        Noisy counts of the cells.
+    least
+        Rows from which on a cell stays alone.
+    ordered
+        So many of the first cells have an order: there a rare cell joins its neighbours until they are as
+        many. The others join all rare ones.
+
+    Examples
+    --------
+    >>> join_rare(np.array([50.0, 1, 2, 40, 3]), 10.0, ordered=0).tolist()
+    [0, 2, 2, 1, 2]
+    >>> join_rare(np.array([50.0, 40, 6, 5, 2, 1, 30, 4]), 10.0, ordered=6).tolist()
+    [0, 1, 2, 2, 2, 2, 3, 4]
+    """
+    found, group, filled = np.zeros(len(counts), dtype=np.int64), 0, 0.0
+    for place in range(ordered):
+        if place and filled >= least:
+            group, filled = group + 1, 0.0
+        found[place] = group
+        filled += max(float(counts[place]), 0.0)
+    if 0 < filled < least and group:  # the last ones are too few for a group of their own
+        found[:ordered] = np.minimum(found[:ordered], group - 1)
+    common = np.flatnonzero(counts[ordered:] >= least) + ordered
+    after = int(found[:ordered].max(initial=-1)) + 1
+    found[ordered:] = after + len(common)
+    found[common] = after + np.arange(len(common))
+    return found
+
+
 def _along(weights: Floats, most: int) -> Codes:
     """Cut a line of cells into groups of about equal weight."""
     found = np.zeros(len(weights), dtype=np.int64)

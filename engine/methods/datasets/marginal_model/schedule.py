@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -45,6 +46,8 @@ Below given columns, where every drawn one needs some. 20,000 people, 34,000 rec
 invented hospital, without δ, wards beside the next one and codes beside wards off by, with one pair a column
 and one more (two a column): ε = 1 .14, .16 (.21, .16), ε = 4 .08, .06 (.09, .06).
 """
+ALL_SINGLE = 0.15
+"""Share of the budget for single columns where every pair is measured: they only say which cells are rare."""
 PRECISION = 2**20
 LEAST_COMPOSED = Fraction(1, 10**12)
 """δ from which composition rounds off nothing that matters."""
@@ -229,6 +232,8 @@ class Schedule:
         """Share of the budget for single columns."""
         if self.only_single:
             return 1.0
+        if self.has_all:
+            return ALL_SINGLE
         return min(max(0.15 * sqrt(1200 / self.rows_per_deviation), 0.1), 0.8)
 
     @property
@@ -257,8 +262,7 @@ class Schedule:
         if self.given:
             enough = ROWS_PER_CELL_GAUSSIAN if self.is_gaussian else ROWS_PER_CELL
             worth = self.drawn + 1 if self.rows_per_deviation < enough * self.usual_cells else 2 * self.drawn
-        different = self.drawn * (self.drawn - 1) // 2 + self.drawn * self.given
-        return min(worth, different) if self.each_once or self.of_slot else worth
+        return min(worth, self._different) if self.each_once or self.of_slot else worth
 
     @property
     def usual_cells(self) -> float:
@@ -271,8 +275,20 @@ class Schedule:
         return sum(known) / len(known) * sum(drawn) / len(drawn)
 
     @property
+    def _different(self) -> int:
+        """How many pairs there are that hold a drawn column."""
+        return self.drawn * (self.drawn - 1) // 2 + self.drawn * self.given
+
+    @property
+    def has_all(self) -> bool:
+        """Whether every pair that there is is measured first, so that none is chosen."""
+        return len(self.firsts) == self._different > 0 and not self.only_single
+
+    @property
     def pairs(self) -> int:
         """How many pairs are measured."""
+        if self.has_all:
+            return len(self.firsts)
         return len(self.of_slot) if self._only_of_slot else self.rounds * self.batch
 
     @property
@@ -365,6 +381,19 @@ class Schedule:
         return self._scale(left / self.pairs)
 
     @once
+    def of_firsts(self) -> Mapping[Attributes, Fraction]:
+        """Scale of the noise of every pair of `firsts`: by its cells where there are no others."""
+        if not self.pairs:
+            return {}
+        if not self.has_all:
+            return dict.fromkeys(self.firsts, self.pair)
+        cells = [self.sizes[one] * self.sizes[other] for one, other in self.firsts]
+        weights = [size ** (2 / 3 if self.is_gaussian else 1 / 2) for size in cells]
+        left = (1 - self.single_share) * self.budget / sum(weights)
+        scales = (self._scale(left * weight) for weight in weights)
+        return dict(zip(self.firsts, scales, strict=True))
+
+    @once
     def pair_of_slot(self) -> Fraction:
         """Scale of the noise of every pair with the column of slots: it costs what another pair does."""
         left = (1 - self.single_share) * self.budget * (1 - self._selection)
@@ -400,7 +429,10 @@ class Schedule:
         ]
         for one in known:
             counts[one] = counts.get(one, 0) + 1
-        if self.pairs:
+        if self.has_all:
+            for scale in self.of_firsts.values():
+                counts[scale, self.squared] = counts.get((scale, self.squared), 0) + 1
+        elif self.pairs:
             cheap = len(self.of_slot)
             chosen = self.pair, self.squared
             counts[chosen] = counts.get(chosen, 0) + self.pairs - cheap

@@ -15,6 +15,7 @@ import pytest
 
 from engine.errors import InputRefused
 from engine.methods.catalogue import methods
+from engine.methods.datasets.whole_orders import Foreseen
 from engine.methods.parameters import value_of
 from engine.methods.protocol import Method, TableArtefact
 from engine.methods.shared import site_files
@@ -36,6 +37,7 @@ from tests.engine.battery.distributions import CheckFailed
 from tests.engine.battery.replay import Recorder
 from tests.engine.methods.audit import recount, replay, seeds
 from tests.engine.methods.audit.audits import (
+    A_DELTA,
     PEOPLE,
     agreed,
     audit_of,
@@ -170,6 +172,46 @@ def test_what_is_wrong_in_a_way_to_draw_that_no_example_takes_is_caught(wrong: A
     assert not any(isinstance(check(plan).form, PlainSum) for plan in plans(means))  # type: ignore[attr-defined]
     with patch.object(PlainSum, "numbers", wrong):
         assert next(choices_audited(means)).startswith("statistic is sum: ")
+
+
+def with_whole_orders(delta: Fraction) -> tuple[Method, Plan]:
+    """Return the plan of invented histories for so many people that whole orders are counted."""
+    traces = next(one for one in methods() if one.id == "datasets.traces")
+    plan = plans(traces)[0]
+    assert plan.budget is not None and plan.holding_budget is not None
+    budget, holding = replace(plan.budget, delta=delta), replace(plan.holding_budget, delta=delta)
+    parameters = {**plan.parameters, "about_people": 4000, "whole": 3}
+    plan = replace(plan, parameters=parameters, budget=budget, holding_budget=holding)
+    design = check(plan)
+    assert design.orders is not None and (design.unforeseen is not None) == bool(delta)  # type: ignore[attr-defined]
+    return traces, plan
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize("delta", [Fraction(0), A_DELTA])
+def test_whole_orders_that_no_example_counts_keep_their_promise(delta: Fraction, tmp_path: Path) -> None:
+    """Foreseen ones, and with a δ others. Who is counted among both is caught; so is who is counted twice."""
+    traces, plan = with_whole_orders(delta)
+    replay.audit(bench(traces, plan, tmp_path / "honest", people=PEOPLE), False)
+    counts = Foreseen.counts
+
+    def twice(own: Foreseen, cells: Any, found: Any) -> Any:
+        return 2 * counts(own, cells, found)
+
+    def never(own: Foreseen, cells: Any) -> Any:
+        return np.zeros(len(cells), dtype=bool)
+
+    wrong = {"counts": twice} if not delta else {"has": never, "counts": counts_whatever}
+    with patch.multiple(Foreseen, **wrong), pytest.raises(CheckFailed, match="answers tell"):
+        replay.audit(bench(traces, plan, tmp_path / "wrong", people=PEOPLE), False)
+
+
+def counts_whatever(own: Foreseen, cells: Any, found: Any) -> Any:
+    """Count foreseen orders, whatever is said of which they are."""
+    there = np.isin(cells, own.cells)
+    counts = np.zeros(len(own.cells), dtype=np.int64)
+    counts[np.searchsorted(own.cells, cells[there])] = found[there]
+    return counts
 
 
 def test_losses_that_add_up_have_the_law_of_their_sum() -> None:

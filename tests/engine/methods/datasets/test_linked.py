@@ -15,6 +15,7 @@ import pytest
 from engine import texts
 from engine.methods.catalogue import method
 from engine.methods.datasets.linked import ABOUT, LATER
+from engine.methods.datasets.marginal_model.rounds import count_cells, learn
 from engine.methods.protocol import MAIN, Budget, Context
 from engine.methods.shared.histories import GRID
 from engine.privacy.accounting import total
@@ -282,6 +283,68 @@ def test_more_of_the_budget_goes_where_noise_has_more_cells() -> None:
     assert many.shares[LATER] > few.shares[LATER]  # days beside days
     for made in (few, many, design(about_people=10**6)):
         assert min(made.shares.values()) > Fraction(1, 2 * len(made.shares)) * Fraction(3, 5)
+
+
+def test_every_pair_of_people_with_few_columns_is_counted_and_none_is_chosen() -> None:
+    """By their cells, so that the largest has the least noise; with too many cells some are chosen."""
+    people = design().parts[MAIN].schedule
+    assert people.choices == 0 and people.firsts == ((0, 1), (0, 2), (1, 2))
+    scales = [people.of_firsts[pair] for pair in sorted(people.firsts, key=lambda p: _cells(people.sizes, p))]
+    assert scales == sorted(scales, reverse=True) and scales[0] > scales[-1]
+    wide = design(most_records=200, caps=(1, 2, 4), columns=["sex", "age"])
+    assert wide.parts[MAIN].schedule.choices == 0
+    declared = schemas()
+    for place in range(2):
+        many = named(f"more{place}", tuple(f"v{one}" for one in range(40)))
+        declared[MAIN] = Schema((*declared[MAIN].columns, many), rows_per_person=1)
+    linked = method("datasets.linked")
+    given = dict(GIVEN) | {"columns": ["sex", "age", "more0", "more1"]}
+    large = linked(linked.make_request(declared, given, budget=Budget(Fraction(8)))).parts[MAIN].schedule
+    assert large.firsts == () and large.choices == large.pairs > 0
+
+
+def _cells(sizes: tuple[int, ...], pair: tuple[int, ...]) -> int:
+    return sizes[pair[0]] * sizes[pair[1]]
+
+
+TWELVE = tuple(f"a{place:02d}" for place in range(12))
+
+
+@cache
+def twelve_ages(people: int, seed: int) -> dict[str, pd.DataFrame]:
+    """Return people of twelve ages, of whom older ones have more records, up to nine, and no details."""
+    chance = np.random.default_rng(seed)
+    age = chance.choice(12, people, p=np.random.default_rng(7).dirichlet(np.full(12, 5)))
+    count = np.minimum(chance.poisson((0.8 + age / 5.5) * chance.gamma(4, 0.25, people)), 9)
+    who, sex = np.arange(people).astype(str), np.array(["f", "m"])[chance.integers(0, 2, people)]
+    stays = {"who": np.repeat(who, count), "day": "2024-05-01", "ward": WARDS[0]}
+    records = pd.DataFrame(stays).assign(stay=np.arange(count.sum()).astype(str)).astype("str")
+    return {
+        MAIN: pd.DataFrame({"who": who, "sex": sex, "age": np.array(TWELVE)[age]}, dtype="str"),
+        RECORDS: records,
+        DETAILS: records[["who", "stay"]].assign(code=CODES[0]).head(0),
+    }
+
+
+@pytest.mark.guarantee
+def test_how_many_records_people_have_hangs_on_their_age() -> None:
+    """Off by about as much as another sample of the people; where pairs were chosen by half as much again."""
+    rows, declared = twelve_ages(20_000, 3), schemas((1, 1, 1))
+    declared[MAIN] = declared[MAIN].with_column(named("age", TWELVE))
+    linked = method("datasets.linked")
+    sizes = {"about_people": 20_000, "about_records": 36_000, "about_details": 76_000}
+    made = linked(linked.make_request(declared, GIVEN | sizes, budget=Budget(Fraction(1))))
+    part, off = made.parts[MAIN], []
+    codes, other = (made.coded(MAIN, made.read(one))[0] for one in (rows, twelve_ages(20_000, 4)))
+    shape = part.schedule.sizes[1:]
+    true, sample = (count_cells(one, (1, 2), shape) / one.shape[1] for one in (codes, other))
+    for seed in range(3):
+        learnt = learn(codes, part.schedule, ordered=part.ordered, noise=seeded_noise(seed))
+        shares = learnt.model.table((1, 2)).ravel() / learnt.model.total
+        off.append(float(np.abs(shares - true).sum() / 2))
+    assert np.mean(off) < 0.025 and np.abs(sample - true).sum() / 2 > 0.025
+    wide = true.reshape(shape)
+    assert np.abs(wide - np.outer(wide.sum(axis=1), wide.sum(axis=0))).sum() / 2 > 0.1
 
 
 @pytest.mark.parametrize("epsilon", [1, 100])

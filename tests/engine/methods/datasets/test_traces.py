@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,10 @@ import pytest
 
 from engine import texts
 from engine.methods.catalogue import method
-from engine.methods.datasets.traces import Chain, Orders, choose, draw, shrink_to_mean, tilt_chances
+from engine.methods.datasets.traces import Chain, choose, draw, shrink_to_mean, tilt_chances
 from engine.methods.protocol import MAIN, Budget, Context
-from engine.methods.shared.histories import DAY, GRID, HOUR, Weighing, project_table, sequences
+from engine.methods.shared.histories import DAY, HOUR, project_table
+from engine.privacy.events import Neighbours
 from engine.privacy.noise import Noise
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
 from engine.table.table import Table
@@ -210,8 +210,23 @@ def test_whole_orders_are_counted_where_people_are_many_and_cost_no_more_than_th
     for further in ({"about": 500, "epsilon": Fraction(4)}, {"about": 6000, "whole": 0}):
         found = design(delta=Fraction(1, 10**6), **further).problems  # nothing would be spent of it
         assert [one.code for one in found] == ["budget.delta_unused"]
-    assert design(about=6000).orders.cells == sequences(9, 6) and not design(about=6000).asks_once
-    assert design(about=6000, delta=Fraction(1, 10**6)).orders.event.failure <= Fraction(1, 10**6)
+    assert design(about=6000).cost.kind == "pure_dp" and not design(about=6000).asks_once
+    by_delta = design(about=6000, delta=Fraction(1, 10**6))
+    assert by_delta.unforeseen.event.failure <= Fraction(1, 10**6)
+    for one in (design(about=6000), by_delta):  # who is in a foreseen order is in no other
+        paid = [leaf.stated() for leaf in one.cost.loss.events.together(Neighbours.ADD_REMOVE)]
+        assert sum(pair[0] for pair in paid) == 1
+        assert sum(pair[1] for pair in paid) <= one.request.budget.delta
+
+
+def test_an_exchanged_person_can_be_in_two_orders_and_no_delta_is_spent() -> None:
+    """One that is foreseen, and one that is not: both would have to be paid for."""
+    traces, given = method("datasets.traces"), {"place": "ward", "moment": "at", "about_people": 60_000}
+    for delta, codes in ((Fraction(0), []), (Fraction(1, 10**6), ["budget.delta_unused"])):
+        budget = Budget(Fraction(1), delta, Neighbours.REPLACE_ONE)
+        own = traces(traces.make_request({MAIN: schema()}, given, budget=budget))
+        assert [one.code for one in own.problems] == codes
+        assert own.orders.event.sensitivity == 2 and own.unforeseen is None
 
 
 @pytest.mark.parametrize(
@@ -239,36 +254,3 @@ def test_whole_orders_are_counted_where_moves_can_spare_a_fifth(
     if not counted:  # nothing is spent for them
         moves = design(delta=Fraction(0), **given).mechanisms["moves"]
         assert moves == design(**(given | {"whole": 0})).mechanisms["moves"]
-
-
-def test_orders_that_are_kept_are_taken_out_of_the_other_tables() -> None:
-    """Of exact tables nothing is left but what the others do, whose weights are those of counts."""
-    weighing, places = Weighing(2, 2), 3
-    plans = np.array([[0, 1, -1], [0, 1, -1], [2, 0, 1]])
-    kept, lengths = Orders(plans, places), np.array([2, 2, 3])
-    moves = np.zeros((places, places + 1))
-    for plan, weight in zip(plans.tolist(), weighing.weights(lengths).tolist(), strict=True):
-        own = [*(one for one in plan if one >= 0), places]
-        for one, other in pairwise(own):
-            moves[one, other] += weight
-    others = np.full((places, places + 1), 7.0 * GRID)
-    tables = {
-        "lengths": np.array([5.0, 2, 1, 0]),
-        "starts": np.array([[4.0, 0], [3, 3], [1, 1]]),
-        "moves": moves + others,
-        "hours": np.ones((places, 24)),
-    }
-    left = kept.taken_out(tables, weighing)
-    assert (left["moves"] == others).all() and left["lengths"].tolist() == [5, 0, 0, 0]
-    assert left["starts"].tolist() == [[2, 0], [3, 3], [0.5, 0.5]] and left["hours"] is tables["hours"]
-    assert Orders(plans[:0], places).taken_out(tables, weighing) == tables
-
-
-def test_no_more_people_go_through_orders_than_are_invented() -> None:
-    cells, counts = np.array([0, 3, 11]), np.array([100, 10**9, 300])
-    for total, people in ((400, 400), (4000, 400), (-5, 1)):
-        kept = Orders.of(cells, counts, 3, total=total, people=people)
-        assert kept.people <= people
-    kept = Orders.of(cells, np.array([100, 200, 300]), 3, total=1200, people=600)
-    assert np.unique(kept.plans, axis=0, return_counts=True)[1].tolist() == [50, 100, 150]
-    assert Orders.of(cells[:0], counts[:0], 3, total=10, people=10).people == 0
