@@ -61,9 +61,18 @@ PERSON = {
 """A person, said outright where the English leaves it to the custodian who is protected."""
 OTHER_FORMS = {
     "de": r"\b[Dd]ie Datenverwalter\b(?! verwenden)|Datenverwaltern\b|Datenverwaltung"
-    r"|\b(Kontobuch|Tabelle|Gr(und|ünde)|\w*[Ss]chlüssels?|Nachweis) der Datenverwalter\b",
+    r"|(?<!dessen )(?<!deren )\b(?!(Was|Wie|Ob|Wo|Dass|Wenn|Wer|Ihnen) )[A-ZÄÖÜ]\w+ der Datenverwalter\b"
+    r"|(?<!, )\b(de[mnr]|die|das) der Datenverwalter\b|\b[Gg]außsche\w* Rauschens?\b"
+    r"|\b(Anzahlen|[Dd]eklarier\w*|bekanntermaßen|zur Hälfte sicher|so dass|[Gg]elaufen\w*|Updates?)\b"
+    r"|(?<!Privacy )\b[Aa]t Risk\b|\b(GDPR|Gegenbl\w+|[Hh]alter (von|der) Masken|Maskenhalter|Speicher)\b"
+    r"|\b(Art|Nr|Abs)\. ?\d|\bzertifiziertes δ|\b(um höchstens|als) so viel\b(?! wie)",
 }
-"""Further forms of a term of the glossary: one thing has one."""
+"""Further forms of a term of the glossary, or turns that are no German: one thing has one."""
+ONE_OF_MANY = {
+    "de": r"\{(\w+)\}(\*\*)? von (den |jedem )?(\*\*)?(\{\w+[^{}]*\}(\*\*)?)?[^.,;:{}]*?(\{@[\w ]+\}[^.,;:{}]*?)?"
+    r"\b(sind|haben|werden|stehen|liegen|gehören|teilen|lassen|wurden|waren|gingen|unterscheiden|sagen|können)\b",
+}
+"""A verb in the plural behind a number that may be one: 1 of 40 is, and the verb has to be chosen by it."""
 NAMES_ONLY = (".aliases",)
 """Endings of ids whose words are found by searching: each language has its own."""
 
@@ -171,6 +180,11 @@ def second_form(english: str, other: str, language: str) -> bool:
     return language in OTHER_FORMS and re.search(OTHER_FORMS[language], other) is not None
 
 
+def one_of_many(english: str, other: str, language: str) -> bool:
+    """Whether a verb stays in the plural where one of many may be meant."""
+    return language in ONE_OF_MANY and re.search(ONE_OF_MANY[language], other) is not None
+
+
 def misplaced_number(english: str, other: str, language: str) -> bool:
     """Whether a number is said more often than in English, or before an article or a verb: {n:is|are}."""
     before = _said(english)
@@ -226,6 +240,7 @@ CHECKS: tuple[Callable[[str, str, str], bool], ...] = (
         one_gender,
         person_named,
         second_form,
+        one_of_many,
         misplaced_number,
         other_terms,
     ),
