@@ -69,8 +69,9 @@ OTHER_FORMS = {
 }
 """Further forms of a term of the glossary, or turns that are no German: one thing has one."""
 ONE_OF_MANY = {
-    "de": r"\{(\w+)\}(\*\*)? von (den |jedem )?(\*\*)?(\{\w+[^{}]*\}(\*\*)?)?[^.,;:{}]*?(\{@[\w ]+\}[^.,;:{}]*?)?"
-    r"\b(sind|haben|werden|stehen|liegen|gehören|teilen|lassen|wurden|waren|gingen|unterscheiden|sagen|können)\b",
+    "de": r"\{(\w+)\}(\*\*)? von (den |jedem )?(\*\*)?(\{\w+[^{}]*\}(\*\*)?)?"
+    r"[^.,;:{}]*?(\{@[\w ]+\}[^.,;:{}]*?)?\b(sind|haben|werden|stehen|liegen|gehören|teilen|lassen"
+    r"|wurden|waren|gingen|unterscheiden|sagen|können)\b",
 }
 """A verb in the plural behind a number that may be one: 1 of 40 is, and the verb has to be chosen by it."""
 NAMES_ONLY = (".aliases",)
