@@ -44,6 +44,7 @@ def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) ->
         ("lost_no", "It is not paid", "Es wird nicht bezahlt", "Es wird bezahlt"),
         ("too_familiar", "Your table", "Ihre Tabelle", "Deine Tabelle"),
         ("foreign_marks", "“No”", "„Nein“", "“Nein”"),
+        ("one_gender", "of {n} {@people}", "von {n} {@to people}", "von {n} {@people}"),
         ("one_gender", "Each {@person}", "Alle {@people}", "Jede {@person}".lower()),
         ("breaking_space", "Who?", "Qui\u00a0?", "Qui ?"),
         (

@@ -49,11 +49,13 @@ NO_NUMBER_BEFORE = {
 """What no number can stand before: {n:is|are} says the number too, {n:|is|are} the word alone."""
 GENDERED = {
     "de": r"\b(ein(e[rnms]?|zelne[rnms]?)?|jede[rnms]?|diese[rnms]?|(der|die|das)selben?|ganze[rnms]?"
-    r"|keine?[rnms]?) \{@person\}",
+    r"|keine?[rnms]?) \{@person\}"
+    r"|\b(von|mit|bei|aus|zu|nach)( \w+en)?( \{\w+\})? \{@people\}"
+    r"|\b(von|mit|bei|aus|zu|nach)( \w+)? \{\w+:(\w+ )?\{@person\}\|(\w+ )?\{@people\}\}",
     "fr": r"\b(une?|la|cette|cet|aucune?|seule?|vraie?s?|celles?|certaine?s|quel(le)?s?|(tous|toutes)( les)?)"
     r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|réelles|entières?|entiers|vraies)\b",
 }
-"""Words that agree with who is protected: it may be patients, households or children."""
+"""Words that agree with who is protected: it may be patients, households or children. Or ask for a case."""
 PERSON = {
     "de": r"\bMensch(en)?\b|\b(eine|jede|der|einer) Person\b(?! der )",
     "fr": r"\b[Uu]ne personne\b(?! d’autre)|\bpersonnes sur\b|\bgens\b",
