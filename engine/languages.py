@@ -7,6 +7,7 @@ folder. English is the language that binds; every other one has its sentences by
 from __future__ import annotations
 
 import gettext
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from typing import Any
 ENGLISH = "en"
 MANNERS = "language.toml"
 DIGITS = frozenset("0123456789")
+_DAY = re.compile(r"(\d{1,4})(\D)(\d{1,2})\2(\d{1,4})(?:[ T]+(\d{1,2}:\d\d))?")
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d))?")
 
 
 class Written(str):
@@ -48,6 +51,11 @@ class Language:
         Who is protected where the custodian has not said: one person, several.
     forms
         Further forms of these words, by the name that a sentence gives them; see `inflect`.
+    days
+        How days are written in numbers: ``d``, ``m`` and ``y`` with the sign between them; empty: as in
+        files, year-month-day, where other orders are read in two ways.
+    small_behind_colon
+        Whether what goes on behind a colon begins small, as in English and French; German nouns do not.
     reviewed_by
         Who has read the whole as a native reader; empty: nobody.
     """
@@ -62,6 +70,8 @@ class Language:
     one: str
     many: str
     forms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    days: str = ""
+    small_behind_colon: bool = True
     reviewed_by: str = ""
 
     def sign_number(self, written: str) -> str:
@@ -75,6 +85,39 @@ class Language:
         if self.code == ENGLISH:
             return Written(written)
         return written.translate({ord(","): self.thousands, ord("."): self.decimal})
+
+    def read_day(self, written: str) -> str:
+        """Return a day, or a day with its time, as files have it; what is none of this language as it stands.
+
+        Examples
+        --------
+        >>> find("de").read_day("31.1.2020"), find("de").read_day("31.01.2020 8:30")
+        ('2020-01-31', '2020-01-31T08:30')
+        >>> find("de").read_day("1/2/2020"), find("en").read_day("1/2/2020")
+        ('1/2/2020', '1/2/2020')
+        """
+        found = _DAY.fullmatch(written.strip())
+        if found is None or not self.days or found[2] != self.days[1]:
+            return written
+        parts = dict(zip(self.days[::2], (found[1], found[3], found[4]), strict=True))
+        if len(parts["y"]) != 4:
+            return written
+        day = f"{parts['y']}-{parts['m']:0>2}-{parts['d']:0>2}"
+        return f"{day}T{found[5]:0>5}" if found[5] else day
+
+    def write_day(self, iso: str) -> str:
+        """Return a day, or a day with its time, as `read_day` reads it; anything else as it stands.
+
+        Examples
+        --------
+        >>> [find(one).write_day("2020-01-31T08:30") for one in ("de", "fr", "en")]
+        ['31.01.2020 08:30', '31/01/2020 08:30', '2020-01-31T08:30']
+        """
+        found = _ISO.fullmatch(iso)
+        if found is None or not self.days:
+            return iso
+        day = self.days[1].join(found[{"y": 1, "m": 2, "d": 3}[part]] for part in self.days[::2])
+        return f"{day} {found[4]}" if found[4] else day
 
     def quote(self, words: str) -> str:
         """Return words within the quotation marks of this language.

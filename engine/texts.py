@@ -25,6 +25,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import datetime
 from fractions import Fraction
 from functools import cache
 from importlib.resources.abc import Traversable
@@ -39,6 +40,7 @@ FALLBACK = manners.ENGLISH
 SMALLEST_WRITTEN = 1e-12  # below, a number is written with its power of ten
 CHOICE = "|"  # between the word for one and the word for several
 QUOTED = "quoted"
+DAY = "day"
 MOST_QUOTED = 8
 """Values that a sentence names: more are cut, with a sign that says so."""
 PROTECTED = "@"  # begins the places of the words for who is protected
@@ -221,17 +223,24 @@ def say_known(text_id: str, written: str) -> Label:
 def say_cells(label: str, language: str) -> str:
     """Return a label with the cells that a table has beside its declared values in the words of a language.
 
-    Files name them in English, whatever the language: ``(missing)``, ``(other)``, ``(all)``.
+    Files name them in English, whatever the language: ``(missing)``, ``(other)``, ``(all)``. Behind the name
+    of their column, too.
 
     Examples
     --------
     >>> say_cells("f · (missing)", "en"), say_cells("f · (missing)", "de"), say_cells("((other))", "de")
     ('f · (missing)', 'f · (fehlt)', '((other))')
+    >>> say_cells("sex: f · ward: (missing)", "de")
+    'sex: f · ward: (fehlt)'
     """
     if language == FALLBACK or "(" not in label:
         return label
-    parts = (_CELLS.get(part, part) for part in label.split(" · "))
-    return " · ".join(text(one.id, language=language) if isinstance(one, Text) else one for one in parts)
+    said = []
+    for part in label.split(" · "):
+        column, colon, cell = part.rpartition(": ")
+        known = _CELLS.get(cell)
+        said.append(part if known is None else f"{column}{colon}{text(known.id, language=language)}")
+    return " · ".join(said)
 
 
 _CELLS = {
@@ -417,11 +426,38 @@ FORMATS: dict[str, Callable[..., str]] = {
 }
 
 
+def say_day(written: str, *, language: str = FALLBACK) -> str:
+    """Return a day, or a day with its time, as people write it; anything else as it stands.
+
+    Examples
+    --------
+    >>> say_day("2026-02-01"), say_day("2026-02-01T08:30", language="de"), say_day("soon")
+    ('1 February 2026', '1. Februar 2026, 08:30', 'soon')
+    >>> say_day("2026-02-01T08:30:59+00:00")
+    '1 February 2026, 08:30 (UTC)'
+    """
+    if _ISO_DAY.fullmatch(written) is None:
+        return written
+    try:
+        found = datetime.fromisoformat(written)
+    except ValueError:
+        return written
+    month = text(f"report.months.m{found.month}", language=language)
+    day = text("report.words.day", language=language, day=str(found.day), month=month, year=str(found.year))
+    if len(written) == len("2026-02-01"):
+        return day
+    zone = f" ({found.tzname()})" if found.tzinfo else ""
+    return text("report.words.at", language=language, day=day, time=f"{found:%H:%M}{zone}")
+
+
+_ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d([+-]\d\d:\d\d)?)?)?")
+
+
 class _Filler(string.Formatter):
     """Writes numbers for people unless the text asks for a format of its own (``{share:.0%}``).
 
-    Formats of our own are those of `FORMATS`; ``plain`` is a number as always, `QUOTED` a list of values, and
-    words with a `CHOICE` agree with the number as it is written.
+    Formats of our own are those of `FORMATS`; ``plain`` is a number as always, `DAY` a day as in files (or
+    anything else), `QUOTED` a list of values; words with a `CHOICE` agree with the number as it is written.
     """
 
     def __init__(self, language: manners.Language) -> None:
@@ -458,7 +494,9 @@ class _Filler(string.Formatter):
             said = (forms if alone else [first, *forms])[self.language.plural_form(written)]
             return said if alone else f"{written} {said}"
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
-        if is_number and format_spec in ("", "plain", QUOTED):
+        if format_spec == DAY and isinstance(value, str):
+            return say_day(value, language=code)
+        if is_number and format_spec in ("", "plain", DAY, QUOTED):
             return number(value, language=code)
         if is_number and format_spec in FORMATS:
             return FORMATS[format_spec](float(value), language=code)

@@ -72,6 +72,21 @@ def number(value: float | Fraction, *, digits: int = 6) -> str:
     return texts.number(value, digits=digits, language=_language)
 
 
+def small_behind_colon() -> bool:
+    """Say whether what goes on behind a colon begins small in the language in use."""
+    return manners.find(_language).small_behind_colon
+
+
+def read_day(written: str) -> str:
+    """Return a day typed as the language in use writes it as files have it; anything else as it stands."""
+    return manners.find(_language).read_day(written)
+
+
+def typed_day(iso: str) -> str:
+    """Return a day as files have it as the language in use types it; anything else as it stands."""
+    return manners.find(_language).write_day(iso)
+
+
 def percent(share: float, *, digits: int = 2) -> str:
     """Write a part of something in hundredths, without the sign and without powers of ten.
 

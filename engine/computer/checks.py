@@ -269,7 +269,7 @@ def clock(ledger: Path, now: datetime | None = None) -> Checked:
     if ledger.exists():
         times = [str(event["time"]) for event in Ledger(ledger, read_only=True).journal() if "time" in event]
         last = max([EARLIEST, *(datetime.fromisoformat(one) for one in times)])
-    values = {"now": f"{moment:%Y-%m-%d %H:%M} UTC", "last": f"{last:%Y-%m-%d %H:%M} UTC"}
+    values = {"now": moment.isoformat(timespec="seconds"), "last": last.isoformat(timespec="seconds")}
     return Checked("clock", WRONG if moment + AHEAD < last else RIGHT, values)
 
 

@@ -42,7 +42,7 @@ def page(report: Report, *, language: str = "en") -> bytes:
         made_at=report.made_at,
         cover=cover,
         sections=(),
-        footer=Text("computer.page.footer", {"made_at": report.made_at[:16].replace("T", " ")}),
+        footer=Text("computer.page.footer", {"made_at": report.made_at}),
     )
     told = (json.dumps(report.to_json(), indent=2) + "\n").encode()
     return pdf.render(document, evidence=told, language=language)

@@ -12,8 +12,9 @@ import pandas as pd
 
 from engine.evaluation.protocol import PublicMeasure, PublicMeasured, Released
 from engine.methods.protocol import Family, Method, Rows, TableArtefact
+from engine.table.coding import OTHER
 from engine.table.hierarchies import ALL
-from engine.views import BarsView, NumberView, Text
+from engine.views import BarsView, Label, NumberView, Text
 
 ID = "utility.released_rows"
 WORDS = f"measures.{ID}"
@@ -50,7 +51,8 @@ class ReleasedRows(PublicMeasure):
             sizes = rows.groupby(columns, dropna=False, sort=False).size().to_numpy()
             return _groups(sizes, int(str(promise.terms["k"])))
         invented = context.subject.rows is Rows.SYNTHETIC and promise.loss is not None
-        return _shares(rows, 1 if invented else FEWEST, 0.0 if invented else SHARE)
+        others = {one.name: one.values[-1] for one in tables[0].dictionary if one.values} if invented else {}
+        return _shares(rows, 1 if invented else FEWEST, 0.0 if invented else SHARE, others)
 
 
 def classes(least: int, most: int) -> list[int]:
@@ -87,15 +89,20 @@ def _groups(sizes: npt.NDArray[np.integer[Any]], least: int) -> PublicMeasured:
     return PublicMeasured((number, view), figures)
 
 
-def _shares(rows: pd.DataFrame, fewest: int, share: float) -> PublicMeasured:
-    bars: list[tuple[str, float]] = []
+def _shares(rows: pd.DataFrame, fewest: int, share: float, others: Mapping[str, str]) -> PublicMeasured:
+    """Return the shares of frequent values; ``others`` are what invented rows have for the undeclared."""
+    bars: list[tuple[Label, float]] = []
     most: list[str] = []
     for name in rows:
         found = _frequent(rows[name], max(fewest, share * len(rows)))
         if len(found) < 2 or len(bars) + len(found) > MOST_BARS:
             continue
         most.append(f"{name}: {next(iter(found))}")
-        bars += [(f"{name}: {value}", float(round(100 * n / len(rows)))) for value, n in found.items()]
+        other = others.get(str(name), "")
+        bars += [
+            (_label(str(name), value, is_other=value == other), float(round(100 * n / len(rows))))
+            for value, n in found.items()
+        ]
     if not bars:
         return PublicMeasured()
     words = f"{WORDS}.views.shares"
@@ -103,6 +110,13 @@ def _shares(rows: pd.DataFrame, fewest: int, share: float) -> PublicMeasured:
     labels, values = zip(*bars, strict=True)
     view = BarsView(Text(f"{words}.title"), labels, values, Text(f"{words}.axis"), note=note)
     return PublicMeasured((view,), {"most": most})
+
+
+def _label(column: str, value: str, *, is_other: bool) -> Label:
+    """Name a value with its column, one that stands for all that was not declared in words."""
+    if is_other and value.strip("()") == OTHER:
+        return Text(f"{WORDS}.views.shares.other", {"column": column})
+    return f"{column}: {value}"
 
 
 def _frequent(cells: pd.Series, fewest: float) -> Mapping[str, int]:

@@ -576,4 +576,4 @@ def _say(label: Label | Cell, language: str) -> str:
         return "–"
     if isinstance(label, Text):
         return escape(word(label, language))  # a text may name other texts
-    return escape(label if isinstance(label, str) else texts.number(label))
+    return escape(word(label, language) if isinstance(label, str) else texts.number(label, language=language))

@@ -416,4 +416,5 @@ def _period(value: str, word: str, *, by_week: bool) -> str:
         return f"{day.year:04}-Q{(day.month + 2) // 3}"
     if word == "half":
         return f"{day.year:04}-H{(day.month + 5) // 6}"
-    return f"{day.year:04}" if word == "year" else f"{day.year // 10:03}0s"
+    decade = f"{day.year // 10:03}"
+    return f"{day.year:04}" if word == "year" else f"{decade}0–{decade}9"

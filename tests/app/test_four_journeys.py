@@ -273,7 +273,7 @@ def test_counts_of_two_columns(hands: Hands, language: str, tmp_path: Path) -> N
     release(hands, tmp_path)
 
 
-@spoken(["en", "fr"])
+@spoken(["en", "de", "fr"])
 def test_five_columns_invented(hands: Hands, language: str, tmp_path: Path) -> None:
     to_method(hands, french_stays(tmp_path), claims="250000")
     hands.click("use-invented")

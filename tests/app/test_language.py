@@ -15,13 +15,18 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QDateEdit, QLabel, QLi
 
 from app import words
 from app.frame.window import Window
+from app.parts.form.domain_editor import DomainFields
 from app.parts.table import DataTable
 from app.parts.trial.solution import write_loss
+from app.screens.method import said as sayings
+from app.screens.purpose.purpose_form import DateField
 from app.state import flow
 from app.state.settings import Settings
+from app.words.money import written_day
 from engine import texts
 from engine.analyses.catalogue import analyses
 from engine.methods.catalogue import methods
+from engine.table.schema import Column, Domain, Kind
 from tests.app.test_nothing_is_cut import _release as put_released
 from tests.app.test_nothing_is_cut import walked
 from tests.app.walking import open_table, sample_plan, settle
@@ -96,6 +101,43 @@ def test_days_and_numbers_are_written_in_the_language_that_is_chosen(make_window
         assert write_loss(SimpleNamespace(is_share=True), 0.4207) == "42,1\u00a0%"
     finally:
         window.use_language("en")
+
+
+@pytest.mark.parametrize(
+    ("language", "typed"), [("de", "31.01.2020"), ("fr", "31/01/2020"), ("en", "2020-01-31")]
+)
+def test_days_are_typed_and_shown_as_the_language_writes_them(qtbot, language, typed):
+    words.choose_language(language)
+    try:
+        editor = DomainFields(Column("seen", kind=Kind.DATE), {})
+        qtbot.addWidget(editor)
+        assert editor.bounds["minimum"].placeholderText() == typed
+        editor.bounds["minimum"].setText(typed)
+        editor.bounds["maximum"].setText("2021-01-31")  # as files have it, in every language
+        domain = editor.domain()
+        assert domain == Domain("2020-01-31", "2021-01-31")
+        editor.fill(domain)
+        assert editor.bounds["minimum"].text() == typed
+        QLocale.setDefault(QLocale(language))
+        field = DateField("expires")
+        qtbot.addWidget(field)
+        field.show_day("2027-11-05")
+        assert field.day.text() == written_day("2027-11-05", time=False)
+    finally:
+        QLocale.setDefault(QLocale(texts.FALLBACK))
+        words.choose_language(texts.FALLBACK)
+
+
+def test_no_noun_loses_its_capital_behind_a_colon():
+    """German nouns keep it: of Rows leave, what is said behind *Does not fit* begins with one."""
+    words.choose_language("de")
+    try:
+        begins = [
+            sayings._small(words.say(f"app.method.ask.rows.against.{name}")) for name in ("none", "coarser")
+        ]
+        assert [one[:6] for one in begins] == ["Zeilen", "Zeilen"]
+    finally:
+        words.choose_language(texts.FALLBACK)
 
 
 UNSIGNED = {

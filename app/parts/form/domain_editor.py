@@ -93,7 +93,7 @@ class DomainFields(QWidget):
             label = make_label(words.say(f"app.columns.domain.{name}"), pixels=12, tone="quiet")
             field = make_field(f"domain_{name}", label.text())
             if self._column.kind in _OF_CALENDAR:
-                field.setPlaceholderText(_OF_CALENDAR[self._column.kind][name])
+                field.setPlaceholderText(words.typed_day(_OF_CALENDAR[self._column.kind][name]))
             else:
                 Reading(field)
             field.setMinimumWidth(40)
@@ -173,7 +173,9 @@ class DomainFields(QWidget):
     def _fill_bounds(self, domain: Domain) -> None:
         for name, field in self.bounds.items():
             value = getattr(domain, name)
-            field.setText(unmistakable(value) if isinstance(value, Fraction) else value or "")
+            field.setText(
+                unmistakable(value) if isinstance(value, Fraction) else words.typed_day(value or "")
+            )
 
     def _read_list(self) -> Domain | str:
         """Return what was declared, or the id of what is wrong with it."""
@@ -198,7 +200,7 @@ class DomainFields(QWidget):
 
     def _read_bounds(self) -> Domain | str:
         """Return what was declared, or the id of what is wrong with it."""
-        texts = {name: field.text().strip() for name, field in self.bounds.items()}
+        texts = {name: words.read_day(field.text().strip()) for name, field in self.bounds.items()}
         if not texts["minimum"] or not texts["maximum"]:
             return "app.columns.domain.no_bounds"
         try:

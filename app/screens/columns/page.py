@@ -104,9 +104,10 @@ class ColumnsPage(Page):
 
     id = "columns"
     counts_rows = True
+    _is_low = False  # asked as soon as the page gets its size, which may be before it is built
 
     def build(self) -> Pieces:
-        self._shown, self._is_low = ALL, False
+        self._shown = ALL
         self._sticky: frozenset[str] = frozenset()
         self._places: dict[str, str] = {}  # the group that each column stands in, while the page is open
         self._apart: frozenset[str] = frozenset()  # columns that look alike, but are shown one by one

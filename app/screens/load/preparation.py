@@ -80,7 +80,7 @@ class StepForm(QFrame):
         step: dict[str, Any] = {"step": self.kind}
         for member in self.members:
             if member.applies(step):
-                read = _READ.get(member.holds, lambda text: text)
+                read = _READ.get(member.holds, words.read_day if member.name == "date" else str)
                 step[member.name] = read(self._text(member.name)) or member.suggested.format(**step)
         return {name: value for name, value in step.items() if value}
 
@@ -134,7 +134,7 @@ class StepForm(QFrame):
                 choice.addItem(words.say(f"app.preparation.choice.{member.name}.{name}"), name)
             choice.currentIndexChanged.connect(lambda place: self._fit())
             return choice
-        example = words.say(text_of("example", self.kind, member.name))
+        example = words.typed_day(words.say(text_of("example", self.kind, member.name)))
         if member.holds is Holds.MAP:
             lines = QPlainTextEdit()
             lines.setPlaceholderText(example)

@@ -117,8 +117,8 @@ def why_unfit(against: Sequence[str], lacking: Lacks | None, answers: Mapping[st
 
 
 def _small(sentence: str) -> str:
-    """Return a sentence as it goes on behind a colon."""
-    return sentence[:1].lower() + sentence[1:]
+    """Return a sentence as it goes on behind a colon in the language in use."""
+    return sentence[:1].lower() + sentence[1:] if words.small_behind_colon() else sentence
 
 
 # --- a line ---------------------------------------------------------------------------------------------

@@ -189,7 +189,7 @@ class DateField(QWidget):
         self.wanted.setObjectName("purpose_ends" if name == "expires" else f"purpose_{name}_wanted")
         self.day = name_widget(QDateEdit(), f"purpose_{name}", words.say(f"app.purpose.field.{name}.label"))
         self.day.setCalendarPopup(True)
-        self.day.setDisplayFormat("d MMMM yyyy")
+        self.day.setDisplayFormat(words.say("app.purpose.day_pattern"))
         self.day.setDate(QDate.currentDate().addYears(1))
         self.wanted.toggled.connect(lambda on: self._decide())
         self.day.dateChanged.connect(lambda day: self._decide())

@@ -182,6 +182,11 @@ OTHERS = frozenset({"few", "shares", "masks", "wait_study", "wait_roster", "sent
 """What comes next and is done by somebody else."""
 
 
+def _played(who: str) -> str:
+    """Return what somebody who is played in training calls themselves; nothing where nobody is."""
+    return words.say(f"app.sites.played.{who.casefold()}") if who else ""
+
+
 def _asked(standing: Standing) -> str:
     """Return what names the study of a folder; empty where there is none yet."""
     return "" if standing.files.study is None else standing.files.study.id
@@ -225,7 +230,7 @@ class SitesPage(Page):
         self.who = make_choice("who", words.say("app.sites.who"), lambda place: self._play(), width=420)
         for who, part in TRAINING.items():
             self.who.addItem(
-                words.say("app.sites.plays", name=who, part=words.say(f"app.sites.part_{part}")), who
+                words.say("app.sites.plays", name=_played(who), part=words.say(f"app.sites.part_{part}")), who
             )
         line.addWidget(self.training)
         line.addWidget(self.who)
@@ -312,8 +317,8 @@ class SitesPage(Page):
         self.parts[desk.part].setChecked(True)
         self.tried.say("")
         self.verify.forget()
-        register = desk.who or self.study.plan.holding
-        texts = {"name": desk.who, "register": register, "epsilon": str(BUDGET) if desk.who else ""}
+        register = _played(desk.who) or self.study.plan.holding
+        texts = {"name": _played(desk.who), "register": register, "epsilon": str(BUDGET) if desk.who else ""}
         for name, field in self.fields.items():
             field.setText(texts[name])
         self._offer()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from engine import texts
+from engine.errors import InputRefused
 from engine.evidence import PublicEvidence
-from engine.methods.conditions import Comparison, Condition, Not, say_condition
+from engine.methods.conditions import Comparison, Condition, Not, parse, say_condition
 from engine.methods.kinds import Family
 from engine.numbers import exactly
 from engine.report.content.facts import facts_of
@@ -100,7 +102,7 @@ def _records(evidence: PublicEvidence, name: str, records: Sequence[Any]) -> Ite
     """Give one text a record, each part of it by its label."""
     for record in records:
         parts = [
-            say("done.part", label=label or part, value=_choose(evidence, f"{base}.choices", value))
+            say("done.part", label=label or part, value=_choose(evidence, f"{base}.choices", value, part))
             for part, value in record.items()
             if value is not None and value != "" and value != []
             for base in (f"{name}.fields.{part}",)
@@ -109,10 +111,17 @@ def _records(evidence: PublicEvidence, name: str, records: Sequence[Any]) -> Ite
         yield say("done.record", parts=parts)
 
 
-def _choose(evidence: PublicEvidence, choices: str, value: Any) -> Label:
-    """Write a part of a record: a choice by its name."""
+CONDITIONS = frozenset({"where", "part"})
+"""Parts of a question that hold a condition as people write it."""
+
+
+def _choose(evidence: PublicEvidence, choices: str, value: Any, part: str) -> Label:
+    """Write a part of a record: a choice by its name, a condition in the words of every language."""
     if isinstance(value, bool):
         return say(f"words.{'yes' if value else 'no'}")
+    if part in CONDITIONS and isinstance(value, str):
+        with suppress(InputRefused):  # as it stands in evidence that somebody edited
+            return say_condition(parse(value))
     named = _of_parameter(evidence, f"{choices}.{value}") if isinstance(value, str) else None
     return named or _plain(value)
 

@@ -29,6 +29,8 @@ FEW = (
     *("services.private_queries", "statistics.flows", "statistics.means", "statistics.protected_table"),
 )
 NUMBER = re.compile(r"(?<![\w.,·'/-])\d+[.,]\d+(?![\w./-])")
+DAY = re.compile(r"(?<![\w-])(?!1970-01-01)\d{4}-\d\d-\d\d(?!\d)")
+"""A day as files have it, but for the one that days are counted from."""
 WORD = re.compile(r"(?<![\w./:@-])[A-Za-z]{2,}(?![\w/@-]|\.\w)")
 NAMES = {"Custos", "GDPR", "HTML", "PROV", "README", "SHA256SUMS", "Python", "UTC"}
 
@@ -136,6 +138,7 @@ def test_no_english_number_mark_or_word_is_left_in_papers_of_another_language(sp
             if line in said or re.search(r"doi:|hdl:|isbn:", line):
                 continue
             assert not set("“”") & set(line), line
+            assert not DAY.search(line), line
             left = [one for one in NUMBER.findall(line) if one not in known and one not in english]
             assert not left, (left, line)
             assert not left_english(line, own), (left_english(line, own), line)

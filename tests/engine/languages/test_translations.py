@@ -44,6 +44,7 @@ def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) ->
         ("lost_no", "It is not paid", "Es wird nicht bezahlt", "Es wird bezahlt"),
         ("too_familiar", "Your table", "Ihre Tabelle", "Deine Tabelle"),
         ("foreign_marks", "“No”", "„Nein“", "“Nein”"),
+        ("one_gender", "of {n} {@people}", "von {n} {@to people}", "von {n} {@people}"),
         ("one_gender", "Each {@person}", "Alle {@people}", "Jede {@person}".lower()),
         ("breaking_space", "Who?", "Qui\u00a0?", "Qui ?"),
         (
@@ -54,6 +55,18 @@ def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) ->
         ),
         ("person_named", "about {@a person}", "über eine Einheit ({@person})", "über einen Menschen"),
         ("second_form", "the custodian says", "der Datenverwalter sagt", "die Datenverwaltung sagt"),
+        (
+            "second_form",
+            "the custodian’s key",
+            "der Schlüssel des Datenverwalters",
+            "die Worte der Datenverwalter",
+        ),
+        (
+            "one_of_many",
+            "{n} of {all} rows are empty",
+            "{n} von {all} Zeilen {n:|ist|sind} leer",
+            "{n} von {all} Zeilen sind leer",
+        ),
         ("misplaced_number", "{n:row|rows}", "{n:|ist|sind} {n:Zeile|Zeilen}", "{n:ist|sind} Zeilen"),
         ("misplaced_number", "{n:row|rows}", "{n:Zeile|Zeilen}", "{n:Zeile|Zeilen}, {n} davon"),
         ("other_terms", "This folder", "Dieser Ordner", "Dieses Verzeichnis"),

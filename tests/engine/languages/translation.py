@@ -49,11 +49,14 @@ NO_NUMBER_BEFORE = {
 """What no number can stand before: {n:is|are} says the number too, {n:|is|are} the word alone."""
 GENDERED = {
     "de": r"\b(ein(e[rnms]?|zelne[rnms]?)?|jede[rnms]?|diese[rnms]?|(der|die|das)selben?|ganze[rnms]?"
-    r"|keine?[rnms]?) \{@person\}",
+    r"|keine?[rnms]?) \{@person\}"
+    r"|\b(von|mit|bei|aus|zu|nach)( \w+en)?( \{\w+\})? \{@people\}"
+    r"|\b(denselben|diesen|allen|den|jenen|vielen|beiden|einigen|wenigen) \{@people\}"
+    r"|\b(von|mit|bei|aus|zu|nach)( \w+)? \{\w+:(\w+ )?\{@person\}\|(\w+ )?\{@people\}\}",
     "fr": r"\b(une?|la|cette|cet|aucune?|seule?|vraie?s?|celles?|certaine?s|quel(le)?s?|(tous|toutes)( les)?)"
     r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|réelles|entières?|entiers|vraies)\b",
 }
-"""Words that agree with who is protected: it may be patients, households or children."""
+"""Words that agree with who is protected: it may be patients, households or children. Or ask for a case."""
 PERSON = {
     "de": r"\bMensch(en)?\b|\b(eine|jede|der|einer) Person\b(?! der )",
     "fr": r"\b[Uu]ne personne\b(?! d’autre)|\bpersonnes sur\b|\bgens\b",
@@ -61,9 +64,19 @@ PERSON = {
 """A person, said outright where the English leaves it to the custodian who is protected."""
 OTHER_FORMS = {
     "de": r"\b[Dd]ie Datenverwalter\b(?! verwenden)|Datenverwaltern\b|Datenverwaltung"
-    r"|\b(Kontobuch|Tabelle|Gr(und|ünde)|\w*[Ss]chlüssels?|Nachweis) der Datenverwalter\b",
+    r"|(?<!dessen )(?<!deren )\b(?!(Was|Wie|Ob|Wo|Dass|Wenn|Wer|Ihnen) )[A-ZÄÖÜ]\w+ der Datenverwalter\b"
+    r"|(?<!, )\b(de[mnr]|die|das) der Datenverwalter\b|\b[Gg]außsche\w* Rauschens?\b"
+    r"|\b(Anzahlen|[Dd]eklarier\w*|bekanntermaßen|zur Hälfte sicher|so dass|[Gg]elaufen\w*|Updates?)\b"
+    r"|(?<!Privacy )\b[Aa]t Risk\b|\b(GDPR|Gegenbl\w+|[Hh]alter (von|der) Masken|Maskenhalter|Speicher)\b"
+    r"|\b(Art|Nr|Abs)\. ?\d|\bzertifiziertes δ|\b(um höchstens|als) so viel\b(?! wie)",
 }
-"""Further forms of a term of the glossary: one thing has one."""
+"""Further forms of a term of the glossary, or turns that are no German: one thing has one."""
+ONE_OF_MANY = {
+    "de": r"\{(\w+)\}(\*\*)? von (den |jedem )?(\*\*)?(\{\w+[^{}]*\}(\*\*)?)?"
+    r"[^.,;:{}]*?(\{@[\w ]+\}[^.,;:{}]*?)?\b(sind|haben|werden|stehen|liegen|gehören|teilen|lassen"
+    r"|wurden|waren|gingen|unterscheiden|sagen|können)\b",
+}
+"""A verb in the plural behind a number that may be one: 1 of 40 is, and the verb has to be chosen by it."""
 NAMES_ONLY = (".aliases",)
 """Endings of ids whose words are found by searching: each language has its own."""
 
@@ -171,6 +184,11 @@ def second_form(english: str, other: str, language: str) -> bool:
     return language in OTHER_FORMS and re.search(OTHER_FORMS[language], other) is not None
 
 
+def one_of_many(english: str, other: str, language: str) -> bool:
+    """Whether a verb stays in the plural where one of many may be meant."""
+    return language in ONE_OF_MANY and re.search(ONE_OF_MANY[language], other) is not None
+
+
 def misplaced_number(english: str, other: str, language: str) -> bool:
     """Whether a number is said more often than in English, or before an article or a verb: {n:is|are}."""
     before = _said(english)
@@ -226,6 +244,7 @@ CHECKS: tuple[Callable[[str, str, str], bool], ...] = (
         one_gender,
         person_named,
         second_form,
+        one_of_many,
         misplaced_number,
         other_terms,
     ),

@@ -93,7 +93,7 @@ def test_by_hand():
     assert bands.at(["18", "37", "38"], 2) == ["[18, 38)", "[18, 38)", "[38, 58)"]
     days = of({"calendar": ["month", "quarter", "half", "year", "decade"]})
     assert [days.at(["2021-08-09"], step)[0] for step in range(1, 6)] == [
-        *("2021-08", "2021-Q3", "2021-H2", "2021", "2020s")
+        *("2021-08", "2021-Q3", "2021-H2", "2021", "2020–2029")
     ]
 
 
