@@ -13,7 +13,7 @@ import pandas as pd
 from engine.evaluation.protocol import PublicMeasure, PublicMeasured, Released
 from engine.methods.protocol import Family, Method, Rows, TableArtefact
 from engine.table.hierarchies import ALL
-from engine.views import BarsView, NumberView, Text
+from engine.views import BarsView, NumberView, Text, labelled
 
 ID = "utility.released_rows"
 WORDS = f"measures.{ID}"
@@ -88,14 +88,16 @@ def _groups(sizes: npt.NDArray[np.integer[Any]], least: int) -> PublicMeasured:
 
 
 def _shares(rows: pd.DataFrame, fewest: int, share: float) -> PublicMeasured:
-    bars: list[tuple[str, float]] = []
-    most: list[str] = []
+    bars: list[tuple[Text, float]] = []
+    most: list[list[str]] = []
     for name in rows:
         found = _frequent(rows[name], max(fewest, share * len(rows)))
         if len(found) < 2 or len(bars) + len(found) > MOST_BARS:
             continue
-        most.append(f"{name}: {next(iter(found))}")
-        bars += [(f"{name}: {value}", float(round(100 * n / len(rows)))) for value, n in found.items()]
+        most.append([str(name), next(iter(found))])
+        bars += [
+            (labelled(str(name), value), float(round(100 * n / len(rows)))) for value, n in found.items()
+        ]
     if not bars:
         return PublicMeasured()
     words = f"{WORDS}.views.shares"
