@@ -55,15 +55,38 @@ def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) ->
         ("person_named", "about {@a person}", "über eine Einheit ({@person})", "über einen Menschen"),
         ("second_form", "the custodian says", "der Datenverwalter sagt", "die Datenverwaltung sagt"),
         ("misplaced_number", "{n:row|rows}", "{n:|ist|sind} {n:Zeile|Zeilen}", "{n:ist|sind} Zeilen"),
+        ("one_said_as_many", "{n} of {all} rows", "{n:ligne|lignes} sur {all}", "{n} lignes sur {all}"),
         ("misplaced_number", "{n:row|rows}", "{n:Zeile|Zeilen}", "{n:Zeile|Zeilen}, {n} davon"),
         ("other_terms", "This folder", "Dieser Ordner", "Dieses Verzeichnis"),
     ],
 )
 def test_each_check_finds_what_it_is_for(check: str, english: str, right: str, wrong: str) -> None:
     found = {one.__name__: one for one in translation.CHECKS}[check]
-    language = "fr" if check == "breaking_space" else "de"
+    language = "fr" if check in {"breaking_space", "one_said_as_many"} else "de"
     assert not found(english, right, language)
     assert found(english, wrong, language)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(
+            "Les effectifs sont bruités",
+            "un ensemble de données",
+            "la réponse randomisée",
+            "deuxième signature",
+        ),
+        *("la contre-fiche", "est consigné", "différentiellement privée", "Rédiger les papiers", "Le GDPR"),
+        *("l’espèce de serveur", "Le coordinateur signe", "des données personnelles"),
+    ],
+)
+def test_french_has_one_word_for_a_thing(wrong: str) -> None:
+    assert translation.second_form("", wrong, "fr")
+
+
+@pytest.mark.parametrize("wrong", ["une même {@person}", "{@people} écartées", "Les {@people} sont comptées"])
+def test_french_fits_the_protected_in_both_genders(wrong: str) -> None:
+    assert translation.one_gender("", wrong, "fr")
 
 
 def test_every_check_is_tried_above() -> None:

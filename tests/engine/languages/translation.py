@@ -51,7 +51,8 @@ GENDERED = {
     "de": r"\b(ein(e[rnms]?|zelne[rnms]?)?|jede[rnms]?|diese[rnms]?|(der|die|das)selben?|ganze[rnms]?"
     r"|keine?[rnms]?) \{@person\}",
     "fr": r"\b(une?|la|cette|cet|aucune?|seule?|vraie?s?|celles?|certaine?s|quel(le)?s?|(tous|toutes)( les)?)"
-    r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|réelles|entières?|entiers|vraies)\b",
+    r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|réelles|entières?|entiers|vraies)\b"
+    r"|(?<!de )(?<!vos )\{@people\} sont \w+ées\b|\bune même \{@person\}",
 }
 """Words that agree with who is protected: it may be patients, households or children."""
 PERSON = {
@@ -62,8 +63,16 @@ PERSON = {
 OTHER_FORMS = {
     "de": r"\b[Dd]ie Datenverwalter\b(?! verwenden)|Datenverwaltern\b|Datenverwaltung"
     r"|\b(Kontobuch|Tabelle|Gr(und|ünde)|\w*[Ss]chlüssels?|Nachweis) der Datenverwalter\b",
+    "fr": r"\b([Ee]ffectifs|[Ee]nsembles? de données|[Rr]andomisé\w*|[Cc]ontre-fiches?"
+    r"|[Cc]oordinat(eur|rice)s?|[Dd]euxième (personne|signature)s?|[Ee]spèces? de serveur|[Cc]onsigné\w*"
+    r"|[Dd]ifférentiellement privée?s?|(?<!presse-)[Pp]apiers|[Dd]onnées personnelles"
+    r"|[Ll]og-cotes|DPIA|EHDS|GDPR)\b",
 }
 """Further forms of a term of the glossary: one thing has one."""
+ONE_OF_SEVERAL = {
+    "fr": r"\{\w+(:[^{}|]*)?\} (\{@[pP]eople\}|(?!cas|fois)\w+s) sur (\{|\d)|\w\((s|e|x|es|nt)\)",
+}
+"""A plural for a number that may be one, where {n:row|rows} says both; or both forms at once: row(s)."""
 NAMES_ONLY = (".aliases",)
 """Endings of ids whose words are found by searching: each language has its own."""
 
@@ -171,6 +180,11 @@ def second_form(english: str, other: str, language: str) -> bool:
     return language in OTHER_FORMS and re.search(OTHER_FORMS[language], other) is not None
 
 
+def one_said_as_many(english: str, other: str, language: str) -> bool:
+    """Whether a number that may be one is followed by a plural whatever it is."""
+    return language in ONE_OF_SEVERAL and re.search(ONE_OF_SEVERAL[language], other) is not None
+
+
 def misplaced_number(english: str, other: str, language: str) -> bool:
     """Whether a number is said more often than in English, or before an article or a verb: {n:is|are}."""
     before = _said(english)
@@ -226,6 +240,7 @@ CHECKS: tuple[Callable[[str, str, str], bool], ...] = (
         one_gender,
         person_named,
         second_form,
+        one_said_as_many,
         misplaced_number,
         other_terms,
     ),
