@@ -49,6 +49,8 @@ class Language:
         Whether 1.5 takes the form of 1, as in French; otherwise that of several.
     one, many
         Who is protected where the custodian has not said: one person, several.
+    between
+        What stands between the parts of a list that may hold commas themselves.
     forms
         Further forms of these words, by the name that a sentence gives them; see `inflect`.
     days
@@ -69,6 +71,7 @@ class Language:
     parts_count_down: bool
     one: str
     many: str
+    between: str = "; "
     forms: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     days: str = ""
     small_behind_colon: bool = True

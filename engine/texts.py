@@ -41,6 +41,7 @@ SMALLEST_WRITTEN = 1e-12  # below, a number is written with its power of ten
 CHOICE = "|"  # between the word for one and the word for several
 QUOTED = "quoted"
 DAY = "day"
+APART = "apart"  # a list of what may hold commas itself
 MOST_QUOTED = 8
 """Values that a sentence names: more are cut, with a sign that says so."""
 PROTECTED = "@"  # begins the places of the words for who is protected
@@ -457,7 +458,8 @@ class _Filler(string.Formatter):
     """Writes numbers for people unless the text asks for a format of its own (``{share:.0%}``).
 
     Formats of our own are those of `FORMATS`; ``plain`` is a number as always, `DAY` a day as in files (or
-    anything else), `QUOTED` a list of values; words with a `CHOICE` agree with the number as it is written.
+    anything else), `QUOTED` a list of values, `APART` a list of what may hold commas; words with a `CHOICE`
+    agree with the number as it is written.
     """
 
     def __init__(self, language: manners.Language) -> None:
@@ -476,7 +478,7 @@ class _Filler(string.Formatter):
             isinstance(one, int | float | Fraction | manners.Written) and not isinstance(one, bool)
             for one in listed
         )
-        return "; " if has_numbers and self.language.decimal == "," else ", "
+        return self.language.between if has_numbers and self.language.decimal == "," else ", "
 
     def format_field(self, value: Any, format_spec: str) -> str:
         code = self.language.code
@@ -485,7 +487,8 @@ class _Filler(string.Formatter):
         if isinstance(value, list | tuple):
             quoted = format_spec == QUOTED
             named = [self.format_field(one, "") for one in (value[:MOST_QUOTED] if quoted else value)]
-            said = self._comma(value).join(map(self.language.quote, named) if quoted else named)
+            comma = self.language.between if format_spec == APART else self._comma(value)
+            said = comma.join(map(self.language.quote, named) if quoted else named)
             return f"{said} …" if quoted and len(value) > MOST_QUOTED else said
         if CHOICE in format_spec:
             written = self.format_field(value, "")

@@ -63,7 +63,12 @@ def is_weak(cell: Cell) -> bool:
     return isinstance(cell, Text) and cell.id == WEAK
 
 
-def aside(label: str) -> Text:
+def labelled(name: str, value: str) -> Text:
+    """Return a value with the name of its column before it, as every language parts the two."""
+    return Text("views.labelled", {"name": name, "value": value})
+
+
+def aside(label: Label) -> Text:
     """Return the name of a line that stands for completeness only: missing values, and undeclared ones.
 
     Files hold it as it is; where people read it, it is said in their language.

@@ -154,7 +154,7 @@ def _views(score: Score) -> list[View]:
         if value is not None
     )
     headings = (Text(f"{WORDS}.views.errors.what"), Text(f"{WORDS}.views.errors.{kind}"))
-    title = Text(f"{WORDS}.views.errors.title", {"model": score.name})
+    title = Text(f"{WORDS}.views.errors.title", {"model": f"{score.name}.json"})
     return [*views, TableView(title, headings, rows, Text(f"{WORDS}.views.errors.note"))]
 
 

@@ -14,7 +14,7 @@ from engine.evaluation.protocol import PublicMeasure, PublicMeasured, Released
 from engine.methods.protocol import Family, Method, Rows, TableArtefact
 from engine.table.coding import OTHER
 from engine.table.hierarchies import ALL
-from engine.views import BarsView, Label, NumberView, Text
+from engine.views import BarsView, NumberView, Text, labelled
 
 ID = "utility.released_rows"
 WORDS = f"measures.{ID}"
@@ -91,13 +91,13 @@ def _groups(sizes: npt.NDArray[np.integer[Any]], least: int) -> PublicMeasured:
 
 def _shares(rows: pd.DataFrame, fewest: int, share: float, others: Mapping[str, str]) -> PublicMeasured:
     """Return the shares of frequent values; ``others`` are what invented rows have for the undeclared."""
-    bars: list[tuple[Label, float]] = []
-    most: list[str] = []
+    bars: list[tuple[Text, float]] = []
+    most: list[list[str]] = []
     for name in rows:
         found = _frequent(rows[name], max(fewest, share * len(rows)))
         if len(found) < 2 or len(bars) + len(found) > MOST_BARS:
             continue
-        most.append(f"{name}: {next(iter(found))}")
+        most.append([str(name), next(iter(found))])
         other = others.get(str(name), "")
         bars += [
             (_label(str(name), value, is_other=value == other), float(round(100 * n / len(rows))))
@@ -112,11 +112,11 @@ def _shares(rows: pd.DataFrame, fewest: int, share: float, others: Mapping[str, 
     return PublicMeasured((view,), {"most": most})
 
 
-def _label(column: str, value: str, *, is_other: bool) -> Label:
+def _label(column: str, value: str, *, is_other: bool) -> Text:
     """Name a value with its column, one that stands for all that was not declared in words."""
     if is_other and value.strip("()") == OTHER:
         return Text(f"{WORDS}.views.shares.other", {"column": column})
-    return f"{column}: {value}"
+    return labelled(column, value)
 
 
 def _frequent(cells: pd.Series, fewest: float) -> Mapping[str, int]:

@@ -30,7 +30,7 @@ from engine.release.copies import ENDINGS
 from engine.release.signature import LARGEST, SIGNATURE
 from engine.release.synthetic_spread import Spread
 from engine.report.html import page
-from engine.report.words import is_number, word
+from engine.report.words import cell, is_number, word
 from engine.table.code_lists import code_list
 from engine.table.missing_words import missing_words
 from engine.table.patterns import is_day
@@ -563,8 +563,8 @@ def _part(part: Text | View, language: str) -> str:
 
 def _cells(row: Sequence[Cell], language: str) -> Iterator[str]:
     """Give the cells of a row; one that begins with words is headed by them."""
-    for place, cell in enumerate(row):
-        said, number = _say(cell, language), is_number(cell)
+    for place, one in enumerate(row):
+        said, number = _say(one, language), is_number(one)
         if place == 0 and not number:
             yield f'<th scope="row">{said}</th>'
         else:
@@ -576,4 +576,4 @@ def _say(label: Label | Cell, language: str) -> str:
         return "–"
     if isinstance(label, Text):
         return escape(word(label, language))  # a text may name other texts
-    return escape(word(label, language) if isinstance(label, str) else texts.number(label, language=language))
+    return escape(word(label, language) if isinstance(label, str) else cell(label, language))

@@ -87,7 +87,8 @@ def _columns(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[str
     said = [line for line in evidence.decided.get("columns", ()) if line.get("meaning") or line.get("unit")]
     if not said:
         return []
-    lines = [f"  {line['name']}: {declared_meaning(line)}" for line in said]
+    named = "report.words.named"
+    lines = [f"  {sentence(named, name=line['name'], level=declared_meaning(line))}" for line in said]
     return [sentence("bundle.columns"), *lines, ""]
 
 

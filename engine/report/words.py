@@ -271,7 +271,8 @@ def description(view: View, language: str) -> str:
             )
         )
     more = Text("report.words.more_numbers", {"rows": len(table.rows)})
-    numbers = "; ".join(rows) + ("; " + word(more, language) if len(table.rows) > MOST_DESCRIBED else "")
+    told = [*rows, word(more, language)] if len(table.rows) > MOST_DESCRIBED else rows
+    numbers = texts.text("report.words.apart", language=language, all=told)
     return f"{word(Text(f'report.kinds.{view.kind}', {'title': view.title}), language)} {numbers}".strip()
 
 

@@ -157,7 +157,7 @@ def _too_large_together(
     cells = prod(tree.shape(largest))
     if cells <= MOST_TOGETHER and tree.cells <= MOST_IN_MODEL:
         return []
-    inside = "; ".join(_tell(names, table) for table in sorted(tables) if len(set(table) & set(largest)) > 1)
+    inside = [_tell(names, table) for table in sorted(tables) if len(set(table) & set(largest)) > 1]
     told = {"table": _tell(names, largest), "named": inside, "cells": cells, "all": tree.cells}
     code = "named_need_too_large" if cells > MOST_TOGETHER else "named_too_many"
     most = MOST_TOGETHER if cells > MOST_TOGETHER else MOST_IN_MODEL
@@ -180,10 +180,10 @@ def off_together(schedule: Schedule) -> tuple[float, ...]:
     )
 
 
-def mostly_noise(schedule: Schedule, names: Sequence[str]) -> str:
+def mostly_noise(schedule: Schedule, names: Sequence[str]) -> list[str]:
     """Return the named tables that are mostly noise; nothing where none is."""
     off = zip(schedule.named or (), off_together(schedule), strict=True)
-    return "; ".join(_tell(names, table) for table, share in off if share > MOSTLY_NOISE)
+    return [_tell(names, table) for table, share in off if share > MOSTLY_NOISE]
 
 
 def named_view(schedule: Schedule, names: Sequence[str], *, words: str) -> TableView:

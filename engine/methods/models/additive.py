@@ -24,7 +24,7 @@ from engine.methods.filling import USELESS, Judged, judged_by_need
 from engine.methods.models.additive_pairs import (
     PAIRS,
     Pair,
-    join_names,
+    names_of,
     pair_problems,
     pair_scores,
     pair_views,
@@ -293,7 +293,7 @@ class Additive(ScoredModel):
         if pairs := self.pairs:
             alone = self.but(values={**self.values, PAIRS.name: ()}).schedule
             told = {
-                "pairs": join_names(pair.names for pair in pairs),
+                "pairs": names_of(pair.names for pair in pairs),
                 "without": round(alone.rows_at(alone.expected_parts)),
             }
             notes.append(Text(f"{WORDS}.notes.pairs", told))
@@ -489,7 +489,7 @@ def _declare(model: Mapping[str, Any]) -> Iterator[Text]:
         if way in model:
             yield Text(f"{WORDS}.card.one_way_{way}", {"columns": ", ".join(model[way])})
     if "pairs" in model:
-        yield Text(f"{WORDS}.card.pairs", {"pairs": join_names(one["predictors"] for one in model["pairs"])})
+        yield Text(f"{WORDS}.card.pairs", {"pairs": names_of(one["predictors"] for one in model["pairs"])})
 
 
 # --- the model: what is written, and what predicts -------------------------------------------------------

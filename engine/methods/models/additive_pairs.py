@@ -97,15 +97,15 @@ class Pair:
         )
 
 
-def join_names(pairs: Iterable[Sequence[str]]) -> str:
+def names_of(pairs: Iterable[Sequence[str]]) -> list[str]:
     """Return pairs of columns as they are named.
 
     Examples
     --------
-    >>> join_names([("age", "sex"), ("age", "ward")])
-    'age × sex; age × ward'
+    >>> names_of([("age", "sex"), ("age", "ward")])
+    ['age × sex', 'age × ward']
     """
-    return "; ".join(" × ".join(pair) for pair in pairs)
+    return [" × ".join(pair) for pair in pairs]
 
 
 def pairs_of(request: Request, predictors: Sequence[ColumnCells]) -> tuple[Pair, ...]:
@@ -134,10 +134,10 @@ def pair_problems(request: Request, predictors: Sequence[ColumnCells], *, method
         if len(alike[place]) == 1:
             found.append(Problem(f"{method}.pair_of_itself", {"column": pair[0]}, PAIRS.name))
         elif alike[place] in alike[:place]:
-            found.append(Problem(f"{method}.pair_twice", {"pair": join_names([pair])}, PAIRS.name))
+            found.append(Problem(f"{method}.pair_twice", {"pair": names_of([pair])}, PAIRS.name))
     for one in () if found else pairs_of(request, predictors):
         if one.grid.size > MOST_TOGETHER:
-            told = {"pair": join_names([one.names]), "cells": one.grid.size, "most": MOST_TOGETHER}
+            told = {"pair": names_of([one.names]), "cells": one.grid.size, "most": MOST_TOGETHER}
             found.append(Problem(f"{method}.pair_too_large", told, PAIRS.name))
     return found
 

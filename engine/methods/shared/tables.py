@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from engine.methods.filling import Counted
 from engine.methods.protocol import DictionaryEntry, Expected
 from engine.methods.shared.cells import Cells, free_name
 from engine.utility.released_numbers import no_better_than_a_guess
-from engine.views import BarsView, IntervalsView, TableView, Text, View, aside, is_weak, weak
+from engine.views import BarsView, IntervalsView, TableView, Text, View, aside, is_weak, labelled, weak
 
 Floats = arrays.Floats
 
@@ -175,11 +176,11 @@ def _covers(values: Floats, limits: Floats, bounds: tuple[float, float]) -> npt.
 def totals_view(method: str, frame: pd.DataFrame, cells: Cells) -> TableView:
     """Return the released totals: of the whole table first, then of every value of every column."""
     marked = marked_weak(frame, value="total", taken=())
-    asides = {f"{name}: {label}" for name, labels in cells.asides.items() for label in labels}
+    asides = {(name, label) for name, labels in cells.asides.items() for label in labels}
     rows = []
     for column, value, total, limit in marked.itertuples(index=False, name=None):
-        label = f"{column}: {value}"
-        shown = aside(label) if label in asides else label
+        label = labelled(column, value)
+        shown = aside(label) if (column, value) in asides else label
         rows.append((shown if column else Text("statistics.labels.everyone"), total, limit))
     headings = (
         Text("statistics.headings.group"),
@@ -235,7 +236,8 @@ def _label(cell: tuple[str, ...], names: Sequence[str]) -> Text | str:
         return Text("statistics.labels.everyone")
     if len(cell) == 1:
         return cell[0]
-    return " · ".join(f"{name}: {value}" for name, value in zip(names, cell, strict=True))
+    first, *others = map(labelled, names, cell)
+    return reduce(lambda one, other: Text("views.and_then", {"first": one, "second": other}), others, first)
 
 
 def _note(method: str, view: str) -> Text:

@@ -181,7 +181,10 @@ class Margins(Method):
     @once
     def _measured_note(self) -> Text:
         shares = self.strategy.shares
-        told = "; ".join(f"{self._named(table)}: {100 * share} %" for table, share in shares)
+        told = [
+            Text("views.named_share", {"name": self._named(table), "percent": 100 * share})
+            for table, share in shares
+        ]
         return Text(f"methods.{self.id}.notes.measured", {"tables": told})
 
     # --- release -----------------------------------------------------------------------------------

@@ -489,8 +489,7 @@ class ProtectedTable(Method):
             if cells:
                 if not is_same:
                     raise InputRefused(f"{ID}.resembles", title=one.title)
-                named = "; ".join(cells[:NAMED])
-                raise InputRefused(f"{ID}.differs", title=one.title, count=len(cells), cells=named)
+                raise InputRefused(f"{ID}.differs", title=one.title, count=len(cells), cells=cells[:NAMED])
         is_counted = is_chosen_alike or (not one.chosen and (is_whole or one.strangers is not None))
         if amount is None and is_counted and not is_explained(new, old, int(strangers.sum()), few):
             raise NotComparable  # values were exchanged, or put together anew under the names of before

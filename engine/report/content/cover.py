@@ -177,8 +177,8 @@ def _who(evidence: PublicEvidence) -> list[Row]:
         Row(say(f"cover.{name}"), stated_or_not(purpose, name))
         for name in ("organisation", "recipient", "use")
     ]
-    about = [str(purpose.get(name, "")) for name in ("population", "period", "inclusion")]
-    rows.append(Row(say("cover.about"), "; ".join(filter(None, about)) or say("words.not_stated")))
+    about = [str(purpose[name]) for name in ("population", "period", "inclusion") if purpose.get(name)]
+    rows.append(Row(say("cover.about"), say("words.apart", all=about) if about else say("words.not_stated")))
     rows.append(Row(say("cover.agreement"), stated_or_not(purpose, "agreement")))
     expires = str(purpose.get("expires", ""))
     rows.append(Row(say("cover.expires"), day(expires) if expires else say("words.not_stated")))

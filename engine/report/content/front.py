@@ -34,6 +34,7 @@ from engine.views import (
     View,
     amount,
     is_aside,
+    labelled,
     percent,
 )
 
@@ -107,7 +108,8 @@ def _found_in_rows(evidence: PublicEvidence) -> Text:
     found = evidence.measures[ROWS]
     if "groups" in found:
         return say("front.groups_found", **found)
-    return say("front.most_found", names=list(found["most"]))
+    written = [one if isinstance(one, str) else labelled(*one) for one in found["most"]]
+    return say("front.most_found", names=written)
 
 
 def _is_measured(view: View, measure: str) -> bool:
@@ -395,8 +397,8 @@ def _who(evidence: PublicEvidence) -> Iterator[Row]:
     agreement, expires = stated_or_not(purpose, "agreement"), str(purpose.get("expires", ""))
     until = say("front.until", agreement=agreement, day=day(expires)) if expires else agreement
     yield Row(say("cover.agreement"), until)
-    about = [str(purpose.get(name, "")) for name in ("population", "period", "inclusion")]
-    yield Row(say("cover.about"), "; ".join(filter(None, about)) or say("words.not_stated"))
+    about = [str(purpose[name]) for name in ("population", "period", "inclusion") if purpose.get(name)]
+    yield Row(say("cover.about"), say("words.apart", all=about) if about else say("words.not_stated"))
     yield Row(say("cover.approver"), stated_or_not(purpose, "approver"))
     for name in ("setting", "contact", "request_number", "checker"):
         if purpose.get(name):

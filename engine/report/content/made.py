@@ -169,7 +169,8 @@ def _preparation(evidence: PublicEvidence) -> tuple[Part, ...]:
 
 def _name(column: Mapping[str, Any]) -> Cell:
     """Write which column it is: of which table, where that is not the main one, and what was declared."""
-    named = ": ".join(part for part in (str(column["name"]), declared_meaning(column)) if part)
+    name, meaning = str(column["name"]), declared_meaning(column)
+    named: Cell = say("words.named", name=name, level=meaning) if meaning else name
     source = column.get("source")
     return say("columns.of_source", column=named, source=source) if source else named
 

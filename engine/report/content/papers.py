@@ -518,7 +518,8 @@ def model_card(evidence: PublicEvidence, *, language: str = "en") -> bytes:
         lines += ["", f"## {heading}", ""]
         for line in said:
             answers = [_plain(one) for one in line.answer.splitlines()]
-            lines += [f"- **{line.label}**: {answers[0]}", *(f"  - {one}" for one in answers[1:])]
+            named = cell(say("words.named", name=f"**{line.label}**", level=answers[0]), language)
+            lines += [f"- {named}", *(f"  - {one}" for one in answers[1:])]
     return ("\n".join(lines) + "\n").encode(errors="replace")
 
 

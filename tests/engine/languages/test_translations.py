@@ -79,6 +79,33 @@ def test_each_check_finds_what_it_is_for(check: str, english: str, right: str, w
     assert found(english, wrong, language)
 
 
+def test_a_plural_after_a_number_that_may_be_one_is_found_in_french() -> None:
+    assert translation.one_of_many("{n} of {all} rows", "{n} lignes sur {all}", "fr")
+    assert not translation.one_of_many("{n} of {all} rows", "{n:ligne|lignes} sur {all}", "fr")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(
+            "Les effectifs sont bruités",
+            "un ensemble de données",
+            "la réponse randomisée",
+            "deuxième signature",
+        ),
+        *("la contre-fiche", "est consigné", "différentiellement privée", "Rédiger les papiers", "Le GDPR"),
+        *("l’espèce de serveur", "Le coordinateur signe", "des données personnelles"),
+    ],
+)
+def test_french_has_one_word_for_a_thing(wrong: str) -> None:
+    assert translation.second_form("", wrong, "fr")
+
+
+@pytest.mark.parametrize("wrong", ["une même {@person}", "{@people} écartées", "Les {@people} sont comptées"])
+def test_french_fits_the_protected_in_both_genders(wrong: str) -> None:
+    assert translation.one_gender("", wrong, "fr")
+
+
 def test_every_check_is_tried_above() -> None:
     tried = test_each_check_finds_what_it_is_for.pytestmark[0].args[1]  # type: ignore[attr-defined]
     assert {one[0] for one in tried} == {one.__name__ for one in translation.CHECKS}

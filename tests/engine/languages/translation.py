@@ -54,7 +54,8 @@ GENDERED = {
     r"|\b(denselben|diesen|allen|den|jenen|vielen|beiden|einigen|wenigen) \{@people\}"
     r"|\b(von|mit|bei|aus|zu|nach)( \w+)? \{\w+:(\w+ )?\{@person\}\|(\w+ )?\{@people\}\}",
     "fr": r"\b(une?|la|cette|cet|aucune?|seule?|vraie?s?|celles?|certaine?s|quel(le)?s?|(tous|toutes)( les)?)"
-    r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|réelles|entières?|entiers|vraies)\b",
+    r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|réelles|entières?|entiers|vraies)\b"
+    r"|(?<!de )(?<!vos )\{@people\} sont \w+ées\b|\bune même \{@person\}",
 }
 """Words that agree with who is protected: it may be patients, households or children. Or ask for a case."""
 PERSON = {
@@ -69,14 +70,19 @@ OTHER_FORMS = {
     r"|\b(Anzahlen|[Dd]eklarier\w*|bekanntermaßen|zur Hälfte sicher|so dass|[Gg]elaufen\w*|Updates?)\b"
     r"|(?<!Privacy )\b[Aa]t Risk\b|\b(GDPR|Gegenbl\w+|[Hh]alter (von|der) Masken|Maskenhalter|Speicher)\b"
     r"|\b(Art|Nr|Abs)\. ?\d|\bzertifiziertes δ|\b(um höchstens|als) so viel\b(?! wie)",
+    "fr": r"\b([Ee]ffectifs|[Ee]nsembles? de données|[Rr]andomisé\w*|[Cc]ontre-fiches?"
+    r"|[Cc]oordinat(eur|rice)s?|[Dd]euxième (personne|signature)s?|[Ee]spèces? de serveur|[Cc]onsigné\w*"
+    r"|[Dd]ifférentiellement privée?s?|(?<!presse-)[Pp]apiers|[Dd]onnées personnelles"
+    r"|[Ll]og-cotes|DPIA|EHDS|GDPR)\b",
 }
 """Further forms of a term of the glossary, or turns that are no German: one thing has one."""
 ONE_OF_MANY = {
     "de": r"\{(\w+)\}(\*\*)? von (den |jedem )?(\*\*)?(\{\w+[^{}]*\}(\*\*)?)?"
     r"[^.,;:{}]*?(\{@[\w ]+\}[^.,;:{}]*?)?\b(sind|haben|werden|stehen|liegen|gehören|teilen|lassen"
     r"|wurden|waren|gingen|unterscheiden|sagen|können)\b",
+    "fr": r"\{\w+(:[^{}|]*)?\} (\{@[pP]eople\}|(?!cas|fois)\w+s) sur (\{|\d)|\w\((s|e|x|es|nt)\)",
 }
-"""A verb in the plural behind a number that may be one: 1 of 40 is, and the verb has to be chosen by it."""
+"""A plural behind a number that may be one: 1 of 40 is, and words and verbs have to be chosen by it."""
 NAMES_ONLY = (".aliases",)
 """Endings of ids whose words are found by searching: each language has its own."""
 
@@ -185,7 +191,7 @@ def second_form(english: str, other: str, language: str) -> bool:
 
 
 def one_of_many(english: str, other: str, language: str) -> bool:
-    """Whether a verb stays in the plural where one of many may be meant."""
+    """Whether a word or a verb stays in the plural where one of many may be meant."""
     return language in ONE_OF_MANY and re.search(ONE_OF_MANY[language], other) is not None
 
 

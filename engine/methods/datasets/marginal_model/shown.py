@@ -111,7 +111,7 @@ def _light(found: Agreement, tables: Sequence[str], said: Sequence[str], words: 
     meant.sort(key=lambda place: -found.beyond[place])
     off = list(dict.fromkeys(tables[place] for place in meant))
     told = {
-        "tables": "; ".join(off[:MOST_NAMED]),
+        "tables": off[:MOST_NAMED],
         "more": max(0, len(off) - MOST_NAMED),
         "off": float(f"{100 * max(found.beyond[place] for place in meant):.2g}"),
     }

@@ -106,7 +106,7 @@ def describe_relations(relations: Relations, names: Sequence[str]) -> tuple[Text
     def listed(sets: Sets) -> Text:
         all_names = [" × ".join(names[place] for place in one) for one in sets]
         more = len(sets) - MOST_NAMED
-        told = {"names": "; ".join(all_names[:MOST_NAMED]), "more": more}
+        told = {"names": all_names[:MOST_NAMED], "more": more}
         return Text(f"{WORDS}.{'listed_more' if more > 0 else 'listed'}", told)
 
     told, drowned = relations.told, relations.drowned
