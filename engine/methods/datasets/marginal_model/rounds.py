@@ -157,6 +157,9 @@ def learn(
     if schedule.named is not None:
         settle(model, measured, is_gaussian=schedule.is_gaussian, steps=LAST_STEPS)
         return Learnt(model, tuple(measured))
+    if not schedule.pairs:  # a pair would be nothing but noise, so that it has no scale either
+        settle(model, measured, is_gaussian=schedule.is_gaussian, steps=LAST_STEPS)
+        return Learnt(model, tuple(measured[len(given) :]))
     candidates = _candidates(measured, schedule, ordered)
     counts = _counts(candidates, codes, weights)
     star = {pair: pair[1] for pair in schedule.firsts}
