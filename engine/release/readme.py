@@ -16,7 +16,7 @@ from engine.evidence import PublicEvidence, dumps, read_public, words_of
 from engine.methods.kinds import Family
 from engine.release import package
 from engine.report.content.facts import own_words
-from engine.report.content.shared import day, declared_meaning, moment
+from engine.report.content.shared import day, moment, named_with_meaning
 from engine.report.document import Document
 from engine.report.words import word
 from engine.views import Cell, Text, to_json
@@ -87,7 +87,7 @@ def _columns(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[str
     said = [line for line in evidence.decided.get("columns", ()) if line.get("meaning") or line.get("unit")]
     if not said:
         return []
-    lines = [f"  {line['name']}: {declared_meaning(line)}" for line in said]
+    lines = [f"  {named_with_meaning(line)}" for line in said]
     return [sentence("bundle.columns"), *lines, ""]
 
 

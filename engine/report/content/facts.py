@@ -192,6 +192,7 @@ def endings(evidence: PublicEvidence) -> tuple[str, ...]:
         "complete": evidence.counted.get("left_out") == 0,
         "conditions": any(name in evidence.promise.terms for name in CONDITIONS),
         "each": _is_made_row_by_row(evidence),
+        "visit": evidence.method["family"] == Family.SERVICE and not facts.opened,
     }
     return tuple(name for name, is_true in held.items() if is_true)
 

@@ -12,7 +12,14 @@ from engine.methods.kinds import Family
 from engine.numbers import exactly
 from engine.report.content.facts import facts_of
 from engine.report.content.results import compact
-from engine.report.content.shared import declared_meaning, method_name, of_form, of_method, say, stated_or_not
+from engine.report.content.shared import (
+    method_name,
+    named_with_meaning,
+    of_form,
+    of_method,
+    say,
+    stated_or_not,
+)
 from engine.report.document import Bullets, Folded, Heading, KeyValues, Part, Row
 from engine.table.code_lists import CodeList, code_lists
 from engine.views import Cell, Label, TableView, Text, from_json
@@ -160,7 +167,7 @@ def _preparation(evidence: PublicEvidence) -> tuple[Part, ...]:
 
 def _name(column: Mapping[str, Any]) -> Cell:
     """Write which column it is: of which table, where that is not the main one, and what was declared."""
-    named = ": ".join(part for part in (str(column["name"]), declared_meaning(column)) if part)
+    named = named_with_meaning(column)
     source = column.get("source")
     return say("columns.of_source", column=named, source=source) if source else named
 
