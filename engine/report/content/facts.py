@@ -250,8 +250,12 @@ def _term(value: Any) -> Any:
 def released_others(evidence: PublicEvidence) -> list[Label]:
     """Return the released columns that the terms do not name as those by which rows agree."""
     named = str(evidence.promise.terms.get("columns", "")).split(", ")
-    released = (column for one in evidence.artefacts for column in one.get("columns", ()))
-    return [name for name in dict.fromkeys(released) if name not in named]
+    return [name for name in released_columns(evidence) if name not in named]
+
+
+def released_columns(evidence: PublicEvidence) -> list[str]:
+    """Return the columns of all files that leave, each once."""
+    return list(dict.fromkeys(str(column) for one in evidence.artefacts for column in one.get("columns", ())))
 
 
 def has_margins(view: View) -> bool:

@@ -205,7 +205,7 @@ def _of_table(table: TableView) -> Iterator[BarsView]:
     last = numeric[-1] if table.headings[-1] == ALL else numeric[0]
     found = [(_join(table.headings, row[:names]), amount(row[last])) for row in rows]
     known = [(label, float(value)) for label, value in found if value is not None]
-    if len(known) > 1:
+    if len({value for _, value in known}) > 1:  # of what is the same for all nothing is largest
         labels, values = zip(*known, strict=True)
         axis = say("front.total_axis") if table.headings[last] == ALL else table.headings[last]
         note = say("front.without_asides") if len(rows) < len(named) else None

@@ -175,6 +175,8 @@ def _name(column: Mapping[str, Any]) -> Cell:
 def _columns(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Say of each column that was used how it was marked, and what was declared."""
     found = evidence.decided.get("columns", ())
+    if not facts_of(evidence).read:  # what was received has columns of its own, and none of people
+        found = [column for column in found if list(_settings_of(evidence, column))]
     if not found:
         return ()
     rows = tuple(
@@ -242,14 +244,15 @@ def _bind(value: Any) -> str:
 
 def _use(evidence: PublicEvidence, column: Mapping[str, Any]) -> Cell:
     """Say in which settings of the method a column is named."""
-    labels = [
-        _of_parameter(evidence, f"{name}.label") or name
-        for name, value in evidence.decided.get("parameters", {}).items()
-        if column["name"] in _mention(value)
-    ]
-    if not labels:
-        return say("columns.described")
-    return say("words.list", all=labels)
+    labels = list(_settings_of(evidence, column))
+    return say("words.list", all=labels) if labels else say("columns.described")
+
+
+def _settings_of(evidence: PublicEvidence, column: Mapping[str, Any]) -> Iterator[Label]:
+    """Give the settings that name a column."""
+    for name, value in evidence.decided.get("parameters", {}).items():
+        if column["name"] in _mention(value):
+            yield _of_parameter(evidence, f"{name}.label") or name
 
 
 def _mention(value: Any) -> Iterator[str]:

@@ -21,7 +21,7 @@ from engine.report import docx, law
 from engine.report.content import private
 from engine.report.content import promise as promised
 from engine.report.content.cover import accuracy, sentence, total
-from engine.report.content.facts import facts_of, own_words, rows_used, true_ones
+from engine.report.content.facts import facts_of, own_words, released_columns, rows_used, true_ones
 from engine.report.content.shared import day, declared_meaning, method_name, moment, say, side, unit_word
 from engine.report.document import Document, KeyValues, Numbers, Row, Section
 from engine.report.words import cell, word
@@ -361,7 +361,9 @@ def _after(evidence: PublicEvidence, kept: InternalEvidence, answers: Answers) -
 
 
 def _decisions(evidence: PublicEvidence, kept: InternalEvidence, answers: Answers) -> Answer:
-    tables = (part for part in private.decisions(kept) if isinstance(part, TableView))
+    tables = (
+        part for part in private.decisions(kept, released_columns(evidence)) if isinstance(part, TableView)
+    )
     found = [_reasoned(row[0], row[1]) for table in tables for row in table.rows]
     return found or say("decisions.none")
 

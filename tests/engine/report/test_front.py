@@ -10,7 +10,7 @@ from pypdf import PdfReader
 
 from engine.privacy.promise import Promise, Unit
 from engine.report import content, html, pdf
-from engine.report.content import front
+from engine.report.content import front, made, private
 from engine.report.content.cover import total
 from engine.report.content.facts import counted_cells
 from engine.report.content.front import _of_table, headline, key_facts
@@ -178,6 +178,8 @@ def test_properties_of_one_thing_are_no_bars_beside_each_other():
     level = Text("report.words.not_stated")
     plan = TableView("Plan", ("what", "value"), (("seeds", 4500), ("fall", 0.04), ("guarantee", level)))
     assert list(_of_table(plan)) == []
+    same = TableView("Who", ("who", "level"), (("centre", 0.5), ("sites", 0.5)))
+    assert list(_of_table(same)) == []
     hidden = TableView("Counts", ("ward", "n"), (("a", 4500), ("b", 12), ("c", Text(HIDDEN))))
     assert [bars.labels for bars in _of_table(hidden)] == [("a", "b")]
 
@@ -231,6 +233,26 @@ def test_a_total_that_a_slack_makes_smaller_than_one_release_says_why():
     assert total(register, 1).id.endswith("total_less") and "slack" in word(total(register, 1), "en")
     assert total(register | {"epsilon_spent": "1"}, 1).id.endswith("total_delta")
     assert total(register | {"delta": 0, "epsilon_spent": "1"}, 1).id.endswith("total_value")
+
+
+def test_no_column_is_said_to_leave_of_a_release_without_it(sample):
+    taken = {"decision": "names_people", "column": "case_no", "reason": "asked for"}
+    kept = replace(sample.kept, plan={**sample.kept.plan, "decisions": [taken]})
+
+    def said(columns):
+        return [row for part in private.decisions(kept, columns) for row in getattr(part, "rows", ())]
+
+    assert any("case_no" in word(row[0], "en") for row in said(["ward", "case_no"]) if isinstance(row, tuple))
+    assert not any("case_no" in word(row[0], "en") for row in said(["ward"]) if isinstance(row, tuple))
+
+
+def test_columns_of_received_files_are_listed_where_a_setting_names_them(sample):
+    column = {"name": "sums", "role": "other", "kind": "text", "source": "shares"}
+    decided = {"parameters": {"study": "text"}, "columns": [column]}
+    received = replace(sample.public, decided=decided)
+    assert made._columns(received) == ()
+    assert made._columns(replace(received, decided={**decided, "parameters": {"report": "sums"}}))
+    assert made._columns(replace(received, decided={**decided, "rows_per_person": 1}))
 
 
 # --- the internal report --------------------------------------------------------------------------------
