@@ -275,10 +275,14 @@ def total(register: Mapping[str, Any], stated: Any = None) -> Text:
     """Say what all releases about these people have spent, where the custodian lets it be said.
 
     What was spent is at most the level that is ``stated`` of a first release: not a second number beside it.
-    Where the slack δ of the register makes all releases cost less than this one by itself, it is said.
+    Where the slack δ of the register makes all releases cost less than this one by itself, it is said; where
+    one of them had no level, that nothing bounds them all.
     """
     if "epsilon_spent" not in register:
         return say("cover.total_silent")
+    if register.get("epsilon") is None:
+        name = "counted" if register.get("bounds_all", True) else "unbounded"
+        return say(f"cover.total_{name}", releases=int(register["releases"]))
     spent = plainly(float(exactly(register["epsilon_spent"]) or 0), up=True)
     level = float(exactly(stated) or 0) if stated is not None else 0.0
     if spent < level <= spent * (1 + 1 / 1000):
@@ -289,5 +293,7 @@ def total(register: Mapping[str, Any], stated: Any = None) -> Text:
         "delta": exactly(register["delta"]),
         "releases": int(register["releases"]),
     }
+    if not register.get("bounds_all", True):
+        return say("cover.total_some", **values)
     form = ("less" if spent < level else "delta") if values["delta"] else "value"
     return say(f"cover.total_{form}", **values)

@@ -203,11 +203,11 @@ def _is_made_row_by_row(evidence: PublicEvidence) -> bool:
     return found is not None and found.rows in (Rows.REAL, Rows.COARSER)
 
 
-def rows_used(evidence: PublicEvidence) -> Iterator[Text]:
+def rows_used(evidence: PublicEvidence, *, beside_notes: bool = True) -> Iterator[Text]:
     """Say whose rows were used, how many where that may be told, who was kept apart and who was left out.
 
     That the number is not told stands among what a recipient must know. What a note of the method says of
-    the cap is not said again.
+    the cap is not said again where the notes stand in the same paper.
     """
     facts, counted = facts_of(evidence), evidence.counted
     if not facts.read or facts.opened or facts.local:
@@ -216,7 +216,8 @@ def rows_used(evidence: PublicEvidence) -> Iterator[Text]:
         yield from say_sample(Fraction(sample))
     cap = int(evidence.decided["rows_per_person"])
     several = "" if facts.cap else "_all"
-    told = evidence.promise.weighs or any("capped" in note.id for note in evidence.notes)
+    noted = beside_notes and any("capped" in note.id for note in evidence.notes)
+    told = evidence.promise.weighs or noted
     if facts.person and not told:
         yield say(f"rows.of_each{'_one' if cap == 1 else ''}{several}", cap=cap)
         if above := counted.get("above_cap"):

@@ -388,11 +388,11 @@ def _untouch(evidence: PublicEvidence) -> Iterator[Fact]:
 
 def _spend(evidence: PublicEvidence) -> Iterator[Fact]:
     register, loss = evidence.register, evidence.promise.loss
-    if side(evidence.promise) == "bounded" and "epsilon_spent" in register:
+    if side(evidence.promise) == "bounded" and register.get("epsilon") is not None:
         total = cover.total(register, evidence.statement.get("epsilon"))
         values = {name: total.values[name] for name in ("spent", "total")}
-        less = total.id.endswith("_less")
-        what = say(f"front.spent{'_less' if less else ''}_what", delta=total.values["delta"])
+        form = next((f"_{one}" for one in ("less", "some") if total.id.endswith(f"_{one}")), "")
+        what = say(f"front.spent{form}_what", delta=total.values["delta"])
         yield Fact(say("front.spent"), say("front.spent_value", **values), what)
     found = evidence.statement.get("posterior", {})
     if loss is not None and found:

@@ -235,6 +235,22 @@ def test_a_total_that_a_slack_makes_smaller_than_one_release_says_why():
     assert total(register | {"delta": 0, "epsilon_spent": "1"}, 1).id.endswith("total_value")
 
 
+def test_a_total_of_levels_says_where_another_release_had_none(sample):
+    register = {"epsilon": 40, "delta": 0, "epsilon_spent": "1", "releases": 2, "bounds_all": False}
+    assert "nothing bounds what all say together" in word(total(register, 1), "en")
+    spent = facts(replace(sample.public, register=register))["Spent so far"]
+    assert "nothing bounds what all say together" in spent[1]
+    told = facts(replace(sample.public, register=register | {"bounds_all": True}))["Spent so far"]
+    assert "nothing bounds" not in told[1]
+
+
+def test_a_register_without_a_level_has_no_total_of_levels():
+    register = {"epsilon": None, "delta": "0", "epsilon_spent": "0", "releases": 3, "bounds_all": False}
+    said = word(total(register), "en")
+    assert "no formal guarantee" in said and "releases: 3" in said and "None" not in said
+    assert "No level was set" in word(total(register | {"bounds_all": True}), "en")
+
+
 def test_no_column_is_said_to_leave_of_a_release_without_it(sample):
     taken = {"decision": "names_people", "column": "case_no", "reason": "asked for"}
     kept = replace(sample.kept, plan={**sample.kept.plan, "decisions": [taken]})

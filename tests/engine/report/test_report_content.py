@@ -53,6 +53,7 @@ verify.key verify.key_locked verify.key_open
 cover.exact_invented cover.exact_moment results.intro_invented_moments cover.exact_tested
 cover.exact_cell cover.exact_range_cell results.intro_invented
 cover.untitled cover.total_value cover.total_delta cover.total_less
+cover.total_unbounded cover.total_counted cover.total_some
 cover.left_delta cover.exact_range cover.review
 words.same words.beside words.nothing_under words.thin_band
 cover.exact_drawn cover.exact_drawn_range cover.exact_drawn_share cover.exact_drawn_share_range
