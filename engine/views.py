@@ -253,7 +253,10 @@ class ScatterView(Pictured):
 
 @dataclass(frozen=True)
 class HeatmapView(Pictured):
-    """Shades in a grid; ``values`` row by row, None where there is nothing to say."""
+    """Shades in a grid; ``values`` row by row, None where there is nothing to say.
+
+    ``margin``: how far a value may be off at most, in 95 of 100 releases; None where it is not known.
+    """
 
     kind: ClassVar[str] = "heatmap"
     title: Label
@@ -261,6 +264,7 @@ class HeatmapView(Pictured):
     column_labels: tuple[Label, ...]
     values: tuple[tuple[float | None, ...], ...]
     note: Text | None = None
+    margin: float | None = None
 
 
 @dataclass(frozen=True)

@@ -336,6 +336,7 @@ def _study_json(study: Any) -> dict[str, Any]:
         "study": study.short,
         "id": study.id,
         "title": study.title,
+        "called": study.called,
         "method": study.method,
         "parameters": dict(study.parameters),
         "epsilon": study.head["budget"]["epsilon"] if study.rounds == 1 else of_round,
@@ -366,8 +367,9 @@ def _new_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 
 def _show_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     said = "study_rehearsed" if answer["rehearsal"] else "study_says"
-    names = ("title", "study", "attempt", "method", "epsilon", "numbers")
-    yield texts.text(f"commands.{said}", language=language, **{name: answer[name] for name in names})
+    names = ("study", "attempt", "method", "epsilon", "numbers")
+    values = {"title": answer["called"]} | {name: answer[name] for name in names}
+    yield texts.text(f"commands.{said}", language=language, **values)
     if answer["rounds"] > 1:
         places = {name: answer[name] for name in ("round", "rounds")}
         yield texts.text("commands.study_round", language=language, **places)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,10 +97,18 @@ def _gather_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     yield texts.text("commands.gathered", language=language, **answer)
 
 
+def _say_promises(kinds: Sequence[str], language: str) -> str:
+    """Name promises as people do: without what a name adds after its colon."""
+    names = (texts.text(f"promises.{one}.name", language=language) for one in kinds)
+    return "; ".join(name.partition(":")[0].strip() for name in names) or "–"
+
+
 def _methods_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     if "methods" in answer:
-        rows = [(one["id"], ", ".join(one["promises"]) or "–", one["title"]) for one in answer["methods"]]
-        yield from table_lines(heads("id promises title", language), rows)
+        rows = [
+            (one["id"], one["title"], _say_promises(one["promises"], language)) for one in answer["methods"]
+        ]
+        yield from table_lines(heads("id title promises", language), rows)
         return
     yield f"{answer['id']}: {answer['title']}. {answer['summary']}"
     for one in answer["parameters"]:

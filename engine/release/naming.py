@@ -397,7 +397,8 @@ def notes(plan: Plan, design: Method) -> tuple[Text, ...]:
     """Return what the recipient is told of the columns that leave for a reason although they name people."""
     if not is_asked(design, design.cost):
         return ()
-    kept = design.uses.get(MAIN, ())
     return tuple(
-        Text("report.columns.names_people", {"column": name}) for name in kept if reason_for(plan, name)
+        Text(f"report.columns.names_people{'' if name in design.keeps else '_changed'}", {"column": name})
+        for name in design.uses.get(MAIN, ())
+        if reason_for(plan, name)
     )

@@ -16,9 +16,9 @@ from engine.evidence import PublicEvidence, dumps, read_public, words_of
 from engine.methods.kinds import Family
 from engine.release import package
 from engine.report.content.facts import own_words
-from engine.report.content.shared import day, declared_meaning, moment
+from engine.report.content.shared import day, moment, named_with_meaning
 from engine.report.document import Document
-from engine.report.words import word
+from engine.report.words import cell, word
 from engine.views import Cell, Text, to_json
 
 PAGE = ("report", "verify.html")
@@ -53,7 +53,7 @@ def readme(evidence: PublicEvidence, *, language: str = "en") -> str:
         *(f"  {artefact['file']}" for artefact in evidence.artefacts),
         *_other_files(evidence, sentence),
         "",
-        *_columns(evidence, sentence),
+        *_columns(evidence, language),
         *_mistaken(evidence, sentence),
         *_own(evidence, language),
         sentence("bundle.verify"),
@@ -82,14 +82,13 @@ def _own(evidence: PublicEvidence, language: str) -> list[str]:
     return [line for text in said for line in (*wrap(text, WIDTH), "")]
 
 
-def _columns(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[str]:
+def _columns(evidence: PublicEvidence, language: str) -> list[str]:
     """Return what the custodian says that the columns mean, those that have such words."""
     said = [line for line in evidence.decided.get("columns", ()) if line.get("meaning") or line.get("unit")]
     if not said:
         return []
-    named = "report.words.named"
-    lines = [f"  {sentence(named, name=line['name'], level=declared_meaning(line))}" for line in said]
-    return [sentence("bundle.columns"), *lines, ""]
+    lines = [f"  {cell(named_with_meaning(line), language)}" for line in said]
+    return [texts.text("bundle.columns", language=language), *lines, ""]
 
 
 def _mistaken(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[str]:

@@ -193,7 +193,7 @@ def take(folder: Path, path: Path) -> Path:
     elif kind == STUDY:
         study = site_files.read_study(content, path.name)
         if now.study is not None and now.study.series != study.series:
-            raise InputRefused("sites.other_study", file=path.name, title=now.study.title)
+            raise InputRefused("sites.other_study", file=path.name, title=now.study.called)
         name = plain_name(kind, study.short)
     else:
         name = plain_name(kind, _own_study(now, kind, member, one, path.name), member.name)

@@ -169,6 +169,8 @@ def _of_curve(view: CurveView | ScatterView) -> Text | None:
         return None
     if len(view.series) == 1 and isinstance(view, CurveView) and (falls := _of_fall(view, points)):
         return falls
+    if len(view.series) == 1 and isinstance(view, CurveView) and (between := _of_band(view)):
+        return between
     y, x, label = max(points, key=lambda point: point[0])
     where = {"axis": view.x_axis, "x": Written(axis_value(x, "en")), "y": Written(axis_value(y, "en"))}
     several = len(view.series) > 1
@@ -186,6 +188,23 @@ def _of_fall(view: CurveView, points: list[tuple[float, float, Label]]) -> Text 
     return _say("falls", axis=view.x_axis, **written)
 
 
+def _of_band(view: CurveView) -> Text | None:
+    """Say where a curve is highest, and its margin there: all places that its band does not tell apart."""
+    if view.band is None or not len(view.series[0].x) == len(view.band[0].y) == len(view.band[1].y):
+        return None
+    lines = (view.series[0].x, view.series[0].y, view.band[0].y, view.band[1].y)
+    known = [point for point in zip(*lines, strict=True) if all(map(math.isfinite, point))]
+    if not known:
+        return None
+    x, y, low, high = max(known, key=lambda point: point[1])
+    rivals = [point[0] for point in known if point[3] >= low] or [x]
+    value = Written(with_interval(y, low, high, "en").replace("± ", f"±{FIRM_SPACE}"))
+    ends = [Written(axis_value(end, "en")) for end in (min(rivals), max(rivals))]
+    if ends[0] == ends[1]:
+        return _say("highest", axis=view.x_axis, x=ends[0], y=value)
+    return _say("highest_between", axis=view.x_axis, first=ends[0], last=ends[1], y=value)
+
+
 def _of_grid(view: HeatmapView | MatrixView) -> Text | None:
     rows = view.row_labels if isinstance(view, HeatmapView) else view.labels
     columns = view.column_labels if isinstance(view, HeatmapView) else view.labels
@@ -198,7 +217,13 @@ def _of_grid(view: HeatmapView | MatrixView) -> Text | None:
     if not cells:
         return None
     value, row, column = max(cells, key=lambda cell: cell[0])
-    return _say("highest_cell", row=row, column=column, value=Written(axis_value(value, "en")))
+    margin = view.margin if isinstance(view, HeatmapView) else None
+    if margin is None:
+        return _say("highest_cell", row=row, column=column, value=Written(axis_value(value, "en")))
+    written = with_interval(value, value - margin, value + margin, "en").replace("± ", f"±{FIRM_SPACE}")
+    told = {"row": row, "column": column, "value": Written(written)}
+    rivals = sum(other + margin >= value - margin for other, _, _ in cells) - 1
+    return _say("highest_cell_of_several", **told, others=rivals) if rivals else _say("highest_cell", **told)
 
 
 def _of_graph(view: GraphView) -> Text | None:

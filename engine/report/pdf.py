@@ -32,6 +32,7 @@ SHORT = 17
 HEADING_LINES = 4  # a heading above short cells takes no more where its words allow it
 FEW_COLUMNS, FEWER_LINES = 3, 3  # beside so few columns there is room for headings of fewer lines
 MOST_SHORT = 70  # letters of short columns beside which a long one still has room
+MANY_ROWS, HALF_A_LINE = 20, 48  # of so many rows with so few letters two stand side by side
 THIN = 127.0
 """Points from the top: a last page that ends above holds a few lines alone."""
 HOPELESS = 4200
@@ -287,7 +288,9 @@ class _Parts:
             place = 0 if piece["always"] else self.foldable
             return piece | {"pieces": [self._set(one) for one in piece["pieces"]], "place": place}
         if piece["kind"] == "table":
-            return piece | {"widths": _widths(piece["headings"], piece["rows"], piece["numeric"])}
+            headings, rows = piece["headings"], piece["rows"]
+            narrow = len(rows) >= MANY_ROWS and sum(_longest(headings, rows)) <= HALF_A_LINE
+            return piece | {"widths": _widths(headings, rows, piece["numeric"]), "halved": narrow}
         if piece["kind"] != "figure":
             return piece
         view = piece.pop("view")
@@ -309,10 +312,7 @@ def _widths(headings: list[str], rows: list[list[str]], numeric: list[bool]) -> 
     A column of short cells below a long heading has as many letters as the cells take, below zero: no value
     stands apart from its margin. A table whose longest cells fit beside each other keeps its natural widths.
     """
-    longest = [
-        max((len(row[at]) for row in (headings, *rows) if at < len(row)), default=1)
-        for at in range(len(headings))
-    ]
+    longest = _longest(headings, rows)
     if len(headings) > MOST_COLUMNS:
         return [1] * len(headings)
     if sum(longest) <= 88:
@@ -329,6 +329,14 @@ def _widths(headings: list[str], rows: list[list[str]], numeric: list[bool]) -> 
     return [
         0 if is_short else -letters if letters and letters <= SHORT else min(size, 60)
         for size, is_short, letters in zip(longest, short, held, strict=True)
+    ]
+
+
+def _longest(headings: list[str], rows: list[list[str]]) -> list[int]:
+    """Return the letters of the longest cell of each column, its heading among them."""
+    return [
+        max((len(row[at]) for row in (headings, *rows) if at < len(row)), default=1)
+        for at in range(len(headings))
     ]
 
 

@@ -181,7 +181,7 @@ def with_intervals(
     ['6 (1 … 11)', '4 (1 … 26)']
     """
     if not low:
-        return [with_interval(value, None, None, language) for value in values]
+        return _with_as_many_decimals(values, language)
     rows = list(zip(values, low, high, strict=True))
     even = all(_is_even(*row) for row in rows if math.isfinite(sum(row)))
     halves = [(row[2] - row[1]) / 2 for row in rows if row[2] > row[1] and math.isfinite(sum(row))]
@@ -189,6 +189,24 @@ def with_intervals(
     alike = bool(wanted) and wanted[-1] - wanted[0] <= MOST_APART
     digits = wanted[len(wanted) // 2] if alike else None  # all stand on one axis
     return [with_interval(*row, language, even=even, digits=digits) for row in rows]
+
+
+def _with_as_many_decimals(values: Sequence[float], language: str) -> list[str]:
+    """Return values of one axis with as many decimals each: so many that the largest has three digits.
+
+    As each is written by itself where all are whole, or where a small one would read as nothing.
+    """
+    alone = [with_interval(value, None, None, language) for value in values]
+    known = [abs(value) for value in values if math.isfinite(value) and value]
+    if not known or all(float(one).is_integer() for one in known):
+        return alone
+    three = max(2 - math.floor(math.log10(max(known))), 0)
+    wanted = max(len(f"{float(f'{one:.4g}'):.9f}".rstrip("0").partition(".")[2]) for one in known)
+    digits = min(three, wanted)
+    if round(min(known), digits) == 0:
+        return alone
+    written = zip(values, alone, strict=True)
+    return [write_digits(value, digits, language) if math.isfinite(value) else one for value, one in written]
 
 
 def _is_even(value: float, low: float, high: float) -> bool:

@@ -278,6 +278,13 @@ def test_those_who_are_protected_agree_with_their_number() -> None:
     assert texts.text("app.trying.map.people", count=3) == "3 people"
 
 
+def test_no_text_makes_a_genitive_of_several_protected_by_a_letter() -> None:
+    """Of a word that ends in an s already it would read “patients's”."""
+    wrong = re.compile(r"\{@(people|People)\}['\u2019]s")
+    assert [name for name, said in texts.catalogue().items() if wrong.search(said)] == []
+    assert wrong.search("how close the {@people}'s values lie")
+
+
 def test_no_text_says_one_of_several() -> None:
     """Every text whose words agree, with 1 for each of its numbers in turn."""
     for text_id, name, several in {(text_id, name, several) for text_id, name, _, several in choices()}:

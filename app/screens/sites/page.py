@@ -428,7 +428,7 @@ class SitesPage(Page):
         sent = now.next.send
         values = {"file": "" if sent is None else sent.name, "names": ", ".join(now.next.names)}
         values["epsilon"] = "" if now.epsilon is None else level(now.epsilon, up=True)
-        values["title"] = "" if now.files.study is None else now.files.study.title
+        values["title"] = "" if now.files.study is None else now.files.study.called
         self.next_title.setText(words.say(f"{base}.title", **values))
         told = [words.say(f"{base}.body", **values)]
         study = now.files.study

@@ -174,7 +174,7 @@ class Combine(Method):
         """Say who took part, with the fingerprints that were compared."""
         headings = (Text(f"{WORDS}.views.sites.name"), Text(f"{WORDS}.views.sites.fingerprint"))
         rows = tuple((one.name, one.fingerprint) for one in self.study.roster if one.name in told)
-        values = {"title": self.study.title, "study": self.study.short}
+        values = {"title": self.study.called, "study": self.study.short}
         return TableView(
             Text(f"{WORDS}.views.sites.title"), headings, rows, Text(f"{WORDS}.views.sites.note", values)
         )

@@ -189,8 +189,9 @@ def mean_of(question: Question, outcomes: Array) -> Mean | None:
 
     Notes
     -----
-    (ȳ − y₀)/s levels above the lowest. Among those who answered the error is from lots alone, at the level
-    where it is largest; the population's is that of the reports as they came, with one more half at each end.
+    (ȳ − y₀)/s levels above the lowest. The population's error is that of the reports as they came, with one
+    more half at each end. Among those who answered it is from lots alone, at the level where that is largest,
+    and never above the population's, in which these lots are too.
     """
     channel = question.channel
     assert isinstance(channel, Wave | Bit)
@@ -201,14 +202,16 @@ def mean_of(question: Question, outcomes: Array) -> Mean | None:
     step, lowest = float(question.step), float(question.lowest)
     y = outcomes[:, 0].astype(float)
     top = channel.layout[1] - 1
-    error = math.sqrt(float(channel.variances().max()) / n) / slope * step
+    lots = math.sqrt(float(channel.variances().max()) / n) / slope * step
     # A report at each end keeps the variance above 0 where all say the same
     spread = ((y - y.mean()) ** 2).sum() + top**2 / 2
-    around = NORMAL_95 * math.sqrt(spread / n / n) / slope * step
+    error = math.sqrt(spread / n / n) / slope * step
+    around = NORMAL_95 * error
     value = lowest + step * (float(y.mean()) - y0) / slope
     width = step * (channel.levels - 1)
     half_report = step / (2 * n * slope)
-    return Mean(n, value, error, NORMAL_95 * error + half_report, value - around, value + around, width)
+    margin_of_lots = min(NORMAL_95 * lots + half_report, around)
+    return Mean(n, value, min(lots, error), margin_of_lots, value - around, value + around, width)
 
 
 def distribution(question: Question, outcomes: Array) -> Array:

@@ -196,7 +196,7 @@ class Share(Method):
             Text("methods.exchanges.share.numbers.cells"),
         )
         notes = [
-            Text(f"{WORDS}.notes.study", {"title": self.study.title, "study": self.study.short}),
+            Text(f"{WORDS}.notes.study", {"title": self.study.called, "study": self.study.short}),
             Text(f"{WORDS}.notes.signed"),
         ]
         if study.rounds > 1:

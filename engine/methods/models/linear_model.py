@@ -129,6 +129,7 @@ class Effect:
 
     For a number: from the middle to the upper end of its declared range. For a level: beside the average.
     ``is_empty``: hardly anybody has the value, so that noise and neighbours alone made the effect.
+    ``is_aside``: not declared or missing, where nothing released tells how many have such a value.
     """
 
     column: str
@@ -136,6 +137,7 @@ class Effect:
     effect: float
     within: float
     is_empty: bool = False
+    is_aside: bool = False
 
     @property
     def is_nothing(self) -> bool:
@@ -153,8 +155,9 @@ def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:
             yield Effect(name, at, predictor["coefficient"] * reach, predictor["within_95"] * reach)
             continue
         labels = (*predictor["levels"], Text(f"{words}.other"), Text(f"{words}.missing"))
-        for label, effect, within in zip(labels, predictor["effects"], predictor["within_95"], strict=True):
-            yield Effect(name, label, effect, within)
+        each = zip(labels, predictor["effects"], predictor["within_95"], strict=True)
+        for at, (label, effect, within) in enumerate(each):
+            yield Effect(name, label, effect, within, is_aside=at >= len(predictor["levels"]))
 
 
 def effects_table(
@@ -193,12 +196,18 @@ def effects_table(
 def _mark(one: Effect, words: str) -> Text | None:
     if one.is_empty:
         return Text("models.effects.empty")
-    return Text(f"{words}.nothing") if one.is_nothing else None
+    if one.is_nothing:
+        return Text(f"{words}.nothing")
+    return Text("models.effects.aside") if one.is_aside else None
 
 
 def effects_picture(found: list[Effect], words: str, axis: Label) -> IntervalsView:
-    """Return the effects as points with bands, the largest first, at most thirty."""
-    shown = sorted((one for one in found if not one.is_empty), key=lambda one: -abs(one.effect))[:30]
+    """Return the effects as points with bands, the largest first, at most thirty.
+
+    Those that noise alone may have made, as perhaps nobody has the value, stand in the table alone.
+    """
+    known = (one for one in found if not (one.is_empty or one.is_aside))
+    shown = sorted(known, key=lambda one: -abs(one.effect))[:30]
     labels = tuple(
         Text(f"{words}.at", {"column": one.column, "value": one.value})
         if isinstance(one.value, str)

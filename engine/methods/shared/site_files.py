@@ -217,6 +217,11 @@ class Study:
         """Six letters and digits by which people tell studies apart."""
         return base64.b32encode(bytes.fromhex(self.id)).decode()[:6]
 
+    @property
+    def called(self) -> str:
+        """What people call the study: its title, or its letters and digits where it has none."""
+        return self.title.strip() or self.short
+
     def member(self, name: str) -> Member | None:
         """Return a site by its name."""
         return next((one for one in self.roster if one.name == name), None)

@@ -426,4 +426,5 @@ class Density(Method):
         )
         shown = tuple(tuple(row) for row in value.tolist())
         title = Text(f"{words}.title_of_two", {"rows": names[0], "columns": names[1]})
-        return (HeatmapView(title, rows, columns, shown, Text(f"{words}.note_of_two")),)
+        margin = float(f"{within.max():.3g}")
+        return (HeatmapView(title, rows, columns, shown, Text(f"{words}.note_of_two"), margin),)

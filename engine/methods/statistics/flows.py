@@ -483,7 +483,7 @@ class Flows(Method):
         said = {"limit": float(f"{limits['arrivals']:.3g}"), "shown": len(shown), "all": self.places}
         note = Text(f"methods.{self.id}.views.arrivals.note", said)
         labels = tuple(self.shown[place] for place in shown)
-        views.append(HeatmapView(title, labels, self._second("arrivals"), rows, note))
+        views.append(HeatmapView(title, labels, self._second("arrivals"), rows, note, said["limit"]))
         return Release(tuple(artefacts), self.cost, tuple(views), tuple(notes))
 
     def _largest(self, table: Floats) -> list[int]:

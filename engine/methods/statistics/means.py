@@ -278,13 +278,16 @@ class Means(Method):
         shown = {name if key == VALUE else key: values for key, values in numbers.items()}
         frame = result_frame(cells, shown)
         kinds = {True: "integer", False: "number"}
+        counted = "" if form.quantity.weight is not None else counted_unit(self.request)
+        units = dict.fromkeys((name, WITHIN), self.measured_in)
+        units |= dict.fromkeys(("count", f"count_{WITHIN}"), counted)
         entries = [
             number_entry(
                 self.id,
                 column,
                 cells,
                 kind=kinds[np.issubdtype(kind, np.integer)],
-                unit=self.measured_in if column == name else "",
+                unit=units.get(column, ""),
             )
             for column, kind in zip(shown, frame.dtypes.iloc[len(cells.names) :], strict=True)
         ]

@@ -9,6 +9,7 @@ from typing import Any
 from engine.evidence import InternalEvidence, PublicEvidence
 from engine.report.content import annex, front, made, price, private, promise, results
 from engine.report.content.cover import approved, cover, exactness, label
+from engine.report.content.facts import released_columns
 from engine.report.content.shared import of_rows, say
 from engine.report.document import (
     Bullets,
@@ -73,7 +74,7 @@ def _document(evidence: PublicEvidence, kept: InternalEvidence | None, sum_of_ev
     else:  # what stands in the external report stands there once
         sections.append(_section("table", private.table_before(kept, of=of_rows(evidence))))
         sections.append(_section("price", price.chapter(kept, bounded=evidence.promise.loss is not None)))
-        sections.append(_section("decisions", private.decisions(kept)))
+        sections.append(_section("decisions", private.decisions(kept, released_columns(evidence))))
     sections.append(_section("limits", annex.limits(evidence), small=True))
     sections.append(_section("done", made.describe_making(evidence), small=True))
     sections.append(_section("verify", annex.verify(evidence, kept), small=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,9 +16,19 @@ from engine.report.content import private
 from engine.report.content.facts import facts_of
 from engine.report.content.shared import day, method_name, moment, say, side, stated_or_not, unit_of
 from engine.report.document import Callout, KeyValues, Part, Row, Signatures
-from engine.report.words import margin_columns
+from engine.report.words import FIRM_SPACE, margin_columns
 from engine.texts import plainly
-from engine.views import Label, TableView, Text, View, amount, from_json
+from engine.views import (
+    CurveView,
+    HeatmapView,
+    IntervalsView,
+    Label,
+    TableView,
+    Text,
+    View,
+    amount,
+    from_json,
+)
 
 
 def cover(evidence: PublicEvidence, kept: InternalEvidence) -> tuple[Part, ...]:
@@ -59,7 +70,7 @@ def sentence(evidence: PublicEvidence) -> Callout:
 
 def accuracy(evidence: PublicEvidence) -> tuple[Text, ...]:
     """Say how exact the released numbers are: by the margins beside them, else as the method forecast it."""
-    said = [*(_open(evidence) or _beside(evidence) or _foreseen(evidence))]
+    said = [*(_open(evidence) or _beside(evidence) or _drawn(evidence) or _foreseen(evidence))]
     told = unit_parts(str(evidence.expected[0].get("unit", "")))[1] if evidence.expected else ""
     if said and told:
         said.append(Text("preview.unit", {"unit": told}))
@@ -107,6 +118,40 @@ def _beside(evidence: PublicEvidence) -> list[Text]:
         same = values["limit"] == last
         found.append(say(f"cover.exact_beside{'' if same else '_range'}", **values, last=last))
     return found
+
+
+def _drawn(evidence: PublicEvidence) -> list[Text]:
+    """Say within which margins the noise moves numbers that are drawn with them: truer than a forecast.
+
+    Of a curve or a grid, whose numbers are densities for instance, as a part of the highest one.
+    """
+    if not evidence.expected or evidence.expected[0]["of"] not in ("group", "cell"):
+        return []
+    for view in evidence.views:
+        quantity, margins, highest = _margins_drawn(view)
+        if not margins:
+            continue
+        whole = 100 / highest if highest > 0 else 1.0
+        least, most = (_three_digits(whole * end) for end in (min(margins), max(margins)))
+        name = f"exact_drawn{'_share' if highest > 0 else ''}{'' if least == most else '_range'}"
+        unit = FIRM_SPACE + "%" if highest > 0 else ""
+        return [say(f"cover.{name}", quantity=quantity, limit=least, last=most, unit=unit)]
+    return []
+
+
+def _margins_drawn(view: View) -> tuple[Label, list[float], float]:
+    """Return what is drawn, its margins, and the highest value where they are a part of it, else 0."""
+    if isinstance(view, HeatmapView) and view.margin is not None:
+        highest = max((one for row in view.values for one in row if one is not None), default=0.0)
+        return view.title, [view.margin], highest
+    if isinstance(view, CurveView) and view.band is not None:
+        low, high = (one.y for one in view.band)
+        margins = [(b - a) / 2 for a, b in zip(low, high, strict=True) if math.isfinite(b - a)]
+        return view.y_axis, margins, max((y for one in view.series for y in one.y), default=0.0)
+    if isinstance(view, IntervalsView):
+        ends = zip(view.low, view.high, strict=True)
+        return view.axis, [(b - a) / 2 for a, b in ends if math.isfinite(b - a)], 0.0
+    return "", [], 0.0
 
 
 def _three_digits(value: float) -> str:
@@ -230,11 +275,17 @@ def total(register: Mapping[str, Any], stated: Any = None) -> Text:
     """Say what all releases about these people have spent, where the custodian lets it be said.
 
     What was spent is at most the level that is ``stated`` of a first release: not a second number beside it.
+    Where the slack δ of the register makes all releases cost less than this one by itself, it is said; where
+    one of them had no level, that nothing bounds them all.
     """
     if "epsilon_spent" not in register:
         return say("cover.total_silent")
+    if register.get("epsilon") is None:
+        name = "counted" if register.get("bounds_all", True) else "unbounded"
+        return say(f"cover.total_{name}", releases=int(register["releases"]))
     spent = plainly(float(exactly(register["epsilon_spent"]) or 0), up=True)
-    if stated is not None and spent < (level := float(exactly(stated) or 0)) <= spent * (1 + 1 / 1000):
+    level = float(exactly(stated) or 0) if stated is not None else 0.0
+    if spent < level <= spent * (1 + 1 / 1000):
         spent = plainly(level, up=True)
     values = {
         "spent": spent,
@@ -242,4 +293,7 @@ def total(register: Mapping[str, Any], stated: Any = None) -> Text:
         "delta": exactly(register["delta"]),
         "releases": int(register["releases"]),
     }
-    return say("cover.total_delta" if values["delta"] else "cover.total_value", **values)
+    if not register.get("bounds_all", True):
+        return say("cover.total_some", **values)
+    form = ("less" if spent < level else "delta") if values["delta"] else "value"
+    return say(f"cover.total_{form}", **values)

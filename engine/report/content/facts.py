@@ -192,6 +192,7 @@ def endings(evidence: PublicEvidence) -> tuple[str, ...]:
         "complete": evidence.counted.get("left_out") == 0,
         "conditions": any(name in evidence.promise.terms for name in CONDITIONS),
         "each": _is_made_row_by_row(evidence),
+        "visit": evidence.method["family"] == Family.SERVICE and not facts.opened,
     }
     return tuple(name for name, is_true in held.items() if is_true)
 
@@ -202,11 +203,11 @@ def _is_made_row_by_row(evidence: PublicEvidence) -> bool:
     return found is not None and found.rows in (Rows.REAL, Rows.COARSER)
 
 
-def rows_used(evidence: PublicEvidence) -> Iterator[Text]:
+def rows_used(evidence: PublicEvidence, *, beside_notes: bool = True) -> Iterator[Text]:
     """Say whose rows were used, how many where that may be told, who was kept apart and who was left out.
 
     That the number is not told stands among what a recipient must know. What a note of the method says of
-    the cap is not said again.
+    the cap is not said again where the notes stand in the same paper.
     """
     facts, counted = facts_of(evidence), evidence.counted
     if not facts.read or facts.opened or facts.local:
@@ -215,7 +216,8 @@ def rows_used(evidence: PublicEvidence) -> Iterator[Text]:
         yield from say_sample(Fraction(sample))
     cap = int(evidence.decided["rows_per_person"])
     several = "" if facts.cap else "_all"
-    told = evidence.promise.weighs or any("capped" in note.id for note in evidence.notes)
+    noted = beside_notes and any("capped" in note.id for note in evidence.notes)
+    told = evidence.promise.weighs or noted
     if facts.person and not told:
         yield say(f"rows.of_each{'_one' if cap == 1 else ''}{several}", cap=cap)
         if above := counted.get("above_cap"):
@@ -249,8 +251,12 @@ def _term(value: Any) -> Any:
 def released_others(evidence: PublicEvidence) -> list[Label]:
     """Return the released columns that the terms do not name as those by which rows agree."""
     named = str(evidence.promise.terms.get("columns", "")).split(", ")
-    released = (column for one in evidence.artefacts for column in one.get("columns", ()))
-    return [name for name in dict.fromkeys(released) if name not in named]
+    return [name for name in released_columns(evidence) if name not in named]
+
+
+def released_columns(evidence: PublicEvidence) -> list[str]:
+    """Return the columns of all files that leave, each once."""
+    return list(dict.fromkeys(str(column) for one in evidence.artefacts for column in one.get("columns", ())))
 
 
 def has_margins(view: View) -> bool:

@@ -14,7 +14,7 @@ from engine.privacy.promise import promise_kind
 from engine.report.content import cover
 from engine.report.content.facts import CONDITIONS, facts_of, has_margins, own_words, released_others
 from engine.report.content.promise import can_do
-from engine.report.content.results import as_shown
+from engine.report.content.results import as_shown, with_thin_band
 from engine.report.content.shared import day, moment, say, side, stated_or_not, unit_word
 from engine.report.document import Callout, Fact, Facts, Headline, KeyValues, Part, Row, SideBySide
 from engine.report.findings import find_sentence
@@ -98,7 +98,12 @@ def _drawings(evidence: PublicEvidence) -> Iterator[Drawn]:
     tables = [one for one in views if isinstance(one, TableView)]
     yield from ((as_shown(one), None) for one in short if len(one.labels) <= MOST_BARS)
     yield from ((bars, None) for one in tables for bars in _of_totals(one))
-    yield from ((one, None) for one in views if isinstance(one, CurveView | HeatmapView))
+    yield from ((with_thin_band(one), None) for one in views if isinstance(one, CurveView))
+    yield from ((_foremost(one), find_sentence(one)) for one in short if one.low)
+    # Answers of a desk have several units; beside a shade stands no margin
+    measured = [] if evidence.method["family"] == Family.SERVICE else tables
+    yield from ((_foremost(bars), find_sentence(bars)) for one in measured for bars in _of_margins(one))
+    yield from ((one, None) for one in views if isinstance(one, HeatmapView))
     yield from ((_foremost(one), find_sentence(one)) for one in short)
     yield from ((bars, find_sentence(one)) for one in tables for bars in _of_table(one))
 
@@ -138,6 +143,29 @@ def _of_totals(table: TableView) -> Iterator[BarsView]:
     yield BarsView(table.title, labels, values, table.headings[at - 1], low, high)
 
 
+def _of_margins(table: TableView) -> Iterator[IntervalsView]:
+    """Give the numbers of a table that stand beside a margin, each named by the words before it."""
+    at = next(iter(margin_columns(table)), 0)
+    if at < 2:
+        return
+    fewest = min((row[: at - 1].count(ALL) for row in table.rows), default=0)  # what is counted most finely
+    rows = [row for row in table.rows if row[: at - 1].count(ALL) == fewest]
+    if any(not _is_name(cell) for row in rows for cell in row[: at - 1]):
+        return
+    heads = table.headings
+    found = [(_join_but_all(heads, row[: at - 1]), amount(row[at - 1]), amount(row[at])) for row in rows]
+    known = [(label, float(n), float(off)) for label, n, off in found if n is not None and off is not None]
+    if len(known) > 1:
+        labels, values, margins = zip(*known, strict=True)
+        low, high = (tuple(v + sign * m for v, m in zip(values, margins, strict=True)) for sign in (-1, 1))
+        yield IntervalsView(table.title, labels, values, low, high, heads[at - 1])
+
+
+def _join_but_all(headings: Sequence[Label], labels: Sequence[Cell]) -> Label:
+    own = [at for at, label in enumerate(labels) if label != ALL]
+    return _join([headings[at] for at in own], [labels[at] for at in own]) if own else ALL
+
+
 def _total_of(table: TableView, labels: Sequence[Cell]) -> tuple[str, Label]:
     """Return the column over whose values a row is a total, and the value; nothing for another row."""
     if len(labels) == 1 and isinstance(labels[0], str):
@@ -156,7 +184,9 @@ def _foremost(view: BarsView | IntervalsView) -> BarsView | IntervalsView:
     centre = "values" if isinstance(view, BarsView) else "centres"
     names = ("labels", centre, *(("low", "high") if view.low else ()))
     picked: dict[str, Any] = {name: tuple(getattr(view, name)[at] for at in places) for name in names}
-    return replace(view, **picked, note=say("front.foremost", shown=len(places), all=len(values)))
+    cut = len(places) < len(values)
+    note = say("front.foremost", shown=len(places), all=len(values)) if cut else view.note
+    return replace(view, **picked, note=note)
 
 
 def _of_table(table: TableView) -> Iterator[BarsView]:
@@ -170,18 +200,23 @@ def _of_table(table: TableView) -> Iterator[BarsView]:
     names = numeric[0]
     if any(not _is_name(cell) for row in rows for cell in row[:names]):
         return
-    if any(isinstance(cell, str) for row in rows for cell in row[names:]):
-        return
+    if any(_is_word(cell) for row in rows for cell in row[names:]):
+        return  # properties of one thing, and nothing to compare
     by_first = {word(_join(table.headings, row[:1]), "en") for row in rows}
     names = 1 if len(by_first) == len(rows) else names  # the first names tell the rows apart by themselves
     last = numeric[-1] if table.headings[-1] == ALL else numeric[0]
     found = [(_join(table.headings, row[:names]), amount(row[last])) for row in rows]
     known = [(label, float(value)) for label, value in found if value is not None]
-    if len(known) > 1:
+    if len({value for _, value in known}) > 1:  # of what is the same for all nothing is largest
         labels, values = zip(*known, strict=True)
         axis = say("front.total_axis") if table.headings[last] == ALL else table.headings[last]
         note = say("front.without_asides") if len(rows) < len(named) else None
         yield BarsView(table.title, labels, values, axis if isinstance(axis, Text) else str(axis), note=note)
+
+
+def _is_word(cell: Cell) -> bool:
+    """Say whether a cell holds words: neither a number nor the sign of a hidden one."""
+    return isinstance(cell, str) or (isinstance(cell, Text) and cell.id != HIDDEN and not is_number(cell))
 
 
 def _is_name(cell: Cell) -> bool:
@@ -355,10 +390,12 @@ def _untouch(evidence: PublicEvidence) -> Iterator[Fact]:
 
 def _spend(evidence: PublicEvidence) -> Iterator[Fact]:
     register, loss = evidence.register, evidence.promise.loss
-    if side(evidence.promise) == "bounded" and "epsilon_spent" in register:
+    if side(evidence.promise) == "bounded" and register.get("epsilon") is not None:
         total = cover.total(register, evidence.statement.get("epsilon"))
         values = {name: total.values[name] for name in ("spent", "total")}
-        yield Fact(say("front.spent"), say("front.spent_value", **values), say("front.spent_what"))
+        form = next((f"_{one}" for one in ("less", "some") if total.id.endswith(f"_{one}")), "")
+        what = say(f"front.spent{form}_what", delta=total.values["delta"])
+        yield Fact(say("front.spent"), say("front.spent_value", **values), what)
     found = evidence.statement.get("posterior", {})
     if loss is not None and found:
         what = say("front.level_what", sure=percent_up(found.get("presence", found["value"])))

@@ -14,7 +14,14 @@ from engine.methods.kinds import Family
 from engine.numbers import exactly
 from engine.report.content.facts import facts_of
 from engine.report.content.results import compact
-from engine.report.content.shared import declared_meaning, method_name, of_form, of_method, say, stated_or_not
+from engine.report.content.shared import (
+    method_name,
+    named_with_meaning,
+    of_form,
+    of_method,
+    say,
+    stated_or_not,
+)
 from engine.report.document import Bullets, Folded, Heading, KeyValues, Part, Row
 from engine.table.code_lists import CodeList, code_lists
 from engine.views import Cell, Label, TableView, Text, from_json
@@ -169,8 +176,7 @@ def _preparation(evidence: PublicEvidence) -> tuple[Part, ...]:
 
 def _name(column: Mapping[str, Any]) -> Cell:
     """Write which column it is: of which table, where that is not the main one, and what was declared."""
-    name, meaning = str(column["name"]), declared_meaning(column)
-    named: Cell = say("words.named", name=name, level=meaning) if meaning else name
+    named = named_with_meaning(column)
     source = column.get("source")
     return say("columns.of_source", column=named, source=source) if source else named
 
@@ -178,6 +184,8 @@ def _name(column: Mapping[str, Any]) -> Cell:
 def _columns(evidence: PublicEvidence) -> tuple[Part, ...]:
     """Say of each column that was used how it was marked, and what was declared."""
     found = evidence.decided.get("columns", ())
+    if not facts_of(evidence).read:  # what was received has columns of its own, and none of people
+        found = [column for column in found if list(_settings_of(evidence, column))]
     if not found:
         return ()
     rows = tuple(
@@ -245,14 +253,15 @@ def _bind(value: Any) -> str:
 
 def _use(evidence: PublicEvidence, column: Mapping[str, Any]) -> Cell:
     """Say in which settings of the method a column is named."""
-    labels = [
-        _of_parameter(evidence, f"{name}.label") or name
-        for name, value in evidence.decided.get("parameters", {}).items()
-        if column["name"] in _mention(value)
-    ]
-    if not labels:
-        return say("columns.described")
-    return say("words.list", all=labels)
+    labels = list(_settings_of(evidence, column))
+    return say("words.list", all=labels) if labels else say("columns.described")
+
+
+def _settings_of(evidence: PublicEvidence, column: Mapping[str, Any]) -> Iterator[Label]:
+    """Give the settings that name a column."""
+    for name, value in evidence.decided.get("parameters", {}).items():
+        if column["name"] in _mention(value):
+            yield _of_parameter(evidence, f"{name}.label") or name
 
 
 def _mention(value: Any) -> Iterator[str]:

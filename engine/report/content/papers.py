@@ -21,8 +21,17 @@ from engine.report import docx, law
 from engine.report.content import private
 from engine.report.content import promise as promised
 from engine.report.content.cover import accuracy, sentence, total
-from engine.report.content.facts import facts_of, own_words, rows_used, true_ones
-from engine.report.content.shared import day, declared_meaning, method_name, moment, say, side, unit_word
+from engine.report.content.facts import facts_of, own_words, released_columns, rows_used, true_ones
+from engine.report.content.shared import (
+    day,
+    declared_meaning,
+    method_name,
+    moment,
+    named_with_meaning,
+    say,
+    side,
+    unit_word,
+)
 from engine.report.document import Document, KeyValues, Numbers, Row, Section
 from engine.report.words import cell, word
 from engine.risk.thresholds import CONTROLS, MOTIVES
@@ -211,8 +220,11 @@ def _columns(evidence: PublicEvidence, told: Answers) -> Answer:
 
 
 def _named(columns: Iterable[Mapping[str, Any]]) -> Answer:
-    found = {str(one["name"]): declared_meaning(one) for one in columns}
-    return [_pair(name, meaning) if meaning else name for name, meaning in found.items()]
+    found = {str(one["name"]): one for one in columns}
+    return [
+        _pair(name, declared_meaning(one)) if one.get("meaning") else named_with_meaning(one)
+        for name, one in found.items()
+    ]
 
 
 def _source(evidence: PublicEvidence, told: Answers) -> Answer:
@@ -299,7 +311,7 @@ _OUTSIDE: Mapping[str, Outside] = {
     "can": lambda evidence, told: promised.can_do(evidence, "can"),
     "cannot": lambda evidence, told: promised.can_do(evidence, "cannot"),
     "exactness": lambda evidence, told: accuracy(evidence),
-    "rows": lambda evidence, told: rows_used(evidence),
+    "rows": lambda evidence, told: rows_used(evidence, beside_notes=False),
     "others": _others,
     "score": _score,
     "verify": lambda evidence, told: Text("papers.check"),
@@ -361,7 +373,9 @@ def _after(evidence: PublicEvidence, kept: InternalEvidence, answers: Answers) -
 
 
 def _decisions(evidence: PublicEvidence, kept: InternalEvidence, answers: Answers) -> Answer:
-    tables = (part for part in private.decisions(kept) if isinstance(part, TableView))
+    tables = (
+        part for part in private.decisions(kept, released_columns(evidence)) if isinstance(part, TableView)
+    )
     found = [_reasoned(row[0], row[1]) for table in tables for row in table.rows]
     return found or say("decisions.none")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from engine import texts
@@ -164,9 +164,13 @@ def _group_sizes(private: InternalEvidence, of: str) -> tuple[Part, ...]:
 # Decisions
 
 
-def decisions(private: InternalEvidence) -> tuple[Part, ...]:
-    """Return why the release was made, and what was decided against a warning, recorded or not."""
-    named = [one for one in private.plan.get("decisions", ()) if one.get("decision") == "names_people"]
+def decisions(private: InternalEvidence, released: Container[str]) -> tuple[Part, ...]:
+    """Return why the release was made, and what was decided against a warning, recorded or not.
+
+    ``released`` are the columns that leave: a reason for another one decided nothing.
+    """
+    every = [one for one in private.plan.get("decisions", ()) if one.get("decision") == "names_people"]
+    named = [one for one in every if one.get("column") in released]
     recorded = {str(one.get("decision", "")): one for one in private.plan.get("decisions", ())}
     rows: list[tuple[Cell, ...]] = []
     for name, found in against(private).items():
@@ -174,7 +178,7 @@ def decisions(private: InternalEvidence) -> tuple[Part, ...]:
         at = str(one.get("at", ""))
         reason = str(one.get("reason", ""))
         rows.append((found, reason or say("decisions.no_reason"), moment(at) if at else None))
-    for one in (*(one for one in recorded.values() if one not in named), *named):
+    for one in (*(one for one in recorded.values() if one not in every), *named):
         at = str(one.get("at", one.get("time", "")))
         rows.append(
             (

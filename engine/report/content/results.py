@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from engine import texts
 from engine.evidence import PublicEvidence
 from engine.languages import Written
 from engine.methods.kinds import Family
@@ -42,6 +44,7 @@ MOST_PRINTED = 60
 FEWEST_ROWS = 7
 LONG_LABEL = 25  # letters of a label that is not said again in the next row
 LONG_NAME = 10  # letters
+LINE = 0.015  # of the height of a figure: about the thickness of a line that is drawn
 
 
 def results(evidence: PublicEvidence) -> tuple[Part, ...]:
@@ -99,6 +102,8 @@ def print_view(view: View, shortened: str = "words.shortened") -> tuple[Part, ..
         return ()
     if isinstance(view, TableView):
         return (_first_rows(compact(view), shortened),)
+    if isinstance(view, CurveView):
+        return (with_thin_band(view),)
     return (as_shown(view) if isinstance(view, BarsView | IntervalsView) else view,)
 
 
@@ -115,6 +120,20 @@ def as_shown(view: BarsView | IntervalsView) -> BarsView | IntervalsView:
     if isinstance(view, IntervalsView) or not view.low:
         return view
     return IntervalsView(view.title, view.labels, view.values, view.low, view.high, view.axis, view.note)
+
+
+def with_thin_band(view: CurveView) -> CurveView:
+    """Return a curve; where its band is thinner than the drawn line, its note says how far it reaches."""
+    if view.band is None:
+        return view
+    low, high = (one.y for one in view.band)
+    wide = [after - before for before, after in zip(low, high, strict=True) if math.isfinite(after - before)]
+    heights = [y for one in view.series for y in one.y if math.isfinite(y)]
+    if not wide or not heights or not 0 < max(wide) <= LINE * (max(heights) - min(heights)):
+        return view
+    limit = texts.number(texts.plainly(max(wide) / 2, digits=3, up=True))
+    thin = say("words.thin_band", limit=limit)
+    return replace(view, note=thin if view.note is None else _join(thin, [view.note]))
 
 
 def compact(table: TableView) -> TableView:

@@ -104,6 +104,22 @@ def declared_meaning(column: Mapping[str, Any]) -> str:
     return f"{meaning} ({unit})" if meaning and unit else meaning or unit
 
 
+def named_with_meaning(column: Mapping[str, Any]) -> Cell:
+    """Return a column with what the custodian says that it means; a unit alone stands in brackets.
+
+    Examples
+    --------
+    >>> named_with_meaning({"name": "hba1c", "meaning": "Sugar in the blood", "unit": "mg/dl"}).values
+    {'name': 'hba1c', 'level': 'Sugar in the blood (mg/dl)'}
+    >>> named_with_meaning({"name": "age", "unit": "years"}), named_with_meaning({"name": "ward"})
+    ('age (years)', 'ward')
+    """
+    name, said = str(column["name"]), declared_meaning(column)
+    if said and not column.get("meaning"):
+        return f"{name} ({said})"
+    return say("words.named", name=name, level=said) if said else name
+
+
 def day(written: str) -> Cell:
     """Return an ISO date as people write it; anything else as it stands."""
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -105,6 +106,15 @@ def test_the_catalogue_and_one_declaration(capsys: pytest.CaptureFixture[str]) -
         assert declaration["parameters"]
         assert all(parameter["label"] and parameter["help"] for parameter in declaration["parameters"])
     assert "statistics.counts" in refusal(capsys, "methods", "statistics.nothing")
+
+
+def test_methods_say_what_they_promise_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["methods"]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert len(lines) == len(catalogue.methods())
+    assert not [line for line in lines if re.search(r"[a-z]_[a-z]", line.partition(" ")[2])]
+    counts = next(line for line in lines if line.startswith("statistics.counts "))
+    assert counts.endswith("Differential privacy, pure (ε); Differential privacy, approximate (ε, δ)")
 
 
 def test_what_columns_mean_is_said_by_a_code_book_and_by_options(

@@ -24,7 +24,7 @@ from engine.methods.protocol import MAIN, Method, Rows
 from engine.release import examples
 from engine.release.bundle import Bundle
 from engine.release.decisions import decision_about
-from engine.release.naming import _share_unchanged, reason_for
+from engine.release.naming import _share_unchanged, notes, reason_for
 from engine.release.plan import Plan
 from engine.release.reasons import with_reasons
 from engine.release.run import run
@@ -596,3 +596,17 @@ def test_other_columns_that_repeat_leave_without_a_key(values: str, tmp_path: Pa
     kind = Kind.CATEGORY if values == "time" else Kind.INTEGER
     plan = plan_with(method("datasets.masking"), tmp_path, ways[values], name="v7", kind=kind)
     assert made(without_key(plan), tmp_path).folder.is_dir()
+
+
+def test_what_was_changed_is_not_said_to_leave_as_it_stands(tmp_path: Path) -> None:
+    asked = method(NOISY)
+    plan = examples.plans(asked)[0]
+    design = asked(plan.request)
+    taken = [
+        {"decision": "names_people", "column": name, "reason": "asked for"}
+        for name in (*plan.parameters["columns"], plan.parameters["label"])
+    ]
+    said = {one.values["column"]: one.id for one in notes(replace(plan, decisions=tuple(taken)), design)}
+    assert said.pop(plan.parameters["label"]) == "report.columns.names_people"
+    assert set(said) == set(plan.parameters["columns"])
+    assert set(said.values()) == {"report.columns.names_people_changed"}

@@ -89,6 +89,11 @@ def test_honest_shares_are_taken_in_the_order_of_the_roster() -> None:
     assert list(accepted(HONEST["North"], HONEST["Town"], without=("South",))) == ["North", "Town"]
 
 
+def test_a_study_without_a_title_is_called_by_its_letters() -> None:
+    untitled = site_files.read_study(study(purpose=replace(PLAN.purpose, title=" ")))
+    assert untitled.called == untitled.short and FOUND.called == FOUND.title != ""
+
+
 def tampered(content: bytes) -> bytes:
     """Return a share with other numbers under the same head."""
     *lines, _ = content.decode().split("\n")

@@ -134,3 +134,20 @@ def test_what_is_not_drawn_could_be_the_largest(first):
     shown = said(replace(bars([first, 1.0], 6.0), note=left_out))
     assert "drawn" in shown and "groups without information are not drawn" in shown
     assert "other" not in shown and "Largest" not in shown
+
+
+def banded(values, margin):
+    x = tuple(float(at) for at in range(len(values)))
+    ends = (Series("b", x, tuple(one + sign * margin for one in values)) for sign in (-1, 1))
+    return CurveView("t", "days", "density", (Series("s", x, tuple(values)),), band=tuple(ends))
+
+
+def test_a_peak_with_a_band_has_its_margin_and_all_places_that_could_be_it():
+    assert said(banded([1.0, 8.0, 2.0], 0.5)) == "Highest where days is 1: 8.00 ± 0.50."
+    assert said(banded([1.0, 8.0, 7.5, 2.0], 0.5)) == "Highest where days is between 1 and 2: 8.00 ± 0.50."
+
+
+def test_a_shade_is_no_highest_one_where_its_margin_reaches_others():
+    grid = HeatmapView("t", ("a", "b"), ("m", "n"), ((186.0, 104.0), (20.0, 0.0)), margin=30.0)
+    assert said(grid) == "Highest: a, m: 186 ± 30."
+    assert said(replace(grid, margin=150.0)) == "a, m reads highest, 186 ± 150; 3 others could be as high."

@@ -10,12 +10,14 @@ from pypdf import PdfReader
 
 from engine.privacy.promise import Promise, Unit
 from engine.report import content, html, pdf
+from engine.report.content import front, made, private
+from engine.report.content.cover import total
 from engine.report.content.facts import counted_cells
 from engine.report.content.front import _of_table, headline, key_facts
 from engine.report.content.results import print_view
 from engine.report.document import Headline
 from engine.report.words import cell, word
-from engine.views import HIDDEN, CurveView, IntervalsView, Series, TableView, Text, aside
+from engine.views import HIDDEN, CurveView, HeatmapView, IntervalsView, Series, TableView, Text, aside
 
 
 def facts(evidence) -> dict[str, tuple[str, str]]:
@@ -162,6 +164,111 @@ def test_nothing_of_a_drawing_is_cut_however_few_rows_it_has(sample, rows):
     words = page.extract_text(visitor_text=visit)
     assert "question 0" in words and "Persons counted" in words
     assert min(begins) > 0 and max(begins) < float(page.mediabox.width) - 60
+
+
+# --- what is drawn, and how exact it is ----------------------------------------------------------------
+
+WITHIN = Text("methods.statistics.margins.numbers.within_95.label")
+MOVES = TableView(
+    "Moves", ("from", "to", "n", WITHIN), (("a", "b", 90.0, 9.0), ("a", "c", 85.0, 9.0), ("b", "c", 3.0, 9.0))
+)
+
+
+def test_properties_of_one_thing_are_no_bars_beside_each_other():
+    level = Text("report.words.not_stated")
+    plan = TableView("Plan", ("what", "value"), (("seeds", 4500), ("fall", 0.04), ("guarantee", level)))
+    assert list(_of_table(plan)) == []
+    same = TableView("Who", ("who", "level"), (("centre", 0.5), ("sites", 0.5)))
+    assert list(_of_table(same)) == []
+    hidden = TableView("Counts", ("ward", "n"), (("a", 4500), ("b", 12), ("c", Text(HIDDEN))))
+    assert [bars.labels for bars in _of_table(hidden)] == [("a", "b")]
+
+
+def test_numbers_with_margins_are_drawn_before_shades_that_have_none(sample):
+    shades = HeatmapView("Arrivals", ("a", "b"), ("1", "2"), ((18.0, 1.0), (0.0, 4.0)), margin=15.0)
+    drawn = headline(with_tables(sample.public, shades, MOVES, moves=3))
+    assert isinstance(drawn.view, IntervalsView) and drawn.view.low[0] == 81.0
+    assert word(drawn.finding, "en").startswith("a, b reads largest, 90")
+    assert "2 of 3 numbers are clear of zero" in word(drawn.finding, "en")
+
+
+def test_of_tables_over_some_columns_each_the_numbers_are_named_by_these():
+    rows = (("f", "(all)", 60.0, 7.0), ("(all)", "north", 40.0, 7.0), ("(all)", "(all)", 100.0, 9.0))
+    table = TableView("Tables", ("sex", "ward", "n", WITHIN), rows)
+    (drawn,) = front._of_margins(table)
+    assert drawn.labels == ("f", "north")
+
+
+def with_forecast(evidence, view, of):
+    named = {"quantity": "methods.statistics.density.numbers.of_even.label", "unit": "%"}
+    sizes = ({"of": of, "size": 5, "limit": 1270.0}, {"of": of, "size": 1000, "limit": 6.35})
+    return replace(with_tables(evidence, view), expected=tuple(named | one for one in sizes))
+
+
+@pytest.mark.parametrize("of", ["group", "cell"])
+def test_drawn_margins_say_how_exact_numbers_are_and_no_forecast_for_some_group(sample, of):
+    x, y = (0.0, 1.0, 2.0), (0.1, 0.4, 0.2)
+    ends = (tuple(one + sign * 0.02 for one in y) for sign in (-1, 1))
+    curve = CurveView(
+        "t", "age", "Density", (Series("s", x, y),), band=tuple(Series("b", x, e) for e in ends)
+    )
+    assert facts(with_forecast(sample.public, curve, of))["How exact"][0] == "±\u00a05\u00a0%"
+    effects = IntervalsView("t", ("a", "b"), (1.0, 3.0), (0.5, 1.0), (1.5, 5.0), "Effect")
+    assert facts(with_forecast(sample.public, effects, of))["How exact"][0] == "±\u00a00.5 to 2"
+    bare = CurveView("t", "age", "Density", (Series("s", x, y),))
+    assert "1,270" in facts(with_forecast(sample.public, bare, of))["How exact"][0]
+
+
+def test_a_band_thinner_than_the_line_is_told_in_words():
+    x, y = (0.0, 1.0, 2.0), (0.1, 0.4, 0.2)
+    for reach, is_told in ((0.0015, True), (0.02, False)):
+        ends = (Series("b", x, tuple(one + sign * reach for one in y)) for sign in (-1, 1))
+        view = CurveView("t", "age", "Density", (Series("s", x, y),), band=tuple(ends))
+        (shown,) = print_view(view)
+        assert (shown.note is not None and "0.0015" in word(shown.note, "en")) is is_told
+
+
+def test_a_total_that_a_slack_makes_smaller_than_one_release_says_why():
+    register = {"epsilon": 40, "delta": "1/1000", "epsilon_spent": "0.5555", "releases": 1}
+    assert total(register, 1).id.endswith("total_less") and "slack" in word(total(register, 1), "en")
+    assert total(register | {"epsilon_spent": "1"}, 1).id.endswith("total_delta")
+    assert total(register | {"delta": 0, "epsilon_spent": "1"}, 1).id.endswith("total_value")
+
+
+def test_a_total_of_levels_says_where_another_release_had_none(sample):
+    register = {"epsilon": 40, "delta": 0, "epsilon_spent": "1", "releases": 2, "bounds_all": False}
+    assert "nothing bounds what all say together" in word(total(register, 1), "en")
+    spent = facts(replace(sample.public, register=register))["Spent so far"]
+    assert "nothing bounds what all say together" in spent[1]
+    told = facts(replace(sample.public, register=register | {"bounds_all": True}))["Spent so far"]
+    assert "nothing bounds" not in told[1]
+
+
+def test_a_register_without_a_level_has_no_total_of_levels():
+    register = {"epsilon": None, "delta": "0", "epsilon_spent": "0", "releases": 3, "bounds_all": False}
+    said = word(total(register), "en")
+    assert "no formal guarantee" in said and "releases: 3" in said and "None" not in said
+    assert "No level was set" in word(total(register | {"bounds_all": True}), "en")
+
+
+def test_no_column_is_said_to_leave_of_a_release_without_it(sample):
+    taken = {"decision": "names_people", "column": "case_no", "reason": "asked for"}
+    kept = replace(sample.kept, plan={**sample.kept.plan, "decisions": [taken]})
+
+    def said(columns):
+        return [row for part in private.decisions(kept, columns) for row in getattr(part, "rows", ())]
+
+    assert any("case_no" in word(row[0], "en") for row in said(["ward", "case_no"]) if isinstance(row, tuple))
+    assert not any("case_no" in word(row[0], "en") for row in said(["ward"]) if isinstance(row, tuple))
+
+
+def test_columns_of_received_files_are_listed_where_a_setting_names_them(sample):
+    column = {"name": "sums", "role": "other", "kind": "text", "source": "shares"}
+    decided = {"parameters": {"study": "text"}, "columns": [column]}
+    received = replace(sample.public, decided=decided)
+    assert made._columns(received) == ()
+    assert made._columns(replace(received, decided={**decided, "parameters": {"report": "sums"}}))
+    assert made._columns(replace(received, decided={**decided, "rows_per_person": 1}))
 
 
 # --- the internal report --------------------------------------------------------------------------------

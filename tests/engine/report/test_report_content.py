@@ -48,11 +48,15 @@ PICKED = """cover.exact columns.intro annex.build roles kinds_of_column origins 
 table.held noise mechanisms composition numbers kinds explained footer words months decisions.kinds criteria
 groups.motive groups.control done.steps rows findings front"""
 RARE = """table.sample price.lawyer columns.code words.as_above front.without_asides
-columns.one_row_each columns.names_people verify.key verify.key_locked verify.key_open
+columns.one_row_each columns.names_people columns.names_people_changed
+verify.key verify.key_locked verify.key_open
 cover.exact_invented cover.exact_moment results.intro_invented_moments cover.exact_tested
 cover.exact_cell cover.exact_range_cell results.intro_invented
-cover.untitled cover.total_value cover.total_delta cover.left_delta cover.exact_range cover.review
-words.same words.beside words.nothing_under
+cover.untitled cover.total_value cover.total_delta cover.total_less
+cover.total_unbounded cover.total_counted cover.total_some
+cover.left_delta cover.exact_range cover.review
+words.same words.beside words.nothing_under words.thin_band
+cover.exact_drawn cover.exact_drawn_range cover.exact_drawn_share cover.exact_drawn_share_range
 cover.setting cover.contact cover.request_number
 columns.more_values columns.code_list columns.range columns.range_step columns.described
 at_risk.above_ln3 table.findings price.none price.affordable price.set_aside guarantee.delta

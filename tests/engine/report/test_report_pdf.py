@@ -286,11 +286,21 @@ def test_long_words_wide_tables_and_many_rows_stay_inside(tmp_path):
 
 
 def test_headings_of_a_long_table_are_repeated_and_no_row_is_lost():
-    table = TableView("Sixty rows", ("heading here", "count"), tuple((f"row {n};", n) for n in range(60)))
+    rows = tuple((f"row {n};", "of more than half a line, " * 2, n) for n in range(60))
+    table = TableView("Sixty rows", ("heading here", "words", "count"), rows)
     pages = pages_of(pdf.render(document(table), evidence=b"{}"))
     assert len(pages) >= 2
     assert [page.count("heading here") for page in pages] == [1] * len(pages)
     for number in range(60):
+        assert sum(page.count(f"row {number};") for page in pages) == 1
+
+
+@pytest.mark.parametrize(("count", "beside"), [(19, 1), (20, 2), (61, 2), (400, 2)])
+def test_a_long_narrow_table_stands_in_two_columns_and_no_row_is_lost(count, beside):
+    table = TableView("Rows", ("heading here", "count"), tuple((f"row {n};", n) for n in range(count)))
+    pages = pages_of(pdf.render(document(table), evidence=b"{}"))
+    assert [page.count("heading here") for page in pages] == [beside] * len(pages)
+    for number in range(count):
         assert sum(page.count(f"row {number};") for page in pages) == 1
 
 

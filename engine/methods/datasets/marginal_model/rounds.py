@@ -162,6 +162,9 @@ def learn(
     if schedule.named is not None:
         settle(model, measured, is_gaussian=schedule.is_gaussian, steps=LAST_STEPS)
         return Learnt(model, tuple(measured))
+    if not schedule.pairs:  # a pair would be nothing but noise, so that it has no scale either
+        settle(model, measured, is_gaussian=schedule.is_gaussian, steps=LAST_STEPS)
+        return Learnt(model, tuple(measured[len(given) :]))
     candidates = _all_pairs(measured, schedule, ordered) if schedule.has_all else []
     candidates = candidates or _candidates(measured, schedule, ordered)
     counts = _counts(candidates, codes, weights)

@@ -277,6 +277,14 @@ def test_many_codes_hang_on_both_rows_above_them_where_noise_is_large(tmp_path: 
         assert apart(true[name], found[name]) < most, name
 
 
+def test_tables_with_few_rows_for_their_noise_leave_by_their_columns_alone(tmp_path: Path) -> None:
+    rows = register(60, 3)
+    made = design(**{ABOUT[name]: len(frame) for name, frame in rows.items()})
+    alone = [name for name, part in made.parts.items() if part.schedule.given and not part.schedule.pairs]
+    assert DETAILS in alone
+    assert list(released(made, rows, tmp_path)) == list(rows)
+
+
 def test_more_of_the_budget_goes_where_noise_has_more_cells() -> None:
     few, many = design(), design(bins=60)
     assert few.shares.keys() == few.parts.keys() and sum(many.shares.values()) == 1

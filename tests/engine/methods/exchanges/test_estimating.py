@@ -369,3 +369,13 @@ def test_means_come_with_their_errors(channel):
 TRUE_MEAN = float(
     np.minimum((np.random.default_rng(0).beta(2, 3, size=4_000_000) * 21).astype(int), 20).mean()
 )
+
+
+@pytest.mark.parametrize("outcome", ["all alike", "both ends", "all over"])
+def test_of_those_who_answered_nothing_wider_is_said_than_of_all_whom_they_stand_for(outcome):
+    question = number(61)
+    ends = question.channel.layout[1] - 1
+    said = {"all alike": [ends // 2], "both ends": [0, ends], "all over": list(range(ends + 1))}[outcome]
+    found = mean_of(question, np.array(said * (900 // len(said))).reshape(-1, 1))
+    assert 0 < found.margin <= (found.high - found.low) / 2 * (1 + 1e-12)
+    assert found.error <= found.margin

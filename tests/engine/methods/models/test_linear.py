@@ -17,7 +17,7 @@ from engine.evaluation.catalogue import measure
 from engine.evaluation.protocol import Private
 from engine.methods.catalogue import method
 from engine.methods.models.descent import PRODUCTS
-from engine.methods.models.linear_model import effects, predict
+from engine.methods.models.linear_model import effects, effects_picture, effects_table, predict
 from engine.methods.models.monomials import Monomials, largest_change, largest_squared_change
 from engine.methods.models.points import PER_SIDE
 from engine.methods.models.quadratic import solve
@@ -37,6 +37,9 @@ from tests.noise_source import seeded_noise
 LINEAR = method("models.linear")
 LARGE = Fraction(10**12)
 ADD_REMOVE, REPLACE_ONE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
+
+
+WORDS = "methods.models.linear"
 
 
 def number(name, low=-1, high=1):
@@ -565,3 +568,16 @@ def test_a_value_of_a_column_is_named_as_tables_write_it():
     assert texts.text(shown.value.id, **shown.value.values) == "to 2010"
     graded = {"kind": "number", "of": "integer", "edges": [0, 9, 10, 10]}
     assert cell_labels(graded, "methods.models.additive.views")[:3] == ["0 – 9", "9 – 10", "10"]
+
+
+def test_a_value_that_perhaps_nobody_has_is_in_the_table_and_never_drawn():
+    """Nothing released tells how many have an undeclared value, or none: noise may have made it all."""
+    sizes = {"effects": [5.0, -5.0, -90.0, 2.0], "within_95": [1.0, 1.0, 30.0, 40.0]}
+    found = list(
+        effects({"predictors": [{"name": "sex", "kind": "levels", "levels": ["f", "m"], **sizes}]}, WORDS)
+    )
+    picture, table = effects_picture(found, WORDS, "x"), effects_table(found, WORDS)
+    assert picture.centres == (5.0, -5.0)
+    marks = [row[5] and row[5].id for row in table.rows]
+    assert marks == [None, None, "models.effects.aside", f"{WORDS}.nothing"]
+    assert [row[3] for row in table.rows] == [4.0, -6.0, -120.0, -38.0]

@@ -521,6 +521,9 @@ def test_the_unit_of_a_column_stands_at_its_axis_and_its_margins():
         assert method("statistics.means")(given).forecast.errors[0].unit == unit
         shown = released(
             "statistics.means", given, ROWS.with_rows(ROWS.rows().assign(age=[1, 2, 3, 0, 1, 2, 3]))
-        ).views
-        axis = next(one.axis for one in shown if isinstance(one, BarsView))
+        )
+        axis = next(one.axis for one in shown.views if isinstance(one, BarsView))
         assert axis.values.get("unit", "") == unit
+        units = {one.name: one.unit for one in shown.artefacts[0].dictionary}
+        assert units["within_95"] == units[asked["statistic"]] == unit
+        assert unit == "" or units["count"] == units["count_within_95"] != ""
