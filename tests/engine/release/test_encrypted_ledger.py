@@ -11,11 +11,13 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from engine.__main__ import main
+from engine.computer import checks
 from engine.errors import EngineError, InputRefused, VerificationFailed
 from engine.ledger import Ledger, cipher, people_key, store
 from engine.privacy import keys
@@ -132,6 +134,15 @@ def test_pages_of_an_earlier_state_do_not_fit(tmp_path: Path) -> None:
         start_anew()
         with pytest.raises(VerificationFailed):
             sealing.open_ledger(path, WORDS)[0].verify_chain()
+
+
+def test_the_check_of_a_computer_says_that_it_was_not_opened(tmp_path: Path) -> None:
+    path, now = tmp_path / "ledger.sqlite", datetime.now(UTC)
+    sealed(path)
+    assert checks.clock(path, now).state == checks.RIGHT
+    start_anew()
+    assert checks.clock(path, now).state == checks.UNKNOWN
+    assert checks.clock(path, datetime(2020, 1, 1, tzinfo=UTC)).state == checks.WRONG
 
 
 @pytest.mark.parametrize("commit", [60, 540])
