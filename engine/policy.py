@@ -20,6 +20,7 @@ from typing import Any
 from engine.bounded import SUMS, read_text
 from engine.errors import InputRefused
 from engine.numbers import exact
+from engine.texts import languages
 
 _samples = ContextVar("samples", default=False)
 
@@ -66,6 +67,8 @@ class Policy:
         That all releases of a register may spend and cost together without a second person.
     second_unbounded
         Whether each release whose loss is not bounded needs a second person.
+    language
+        Code of the language that the window speaks, and the command line where it names none.
     contact
         Whom to ask; shown.
     """
@@ -80,6 +83,7 @@ class Policy:
     second_epsilon: Fraction | None = None
     second_money: Fraction | None = None
     second_unbounded: bool = False
+    language: str = ""
     contact: str = ""
 
     def named(self) -> dict[str, str]:
@@ -159,6 +163,14 @@ def policy() -> Policy:
     return _read(tree, str(path))
 
 
+def language_set() -> str:
+    """Return the language that is set for everybody; empty where none is or can be understood."""
+    try:
+        return policy().language
+    except InputRefused:  # said before each release
+        return ""
+
+
 def _is_absent(path: Path) -> bool:
     """Say whether nothing has this name: a link to nowhere, of the file or a folder above, is something."""
     try:
@@ -195,6 +207,10 @@ def _value(name: str, value: Any) -> Any:
         if not (level > 0 if name == "largest_epsilon" else 0 <= level < 1):
             raise ValueError("no level")
         return level
+    if name == "language":
+        if value not in languages():
+            raise ValueError("no language")
+        return value
     if name in ("registers", "contact"):
         if (
             not isinstance(value, str)

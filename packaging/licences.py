@@ -34,6 +34,7 @@ _SAID = {
     "matplotlib": "LicenseRef-Matplotlib",
     "pyinstaller": "GPL-2.0-or-later WITH Bootloader-exception",
     "scipy": "BSD-3-Clause",
+    "sqlcipher3": "Zlib",
 }
 _COMMON = {"Apache-2.0": ("Apache-2.0",), "LGPL-3.0-only": ("LGPL-3", "GPL-3")}  # the one refers to the other
 
@@ -71,7 +72,7 @@ def components(built: Path | None = None) -> tuple[Component, ...]:
     NoLicence
         Names them all.
     """
-    found = [*map(_of_wheel, required()), _python(), _own(), *_fonts()]
+    found = [*map(_of_wheel, required()), _python(), _own(), *_fonts(), *_of_sqlcipher()]
     if built is not None:
         found += [*_loader(), *_of_system(built)]
     return _all_told(found)
@@ -91,7 +92,7 @@ def components_in(packages: Path, *, python: str, text: Path) -> tuple[Component
         _of_wheel(one) for one in distributions(path=[str(packages)]) if one.metadata["Name"] != "custos"
     ]
     own = Component("python", python, "PSF-2.0", ((text.name, text.read_bytes()),), "generic")
-    return _all_told([*found, own, _own(), *_fonts()])
+    return _all_told([*found, own, _own(), *_fonts(), *_of_sqlcipher()])
 
 
 def _all_told(found: list[Component]) -> tuple[Component, ...]:
@@ -186,6 +187,30 @@ def _fonts() -> list[Component]:
             ("inter-fonts", "OFL-1.1", "Inter-LICENCE.txt"),
         )
     ]
+
+
+def _of_sqlcipher() -> list[Component]:
+    """Return what lies inside the wheel of sqlcipher3, which brings only its own text along."""
+    version, provider = _told_by_sqlcipher()
+    text = (ROOT / "packaging" / "licence_texts" / "sqlcipher.txt").read_bytes()
+    apache = (COMMON / "Apache-2.0").read_bytes() if (COMMON / "Apache-2.0").is_file() else b""
+    return [
+        Component("sqlcipher", version, "BSD-3-Clause", (("LICENSE", text),), "generic"),
+        Component("openssl", provider, "Apache-2.0", (("Apache-2.0", apache),), "generic"),
+    ]
+
+
+def _told_by_sqlcipher() -> list[str]:
+    """Return the versions that the library tells: its own, and that of what encrypts for it."""
+    from sqlcipher3 import dbapi2
+
+    db = dbapi2.connect(":memory:")
+    try:
+        db.execute("PRAGMA key = 'any'")  # it tells the latter of what is encrypted alone
+        said = [db.execute(f"PRAGMA cipher_{name}").fetchone()[0] for name in ("version", "provider_version")]
+    finally:
+        db.close()
+    return [found[0] for one in said if (found := re.search(r"\d+\.\d+\.\d+", one))]
 
 
 def _of_system(built: Path) -> list[Component]:

@@ -51,6 +51,7 @@ LEFT_OUT = (
     *("PySide6/plugins/tls/", "PySide6/plugins/networkinformation/", "PySide6/plugins/qmltooling/"),
     *("PySide6/plugins/sqldrivers/", "PySide6/plugins/designer/", "PySide6/plugins/virtualkeyboard/"),
     *("pyarrow/include/", "pyarrow/tests/", "pyarrow/_flight", "pyarrow/arrow_flight", "pyarrow/_s3fs"),
+    "PIL/_avif",
     *("pyarrow/_gcsfs", "pyarrow/_azurefs", "pyarrow/_hdfs", "pyarrow/src/"),
 )
 SUMMARY = bytes.fromhex("e0859ff2f94f6810ab9108002b27b3d9")  # what begins the summary of an MSI

@@ -50,6 +50,7 @@ MAY_TOO = {
     "ctypes": {"engine/computer/silence.py", "engine/ledger/process.py", "engine/memory.py"},
     "duckdb": {"engine/table/reading/duck.py"},  # locked before it reads
     "multiprocessing": {"app/__main__.py"},
+    "sqlcipher3": {"engine/ledger/cipher.py"},  # a ledger has one way to be opened
     "subprocess": {"engine/ledger/process.py", "engine/table/server.py"},
 }
 """What single modules may import as well."""

@@ -33,6 +33,7 @@ from app.state import flow
 from app.theme import MODES, polish, text_font, theme
 from app.words.money import level, money
 from app.work.registers import Standing, Takes, in_money, money_left
+from engine.policy import language_set
 from engine.release.plan import Plan
 
 QWIDGETSIZE_MAX = 16_777_215  # what the toolkit takes for no limit
@@ -354,6 +355,10 @@ class Side(QFrame):
         column.addLayout(last)
         if len(words.languages()) == 1:
             self.language.hide()
+        if language_set():
+            self.language.setEnabled(False)
+            self.language.setToolTip(words.say("policy.language_set"))
+            self.language.setAccessibleDescription(words.say("policy.language_set"))
         add(column, 8, self.offline)
         self.line = StepLine(*(one for one in (self.look, self.help, self.language) if not one.isHidden()))
         self.line.chosen.connect(self.chosen)

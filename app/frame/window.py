@@ -59,6 +59,7 @@ from app.work.jobs import SHORT, JobRunner
 from app.work.registers import RegisterWatch, takes
 from engine.errors import EngineError
 from engine.methods.protocol import MAIN
+from engine.policy import language_set
 from engine.release.plan import FileReference, Plan
 from engine.warm_up import warm_up
 
@@ -555,7 +556,7 @@ class Window(QWidget):
 
     def use_language(self, code: str) -> None:
         """Speak another language from now on, everywhere, at the same place."""
-        if code == words.language():
+        if code == words.language() or language_set():
             return
         if any(map(self.runner.busy, ("release", "sites"))):
             self.notify(words.say("app.window.busy_language"), tone="care")

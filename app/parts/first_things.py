@@ -27,7 +27,7 @@ from app.parts.reading_numbers import read_as_at
 from app.parts.sealing import SealingSetUp
 from app.state.settings import Settings, data_folder
 from engine.errors import EngineError
-from engine.policy import policy
+from engine.policy import language_set, policy
 
 COPIED = ("onedrive", "dropbox", "google drive", "nextcloud", "icloud", "owncloud", "seafile")
 """How the folders begin that a program copies to other computers."""
@@ -135,7 +135,8 @@ class FirstThings(QWidget):
         super().__init__()
         self._settings, self._sealing = settings, sealing
         self.language, self.numbers, self.place = Language(), Numbers(settings), Place(ledger)
-        languages = {"language": _card("language", self.language)} if len(words.languages()) > 1 else {}
+        asks_language = len(words.languages()) > 1 and not language_set()
+        languages = {"language": _card("language", self.language)} if asks_language else {}
         self.cards = {
             **languages,
             "numbers": _card("numbers", self.numbers),

@@ -7,12 +7,13 @@ from PySide6.QtWidgets import QApplication
 
 from app import words
 from engine import texts
+from engine.policy import language_set
 
 
 def use_language(wanted: str) -> None:
-    """Speak a language: the one that is wanted, else the system's, else English."""
+    """Speak a language: that of the computer's rules, else the wanted one, the system's, or English."""
     application = QApplication.instance()
-    chosen = wanted or QLocale.system().name()[:2]
+    chosen = language_set() or wanted or QLocale.system().name()[:2]
     words.choose_language(chosen if chosen in texts.languages() else texts.FALLBACK)
     # Numbers and dates are written as the texts write them; Qt's own words (in file dialogs) follow along.
     english = QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom)

@@ -60,7 +60,7 @@ class SealingSetUp(Fold):
 
     wanted = Signal(str, str)
     declined = Signal()
-    people = Signal()
+    ledger = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", "sealing-set-up", parent)
@@ -70,8 +70,8 @@ class SealingSetUp(Fold):
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(0, self.offer)
         layout.insertWidget(2, self.later, 0, Qt.AlignmentFlag.AlignLeft)
-        self.of_people = make_button("", "sealing-people", self.people.emit, look="link")
-        layout.insertWidget(1, self.of_people, 0, Qt.AlignmentFlag.AlignLeft)
+        self.of_ledger = make_button("", "sealing-ledger", self.ledger.emit, look="link")
+        layout.insertWidget(1, self.of_ledger, 0, Qt.AlignmentFlag.AlignLeft)
         self.fields = {name: _secret_field(name, self._enable) for name in ("old", "new", "new_again")}
         self.button = make_button("", "sealing-take", self._ask)
         inside = make_column(inside=self.form, spacing=6, margins=0)
@@ -81,13 +81,13 @@ class SealingSetUp(Fold):
         add(inside, self.said, row, limits)
         self._is_set_up = False
 
-    def show_state(self, *, is_set_up: bool, is_wanted: bool, is_answered: bool, people: str = "") -> None:
+    def show_state(self, *, is_set_up: bool, is_wanted: bool, is_answered: bool, ledger: str = "") -> None:
         """Show whether a passphrase was chosen, whether one has to be, and whether somebody said no.
 
-        ``people``: what can be done with the key by which the ledger knows people, ``lock`` or ``open``.
+        ``ledger``: what can be done with the file of the ledger, ``encrypt`` or ``open``.
         """
-        self.of_people.setVisible(bool(people))
-        self.of_people.setText(words.say(f"app.sealing.people.{people}") if people else "")
+        self.of_ledger.setVisible(bool(ledger))
+        self.of_ledger.setText(words.say(f"app.sealing.ledger.{ledger}") if ledger else "")
         self._is_set_up = is_set_up
         for field in self.fields.values():
             field.clear()

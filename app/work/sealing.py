@@ -13,25 +13,29 @@ def seals_known(ledger_path: Path | None = None) -> bool:
     return place.exists() and sealing_place(place).is_file()
 
 
-def people_known(ledger_path: Path | None = None) -> str:
-    """Return what can be done with the key by which a ledger knows people: ``lock``, ``open``, or nothing."""
+def ledger_state(ledger_path: Path | None = None) -> str:
+    """Return what can be done with the file of a ledger: ``encrypt`` it, ``open`` it, or nothing.
+
+    ``open`` also where by what it knows people is encrypted alone, as earlier versions did.
+    """
     if not seals_known(ledger_path):
         return ""
-    from engine.ledger import people_key
+    from engine.ledger import cipher, people_key
 
     place = ledger_path if ledger_path is not None else default_path()
-    return "open" if people_key.is_closed(place) else "" if people_key.locked_at(place) else "lock"
+    if cipher.is_closed(place) or people_key.is_closed(place):
+        return "open"
+    return "" if cipher.is_encrypted(place) else "encrypt"
 
 
-def use_people(secret: str, *, ledger_path: Path | None = None) -> str:
-    """Open the key by which a ledger knows people, or lock it where it lies open; say which."""
-    from engine.ledger import Ledger
+def use_ledger(secret: str, *, ledger_path: Path | None = None) -> str:
+    """Open an encrypted ledger, or encrypt one that lies open; say which."""
     from engine.release import sealing
 
-    what, ledger = people_known(ledger_path), Ledger(ledger_path)
-    sealer = sealing.opened(ledger, secret)
-    if what == "lock":
-        ledger.lock_people(sealer.people)
+    what, place = ledger_state(ledger_path), ledger_path if ledger_path is not None else default_path()
+    ledger, sealer = sealing.open_ledger(place, secret)
+    if what == "encrypt":
+        sealer.encrypt(ledger)
     return what
 
 
@@ -51,8 +55,8 @@ def set_up_seals(passphrase: str, code: Path, *, ledger_path: Path | None = None
 
 def change_seals(secret: str, passphrase: str, *, ledger_path: Path | None = None) -> str:
     """Take another passphrase; ``secret`` is the earlier one or the recovery code."""
-    from engine.ledger import Ledger
     from engine.release import sealing
 
-    sealing.change(Ledger(ledger_path), secret, passphrase)
+    ledger, _ = sealing.open_ledger(ledger_path if ledger_path is not None else default_path(), secret)
+    sealing.change(ledger, secret, passphrase)
     return ""

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from engine import texts
 from engine.commands.telling import meant
+from engine.policy import language_set
 
 REFUSED = 2
 Answer = tuple[dict[str, Any], int]
@@ -18,7 +19,9 @@ Lines = Callable[[dict[str, Any], str], Iterable[str]]
 
 
 def spoken_in(words: Sequence[str], option: str = "--language") -> str:
-    """Return the language that a command line names: help is said before it is read.
+    """Return the language that a command line names, else that of the computer's rules, else English.
+
+    Help is said before the line is read.
 
     Examples
     --------
@@ -32,7 +35,7 @@ def spoken_in(words: Sequence[str], option: str = "--language") -> str:
         for word, after in pairwise([*words, ""])
         if word.partition("=")[0] == option
     ]
-    return named[-1] if named and named[-1] in texts.languages() else texts.FALLBACK
+    return named[-1] if named and named[-1] in texts.languages() else language_set() or texts.FALLBACK
 
 
 class Help(argparse.HelpFormatter):

@@ -66,6 +66,7 @@ def add_commands(add: Commands) -> None:
     once.add_argument("--set-up", metavar="FILE", help="set_up")
     once.add_argument("--new-passphrase-file", metavar="FILE", help="replaces")
     seal.add_argument("--people", action="store_true", help="seal_people")
+    seal.add_argument("--whole-ledger", action="store_true", help="seal_ledger")
     seal.add_argument("--ledger", metavar="FILE")
     unseal = add("unseal", unseal_command, _seal_lines)
     unseal.add_argument("folder")
@@ -242,19 +243,21 @@ def _key_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
 
 def seal_command(options: argparse.Namespace) -> Answer:
     """Encrypt what stays of a bundle; set that up where asked."""
-    from engine.ledger import Ledger
+    from engine.ledger import Ledger, default_path
     from engine.release import sealing
 
-    ledger, secret = Ledger(ledger_path(options)), first_line(Path(options.passphrase_file))
+    path, secret = ledger_path(options) or default_path(), first_line(Path(options.passphrase_file))
     if options.set_up:
-        place = Path(options.set_up)
+        place, ledger = Path(options.set_up), Ledger(path)
         sealer = sealing.set_up(ledger, secret, lambda code: sealing.write_code(place, code))
-    elif options.new_passphrase_file:
-        sealer = sealing.change(ledger, secret, first_line(Path(options.new_passphrase_file)))
     else:
-        sealer = sealing.opened(ledger, secret)
+        ledger, sealer = sealing.open_ledger(path, secret)
+        if options.new_passphrase_file:
+            sealer = sealing.change(ledger, secret, first_line(Path(options.new_passphrase_file)))
     if options.people:
         ledger.lock_people(sealer.people)
+    if options.whole_ledger:
+        sealer.encrypt(ledger)
     if options.folder:
         sealing.seal(Path(options.folder), sealer)
     return {
@@ -263,6 +266,7 @@ def seal_command(options: argparse.Namespace) -> Answer:
         "set_up": options.set_up or "",
         "is_changed": bool(options.new_passphrase_file),
         "people": options.people,
+        "ledger": options.whole_ledger,
     }, 0
 
 
@@ -278,6 +282,7 @@ def unseal_command(options: argparse.Namespace) -> Answer:
         "is_changed": False,
         "is_sealed": False,
         "people": False,
+        "ledger": False,
     }, 0
 
 
@@ -288,6 +293,8 @@ def _seal_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
         yield texts.text("signing.sealing.before", language=language)
     if answer["people"]:
         yield texts.text("signing.sealing.people", language=language)
+    if answer["ledger"]:
+        yield texts.text("signing.sealing.ledger", language=language)
     if answer["folder"]:
         name = "sealed" if answer["is_sealed"] else "unsealed"
         yield texts.text(f"commands.{name}", language=language, folder=answer["folder"])

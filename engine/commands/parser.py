@@ -21,6 +21,7 @@ from engine.commands import (
     table,
 )
 from engine.commands.command import Commands, Parser
+from engine.policy import language_set
 from engine.version import __version__
 
 PROGRAM = "custos" if __package__ != "engine.commands" or hasattr(sys, "frozen") else "python -m engine"
@@ -37,7 +38,9 @@ def make_parser(language: str = texts.FALLBACK) -> Parser:
     parser = Parser(prog=PROGRAM, description="commands.headings.program")
     parser.add_argument("--version", action="version", version=f"Custos {__version__}", help="version")
     parser.set_defaults(root=parser)
-    parser.add_argument("--language", default=texts.FALLBACK, choices=spoken, help="language")
+    parser.add_argument(
+        "--language", default=language_set() or texts.FALLBACK, choices=spoken, help="language"
+    )
     subparsers = parser.add_subparsers(
         title="commands.headings.commands", metavar="COMMAND", required=True, parser_class=Parser
     )

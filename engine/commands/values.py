@@ -170,11 +170,11 @@ def ledger_path(options: argparse.Namespace) -> Path | None:
 
 
 SECRET_FILE = "CUSTOS_SEAL_PASSPHRASE_FILE"
-"""In the environment: the first line of this file opens an encrypted key by which a ledger knows people."""
+"""In the environment: the first line of this file opens what is encrypted of a ledger."""
 
 
 def open_people(options: argparse.Namespace) -> None:
-    """Open the key by which the ledger of a command knows people, where the environment says with what."""
+    """Open what is encrypted of the ledger of a command, where the environment says with what."""
     place = os.environ.get(SECRET_FILE)
     if not place or not hasattr(options, "ledger"):
         return
@@ -182,10 +182,9 @@ def open_people(options: argparse.Namespace) -> None:
 
     path = ledger_path(options) or default_path()
     if path.exists() and sealing_place(path).is_file():
-        from engine.ledger import Ledger
-        from engine.release.sealing import opened
+        from engine.release.sealing import open_ledger
 
-        opened(Ledger(path, read_only=True), first_line(Path(place)))
+        open_ledger(path, first_line(Path(place)), read_only=True)
 
 
 def existing_ledger(options: argparse.Namespace) -> Any:

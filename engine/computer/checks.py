@@ -26,7 +26,7 @@ from engine.bounded import SUMS, read_text, sha256
 from engine.computer import noise_battery
 from engine.computer.silence import silent
 from engine.errors import EngineError, InputRefused
-from engine.ledger import Ledger, default_path
+from engine.ledger import Ledger, cipher, default_path
 from engine.memory import physical
 from engine.policy import keys_folder, without_rules
 from engine.progress import SILENT, Progress
@@ -265,12 +265,13 @@ def locks(folder: Path) -> Checked:
 def clock(ledger: Path, now: datetime | None = None) -> Checked:
     """Compare the clock with the last row of the ledger."""
     moment = now or datetime.now(UTC)
-    last = EARLIEST
-    if ledger.exists():
+    last, closed = EARLIEST, cipher.is_closed(ledger)
+    if ledger.exists() and not closed:
         times = [str(event["time"]) for event in Ledger(ledger, read_only=True).journal() if "time" in event]
         last = max([EARLIEST, *(datetime.fromisoformat(one) for one in times)])
     values = {"now": moment.isoformat(timespec="seconds"), "last": last.isoformat(timespec="seconds")}
-    return Checked("clock", WRONG if moment + AHEAD < last else RIGHT, values)
+    state = WRONG if moment + AHEAD < last else UNKNOWN if closed else RIGHT
+    return Checked("clock", state, values)
 
 
 def permissions(ledger: Path) -> Checked:

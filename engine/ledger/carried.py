@@ -11,11 +11,12 @@ import glob
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from engine.errors import VerificationFailed
-from engine.ledger import journal, store, traces
+from engine.ledger import cipher, journal, store, traces
 
 _TRIGGERS = ("journal_not_changed", "journal_not_removed")
 _NEEDED = {"secret": {"id", "key"}, "journal": {"sequence", "previous", "event", "hash"}}
@@ -104,11 +105,13 @@ def earlier_files(path: Path) -> list[Path]:
 
 
 def _backup(path: Path, place: Path, timeout: float, *, read_only: bool) -> None:
-    with (
-        store.open_connection(path, read_only=read_only, timeout=timeout) as old,
-        store.open_connection(_made(place), read_only=False, timeout=timeout) as new,
-    ):
-        old.backup(new)
+    with store.open_connection(path, read_only=read_only, timeout=timeout) as old:
+        if cipher.is_encrypted(path):
+            with closing(cipher.connect_copy(_made(place), path, timeout)) as new:
+                old.backup(new)
+        else:
+            with store.open_connection(_made(place), read_only=False, timeout=timeout) as plain:
+                old.backup(plain)
 
 
 def _made(place: Path) -> Path:

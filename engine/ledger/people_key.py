@@ -13,6 +13,7 @@ import sqlite3
 from pathlib import Path
 
 from engine.errors import InputRefused, VerificationFailed
+from engine.ledger import cipher
 
 _MAGIC = b"custos locked people 1\n"
 _NONCE = 12
@@ -63,7 +64,9 @@ def is_closed(path: Path) -> bool:
 
 
 def locked_at(path: Path) -> bool:
-    """Say whether the key of a ledger is locked, without reading anything else."""
+    """Say whether the key of a ledger is locked, by itself or with the whole file, and read nothing else."""
+    if cipher.is_encrypted(path):
+        return True
     try:
         db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         try:

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from engine.errors import InputRefused, VerificationFailed
-from engine.ledger import holdings, journal, locks, people_key, remembered, store, told, traces
+from engine.ledger import cipher, holdings, journal, locks, people_key, remembered, store, told, traces
 from engine.ledger import staff as persons
 from engine.ledger.fields import check_words, exact, hexadecimal, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
@@ -59,6 +59,7 @@ class Register:
             carried.carry_over(self.path, timeout=self._timeout)
 
     def _make_or_find(self) -> None:
+        cipher.finish(self.path)
         try:
             size = self.path.stat().st_size if self.path.exists() else None
         except OSError as error:
@@ -443,6 +444,33 @@ class Register:
                 people_key.lock(old, place, wrapping)
         with self._transaction(write=True) as db:
             people_key.lock(db, self.path, wrapping)
+
+    def encrypt(self, wrapping: bytes, key: bytes) -> None:
+        """Lock the key by which people are known, and encrypt the whole file of the ledger (SQLCipher).
+
+        The files of older formats that lie beside the ledger are encrypted too, and first.
+
+        Parameters
+        ----------
+        wrapping
+            A key of 32 bytes, as for `lock_people`.
+        key
+            Another one, for the file. Each process that reads the ledger has to be given it,
+            see `engine.ledger.cipher.use_key`.
+
+        Raises
+        ------
+        InputRefused
+            ``ledger.locked``: somebody else uses the ledger; ``ledger.disk_full`` and its like. The ledger
+            stays as it was.
+        """
+        from engine.ledger import carried
+
+        if self.read_only:
+            raise InputRefused("ledger.read_only", file=self.path.name, folder=str(self.path.parent))
+        self.lock_people(wrapping)
+        for place in (*carried.earlier_files(self.path), self.path):
+            store.encrypt(place, key, timeout=self._timeout)
 
     def open_people(self, wrapping: bytes) -> None:
         """Let this process know people; nothing is needed where the key is not locked.

@@ -48,6 +48,9 @@ _FIXED = frozenset(
     )
 )
 """Of an entry: nothing that was weighed or approved changes afterwards."""
+_BUDGET = frozenset(("epsilon", "delta", "money", "currency"))
+_COUNTED_IN = frozenset(("unit", "neighbours"))
+"""Of a register: what changes in it, and what changes until a release has a loss that is counted so."""
 _FOLLOWS = {
     "": ("reserved", "prepared"),
     "prepared": ("reserved", "freed"),
@@ -492,7 +495,7 @@ class Staff:
     def _refuse_change(self, event: Mapping[str, Any], kind: str, holding: str) -> None:
         """Refuse a row about an entry that skips a state, changes what was weighed, or wants two persons."""
         if event.get("table") != "entry":
-            if kind in (PREPARED, APPROVED):
+            if kind in (PREPARED, APPROVED) or self._rewrites(event):
                 raise InputRefused("staff.not_allowed", kind=kind)
             return
         entry, changes = str(event["row"]), event["changes"]
@@ -516,6 +519,18 @@ class Staff:
             raise InputRefused("staff.not_allowed", kind=kind)
         if kind == APPROVED:
             self.refuse_approval(event["details"]["approval"], entry)
+
+    def _rewrites(self, event: Mapping[str, Any]) -> bool:
+        """Say whether a row changes what names people, or in what losses are counted that were paid."""
+        table, row = event.get("table"), str(event.get("row"))
+        changes = (event.get("changes") or {}).keys()
+        if table == "attached":
+            return row in self._attached
+        if table != "holding":
+            return False
+        paid = [one for one in self._entries.values() if one.holding == row and one.loss == "bounded"]
+        pays = any(one.state != "freed" for one in paid)
+        return bool(changes - (_BUDGET if pays else _BUDGET | _COUNTED_IN))
 
     def _refuse_beyond(self, event: Mapping[str, Any], holding: str) -> None:
         """Refuse a new entry that one person may not make alone."""

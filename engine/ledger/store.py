@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from engine.errors import InputRefused, VerificationFailed
-from engine.ledger import journal, staff
+from engine.ledger import cipher, journal, staff
 
 VERSION = 3
 APPLICATION = 0x43757374  # "Cust"
@@ -113,15 +113,18 @@ def transaction(
     ``read_only`` changes nothing, and reads also on a medium that cannot be written. What a killed process
     left half done is undone where the file can be written: SQLite reads nothing before.
     """
+    found = cipher.file_of(path)
     with say_failures(path), open_connection(path, read_only=read_only, timeout=timeout) as db:
         db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         try:
+            if write and cipher.file_of(path) != found:  # encrypted while this waited: nobody reads this one
+                raise InputRefused("ledger.locked", file=path.name, folder=str(path.parent))
             check_format(db, path)
             journal.check(db, path)
             yield db
             db.execute("COMMIT")
         except BaseException:
-            with suppress(sqlite3.Error):
+            with suppress(*cipher.failures()):
                 db.rollback()
             raise
 
@@ -131,15 +134,19 @@ def open_connection(path: Path, *, read_only: bool, timeout: float) -> Iterator[
     """Open the file for the length of a block."""
     # Never "rwc": a ledger that vanished is not replaced by an empty one
     mode = "ro" if read_only and not _is_half_done(path) else "rw"
-    db = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
-        uri=True,
-        timeout=timeout,
-        isolation_level=None,
-        factory=journal.Connection,
-    )
-    try:
+    db: journal.Connection
+    if cipher.is_encrypted(path):
+        db = cipher.connect(path, mode, timeout)
+    else:
+        db = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=timeout,
+            isolation_level=None,
+            factory=journal.Connection,
+        )
         db.row_factory = sqlite3.Row
+    try:
         db.present = staff.present(path)
         db.execute("PRAGMA temp_store = MEMORY")
         db.execute("PRAGMA synchronous = EXTRA")
@@ -147,6 +154,39 @@ def open_connection(path: Path, *, read_only: bool, timeout: float) -> Iterator[
         yield db
     finally:
         db.close()
+
+
+def encrypt(path: Path, key: bytes, *, timeout: float) -> None:
+    """Put an encrypted file in the place of a plain one, with a key of 32 bytes; whole or not at all.
+
+    Who waits for the plain file meanwhile finds that it is no longer the ledger, and writes nothing.
+
+    Raises
+    ------
+    InputRefused, VerificationFailed
+        As every transaction; ``ledger.locked``: somebody uses the ledger.
+    """
+    if cipher.is_encrypted(path):
+        return
+    with (
+        say_failures(path),
+        file_in_words(path),
+        open_connection(path, read_only=False, timeout=timeout) as db,
+    ):
+        # Nothing is written here, so no journal of the plain file can be taken for one of the other.
+        db.execute("BEGIN EXCLUSIVE")
+        made = cipher.write_encrypted(db, path, key, timeout)
+        was = cipher.written_at(path)
+        if os.name != "nt":
+            cipher.put_in_place(made, path)
+        db.rollback()
+    if os.name == "nt":
+        with file_in_words(path):
+            try:
+                cipher.put_in_place_closed(made, path, was)
+            finally:
+                made.unlink(missing_ok=True)
+    cipher.use_key(path, key)
 
 
 def _is_half_done(path: Path) -> bool:
@@ -246,9 +286,13 @@ def say_failures(path: Path) -> Iterator[None]:
     """Turn failures of SQLite into errors for people; its own text may quote rows and is dropped."""
     try:
         yield
-    except sqlite3.Error as error:
-        # The low byte is the primary code (SQLite's result codes); a missing table or column has 1.
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    except Exception as error:
+        if not isinstance(error, cipher.failures()):
+            raise
+        # A missing table or column has the code 1.
+        code = cipher.code_of(error)
+        if code == sqlite3.SQLITE_NOTADB:
+            cipher.look_anew(path)
         if code in _REFUSED:
             raise InputRefused(_REFUSED[code], file=path.name, folder=str(path.parent)) from error
         raise VerificationFailed("ledger.corrupted", file=path.name) from error

@@ -28,7 +28,7 @@ from typing import IO, Any
 from engine import strict_json, texts
 from engine.bounded import EVIDENCE, SUMS, read_bytes, sha256
 from engine.errors import InputRefused, VerificationFailed
-from engine.ledger import Ledger
+from engine.ledger import Ledger, cipher
 from engine.policy import sealing_place
 from engine.privacy.keys import LEAST_PASSPHRASE, lock_key, new_key, unlock_key
 from engine.release.bundle import INTERNAL, KEY, PRIVATE, RELEASE, SEALED
@@ -57,6 +57,15 @@ class Sealer:
     def people(self) -> bytes:
         """The key that locks by which key the ledger knows people."""
         return _deriv(self.key, b"", use=b"custos people 1")
+
+    @property
+    def file(self) -> bytes:
+        """The key that encrypts the file of the ledger."""
+        return _deriv(self.key, b"", use=b"custos ledger file 1")
+
+    def encrypt(self, ledger: Ledger) -> None:
+        """Encrypt the whole file of a ledger, see `engine.ledger.Ledger.encrypt`."""
+        ledger.encrypt(self.people, self.file)
 
 
 def set_up(ledger: Ledger, passphrase: str, write_code: Callable[[str], None]) -> Sealer:
@@ -151,16 +160,45 @@ def opened(ledger: Ledger, secret: str) -> Sealer:
     VerificationFailed
         ``ledger.key_differs``.
     """
-    path = sealing_place(ledger.path)
+    sealer = _sealer_at(ledger.path, secret)
+    ledger.open_people(sealer.people)
+    return sealer
+
+
+def open_ledger(path: Path, secret: str, *, read_only: bool = False) -> tuple[Ledger, Sealer]:
+    """Open a ledger with the passphrase or the recovery code, also one whose whole file is encrypted.
+
+    Parameters
+    ----------
+    path
+        The file of the ledger. This process can read it from then on.
+    secret
+        As for `opened`.
+    read_only
+        As for `engine.ledger.Ledger`.
+
+    Raises
+    ------
+    InputRefused, VerificationFailed
+        As `opened`; ``ledger.corrupted`` where the file was encrypted with another key.
+    """
+    sealer = _sealer_at(path, secret)
+    if cipher.is_encrypted(path):
+        cipher.use_key(path, sealer.file)
+    ledger = Ledger(path, read_only=read_only)
+    ledger.open_people(sealer.people)
+    return ledger, sealer
+
+
+def _sealer_at(ledger_path: Path, secret: str) -> Sealer:
+    path = sealing_place(ledger_path)
     if not path.is_file():
         raise InputRefused("sealing.not_set_up")
     try:
         tree = strict_json.loads(read_bytes(path, SUMS))
     except (OSError, ValueError) as error:
         raise InputRefused("sealing.damaged", file=path.name) from error
-    sealer = _open(tree, secret, path.name)
-    ledger.open_people(sealer.people)
-    return sealer
+    return _open(tree, secret, path.name)
 
 
 def _open(tree: Any, secret: str, file: str) -> Sealer:

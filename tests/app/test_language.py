@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QDateEdit, QLabel, QLi
 from app import words
 from app.frame.window import Window
 from app.parts.form.domain_editor import DomainFields
+from app.parts.language import use_language
 from app.parts.table import DataTable
 from app.parts.trial.solution import write_loss
 from app.screens.method import said as sayings
@@ -23,7 +24,7 @@ from app.screens.purpose.purpose_form import DateField
 from app.state import flow
 from app.state.settings import Settings
 from app.words.money import written_day
-from engine import texts
+from engine import policy, texts
 from engine.analyses.catalogue import analyses
 from engine.methods.catalogue import methods
 from engine.table.schema import Column, Domain, Kind
@@ -86,6 +87,25 @@ def test_another_language_is_spoken_at_once_at_the_same_place(spoken, qtbot, tmp
     assert not set(WORD.findall(said(window))) - OWN
     window.use_language("en")
     assert said(window) == before
+
+
+def test_a_language_that_is_set_for_everybody_is_spoken_and_shown_as_locked(qtbot, tmp_path, monkeypatch):
+    rules = tmp_path / "custos.toml"
+    rules.write_text('language = "fr"\n')
+    monkeypatch.setattr(policy, "place", lambda: rules)
+    use_language("de")  # what somebody chose before
+    try:
+        assert words.language() == "fr"
+        window = Window(settings=Settings(tmp_path), data=tmp_path)
+        qtbot.addWidget(window)
+        window.show()
+        assert not window.side.language.isEnabled() and "informatique" in window.side.language.toolTip()
+        assert "language" not in window.page("start").first.cards
+        window.use_language("de")
+        assert words.language() == "fr"
+    finally:
+        rules.unlink()
+        use_language("en")
 
 
 def test_days_and_numbers_are_written_in_the_language_that_is_chosen(make_window, qtbot, tmp_path):

@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLabel, QLineEdit
 
 from app.frame.window import Window
+from app.state.flow import STEPS
 from app.work.releasing import Outcome, Watch, seal_what_stays
 from app.work.releasing import release as make_release
-from app.work.sealing import people_known, seals_known
+from app.work.sealing import ledger_state, seals_known
 from engine import policy
 from engine.errors import InputRefused
-from engine.ledger import Ledger, people_key
+from engine.ledger import Ledger, cipher, people_key
 from engine.privacy import keys
 from engine.release import sealing
 from tests.app.walking import settle
@@ -179,30 +180,65 @@ def test_a_passphrase_is_chosen_at_first_start_and_changed_later(
     assert sealing.opened(Ledger(path), code.read_text().splitlines()[0]).key
 
 
-def test_what_the_ledger_knows_people_by_is_encrypted_and_opened_on_start(
+def press_with(window: Window, qtbot: Any, secret: str) -> None:
+    page = window.page("start")
+    page.enter()
+    qtbot.mouseClick(page.sealing.of_ledger, Qt.MouseButton.LeftButton)
+    dialog = page.findChild(QInputDialog, "sealing-secret-asked")
+    dialog.textValueSelected.emit(secret)
+    dialog.close()
+    dialog.deleteLater()
+    settle(qtbot, window)
+
+
+def start_anew() -> None:
+    people_key._opened.clear()
+    cipher.forget_keys()
+
+
+def test_the_whole_ledger_is_encrypted_and_opened_on_start(
     window: Window, qtbot: Any, tmp_path: Path
 ) -> None:
     path = window.study.ledger_path = tmp_path / "ledger.sqlite"
-    sealing.set_up(Ledger(path), WORDS, lambda code: None)
+    ledger = Ledger(path)
+    ledger.create_holding("Oncology register", unit="person", neighbours="add_remove")
+    sealing.set_up(ledger, WORDS, lambda code: None)
     page = window.page("start")
+    press_with(window, qtbot, WORDS)
+    assert ledger_state(path) == "" and cipher.is_encrypted(path) and b"Oncology" not in path.read_bytes()
+    assert not page.sealing.of_ledger.isVisible(), "it is open as long as the program runs"
+    start_anew()
+    press_with(window, qtbot, "not the passphrase")
+    assert ledger_state(path) == "open" and page.sealing.of_ledger.isVisible()
+    press_with(window, qtbot, WORDS)
+    assert ledger_state(path) == "" and len(Ledger(path).person_digests(["7"])) == 1
 
-    def press_with(secret: str) -> None:
-        page.enter()
-        qtbot.mouseClick(page.sealing.of_people, Qt.MouseButton.LeftButton)
-        dialog = page.findChild(QInputDialog, "sealing-secret-asked")
-        dialog.textValueSelected.emit(secret)
-        dialog.close()
-        dialog.deleteLater()
+
+def test_where_earlier_versions_encrypted_only_the_key_it_is_opened_too(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    path = window.study.ledger_path = tmp_path / "ledger.sqlite"
+    ledger = Ledger(path)
+    ledger.lock_people(sealing.set_up(ledger, WORDS, lambda code: None).people)
+    start_anew()
+    assert ledger_state(path) == "open"
+    press_with(window, qtbot, WORDS)
+    assert ledger_state(path) == "encrypt" and len(Ledger(path).person_digests(["7"])) == 1
+
+
+@pytest.mark.guarantee
+def test_no_page_breaks_while_the_ledger_is_closed(window: Window, qtbot: Any, tmp_path: Path) -> None:
+    path = window.study.ledger_path = tmp_path / "ledger.sqlite"
+    ledger = Ledger(path)
+    sealing.set_up(ledger, WORDS, lambda code: None).encrypt(ledger)
+    start_anew()
+    for name in STEPS:
+        window.go(name)
         settle(qtbot, window)
-
-    press_with(WORDS)
-    assert people_known(path) == "" and people_key.locked_at(path)
-    assert not page.sealing.of_people.isVisible(), "it is open as long as the program runs"
-    people_key._opened.clear()  # as it is when the program starts
-    press_with("not the passphrase")
-    assert people_known(path) == "open" and page.sealing.of_people.isVisible()
-    press_with(WORDS)
-    assert people_known(path) == "" and len(Ledger(path).person_digests(["7"])) == 1
+    window.go("releases")
+    settle(qtbot, window)
+    said = " ".join(label.text() for label in window.findChildren(QLabel) if label.isVisible())
+    assert "is encrypted" in said, said
 
 
 def test_where_the_administrator_wants_it_the_offer_stays(

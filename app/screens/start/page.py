@@ -25,7 +25,7 @@ from app.state.files import open_plan
 from app.theme import polish
 from app.words.money import written_day
 from app.work.checking import check_computer, save_page
-from app.work.sealing import change_seals, people_known, seals_known, seals_wanted, set_up_seals, use_people
+from app.work.sealing import change_seals, ledger_state, seals_known, seals_wanted, set_up_seals, use_ledger
 from engine.errors import EngineError
 from engine.release.plan import Plan
 
@@ -76,7 +76,7 @@ class StartPage(Page):
         self.sealing = SealingSetUp()
         self.sealing.wanted.connect(self._choose_passphrase)
         self.sealing.declined.connect(lambda: self._answer_offer())
-        self.sealing.people.connect(lambda: ask_secret(self, self._use_people))
+        self.sealing.ledger.connect(lambda: ask_secret(self, self._use_ledger))
         self.topic(self.sealing, "sealing")
         self.first = FirstThings(self.frame.settings, self.computer, self.sealing, self._ledger)
         self.first.answered.connect(self._begin)
@@ -298,12 +298,12 @@ class StartPage(Page):
         """Show the offer to encrypt; say whether a passphrase is waited for, the first or that of the key."""
         try:
             known, wanted = seals_known(self.study.ledger_path), seals_wanted()
-            people = people_known(self.study.ledger_path)
+            ledger = ledger_state(self.study.ledger_path)
         except EngineError:  # rules that cannot be read; said by the card above
-            known, wanted, people = False, True, ""
+            known, wanted, ledger = False, True, ""
         answered = self.frame.settings.get("answered_sealing", False)
-        self.sealing.show_state(is_set_up=known, is_wanted=wanted, is_answered=answered, people=people)
-        return (wanted and not known) or people == "open"
+        self.sealing.show_state(is_set_up=known, is_wanted=wanted, is_answered=answered, ledger=ledger)
+        return (wanted and not known) or ledger == "open"
 
     def _answer_offer(self) -> None:
         self.frame.settings.set(answered_sealing=True)
@@ -332,13 +332,13 @@ class StartPage(Page):
             stoppable=False,
         )
 
-    def _use_people(self, secret: str) -> None:
+    def _use_ledger(self, secret: str) -> None:
         def done(what: str) -> None:
             self._show_sealing()
-            self.notify(words.say(f"app.sealing.people.{what}_done"), tone="accent")
+            self.notify(words.say(f"app.sealing.ledger.{what}_done"), tone="accent")
 
         self.work(
-            use_people,
+            use_ledger,
             secret,
             ledger_path=self.study.ledger_path,
             done=done,

@@ -46,6 +46,23 @@ def test_without_a_file_nothing_is_set_and_no_variable_of_a_user_leads_elsewhere
     assert policy.place() == before and before.is_absolute()
 
 
+@pytest.mark.parametrize("written", ['"xx"', '"../de"', '""', "1", '["de"]', "true"])
+def test_a_language_that_there_is_not_stops_everything(written: str, rules: Path) -> None:
+    rules.write_text(f"language = {written}\n")
+    with pytest.raises(InputRefused, match=r"policy\.wrong"):
+        policy.policy()
+    assert policy.language_set() == "", "and the reason is said in English"
+
+
+def test_the_language_that_is_set_is_spoken_unless_a_line_names_one(
+    rules: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules.write_text('language = "de"\n')
+    for more, said in (([], "Sprache für alle: de"), (["--language", "en"], "Everybody's language: de")):
+        assert main(["policy", *more]) == 0
+        assert said in capsys.readouterr().out
+
+
 class Registry:
     """What the registry of Windows says of the folder of all users."""
 

@@ -17,7 +17,7 @@ import pytest
 
 from engine import ed25519, policy
 from engine.errors import EngineError, InputRefused, VerificationFailed
-from engine.ledger import Ledger, journal, staff
+from engine.ledger import Ledger, journal, staff, traces
 from engine.ledger.fields import write_canonical
 from engine.ledger.staff import Person, Rule, Signer
 
@@ -679,6 +679,35 @@ def test_what_a_preparer_signs_beyond_her_role_is_refused(
 ) -> None:
     house, waits, paid = attacked
     append(house.ledger.path, SIGNED_BY_BEA[name](house, waits, paid), by=house.signers["Bea"])
+    refuse(house)
+
+
+@pytest.mark.parametrize("changes", [{"unit": "row"}, {"neighbours": "replace"}, {"name": "Other"}])
+def test_in_what_losses_are_counted_is_not_changed_after_they_were_paid(
+    changes: dict[str, str], attacked: tuple[House, str, str]
+) -> None:
+    house, _, paid = attacked
+    assert paid
+    by, second = house.signers["Ada"], house.signers["Abe"]
+    row = changed("holding", house.holding, "budget_changed", **changes)
+    append(house.ledger.path, row, by=by, second=second)
+    refuse(house)
+
+
+@pytest.mark.parametrize("name", ["Bea", "Ada"])
+def test_by_what_a_register_knows_people_is_not_written_anew(
+    name: str, attacked: tuple[House, str, str]
+) -> None:
+    """Whoever could, would have the same people charged to a register without a rule."""
+    house, _, _ = attacked
+    with sqlite3.connect(house.ledger.path) as db:
+        db.row_factory = sqlite3.Row
+        kept = dict(db.execute("SELECT * FROM trace").fetchone()) | {"contents": b""}
+        db.execute("UPDATE trace SET contents = ?", (b"",))
+    db.close()
+    changes = {"traces_hash": traces._hash(kept), "fingerprint": "0" * 64, "columns": '["other"]'}
+    event = changed("attached", kept["attached"], "table_attached", **changes)
+    append(house.ledger.path, event, by=house.signers[name])
     refuse(house)
 
 
