@@ -499,7 +499,7 @@ class _Filler(string.Formatter):
         is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
         if format_spec == DAY and isinstance(value, str):
             return say_day(value, language=code)
-        if is_number and format_spec in ("", "plain", DAY, QUOTED):
+        if is_number and format_spec in ("", "plain", DAY, QUOTED, APART):
             return number(value, language=code)
         if is_number and format_spec in FORMATS:
             return FORMATS[format_spec](float(value), language=code)
