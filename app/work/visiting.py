@@ -206,6 +206,8 @@ class Prices:
     ----------
     each
         0 for one that was paid for before or stands above in the same visit; None for one with a problem.
+    margins
+        What 95 of 100 answers to each are within; None where it is not known before.
     cheaper
         Ways to the same, or to nearly the same.
     within
@@ -213,6 +215,7 @@ class Prices:
     """
 
     each: tuple[Fraction | None, ...] = ()
+    margins: tuple[float | None, ...] = ()
     cheaper: tuple[Cheaper, ...] = ()
     within: tuple[tuple[int, Fraction], ...] = ()
 
@@ -231,14 +234,19 @@ def prices(plan: Plan, parameter: Parameter, *, progress: Progress = SILENT) -> 
         if _takes(_with(plan, parameter, [record])):
             fits.append(place)
     within = _priced_widths(plan, parameter, records)
+    margins: list[float | None] = [None] * len(records)
     if not fits:
-        return Prices(tuple(each), within=within)
+        return Prices(tuple(each), tuple(margins), within=within)
     plan = _with(plan, parameter, [records[place] for place in fits])
     for place, epsilon in zip(fits, _takes(plan), strict=True):
         each[place] = epsilon
     design = _visit(plan)
-    whole = design is not None and len(fits) == len(records)
-    return Prices(tuple(each), design.cheaper if design is not None and whole else (), within)
+    if design is None:
+        return Prices(tuple(each), tuple(margins), within=within)
+    for place, margin in zip(fits, design.within_each, strict=False):
+        margins[place] = margin
+    whole = len(fits) == len(records)
+    return Prices(tuple(each), tuple(margins), design.cheaper if whole else (), within)
 
 
 def _priced_widths(

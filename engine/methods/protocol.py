@@ -745,6 +745,14 @@ class Service(Method):
         return ()
 
     @once
+    def within_each(self) -> tuple[float | None, ...]:
+        """Return what 95 of 100 answers to each record are within, the widest of its groups; reads no row.
+
+        In the units of the answer; None where it is not known before, or is no distance of numbers.
+        """
+        return ()
+
+    @once
     def cheaper(self) -> tuple[Cheaper, ...]:
         """Return ways to what a step asks that take less, or give more for the same; reads no row."""
         return ()

@@ -63,6 +63,7 @@ from engine.table.schema import Schema
 from engine.views import Text
 
 LARGE = 54  # pixels of the last answer
+WHOLE = 100  # a margin from here on is written without decimals
 LITTLE = 0.5  # a margin above this part of its number says hardly anything
 LAID_OUT = (0, 200)  # milliseconds after which the tables of an answer have their heights
 ABOVE = 12  # pixels above an answer that is brought into view
@@ -433,7 +434,7 @@ class VisitPage(Page):
         def priced(found: Prices) -> None:
             if plan is self._plan and isValid(records):
                 self._prices = found
-                records.show_notes([_note(one) for one in found.each])
+                records.show_notes(list(map(_note, found.each, found.margins)))
                 self.cheaper.show_ways(found.cheaper, self._next, self._added)
                 self._show_widths(records)
                 self._show_takes()
@@ -653,10 +654,15 @@ def _begin(step: Step) -> dict[str, Any]:
     return {one.name: [{}] for one in step.parameters if one.fields and not one.optional}
 
 
-def _note(epsilon: Fraction | None) -> str:
+def _note(epsilon: Fraction | None, margin: float | None) -> str:
+    """Say what a record takes, and how exact its answer will be."""
     if epsilon is None:
         return ""
-    return words.say("app.visit.costs", epsilon=level(epsilon)) if epsilon else words.say("app.visit.free")
+    said = words.say("app.visit.costs", epsilon=level(epsilon)) if epsilon else words.say("app.visit.free")
+    if margin is None:
+        return said
+    shown = words.number(round(margin) if margin >= WHOLE else float(f"{margin:.3g}"))
+    return f"{said} {words.say('app.visit.right_within', margin=shown)}"
 
 
 PAGE = VisitPage

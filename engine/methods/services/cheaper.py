@@ -13,10 +13,11 @@ from typing import Any
 from engine.methods.budget import SMALLEST
 from engine.methods.protocol import Cheaper
 from engine.methods.services.asked import ID, Asked, Terms, level_of
-from engine.methods.services.combining import follow
+from engine.methods.services.combining import Follows, follow, widest
 from engine.methods.services.desk import Desk, Measurement
 from engine.methods.services.planning import Wanted, plan_for
 from engine.methods.services.planning import is_planned as _is_planned
+from engine.methods.services.told import rounded
 from engine.numbers import plain
 from engine.views import Text
 
@@ -78,9 +79,24 @@ def _together(
     wanted = [Wanted(one.query, one.epsilon) for one in asked if one.epsilon and _is_planned(one.query)]
     plan = plan_for(wanted, terms, visit=desk.visits + 1)
     if plan:
-        apart = (one.epsilon for one in asked if not _is_planned(one.query))
-        total = terms.together([*apart, *(one.epsilon for one in plan)])
-        way = _way("together", records, total, questions=len(wanted), tables=len(plan))
+        others = (one.epsilon for one in asked if not _is_planned(one.query))
+        total = terms.together([*others, *(one.epsilon for one in plan)])
+        values = {"questions": len(wanted), "tables": len(plan)}
+        queries = [one.query for one in wanted]
+        apart = tuple(Measurement((one.query,), one.alone, visit=desk.visits + 1) for one in wanted)
+        each = (
+            [widest(query, Follows({place: None}), apart, terms) for place, query in enumerate(queries)],
+            [
+                widest(query, how, (*desk.measured, *plan), terms)
+                for query, how in zip(queries, follow(queries, (*desk.measured, *plan), terms), strict=True)
+            ],
+        )
+        alone, within = (max((one for one in some if one is not None), default=None) for some in each)
+        if alone is None or within is None:
+            way = _way("together", records, total, **values)
+        else:
+            margins = {"alone": rounded(alone), "within": rounded(within)}
+            way = _way("together_within", records, total, **values, **margins)
         yield replace(way, given={**(way.given or {}), "planned": True})
 
 

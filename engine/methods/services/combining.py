@@ -461,6 +461,15 @@ def limits(
     return tuple(limit * float(query.step) for limit in _limits(sources, query.size, terms))
 
 
+def widest(
+    query: Query, follows: Follows | None, measured: Sequence[Measurement], terms: Terms
+) -> float | None:
+    """Return the widest margin of a question; None of what hangs on the answer, or is no sum."""
+    if follows is None or query.is_pair or not query.is_linear:
+        return None
+    return max(limits(query, follows, measured, terms))
+
+
 Sources = Sequence[tuple[Fraction, "Floats | None"]]
 
 

@@ -58,7 +58,7 @@ from engine.methods.services.asked import (
 )
 from engine.methods.services.asking import NAME, STAMP, page, refuse_stamps
 from engine.methods.services.cheaper import cheaper_ways
-from engine.methods.services.combining import Answer, Follows, answer, follow, variances
+from engine.methods.services.combining import Answer, Follows, answer, follow, variances, widest
 from engine.methods.services.desk import Desk, Measurement, declare_meanings
 from engine.methods.services.planning import Wanted, is_planned, plan_for
 from engine.methods.services.questions import Coded, axis_of, digest
@@ -615,6 +615,15 @@ class PrivateQueries(Service):
         whole = sum(each, Fraction(0))
         level = self._level(self.new) if self.terms.is_gaussian else whole
         return tuple(one * level / whole if whole else one for one in each)
+
+    @once
+    def within_each(self) -> tuple[float | None, ...]:
+        if self.request.step != VISIT:
+            return ()
+        return tuple(
+            widest(one.query, how, self._every, self.terms)
+            for one, how in zip(self.asked, self._told, strict=True)
+        )
 
     @once
     def cheaper(self) -> tuple[Cheaper, ...]:

@@ -199,8 +199,8 @@ def _rows(place: int, query: Query, found: Answer | None) -> list[tuple[Any, ...
         else:
             number, limit = found.values[at], found.within[at]
             if query.kind != QUANTILE:
-                within = float(f"{limit:.3g}") if limit < 1 else _show(limit)
-            value = weak(_show(number)) if _says_nothing(query, number, limit) else _show(number)
+                within = float(f"{limit:.3g}") if limit < 1 else rounded(limit)
+            value = weak(rounded(number)) if _says_nothing(query, number, limit) else rounded(number)
             if query.kind in (COUNT, SUM):
                 part = share(abs(limit / number) if number else 1)
         rows.append((place, asked, where, _named(query, group), value, within, part))
@@ -222,7 +222,7 @@ def _ask(query: Query, ranks: int) -> Text:
     return Text(f"methods.{ID}.asked.{name}", values | {"threshold": query.threshold or 0})
 
 
-def _show(number: float) -> float | int:
+def rounded(number: float) -> float | int:
     """Return a number as people read it: counts whole, small ones with three digits."""
     return round(number) if abs(number) >= 100 or float(number).is_integer() else float(f"{number:.3g}")
 

@@ -189,6 +189,28 @@ def test_a_planned_visit_pays_for_its_tables_and_answers_every_question():
     assert alone.cost.loss.epsilon > 2 * design.cost.loss.epsilon
 
 
+@pytest.mark.parametrize("planned", [True, False])
+def test_margins_that_are_said_before_are_those_of_the_answers(planned):
+    """Of every question, alone and from the tables of a plan; none of what hangs on what is answered."""
+    questions = [{"where": where, "epsilon": "1/20"} for where in TYPICAL]
+    questions += [{"by": ["ward"], "where": "age >= 65", "epsilon": "1/20"}]
+    questions += [{"kind": "sum", "value": "age", "where": "sex is f", "epsilon": "1/50"}]
+    unsaid = [{"kind": SHARE, "where": "ward is a", "part": "sex is f", "epsilon": "1/20"}]
+    unsaid += [{"kind": "quantile", "value": "age", "quantile": "1/2", "epsilon": "1/50"}]
+    design, release, _ = visited([*questions, *unsaid], people(), planned=planned)
+    answered = release.artefacts[0].frame.groupby("question")["within_95"].max().astype(float).tolist()
+    *said, of_a_share, of_a_quantile = design.within_each
+    assert bool(design.plan) is planned and said == pytest.approx(answered[: len(questions)])
+    assert of_a_share is of_a_quantile is None
+    ways = [way.said for way in design.cheaper if way.said.id.endswith("together_within")]
+    assert len(ways) == (not planned)
+    for way in ways:
+        counted = [one.query for one in design.asked][: len(TYPICAL) + 1]
+        alone = max(query.limit(Fraction(1, 20), TERMS) for query in counted)
+        assert way.values["alone"] == pytest.approx(alone, abs=0.5)
+        assert max(said[:-1]) == pytest.approx(alone) and way.values["within"] <= alone + 1
+
+
 def asked_at(state, questions, *, planned):
     """Return the design of a further visit to a desk."""
     given = {"questions": questions, "planned": planned}
