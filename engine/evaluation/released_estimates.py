@@ -109,8 +109,8 @@ class Figures:
             found = self.estimates[name, group]()
         except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
             raise Unusable("not_a_number") from error
-        numbers = (found.value, found.noise, found.people, found.error)
-        if not all(one is None or math.isfinite(one) for one in numbers):
+        sizes = (found.noise, found.people, found.error, found.fourth, found.slope, found.ranks)
+        if not math.isfinite(found.value) or not all(one is None or 0 <= one < math.inf for one in sizes):
             raise Unusable("not_a_number")
         return found
 

@@ -465,6 +465,54 @@ def as_file(numbers: Mapping[str, Any], place: int) -> bytes:
     return f"mean,proportion,count\n{row[0]!r},{row[0]!r},{row[1]}\n".encode()
 
 
+ODD_VALUES = (None, "", 0, -1, 1e308, "1e999", [], {}, True, "nan", [1, 2], {"a": 1})
+NO_FORM = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+
+
+def places_in(tree: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return every place in JSON values."""
+    parts = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    return [one for name, inner in parts for one in ((*above, name), *places_in(inner, (*above, name)))]
+
+
+@pytest.mark.parametrize("file", ["means.csv", "counts.csv"])
+def test_whatever_evidence_says_the_answer_is_in_words(request: pytest.FixtureRequest, file: str) -> None:
+    """Of four hundred forged releases, evidence or file, none ends in anything but an answer or a refusal."""
+    name = file.removesuffix(".csv")
+    folders, others = request.getfixturevalue(name), request.getfixturevalue(f"read_{name}")[1:]
+    whole = json.loads((folders[0] / "release" / "evidence.json").read_text())
+    told = {part: whole[part] for part in ("method", "decided", "promise")}
+    data = (folders[0] / "release" / file).read_bytes()
+    asked = {"group": "sex = f", "figure": "mean(stay)", "deviation": 6}
+    if name == "counts":
+        asked = {"group": "sex = f", "figure": "share(ended, home)"}
+    lots, answered = np.random.default_rng(28), 0
+    every = places_in(told)
+    for _ in range(400):
+        tree, line = json.loads(json.dumps(told)), bytearray(data)
+        place = every[lots.integers(len(every))]
+        inner = tree
+        for step in place[:-1]:
+            inner = inner[step]
+        if lots.random() < 0.3:
+            del inner[place[-1]]
+        else:
+            inner[place[-1]] = ODD_VALUES[lots.integers(len(ODD_VALUES))]
+        if lots.random() < 0.5:
+            at = int(lots.integers(len(line)))
+            line[at : at + 1] = (b"", b",", b"\x00", b'"', b"\xff", b"1e400")[lots.integers(6)]
+        try:
+            figures = read_figures(tree, lambda one, line=bytes(line): line)
+        except NO_FORM:
+            continue
+        try:
+            pooled([bundle_of("odd", figures), *others], **asked)
+            answered += 1
+        except InputRefused as error:
+            assert texts.explain(error)
+    assert answered > 40
+
+
 def test_a_forged_table_of_counts_neither_hangs_nor_speaks_to_the_terminal(counts: list[Path]) -> None:
     """Three columns of a thousand values each in a thousand rows make 10⁹ cells and as many groups."""
     evidence = json.loads((counts[0] / "release" / "evidence.json").read_text())
