@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from engine import texts
+from engine.__main__ import main
 from engine.analyses.catalogue import analysis, ask
 from engine.analyses.meta_analysis import prediction, random_effects
 from engine.analyses.pooled_bundles import shared_figures
@@ -660,6 +661,27 @@ def test_an_answer_is_saved_as_a_report_and_as_a_table(
     with pytest.raises(InputRefused) as found:
         save_answer(META, given, answer, tmp_path / "a.docx", language="en", stays=False)
     assert found.value.code == "analyses.ending"
+
+
+def test_the_command_line_reads_bundles_and_saves_the_table(
+    means: list[Path],
+    read_means: tuple[ReleasedBundle, ...],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sites = means[0].parents[1]
+    asked = ["analyse", "meta_analysis", "--bundle", str(sites), "--set", 'group="sex = f"']
+    assert main([*asked, "--set", "deviation=6", "--save", str(tmp_path / "a.csv"), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    whole = pooled(read_means, group="sex = f", deviation=6).figures
+    assert said["random"]["estimate"] == pytest.approx(whole["random"]["estimate"], rel=1e-12)
+    assert said["random"]["error"] == pytest.approx(whole["random"]["error"], rel=1e-9)
+    lines = (tmp_path / "a.csv").read_text("utf-8").splitlines()
+    assert len(lines) == 7 and str(tmp_path) not in json.dumps(said)
+    assert main([*asked, "--set", "deviation=6", "--bundle", str(means[0]), "--json"]) == 2
+    capsys.readouterr()
+    assert main(asked) == 2
+    assert "standard deviation" in capsys.readouterr().err
 
 
 def test_every_refusal_and_reason_is_said_in_three_languages() -> None:
