@@ -36,7 +36,7 @@ PLAIN = {
     "msvcrt", "numbers", "os", "pathlib", "pkgutil", "platform", "posixpath", "queue", "re", "secrets",
     "shutil", "signal", "sqlite3", "stat", "statistics", "string", "struct", "sys", "tarfile",
     "tempfile", "textwrap", "threading", "time", "tomllib", "traceback", "types", "typing",
-    "unicodedata", "uuid", "warnings", "weakref", "winreg", "xml", "zipfile", "zlib", "zoneinfo",
+    "unicodedata", "warnings", "weakref", "winreg", "xml", "zipfile", "zlib", "zoneinfo",
 }  # fmt: skip
 LIBRARIES = {
     "charset_normalizer", "cryptography", "dp_accounting", "highspy", "matplotlib", "numpy", "openpyxl",
