@@ -62,6 +62,7 @@ EVERYDAY = (
     "column_sets",
     "unicity",
     "free_text",
+    "meta_analysis",
 )
 """Questions that a custodian asks, in this order. Those of whoever looks into a mechanism are folded."""
 
