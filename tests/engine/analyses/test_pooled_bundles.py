@@ -127,6 +127,7 @@ def compare(answer: Any, values: list[float], variances: list[float]) -> None:
 # --- by hand, from the files ----------------------------------------------------------------------------
 
 
+@pytest.mark.guarantee
 def test_means_are_recomputed_from_their_files(
     means: list[Path], read_means: tuple[ReleasedBundle, ...]
 ) -> None:
@@ -476,6 +477,7 @@ def places_in(tree: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [one for name, inner in parts for one in ((*above, name), *places_in(inner, (*above, name)))]
 
 
+@pytest.mark.guarantee
 @pytest.mark.parametrize("file", ["means.csv", "counts.csv"])
 def test_whatever_evidence_says_the_answer_is_in_words(request: pytest.FixtureRequest, file: str) -> None:
     """Of four hundred forged releases, evidence or file, none ends in anything but an answer or a refusal."""
