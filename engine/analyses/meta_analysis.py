@@ -13,7 +13,8 @@ from engine.analyses.pooled_bundles import FEWEST_SITES, Site, Sites, describe_b
 from engine.analyses.protocol import Analysis, Answer, Context
 from engine.analyses.shared import NUMBER
 from engine.errors import InputRefused
-from engine.methods.parameters import Parameter, ParameterKind
+from engine.evaluation.released_estimates import MEAN
+from engine.methods.parameters import Parameter, ParameterKind, applies
 from engine.methods.protocol import Reference
 from engine.views import Cell, IntervalsView, TableView, Text, View, percent
 
@@ -197,6 +198,16 @@ class MetaAnalysis(Analysis):
         Parameter("apart", ParameterKind.BOOLEAN, default=False, when=("source", (BUNDLES,))),
         Parameter("keys", ParameterKind.TEXTS, optional=True, maximum=1000, when=("source", (BUNDLES,))),
     )
+
+    def asked(self, given: Mapping[str, Any]) -> tuple[Parameter, ...]:
+        """Return what is asked beside the bundles and their figure: of a mean more than of others."""
+        chosen = {"source", "figure", "group"}
+        if not str(given.get("figure") or "").startswith(f"{MEAN}("):
+            chosen.add("deviation")
+        every = self.parameters
+        return tuple(
+            replace(one, when=None) for one in every if one.name not in chosen and applies(one, every, given)
+        )
 
     def run(self, values: Mapping[str, Any], tables: Mapping[str, Table], context: Context) -> Answer:
         found = self._sites(values, context)

@@ -102,6 +102,10 @@ class Analysis(ABC):
             What only the numbers together can tell.
         """
 
+    def asked(self, given: Mapping[str, Any]) -> tuple[Parameter, ...]:
+        """Return the parameters that a form asks for, given what was filled in: usually all of them."""
+        return self.parameters
+
     def word(self, name: str, **values: Any) -> Text:
         """Return one of the analysis' own texts."""
         return Text(f"analyses.{self.id}.{name}", values)

@@ -27,7 +27,8 @@ FEWEST = 6
 MOST_GROUPS, MOST_SHARES = 2_000, 20_000
 """Groups of a column, and shares of one in all of them, that are offered: a forged file may hold any."""
 MOST_WORDS, MOST_LETTERS = 200, 2_000
-ASIDE = ("(missing)", "(other)")
+ASIDE = ("(missing)", "(other)", "(other or missing)")
+"""Lines that stand for completeness only, of a column whose declared values the evidence does not list."""
 ALL = ""
 WORDS = "analyses.meta_analysis"
 NOT_TO_BE_POOLED = ("unit", "target", "predictors")
@@ -108,8 +109,8 @@ class Figures:
             found = self.estimates[name, group]()
         except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
             raise Unusable("not_a_number") from error
-        numbers = (found.value, found.noise, found.people, found.error)
-        if not all(one is None or math.isfinite(one) for one in numbers):
+        sizes = (found.noise, found.people, found.error, found.fourth, found.slope, found.ranks)
+        if not math.isfinite(found.value) or not all(one is None or 0 <= one < math.inf for one in sizes):
             raise Unusable("not_a_number")
         return found
 
@@ -241,6 +242,20 @@ def _sorted(values: Sequence[Any]) -> list[str]:
     return sorted(map(str, values))
 
 
+def _is_aside(column: Mapping[str, Any], value: str) -> bool:
+    """Say whether a value in a file stands for what is missing or undeclared: a declared one never does."""
+    declared = column.get("domain", {}).get("values")
+    return value not in map(str, declared) if declared is not None else value in ASIDE
+
+
+def _group_of(
+    evidence: Mapping[str, Any], row: Mapping[str, str], by: Sequence[str]
+) -> dict[str, str] | None:
+    """Return the group of a line, None for one that stands for completeness only."""
+    known = _columns(evidence)
+    return None if any(_is_aside(known[name], row[name]) for name in by) else {name: row[name] for name in by}
+
+
 def _is_of_one_row(evidence: Mapping[str, Any]) -> bool:
     return evidence["decided"]["rows_per_person"] == 1
 
@@ -303,8 +318,8 @@ def _read_means(evidence: Mapping[str, Any], files: Callable[[str], bytes]) -> _
         low, high = (float(exact(known["domain"][end])) for end in ("minimum", "maximum"))
         definition |= {"bounds": [low, high]}
     for row in _read_rows(files(f"{kind}s.csv")):
-        group = {name: row[name] for name in by}
-        if not set(group.values()) & set(ASIDE):
+        group = _group_of(evidence, row, by)
+        if group is not None:
 
             def worked_out(row: dict[str, str] = row) -> Estimate:
                 return _mean(evidence, row, kind, low, high, definition)
@@ -373,8 +388,10 @@ def _read_counts(evidence: Mapping[str, Any], files: Callable[[str], bytes]) -> 
     names = [*(given.get("by") or ()), given["column"]] if is_histogram else list(given["columns"])
     rows = _read_rows(files("counts.csv"))
     cells = {tuple(row[name] for name in names): int(row["count"]) for row in rows}
+    known = _columns(evidence)
     levels = {
-        name: [one for one in dict.fromkeys(row[name] for row in rows) if one not in ASIDE] for name in names
+        name: [one for one in dict.fromkeys(row[name] for row in rows) if not _is_aside(known[name], one)]
+        for name in names
     }
     definition = _common(evidence, names)
     if is_histogram:
@@ -457,8 +474,8 @@ def _read_life_table(evidence: Mapping[str, Any], files: Callable[[str], bytes])
     }
     tables: dict[str, _Rows] = {}
     for row in _read_rows(files("life_table.csv")):
-        group = {name: row[name] for name in by}
-        if not set(group.values()) & set(ASIDE):
+        group = _group_of(evidence, row, by)
+        if group is not None:
             tables.setdefault(group_name(group), []).append(row)
     for group_said, rows in tables.items():
         for place, row in enumerate(rows):
@@ -505,8 +522,8 @@ def _read_quantiles(evidence: Mapping[str, Any], files: Callable[[str], bytes]) 
     }
     groups: dict[str, dict[str, dict[str, str]]] = {}
     for row in _read_rows(files("quantiles.csv")):
-        group = {name: row[name] for name in by}
-        if not set(group.values()) & set(ASIDE):
+        group = _group_of(evidence, row, by)
+        if group is not None:
             groups.setdefault(group_name(group), {})[row["quantile"]] = row
     for group_said, rows in groups.items():
         for quantile in rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ from app.parts.views import explain
 from app.screens.base import Page
 from app.work.exploring import NONE, OWN, SHIPPED, Choice, ask, catalogue, figures_of, read_bundles, save
 from engine import texts
-from engine.methods.parameters import Parameter, Problem, applies
+from engine.methods.parameters import Problem
 from engine.methods.protocol import MAIN
 from engine.methods.values import resolve
 from engine.table.schema import Schema
@@ -62,6 +61,7 @@ EVERYDAY = (
     "column_sets",
     "unicity",
     "free_text",
+    "meta_analysis",
 )
 """Questions that a custodian asks, in this order. Those of whoever looks into a mechanism are folded."""
 
@@ -275,27 +275,18 @@ class ExplorePage(Page):
         self._show_form()
         self.frame.update_frame()
 
-    def _parameters(self) -> tuple[Parameter, ...]:
-        """Return what the form asks for: what is chosen with the bundles stands above it."""
-        analysis = self.choices[self.chosen].analysis
-        if not analysis.reads_bundles:
-            return analysis.parameters
-        every, given = analysis.parameters, self.values.get(self.chosen, {})
-        asked = (one for one in every if one.name not in OF_BUNDLES and applies(one, every, given))
-        return tuple(replace(one, when=None) for one in asked)
-
     def _schema(self) -> Schema | None:
         if self.about.currentData() == OWN:
             return self.study.plan.prepared(MAIN)
         return self.choices[self.chosen].schema if self.about.currentData() == SHIPPED else None
 
     def _show_form(self) -> None:
-        given = self.values.setdefault(self.chosen, {})
+        given, analysis = self.values.setdefault(self.chosen, {}), self.choices[self.chosen].analysis
         schema = self._schema()
         schemas = {} if schema is None else {MAIN: schema}
         before = set(self.form.lines)
         self.form.show_form(
-            f"analyses.{self.chosen}", self._parameters(), given, schemas, self._problems(schemas)
+            f"analyses.{self.chosen}", analysis.asked(given), given, schemas, self._problems(schemas)
         )
         if set(self.form.lines) != before or not any(
             line.part in self._topics for line in self.form.lines.values()

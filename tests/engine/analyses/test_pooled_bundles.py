@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from engine import texts
+from engine.__main__ import main
 from engine.analyses.catalogue import analysis, ask
 from engine.analyses.meta_analysis import prediction, random_effects
 from engine.analyses.pooled_bundles import shared_figures
@@ -25,6 +26,7 @@ from engine.evaluation.released_estimates import MOST_SHARES, WORDS, ReleasedBun
 from engine.ledger import Ledger
 from engine.methods.catalogue import method as find_method
 from engine.methods.protocol import MAIN, Budget
+from engine.methods.shared.cells import Extra, with_extra
 from engine.methods.values import to_json
 from engine.privacy.event_json import event_to_json
 from engine.release import released_bundle
@@ -125,6 +127,7 @@ def compare(answer: Any, values: list[float], variances: list[float]) -> None:
 # --- by hand, from the files ----------------------------------------------------------------------------
 
 
+@pytest.mark.guarantee
 def test_means_are_recomputed_from_their_files(
     means: list[Path], read_means: tuple[ReleasedBundle, ...]
 ) -> None:
@@ -427,6 +430,7 @@ STRATEGIES = {
     "two_sums": {"strategy": "two_sums"},
     "perturb": {"strategy": "perturb", "shares": ["3/5", "2/5"]},
     "compose": {"strategy": "compose"},
+    "proportion": {"statistic": "proportion", "value": None, "answer": "sex", "counted": [{"value": "f"}]},
 }
 LOW, HIGH = 0, 30
 
@@ -460,14 +464,63 @@ def as_file(numbers: Mapping[str, Any], place: int) -> bytes:
     """Return what a release of one group has in its file."""
     count = numbers.get("count")
     row = [float(numbers["value"][place]), 0 if count is None else int(count[place])]
-    return f"mean,count\n{row[0]!r},{row[1]}\n".encode()
+    return f"mean,proportion,count\n{row[0]!r},{row[0]!r},{row[1]}\n".encode()
+
+
+ODD_VALUES = (None, "", 0, -1, 1e308, "1e999", [], {}, True, "nan", [1, 2], {"a": 1})
+NO_FORM = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+
+
+def places_in(tree: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return every place in JSON values."""
+    parts = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    return [one for name, inner in parts for one in ((*above, name), *places_in(inner, (*above, name)))]
+
+
+@pytest.mark.guarantee
+@pytest.mark.parametrize("file", ["means.csv", "counts.csv"])
+def test_whatever_evidence_says_the_answer_is_in_words(request: pytest.FixtureRequest, file: str) -> None:
+    """Of four hundred forged releases, evidence or file, none ends in anything but an answer or a refusal."""
+    name = file.removesuffix(".csv")
+    folders, others = request.getfixturevalue(name), request.getfixturevalue(f"read_{name}")[1:]
+    whole = json.loads((folders[0] / "release" / "evidence.json").read_text())
+    told = {part: whole[part] for part in ("method", "decided", "promise")}
+    data = (folders[0] / "release" / file).read_bytes()
+    asked = {"group": "sex = f", "figure": "mean(stay)", "deviation": 6}
+    if name == "counts":
+        asked = {"group": "sex = f", "figure": "share(ended, home)"}
+    lots, answered = np.random.default_rng(28), 0
+    every = places_in(told)
+    for _ in range(400):
+        tree, line = json.loads(json.dumps(told)), bytearray(data)
+        place = every[lots.integers(len(every))]
+        inner = tree
+        for step in place[:-1]:
+            inner = inner[step]
+        if lots.random() < 0.3:
+            del inner[place[-1]]
+        else:
+            inner[place[-1]] = ODD_VALUES[lots.integers(len(ODD_VALUES))]
+        if lots.random() < 0.5:
+            at = int(lots.integers(len(line)))
+            line[at : at + 1] = (b"", b",", b"\x00", b'"', b"\xff", b"1e400")[lots.integers(6)]
+        try:
+            figures = read_figures(tree, lambda one, line=bytes(line): line)
+        except NO_FORM:
+            continue
+        try:
+            pooled([bundle_of("odd", figures), *others], **asked)
+            answered += 1
+        except InputRefused as error:
+            assert texts.explain(error)
+    assert answered > 40
 
 
 def test_a_forged_table_of_counts_neither_hangs_nor_speaks_to_the_terminal(counts: list[Path]) -> None:
     """Three columns of a thousand values each in a thousand rows make 10⁹ cells and as many groups."""
     evidence = json.loads((counts[0] / "release" / "evidence.json").read_text())
     evidence["decided"]["parameters"]["columns"] = ["sex", "ended", "age"]
-    evidence["decided"]["columns"].append({"name": "age", "role": "other", "kind": "integer"})
+    evidence["decided"]["columns"] = [{"name": name} for name in ("sex", "ended", "age")]
     lines = "\n".join(f"f{place},e{place}\x1b[2J,{place},{50 + place}" for place in range(1_000))
     found = read_figures(evidence, lambda name: f"sex,ended,age,count\n{lines}\n".encode())
     assert 0 < len(found.estimates) <= 3 * MOST_SHARES
@@ -475,20 +528,80 @@ def test_a_forged_table_of_counts_neither_hangs_nor_speaks_to_the_terminal(count
     assert found.estimate("share(age, 7)", "").people == sum(range(50, 1_050))
 
 
+@pytest.mark.parametrize("extra", [one for one in Extra if one is not Extra.LEFT_OUT])
+def test_missing_and_undeclared_values_are_in_no_share(extra: Extra) -> None:
+    """However they are counted; a declared value that is called as they are is one."""
+    schema = replace(columns()[3], domain=Domain(values=("f", "(missing)")))
+    levels = with_extra(("f", "(missing)"), extra)
+    assert len(levels) > 2
+    data = "sex,count\n" + "".join(f"{level},100\n" for level in levels)
+    evidence = {
+        "method": {"id": "statistics.counts"},
+        "decided": {
+            "parameters": {"columns": ["sex"]},
+            "columns": Schema((schema,), 1).to_json()["columns"],
+            "rows_per_person": 1,
+            "preparation": [],
+        },
+        "promise": {"unit": "person", "events": {"mechanism": "discrete_laplace", "scale": "1"}},
+    }
+    found = read_figures(evidence, lambda name: data.encode())
+    assert {name for name, _ in found.estimates} == {"share(sex, f)", "share(sex, (missing))"}
+    assert found.estimate("share(sex, f)", "").value == 0.5
+    evidence["decided"]["columns"] = [{"name": "sex", "domain": {"code_list": "sex"}}]
+    listed = "sex,count\n" + "".join(f"{level},100\n" for level in with_extra(("f", "m"), extra))
+    found = read_figures(evidence, lambda name: listed.encode())
+    assert {name for name, _ in found.estimates} == {"share(sex, f)", "share(sex, m)"}
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_noise_that_is_claimed_is_the_noise_that_is_drawn(strategy: str) -> None:
     """Of 4,000 draws the deviation is known within 4 of its errors: false alarms 6e-5."""
     form, evidence = means_of(strategy)
-    draws, people, total = 4_000, 500, 4_100
+    is_mean = strategy != "proportion"
+    draws, people, total = 4_000, 500, 4_100 if is_mean else 140
+    name = "mean(stay)" if is_mean else "proportion(sex, f)"
     noisy = form.numbers(np.full(draws, total), np.full(draws, people), seeded_noise(28))
     drawn = float(np.std(noisy["value"] - total / people))
     claims = []
     for place in range(0, draws, 40):
-        figures = read_figures(evidence, lambda name, place=place: as_file(noisy, place))
-        claims.append(figures.estimate("mean(stay)", "").noise)
+        figures = read_figures(evidence, lambda file, place=place: as_file(noisy, place))
+        claims.append(figures.estimate(name, "").noise)
     claimed = float(np.sqrt(np.mean(np.square(claims))))
     far = 4 * math.sqrt(5 / (4 * draws))  # of Laplace noise, whose fourth moment is 6 σ⁴
     assert abs(claimed / drawn - 1) < far + 0.02, (claimed, drawn)
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_the_noise_of_a_share_is_that_of_its_counts(kind: str) -> None:
+    """Shares among 500 people of four counts each, drawn 4,000 times: as above."""
+    way, schema = find_method("statistics.counts"), Schema(columns(), 1)
+    given = {"columns": ["sex", "ended"], "extra_cells": "left_out", "noise": kind}
+    budget = Budget(Fraction(1, 2), Fraction(1, 10**6) if kind == "gaussian" else Fraction(0))
+    design = way(way.make_request({MAIN: schema}, given, budget=budget))
+    assert not design.problems
+    evidence = {
+        "method": {"id": way.id},
+        "decided": {
+            "parameters": to_json(design.request.values),
+            "columns": schema.to_json()["columns"],
+            "rows_per_person": 1,
+            "preparation": [],
+        },
+        "promise": {"unit": "person", "events": event_to_json(design.cost.loss.events)},
+    }
+    draws, exact = 4_000, np.array([90, 160, 50, 200])
+    noisy = design.mechanism.release(np.tile(exact, draws), seeded_noise(7)).reshape(draws, 4)
+    shares, claims = noisy[:, [0, 2]].sum(axis=1) / noisy.sum(axis=1), []
+    for cells in noisy[::40]:
+        lines = zip((("f", "home"), ("f", "other"), ("m", "home"), ("m", "other")), cells, strict=True)
+        data = "sex,ended,count\n" + "".join(f"{','.join(key)},{count}\n" for key, count in lines)
+        figures = read_figures(evidence, lambda name, data=data: data.encode())
+        one = figures.estimate("share(ended, home)", "")
+        assert (one.fourth > 0) == (kind == "laplace")
+        claims.append(one.noise)
+    far = 4 * math.sqrt(5 / (4 * draws))
+    assert abs(float(np.mean(claims)) / float(np.std(shares)) - 1) < far + 0.02
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.5])
@@ -550,6 +663,27 @@ def test_an_answer_is_saved_as_a_report_and_as_a_table(
     with pytest.raises(InputRefused) as found:
         save_answer(META, given, answer, tmp_path / "a.docx", language="en", stays=False)
     assert found.value.code == "analyses.ending"
+
+
+def test_the_command_line_reads_bundles_and_saves_the_table(
+    means: list[Path],
+    read_means: tuple[ReleasedBundle, ...],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sites = means[0].parents[1]
+    asked = ["analyse", "meta_analysis", "--bundle", str(sites), "--set", 'group="sex = f"']
+    assert main([*asked, "--set", "deviation=6", "--save", str(tmp_path / "a.csv"), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    whole = pooled(read_means, group="sex = f", deviation=6).figures
+    assert said["random"]["estimate"] == pytest.approx(whole["random"]["estimate"], rel=1e-12)
+    assert said["random"]["error"] == pytest.approx(whole["random"]["error"], rel=1e-9)
+    lines = (tmp_path / "a.csv").read_text("utf-8").splitlines()
+    assert len(lines) == 7 and str(tmp_path) not in json.dumps(said)
+    assert main([*asked, "--set", "deviation=6", "--bundle", str(means[0]), "--json"]) == 2
+    capsys.readouterr()
+    assert main(asked) == 2
+    assert "standard deviation" in capsys.readouterr().err
 
 
 def test_every_refusal_and_reason_is_said_in_three_languages() -> None:
