@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox
 
 from app import words
-from app.parts.cards import Card, row
+from app.parts.cards import Card
 from app.parts.making import (
     STRETCH,
     add,
@@ -76,16 +76,13 @@ class ComparePage(Page):
         self.plot.chosen.connect(self.choose)
         self.topic(self.plot, "")
         self.axes = {name: self._axis(name) for name in ("upwards", "across")}
-        line = row(*self.axes.values(), stretch=False)
-        line.setStretch(0, 1)
-        line.setStretch(1, 1)
-        add(self.picture.body, line, self.plot, STRETCH)
+        add(self.picture.body, *self.axes.values(), self.plot, STRETCH)
         self._sides.addWidget(self.picture, 9)
 
     def _axis(self, name: str) -> QComboBox:
         combo = make_choice(f"axis-{name}", words.say(f"app.compare.axis.{name}"), lambda place: self._draw())
         combo.setToolTip(words.say(f"app.compare.axis.{name}"))
-        combo.setMinimumContentsLength(10)
+        combo.setMinimumContentsLength(20)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         return combo
 
