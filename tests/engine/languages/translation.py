@@ -70,7 +70,8 @@ OTHER_FORMS = {
 }
 """Further forms of a term of the glossary: one thing has one."""
 ONE_OF_SEVERAL = {
-    "fr": r"\{\w+(:[^{}|]*)?\} (\{@[pP]eople\}|(?!cas|fois)\w+s) sur (\{|\d)|\w\((s|e|x|es|nt)\)",
+    "fr": r"\{\w+(:[^{}|]*)?\} (\{@[pP]eople\}|(?!cas|fois)\w+s) sur (\{|\d)|\w\((s|e|x|es|nt)\)"
+    r"|\{\w+:[^{}|]+\|[^{}|]+\} (\w+ée?|faite)s\b",
 }
 """A plural for a number that may be one, where {n:row|rows} says both; or both forms at once: row(s)."""
 NAMES_ONLY = (".aliases",)
