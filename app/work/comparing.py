@@ -369,4 +369,8 @@ def _say(value: Any, base: str) -> str:
     choice = f"{base}.choices.{value}"
     if words.has(choice):
         return words.say(choice)
+    if isinstance(value, bool):
+        return words.say("library.yes" if value else "library.no")
+    if isinstance(value, int | float):
+        return words.number(value)
     return words.say("app.compare.not_set") if value is None else str(value)

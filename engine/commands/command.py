@@ -126,7 +126,10 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
-            error.message += _ask(str(value), list(action.choices or ()))
+            known = list(action.choices or ())
+            quoted = ", ".join(map(repr, known))  # as Python quotes, whatever language is spoken
+            error.message = error.message.replace(quoted, ", ".join(map(str, known)))
+            error.message += _ask(str(value), known)
             raise
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -143,7 +146,7 @@ class Parser(argparse.ArgumentParser):
 
 def _ask(given: str, known: list[str]) -> str:
     question = meant({"given": given, "known": known}, language=Parser.language)
-    return f" {question}" if question else ""
+    return f". {question}" if question else ""
 
 
 def _options_below(parser: argparse.ArgumentParser) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from app.work.comparing import figures, unbeaten, variants
+from app import words
+from app.work.comparing import figures, settings, unbeaten, variants
 from engine.release.compare import Compared
 from engine.views import TableView, Text
 from tests.app.walking import example_plan
@@ -56,3 +57,16 @@ def test_full_and_partial_are_proposed_beside_each_other_once_cells_are_named(tm
     columns = list(plan.parameters["columns"])
     partial = replace(plan, parameters={**plan.parameters, "synthesis": "partial", "replaced": columns[:2]})
     assert "full" in [one["parameters"]["synthesis"] for one in variants(partial)]
+
+
+def test_settings_are_written_as_the_language_writes_numbers(tmp_path: Path) -> None:
+    plan = example_plan("datasets.k_anonymity", tmp_path)
+    made = [
+        Compared(replace(plan, parameters={**plan.parameters, "most_left_out": share}))
+        for share in (0.02, 0.5)
+    ]
+    words.choose_language("fr")
+    try:
+        assert [settings(made).short(place) for place in (0, 1)] == ["0,02", "0,5"]
+    finally:
+        words.choose_language("en")

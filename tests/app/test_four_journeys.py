@@ -253,7 +253,7 @@ def language(request: pytest.FixtureRequest, hands: Hands) -> Iterator[str]:
 spoken = partial(pytest.mark.parametrize, "language", indirect=True)
 
 
-@spoken(["en", "de"])
+@spoken(["en", "de", "fr"])
 def test_real_rows_made_coarser(hands: Hands, language: str, tmp_path: Path) -> None:
     to_method(hands, german_export(tmp_path))
     hands.click("use-coarser")

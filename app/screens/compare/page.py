@@ -82,7 +82,7 @@ class ComparePage(Page):
     def _axis(self, name: str) -> QComboBox:
         combo = make_choice(f"axis-{name}", words.say(f"app.compare.axis.{name}"), lambda place: self._draw())
         combo.setToolTip(words.say(f"app.compare.axis.{name}"))
-        combo.setMinimumContentsLength(10)
+        combo.setMinimumContentsLength(20)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         return combo
 

@@ -270,7 +270,10 @@ class ThingPicture(Painted):
 
     def _answers(self, painter: QPainter, room: QRectF) -> None:
         tokens, levels = theme.tokens(), self._levels()
-        asked = [f"{one.name} {one.at(row)}?" for row, one in zip(range(3), levels * 3, strict=False)]
+        asked = [
+            words.say("app.method.things.answers.asked", name=one.name, value=one.at(row))
+            for row, one in zip(range(3), levels * 3, strict=False)
+        ]
         found = ("61 ± 30", "188 ± 30", words.say("app.method.things.answers.open"))
         for row, (question, answer) in enumerate(zip(asked, found, strict=True)):
             line = QRectF(room.left(), room.top() + row * 25, room.width(), 22)

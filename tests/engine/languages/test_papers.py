@@ -174,3 +174,26 @@ def test_a_label_of_a_view_is_a_text_or_what_the_custodian_wrote(method_id: str)
         said = (label for label in labels(tree) if not label.endswith(".csv"))
         shown = {word for label in said for word in re.findall(r"[a-z]{3,}", label.casefold())}
         assert shown <= known, shown - known
+
+
+@pytest.mark.parametrize("method_id", FEW)
+def test_every_colon_and_semicolon_of_french_papers_stands_apart(method_id: str):
+    (method,) = (one for one in methods() if one.id == method_id)
+    for _, folder in examples_run.ran(method):
+        own, said = custodians(folder, *map(str, asdict(method.published).values())), meanings(folder)
+        for line in (*papers(folder, "fr"), *officers(folder, "fr")):
+            if line not in said and not re.search(r"doi:|hdl:|isbn:", line):
+                assert not close_to_a_mark(line, own), (close_to_a_mark(line, own), line)
+
+
+def close_to_a_mark(line: str, own: list[str]) -> list[str]:
+    """Return what stands right before a colon or semicolon, where the custodian did not write it so."""
+    for one in own if re.search(r"[;:]", line) else ():
+        if re.search(r"[;:]", one):
+            line = line.replace(one, " ")
+    return re.findall(r"[^\s\u00a0]+[;:](?=\s|$)", line)
+
+
+def test_a_mark_that_stands_too_close_is_found():
+    assert close_to_a_mark("unité: CARD", ["unité"]) == ["unité:"]
+    assert close_to_a_mark("unité\u00a0: CARD\u00a0; a: b", ["a: b"]) == []

@@ -59,3 +59,11 @@ def test_all_that_argparse_says_of_a_command_line_is_translated() -> None:
     assert len(said) > 20
     left = {one for one in said if not BY_DEVELOPERS.search(one)}
     assert left <= REFUSALS.keys(), left - REFUSALS.keys()
+
+
+@pytest.mark.parametrize("command", ["", "run", "study", "people"])
+def test_every_colon_of_french_help_stands_apart(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help", "--language", "fr"])
+    said = capsys.readouterr().out
+    assert ":" in said and not re.findall(r"[^\s\u00a0]+:(?=\s|$)", said, re.MULTILINE)

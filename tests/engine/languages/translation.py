@@ -80,7 +80,8 @@ ONE_OF_MANY = {
     "de": r"\{(\w+)\}(\*\*)? von (den |jedem )?(\*\*)?(\{\w+[^{}]*\}(\*\*)?)?"
     r"[^.,;:{}]*?(\{@[\w ]+\}[^.,;:{}]*?)?\b(sind|haben|werden|stehen|liegen|gehören|teilen|lassen"
     r"|wurden|waren|gingen|unterscheiden|sagen|können)\b",
-    "fr": r"\{\w+(:[^{}|]*)?\} (\{@[pP]eople\}|(?!cas|fois)\w+s) sur (\{|\d)|\w\((s|e|x|es|nt)\)",
+    "fr": r"\{\w+(:[^{}|]*)?\} (\{@[pP]eople\}|(?!cas|fois)\w+s) sur (\{|\d)|\w\((s|e|x|es|nt)\)"
+    r"|\{\w+:[^{}|]+\|[^{}|]+\} (\w+ée?|faite)s\b",
 }
 """A plural behind a number that may be one: 1 of 40 is, and words and verbs have to be chosen by it."""
 NAMES_ONLY = (".aliases",)
