@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from engine.bounded import SUMS, read_text
 from engine.errors import InputRefused
 from engine.numbers import exact
-from engine.texts import languages
 
 _samples = ContextVar("samples", default=False)
 
@@ -208,7 +208,7 @@ def _value(name: str, value: Any) -> Any:
             raise ValueError("no level")
         return level
     if name == "language":
-        if value not in languages():
+        if not isinstance(value, str) or value not in _languages():
             raise ValueError("no language")
         return value
     if name in ("registers", "contact"):
@@ -222,6 +222,11 @@ def _value(name: str, value: Any) -> Any:
     if not isinstance(value, bool):
         raise ValueError("neither true nor false")
     return value
+
+
+def _languages() -> set[str]:
+    """Return the codes of the languages in which everything is said; of others a survey alone is."""
+    return {one.name for one in (files("resources") / "texts").iterdir() if (one / "errors").is_dir()}
 
 
 def refuse_level(epsilon: Fraction | None, delta: Fraction | None = None) -> None:

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Any
 
 from engine.errors import InputRefused, VerificationFailed
-from engine.ledger.staff import Staff
+from engine.ledger.staff import Present, Staff
 from engine.policy import sealing_place
 
 _PLAIN = b"SQLite format 3\0"
@@ -160,12 +160,13 @@ def _open(path: Path, key: bytes, mode: str, timeout: float) -> Any:
 def _library() -> tuple[Any, type[Any]]:
     from sqlcipher3 import dbapi2
 
-    class Encrypted(dbapi2.Connection):  # type: ignore[misc]
+    class Encrypted(dbapi2.Connection):
         """As `journal.Connection`, of the other library."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
-            self.staff, self.present = Staff(), {}
+            self.staff = Staff()
+            self.present: Present = {}
 
     return dbapi2, Encrypted
 

@@ -41,7 +41,9 @@ _OF_TRAILER = frozenset(
 Line = tuple[int, int, bool]
 """Of such a table: number and place of an object, and whether it is there, as it was first written."""
 # What signing writes anew in the two kinds of objects that it has to change. None of it is shown on a page.
-_OF_CATALOGUE = frozenset(("/AcroForm", "/Perms", "/DSS", "/Extensions", "/Metadata"))
+_OF_CATALOGUE = frozenset(("/AcroForm", "/Perms", "/DSS", "/Extensions", "/Metadata", "/Version"))
+_VERSIONS = frozenset(("/1.4", "/1.5", "/1.6", "/1.7", "/2.0"))
+"""Of PDF: what a signature of today is written in may be later than the report."""
 _OF_INFO = frozenset(("/ModDate", "/Producer"))
 _OF_FIELD = frozenset(
     (
@@ -292,6 +294,8 @@ def _only_signed(old: Any, new: Any, size: int) -> bool:
     form = changed.get("/AcroForm")
     fields = form.get_object().get("/Fields") if form is not None else None
     if "/AcroForm" in catalogue or fields is None or "/XFA" in form.get_object():
+        return False
+    if changed.get("/Version") != catalogue.get("/Version") and changed.get("/Version") not in _VERSIONS:
         return False
     signatures = {_number(field) for field in fields.get_object()}
     if not signatures or not all(_is_invisible(_object(new, number)) for number in signatures):

@@ -70,6 +70,8 @@ def signed(report: bytes, *, edges: tuple[float, ...] = (0, 0, 0, 0), spoil: str
     writer.root_object[NameObject("/AcroForm")] = writer._add_object(form)
     if spoil == "page":
         page[NameObject("/Contents")] = ArrayObject()
+    if spoil.startswith("/"):
+        writer.root_object[NameObject("/Version")] = NameObject(spoil)
     if spoil == "script":
         writer.root_object[NameObject("/OpenAction")] = NameObject("/Nothing")
     out = BytesIO()
@@ -83,13 +85,14 @@ def signed(report: bytes, *, edges: tuple[float, ...] = (0, 0, 0, 0), spoil: str
     return bytes(content.replace(old, f"[ {' '.join(map(str, numbers))}".encode().ljust(len(old) - 1) + b"]"))
 
 
-@pytest.mark.parametrize("name", ["external", "internal"])
+@pytest.mark.parametrize(("name", "version"), [("external", ""), ("internal", ""), ("external", "/2.0")])
 def test_a_report_that_was_signed_is_named_and_no_forgery(
-    made: Bundle, ledger: Ledger, name: str, capsys: pytest.CaptureFixture[str]
+    made: Bundle, ledger: Ledger, name: str, version: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Also where the program that signed says that its own part is of a later PDF, as pyHanko does."""
     part = "release" if name == "external" else "internal"
     report = made.folder / part / f"report-{name}.pdf"
-    report.write_bytes(signed(report.read_bytes()))
+    report.write_bytes(signed(report.read_bytes(), spoil=version))
     found = verify(made.folder, ledger=ledger)
     assert found.passed, found.problems
     assert found.signed == (f"{part}/report-{name}.pdf",) and found.compared
@@ -107,7 +110,13 @@ def test_a_report_that_was_signed_before_the_sums_is_no_forgery(made: Bundle) ->
 
 @pytest.mark.parametrize(
     ("edges", "spoil"),
-    [((50, 50, 500, 700), ""), ((0, 0, 0, 0), "page"), ((0, 0, 0, 0), "script"), ((0, 0, 0, 0), "short")],
+    [
+        ((50, 50, 500, 700), ""),
+        ((0, 0, 0, 0), "page"),
+        ((0, 0, 0, 0), "script"),
+        ((0, 0, 0, 0), "short"),
+        ((0, 0, 0, 0), "/9.9"),
+    ],
 )
 def test_what_changes_a_page_behind_a_signature_is_found(
     made: Bundle, edges: tuple[float, ...], spoil: str
