@@ -35,7 +35,7 @@ MOST_SHORT = 70  # letters of short columns beside which a long one still has ro
 MANY_ROWS, HALF_A_LINE = 20, 48  # of so many rows with so few letters two stand side by side
 THIN = 127.0
 """Points from the top: a last page that ends above holds a few lines alone."""
-HOPELESS = 4200
+HOPELESS = {False: 3400, True: 4200}
 """Letters a page: of more than that, none was ever set within the pages wanted but in smaller letters."""
 MOST_PAGES = {False: 6, True: 9}
 """Of what leaves and of what stays: more are set in smaller letters, then without what the HTML file has."""
@@ -80,7 +80,7 @@ def _set(document: Document, evidence: bytes, language: str, *, simple: bool) ->
         return _Laid(inputs | {"tight": tight, "folded": str(folded)})
 
     # Laying out costs most of the time, so that what is hopelessly long is not asked whether it fits.
-    laid = lay("dense" if _letters(tree) > HOPELESS * most else "")
+    laid = lay("dense" if _letters(tree) > HOPELESS[document.stays] * most else "")
     if laid.tight != "dense" and laid.pages > most:
         laid = lay("dense")
     elif laid.tight != "dense" and laid.pages > 1 and laid.depth < THIN:

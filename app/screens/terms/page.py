@@ -113,7 +113,8 @@ class TermsPage(Page):
         self._promise = promise
         sentence = statement["sentence"]
         self.sentence_words.say(words.label(Text(sentence["id"], sentence["values"])))
-        self._make_cards(("spends", "learnt", "money") if promise.loss is not None else (), promise.terms)
+        priced = ("money",) if price and price.get("budget") is not None else ()
+        self._make_cards(("spends", "learnt", *priced) if promise.loss is not None else (), promise.terms)
         if promise.loss is not None:
             self._show_loss(promise.loss, statement["posterior"], price)
         for name, value in promise.terms.items():
@@ -158,13 +159,9 @@ class TermsPage(Page):
             f"50\u00a0% → {percent(shown)}",
             words.say("app.terms.learnt.sentence", value=percent(posterior["value"])),
         )
-        plan = self.study.plan
-        amount = price.get("budget") if price else None
-        self.cards["money"].setVisible(amount is not None)
-        if amount is not None:
-            self.cards["money"].show_number(
-                money(amount, plan.price.currency), words.say("app.terms.money.sentence")
-            )
+        if "money" in self.cards:
+            amount = money(price["budget"], self.study.plan.price.currency)
+            self.cards["money"].show_number(amount, words.say("app.terms.money.sentence"))
 
     def go_next(self) -> None:
         """Go on, unless a combination is shown that cannot leave: another one would."""

@@ -156,8 +156,8 @@ def effects(model: Mapping[str, Any], words: str) -> Iterator[Effect]:
             continue
         labels = (*predictor["levels"], Text(f"{words}.other"), Text(f"{words}.missing"))
         each = zip(labels, predictor["effects"], predictor["within_95"], strict=True)
-        for at, (label, effect, within) in enumerate(each):
-            yield Effect(name, label, effect, within, is_aside=at >= len(predictor["levels"]))
+        for place, (label, effect, within) in enumerate(each):
+            yield Effect(name, label, effect, within, is_aside=place >= len(predictor["levels"]))
 
 
 def effects_table(
