@@ -317,10 +317,16 @@ def _begins(part: str, text: str, *, whole: bool = True) -> bool:
     return re.search(rf"\b{re.escape(stem)}{end}", text) is not None
 
 
-def is_never_offered(wanted: str) -> bool:
-    """Say whether a kind of model is searched for that holds rows of the table, so that none may leave."""
-    terms = words.say("app.method.not_offered.terms").casefold().split(", ")
-    return any(term in wanted.casefold() for term in terms)
+def told_aside(wanted: str) -> str:
+    """Return what is said where no way is meant; empty where one is.
+
+    A kind of model that holds rows never leaves, and who could be recognised is told on another screen.
+    """
+    for name in ("not_offered", "recognised"):
+        terms = words.say(f"app.method.{name}.terms").casefold().split(", ")
+        if any(term in wanted.casefold() for term in terms):
+            return words.say(f"app.method.{name}.sentence")
+    return ""
 
 
 def _places(method: type[Method]) -> tuple[str, ...]:
