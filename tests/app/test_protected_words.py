@@ -210,6 +210,7 @@ def test_whoever_nobody_named_is_called_as_in_the_language_of_the_window(
         card = window.page("columns").unit.card
         assert (card.word.currentText(), card.many.text()) == (one, many)
         for field in (card.word.lineEdit(), card.many):
+            assert field.fontMetrics().horizontalAdvance(field.text()) + 24 <= field.width(), field.text()
             field.editingFinished.emit()
         settle(qtbot, window)
         assert window.study.plan.schema.words == Protected(), "to pass by names nobody"

@@ -257,7 +257,7 @@ class UnitCard(Card):
         self.word.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.word.setMinimumContentsLength(8)
         self.word.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.word.setMinimumWidth(96)
+        self.word.setMinimumWidth(152)
         field = self.word.lineEdit()
         assert field is not None
         field.setMaxLength(MOST_LETTERS_OF_A_WORD)
@@ -271,7 +271,7 @@ class UnitCard(Card):
         self.many = make_field(
             "unit_many", words.say("app.columns.unit.many_name"), most=MOST_LETTERS_OF_A_WORD
         )
-        self.many.setMinimumWidth(72)
+        self.many.setMinimumWidth(112)
         self.many.editingFinished.connect(self._many)
         tell_whole(self.many)
         many.setBuddy(self.many)
@@ -351,10 +351,13 @@ class UnitCard(Card):
         with QSignalBlocker(self.word):
             if not self.word.hasFocus():
                 self.word.setCurrentText(said.said("person", spoken))
+                if (field := self.word.lineEdit()) is not None:
+                    field.setCursorPosition(0)
         with QSignalBlocker(self.many):
             if not self.many.hasFocus():
                 self.many.setText(said.said("people", spoken))
                 self.many.setToolTip(self.many.text())
+                self.many.setCursorPosition(0)
         self._shown_many = said.said("people", spoken)
         with QSignalBlocker(self.key):
             if [self.key.itemText(place) for place in range(self.key.count())] != list(columns.values()):
