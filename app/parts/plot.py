@@ -59,11 +59,9 @@ class Painted(QWidget):
         return None
 
     def enlarge(self) -> Any:
-        """Open the picture large and return what shows it; None where there is nothing to look at."""
-        from app.parts.views.figure import open_over
-
-        view = self.picture()
-        return None if view is None else open_over(view, self, stays=self.STAYS)
+        """Have the window open the picture large, and return what shows it; None where there is none."""
+        view, opens = self.picture(), getattr(self.window(), "open_large", None)
+        return None if view is None or opens is None else opens(view, stays=self.STAYS)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         is_click = event.button() == Qt.MouseButton.LeftButton

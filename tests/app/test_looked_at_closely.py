@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.frame.window import Window
 from app.parts.enlarged import Enlarged
 from app.parts.lines import Line
 from app.parts.plot import MarginLine, Painted, PointPicture, SegmentBar, ShareBar
@@ -97,6 +99,7 @@ MADE = (histogram, bands, spread, pair, of_columns, registers, solutions, candid
 def host(qtbot: Any, runner: JobRunner) -> Iterator[QWidget]:
     made = QWidget()
     made.runner = runner
+    made.open_large = partial(Window.open_large, made)
     made.resize(900, 600)
     qtbot.addWidget(made)
     made.show()

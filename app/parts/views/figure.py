@@ -68,12 +68,6 @@ def open_large(view: View, runner: JobRunner, over: QWidget, *, stays: bool) -> 
     return large
 
 
-def open_over(view: View, over: QWidget, *, stays: bool) -> Any:
-    """Open a picture large with the runner of the window that a widget lies in; None where there is none."""
-    runner = getattr(over.window(), "runner", None)
-    return open_large(view, runner, over, stays=stays) if isinstance(runner, JobRunner) else None
-
-
 class Canvas(Painted):
     """Shows pictures under each other."""
 
