@@ -61,6 +61,7 @@ from engine.errors import EngineError
 from engine.methods.protocol import MAIN
 from engine.policy import language_set
 from engine.release.plan import FileReference, Plan
+from engine.views import View
 from engine.warm_up import warm_up
 
 PANEL_BELOW, SIDE_BELOW = 1060, 860  # widths under which the panel folds away, and the steps are one line
@@ -553,6 +554,12 @@ class Window(QWidget):
     def _choose_look(self, mode: str) -> None:
         theme.choose(mode)
         self.settings.set(theme=mode)
+
+    def open_large(self, view: View, *, stays: bool) -> Any:
+        """Open a picture large over the window, and return what shows it."""
+        from app.parts.views.figure import open_large  # on first use: it brings the drawing along
+
+        return open_large(view, self.runner, self, stays=stays)
 
     def use_language(self, code: str) -> None:
         """Speak another language from now on, everywhere, at the same place."""

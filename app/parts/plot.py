@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -18,21 +18,33 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from app import words
 from app.parts.roles import Role
 from app.theme import text_font, theme
+from engine.views import BarsView, View
 
 LEFTWARDS = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter  # of a text that ends at a line
+ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+PLAIN = Qt.KeyboardModifier.KeypadModifier  # Enter beside the digits
+MOST_LETTERS = 28  # of a name in a picture that is shown large
 STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_Left: -1}
 
 
 class Painted(QWidget):
-    """Painted by its class in `paint`: smooth, in small letters, with a frame while it has the focus."""
+    """Painted by its class in `paint`: smooth, in small letters, with a frame while it has the focus.
+
+    One that `OPENS` is shown large, as its `picture`, by a click or Enter; with ``STAYS`` its files say so.
+    """
 
     SPOKEN_AS: ClassVar = Role.Graphic
     FRAME: ClassVar = (1.0, 0.5, 4.0)  # how thick, how far inside, how round
+    OPENS: ClassVar = False
+    STAYS: ClassVar = True
 
     def __init__(self, parent: QWidget | None = None, *, focus: bool = True) -> None:
         super().__init__(parent)
         if focus:
             self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        if self.OPENS:
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+            self.setToolTip(words.say("app.enlarged.open"))
         theme.changed.connect(self.update)
 
     def grow_across(self) -> None:
@@ -41,6 +53,28 @@ class Painted(QWidget):
 
     def paint(self, painter: QPainter) -> None:
         """Paint everything but the frame."""
+
+    def picture(self) -> View | None:
+        """Return what is painted as a view with axes; None where there is nothing to look at."""
+        return None
+
+    def enlarge(self) -> Any:
+        """Have the window open the picture large, and return what shows it; None where there is none."""
+        view, opens = self.picture(), getattr(self.window(), "open_large", None)
+        return None if view is None or opens is None else opens(view, stays=self.STAYS)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        is_click = event.button() == Qt.MouseButton.LeftButton
+        if self.OPENS and is_click and self.rect().contains(event.position().toPoint()):
+            self.enlarge()
+        else:
+            super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.OPENS and event.key() in ENTER and not event.modifiers() & ~PLAIN:
+            self.enlarge()
+        else:
+            super().keyPressEvent(event)
 
     def tip_at(self, place: QPointF) -> str | None:
         """Return what is said of a place under the pointer; "" hides the tip, None takes the own one."""
@@ -71,14 +105,39 @@ class Painted(QWidget):
         return super().event(event)
 
 
+def make_bars(
+    title: str,
+    labels: Sequence[str],
+    sides: Sequence[Sequence[float]],
+    names: Sequence[str] = (),
+    axis: str = "",
+) -> BarsView:
+    """Return bars as a view; those of two sides follow each other, each with the name of its side.
+
+    Examples
+    --------
+    >>> make_bars("Size", ["1", "2"], [[4, 5], [0, 9]], ["now", "then"]).labels
+    ('1 · now', '1 · then', '2 · now', '2 · then')
+    """
+    short = [name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…" for name in names]
+    told = [f" · {name}" for name in short] or [""]
+    named = tuple(f"{label}{end}" for label in labels for end in told)
+    values = tuple(float(side[place]) for place in range(len(labels)) for side in sides)
+    return BarsView(title, named, values, axis)
+
+
 def cut(painter: QPainter, text: str, width: float) -> str:
     """Return as much of a text as a width has room for."""
     return painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(width))
 
 
 class PointPicture(Painted):
-    """Points in a field between axes; ``chosen`` tells the place of the one clicked, or reached by a key."""
+    """Points in a field between axes; ``chosen`` tells the place of the one clicked, or reached by a key.
 
+    A click chooses, so a double click opens it large.
+    """
+
+    OPENS: ClassVar = True
     FRAME: ClassVar = (1.5, 1.0, 8.0)
     MARGINS: ClassVar = (54, 30, 24, 44)  # left, top, right, bottom
     NEAR: ClassVar = 40.0  # pixels within which a click means a point
@@ -87,6 +146,7 @@ class PointPicture(Painted):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setToolTip(words.say("app.enlarged.open_points"))
         self.grow_across()
         self.place = 0
 
@@ -111,6 +171,12 @@ class PointPicture(Painted):
         place = self.at(event.position())
         if place is not None:
             self.chosen.emit(place)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.enlarge()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())

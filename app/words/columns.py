@@ -129,6 +129,7 @@ def what_if_words(column: Column, now: Any, then: Any) -> tuple[str, str]:
         return "", ""
     marked = column.name in now.columns
     key = "unmarked" if marked else "marked"
+    body = "same" if then.alone == now.alone else f"{key}_body"
     return words.say(f"app.columns.what_if.{key}"), words.say(
-        f"app.columns.what_if.{key}_body", alone=then.alone, people=now.people, now=now.alone
+        f"app.columns.what_if.{body}", alone=then.alone, people=now.people, now=now.alone
     )

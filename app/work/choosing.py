@@ -15,7 +15,7 @@ from typing import Any
 from app import words
 from engine.methods.fitting import NO_ROWS, Lacks, lacks
 from engine.methods.kinds import Changes, Held
-from engine.methods.protocol import Method, Rows
+from engine.methods.protocol import Family, Method, Rows
 from engine.privacy.promise import promise_kind
 from engine.progress import SILENT, Progress
 from engine.release.plan import Plan
@@ -258,7 +258,9 @@ def _thing(
     ordered = order_offers(found, answers)
     ways = sorted(ordered, key=lambda one: (not fits(one), not one.method.usual))  # stable
     usual = next((one for one in found if one.method.usual), ways[0])
-    default = ways[0] if fits(ways[0]) else None
+    # What several sites or those who answer take part in is nothing that stands in for a table of one's own.
+    stands_in = fits(ways[0]) and (ways[0] is usual or ways[0].method.family is not Family.EXCHANGE)
+    default = ways[0] if stands_in else None
     if default is usual:
         return Thing(held, tuple(ways), default, missing)
     against = ruled_out_by(usual, answers)
@@ -317,10 +319,16 @@ def _begins(part: str, text: str, *, whole: bool = True) -> bool:
     return re.search(rf"\b{re.escape(stem)}{end}", text) is not None
 
 
-def is_never_offered(wanted: str) -> bool:
-    """Say whether a kind of model is searched for that holds rows of the table, so that none may leave."""
-    terms = words.say("app.method.not_offered.terms").casefold().split(", ")
-    return any(term in wanted.casefold() for term in terms)
+def told_aside(wanted: str) -> str:
+    """Return what is said where no way is meant; empty where one is.
+
+    A kind of model that holds rows never leaves, and who could be recognised is told on another screen.
+    """
+    for name in ("not_offered", "recognised"):
+        terms = words.say(f"app.method.{name}.terms").casefold().split(", ")
+        if any(term in wanted.casefold() for term in terms):
+            return words.say(f"app.method.{name}.sentence")
+    return ""
 
 
 def _places(method: type[Method]) -> tuple[str, ...]:

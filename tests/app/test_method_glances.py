@@ -24,7 +24,7 @@ from app.work.choosing import Offer, offer, things
 from engine.methods.catalogue import method, methods
 from engine.methods.fitting import NO_ROWS
 from engine.methods.kinds import Held
-from engine.methods.protocol import MAIN
+from engine.methods.protocol import MAIN, Family
 from engine.pricing.price import Price
 from engine.release.plan import FileReference
 from engine.table.schema import Column, Domain, Kind, Origin, Role, Schema
@@ -252,6 +252,7 @@ def test_the_next_best_is_taken_where_the_usual_way_does_not_fit() -> None:
                 if thing.default is not usual:
                     assert thing.passed is usual and (thing.against or thing.lacking), (held, answers)
                 if thing.default is not None:
+                    assert thing.default is usual or thing.default.method.family is not Family.EXCHANGE
                     assert thing.missing[thing.default.method.id] is None
                 assert {one.method.id for one in thing.ways} == {
                     one.method.id for one in found if one.method.in_hands() is held

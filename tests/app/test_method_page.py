@@ -17,7 +17,16 @@ from app.frame.window import Window
 from app.screens.method.said import Tried, none_fits, ways
 from app.screens.method.ways import Ways
 from app.state.flow import path
-from app.work.choosing import QUESTIONS, Offer, offer, order_offers, ruled_out_by, search, things
+from app.work.choosing import (
+    QUESTIONS,
+    Offer,
+    offer,
+    order_offers,
+    ruled_out_by,
+    search,
+    things,
+    told_aside,
+)
 from engine.ledger import Ledger
 from engine.methods.catalogue import method, methods
 from engine.methods.kinds import Held
@@ -285,6 +294,65 @@ MEANT = {  # as somebody says it who knows none of the ways: any of these ways f
     "survival after surgery": "statistics.life_table",
     "time to readmission": "statistics.life_table",
 }
+
+
+LENGTH = "models.linear models.additive"
+STAYS = "statistics.means statistics.quantiles statistics.histogram statistics.life_table"
+EIGHT = {  # as a records officer tells it: what they were asked for, and what is right
+    "en": {
+        "the university wants rows": "datasets.k_anonymity",
+        "how many per ward": "statistics.counts",
+        "a test table for the new software": "datasets.marginals",
+        "a doctor wants a model that predicts length of stay": LENGTH,
+        "the insurer asks how long people stay": STAYS,
+        "the press wants a map of cases": "statistics.counts",
+        "somebody phones every week with a new question": "services.private_queries",
+        "hide the names before the registry gets the file": "datasets.pseudonyms",
+        "students need practice data": "datasets.marginals",
+        "which age groups come most often": "statistics.counts statistics.histogram",
+        "the most frequent diagnoses": "statistics.counts",
+        "patients moving from ward to ward": "statistics.flows",
+        "waiting times before and after the reform": STAYS,
+    },
+    "de": {
+        "die Uni möchte Zeilen": "datasets.k_anonymity",
+        "wie viele je Station": "statistics.counts",
+        "Testdaten für die neue Software": "datasets.marginals",
+        "ein Modell, das die Verweildauer vorhersagt": LENGTH,
+        "wie lange bleiben die Leute": STAYS,
+        "die Presse will eine Karte der Fälle": "statistics.counts",
+        "jede Woche ruft jemand mit einer neuen Frage an": "services.private_queries",
+        "Namen verbergen": "datasets.pseudonyms",
+    },
+    "fr": {
+        "l’université veut des lignes": "datasets.k_anonymity",
+        "combien par service": "statistics.counts",
+        "un fichier de test pour le nouveau logiciel": "datasets.marginals",
+        "un modèle qui prédit la durée de séjour": LENGTH,
+        "combien de temps restent les gens": STAYS,
+        "la presse veut une carte des cas": "statistics.counts",
+        "chaque semaine quelqu’un appelle avec une nouvelle question": "services.private_queries",
+        "cacher les noms": "datasets.pseudonyms",
+    },
+}
+ASIDE = {
+    "en": "which patients could be recognised",
+    "de": "wer ist erkennbar",
+    "fr": "qui peut être reconnu",
+}
+
+
+@pytest.mark.parametrize("language", EIGHT)
+def test_what_an_office_is_asked_for_is_found_in_its_language(language: str) -> None:
+    words.choose_language(language)
+    try:
+        offered = order_offers([Offer(one) for one in methods()], {})
+        first = {wish: search(offered, wish)[0].method.id for wish in EIGHT[language]}
+        assert {wish: one for wish, one in first.items() if one not in EIGHT[language][wish].split()} == {}
+        assert words.say("app.steps.risk") in told_aside(ASIDE[language]), "counted elsewhere, and free"
+        assert not any(map(told_aside, EIGHT[language]))
+    finally:
+        words.choose_language("en")
 
 
 @pytest.mark.parametrize("wish", MEANT)

@@ -17,6 +17,7 @@ from app.frame.window import Window
 from app.parts.prose import name_label
 from app.parts.register_card import sure_after
 from app.state.flow import ROWS_PER_PERSON, why_not
+from app.words.columns import what_if_words
 from app.words.money import level
 from app.work import marking
 from engine.ledger import Ledger
@@ -429,9 +430,11 @@ def test_what_marking_would_do_is_said_in_counts_of_people(window: Window, qtbot
     plan, table = window.study.plan, window.study.table
     now = group_sizes(table, plan.schema)
     then = group_sizes(table, plan.schema, columns=(*now.columns, "ward"))
-    assert page._editor.what_if.plain() == words.say(
-        "app.columns.what_if.marked_body", alone=then.alone, people=40, now=now.alone
-    )
+    assert then.alone == now.alone, "where nothing changes, no two equal numbers are set against each other"
+    same = words.say("app.columns.what_if.same", alone=then.alone, people=40)
+    assert page._editor.what_if.plain() == same and "as many as now" in same
+    more = what_if_words(plan.schema.column("ward"), now, replace(then, alone=now.alone + 3))[1]
+    assert f"{now.alone + 3} of 40 people" in more and f"instead of {now.alone}." in more
     page.select("gender")
     settle(qtbot, window)
     assert page._editor.what_if_heading.text() == words.say("app.columns.what_if.unmarked")

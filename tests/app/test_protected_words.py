@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QWidget
 
+from app import words
 from app.frame.window import Window
 from engine import texts
 from engine.ledger import Ledger
@@ -191,6 +192,33 @@ def test_another_word_for_several_is_kept_and_undone(
     assert window.study.plan.schema.words.several == "families"
     window.undoing.undo()
     assert window.study.plan.schema.words.several == "foyers fiscaux"
+
+
+@pytest.mark.parametrize(
+    ("code", "one", "many"), [("de", "Person", "Personen"), ("fr", "personne", "personnes")]
+)
+def test_whoever_nobody_named_is_called_as_in_the_language_of_the_window(
+    code: str, one: str, many: str, make_window: Callable[[], Window], qtbot: Any, tmp_path: Path
+) -> None:
+    window = make_window()
+    window.use_language(code)
+    try:
+        window.open_file(str(households(tmp_path)))
+        settle(qtbot, window)
+        window.go("columns")
+        settle(qtbot, window)
+        card = window.page("columns").unit.card
+        assert (card.word.currentText(), card.many.text()) == (one, many)
+        for field in (card.word.lineEdit(), card.many):
+            assert field.fontMetrics().horizontalAdvance(field.text()) + 24 <= field.width(), field.text()
+            field.editingFinished.emit()
+        settle(qtbot, window)
+        assert window.study.plan.schema.words == Protected(), "to pass by names nobody"
+        card.word.lineEdit().setText("Haushalt")
+        card.word.lineEdit().editingFinished.emit()
+        assert window.study.plan.schema.words.one == "Haushalt"
+    finally:
+        words.choose_language("en")
 
 
 def assert_files_say(out: Path, ledger: Path) -> None:

@@ -135,6 +135,21 @@ def test_who_stands_alone_is_counted_in_one_way(window: Window, qtbot: Any, tmp_
     assert {f"{one:,}" for one in groups} <= counts, "part 2 says the same two"
 
 
+def test_names_of_many_columns_stand_on_the_right_and_their_number_as_a_figure(
+    window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    page = made(window, qtbot, "datasets.k_anonymity", tmp_path)
+    outcome = window.study.result("bundle")
+    terms = outcome.facts["public"]["promise"]["terms"]
+    assert page.numbers["term.columns"].number.text() == terms["columns"], "few are named"
+    many = ", ".join(f"column_{place}" for place in range(10))
+    monkey = {**outcome.facts["public"]["promise"], "terms": {**terms, "columns": many}}
+    outcome.facts["public"]["promise"] = monkey
+    page._show_figures(outcome)
+    assert page.numbers["term.columns"].number.text() == "10"
+    assert many in page.explain("term.columns").parts[0].body
+
+
 def test_undo_is_back_where_it_means_something(window: Window, qtbot: Any, tmp_path: Path) -> None:
     made(window, qtbot, "statistics.counts", tmp_path)
     assert not window.footer.undo.isVisible()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pandas as pd
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QLineEdit, QPushButton
+from PySide6.QtWidgets import QLineEdit, QProgressBar, QPushButton
 
 from app import words
 from app.frame.window import Window
@@ -211,6 +212,34 @@ def test_masking_counts_who_stands_alone_after_the_steps_so_far(
     page.form.lines["steps"].field.add.click()
     settle(qtbot, window)
     assert view.figure.text() == "15 → 0" and "Without the last 1" in page.trial.card.note.plain()
+
+
+def test_a_trial_that_takes_long_says_how_far_it_is_and_can_be_stopped(
+    window: Window, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, reached = at_trial(window, qtbot, KA, tmp_path), threading.Event()
+
+    def endless(plan: Any, table: Any, *, progress: Any) -> Any:
+        while True:
+            progress.step(0.25, "datasets.search")
+            reached.set()
+            time.sleep(0.01)
+
+    monkeypatch.setattr(trials, "trial", endless)
+    window.study.decide_parameters(k=7)
+    card = page.trial.card
+    qtbot.waitUntil(lambda: reached.is_set() and card.under_way.isVisible())
+    (bar,) = card.under_way.findChildren(QProgressBar)
+    qtbot.waitUntil(lambda: bar.value() == 250)
+    (stop,) = (one for one in card.under_way.findChildren(QPushButton) if one.isVisible())
+    qtbot.mouseClick(stop, Qt.MouseButton.LeftButton)
+    settle(qtbot, window)
+    assert not card.under_way.isVisible() and card.note.plain() == words.say("app.trying.asked")
+    assert card.ask.isVisible() and window.footer.next.isEnabled(), "it is no condition of going on"
+    monkeypatch.undo()
+    qtbot.mouseClick(card.ask, Qt.MouseButton.LeftButton)
+    settle(qtbot, window, timeout=60_000)
+    assert answer_of(page).shown is not None and not card.ask.isVisible()
 
 
 def test_rules_are_ticked(window: Window, qtbot: Any, tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ from app.parts.wrapping import Wrapping
 from app.theme import mono_font, theme
 from engine.methods.trying import SolutionMap, Tried
 from engine.numbers import shortest_json
+from engine.views import ScatterView, Series, View
 
 # --- Every combination of steps as a point --------------------------------------------------------------
 
@@ -88,6 +89,30 @@ class SolutionPlot(PointPicture):
 
     def sizeHint(self) -> QSize:
         return QSize(420, HEIGHT)
+
+    def picture(self) -> View | None:
+        if self.shown is None:
+            return None
+        scale, found = (100 if self.shown.is_share else 1), self.shown.candidates
+        parts = {
+            "holds": [one for one in found if one.holds],
+            "fails_to": [one for one in found if not one.holds],
+            "in_view": [found[self.place]],
+        }
+        series = [
+            Series(
+                words.say(f"app.trying.map.{name}"),
+                tuple(scale * one.lost for one in part),
+                tuple(float(one.left_out) for one in part),
+                style,
+            )
+            for (name, part), style in zip(parts.items(), ("accent", "dotted", "plain"), strict=True)
+            if part
+        ]
+        across = words.say("app.trying.map.across")
+        x_axis = f"{across}, %" if self.shown.is_share else across
+        y_axis = words.say("app.trying.map.upwards")
+        return ScatterView(self.accessibleName(), x_axis, y_axis, tuple(series))
 
     def _told(self, place: int) -> str:
         assert self.shown is not None
@@ -408,9 +433,10 @@ class SolutionView(QWidget):
             words.say("app.trying.map.as_table"), "map-as-table", look="link", checkable=True
         )
         self.as_table.toggled.connect(lambda on: self._show_table())
-        line = row(self.heading, self.as_table, stretch=False)
-        line.setStretch(0, 1)
         self.plot = SolutionPlot()
+        closely = make_button(words.say("app.enlarged.link"), "map-closely", self.plot.enlarge, look="link")
+        line = row(self.heading, closely, self.as_table, stretch=False)
+        line.setStretch(0, 1)
         self.plot.chosen.connect(self.choose)
         self.table = hidden(name_widget(DataTable(words.say("app.trying.map.table")), "map-table"))
         self.table.setProperty("look", "plain")
@@ -482,7 +508,7 @@ class SolutionView(QWidget):
                 said = step_words(self.shown, ladder, step)
                 button = QPushButton(said)
                 button.setObjectName(f"step-{own.column}-{step}")
-                button.setProperty("look", "chip")
+                button.setProperty("look", "step")
                 button.setAccessibleName(words.pair(own.column, said))
                 button.setCheckable(True)
                 button.installEventFilter(self)
@@ -506,7 +532,7 @@ class SolutionView(QWidget):
         slider.setRange(0, len(WEIGHTS) - 1)
         slider.setPageStep(1)
         slider.setTracking(False)
-        slider.setFixedSize(110, 26)
+        slider.setFixedSize(96, 26)
         slider.valueChanged.connect(lambda value: self._weigh())
         return slider
 

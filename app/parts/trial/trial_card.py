@@ -9,6 +9,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLineEdit, QPushButton, QScrollArea, QWidget
 
 from app import words
+from app.parts.busy import Busy
 from app.parts.cards import Card, pill
 from app.parts.making import add, align_left, empty, make_button, make_column, make_grid, name_widget
 from app.parts.plot import ShareBar
@@ -228,12 +229,12 @@ class TrialCard(Card):
         line.addWidget(Heading(words.say("app.trying.heading"), size="card"), 1)
         line.addWidget(pill(words.say("app.trying.inside")))
         self.note = name_widget(Prose(tone="quiet", pixels=12), "trial-note")
-        self.ask = make_button("", "trial-ask", self._press)
-        add(self.body, line, self.note, align_left(self.ask))
+        self.ask = make_button("", "trial-ask", self.wanted.emit)
+        self.under_way = Busy()
+        add(self.body, line, self.note, align_left(self.ask), self.under_way)
         self._parts = QWidget()
         self._column = make_column(inside=self._parts, spacing=18, margins=(0, 6, 0, 0))
         self.body.addWidget(self._parts)
-        self._busy = False
         self.hide()
 
     def show_answers(self, answers: Sequence[Tried], note: str) -> None:
@@ -273,18 +274,22 @@ class TrialCard(Card):
         self._parts.hide()
         self._say(note, ask=words.say("app.trying.ask"))
 
-    def show_busy(self, *, stoppable: bool) -> None:
-        """Say that it is being counted; what stands there belongs to the settings before."""
-        self._say(words.say("app.trying.counting"), ask=words.say("app.trying.stop") if stoppable else "")
-        self._busy = stoppable
+    def show_busy(self) -> None:
+        """Say that it is being counted, how far it is, and offer to stop.
+
+        What stands there belongs to the settings before.
+        """
+        self._say("", ask="")
+        self.under_way.begin(words.say("app.trying.counting"), self.stopped.emit)
+
+    def show_progress(self, share: float, stage: str) -> None:
+        """Show how far the counting is."""
+        self.under_way.step(share, stage)
 
     def _say(self, note: str, *, ask: str) -> None:
-        self._busy = False
+        self.under_way.end()
         self.note.say(note)
         self.note.setVisible(bool(note))
         self.ask.setText(ask)
         self.ask.setVisible(bool(ask))
         self.show()
-
-    def _press(self) -> None:
-        (self.stopped if self._busy else self.wanted).emit()

@@ -108,8 +108,7 @@ class MethodTrial:
 
     def _ask(self, plan: Plan) -> None:
         self._asked_for = plan
-        method = self.study.method
-        self.card.show_busy(stoppable=method is not None and method.tries_for_long)
+        self.card.show_busy()
         self.runner.start(
             try_plan,
             plan,
@@ -117,6 +116,7 @@ class MethodTrial:
             done=lambda found: self._done(plan, found),
             failed=lambda error: self._failed(plan, error),
             cancelled=lambda: self._stopped(plan),
+            progressed=self.card.show_progress,
             slot=SLOT,
             after_drawing=True,
         )
@@ -159,7 +159,7 @@ class MethodTrial:
             self.card.show_waiting(words.say("app.trying.failed"))
 
     def _stopped(self, plan: Plan) -> None:
-        if plan == self._asked_for and self.study.method is not None and self.study.method.tries_for_long:
+        if plan == self._asked_for:
             self.card.show_asking(words.say("app.trying.asked"))
 
     def _in_the_map(self, plan: Plan) -> SolutionMap | None:

@@ -18,7 +18,7 @@ from shiboken6 import isValid
 
 from app import words
 from app.parts.making import add, align_left, hidden, make_column
-from app.parts.plot import Painted
+from app.parts.plot import ENTER, PLAIN, Painted
 from app.parts.views.table import TableBody
 from app.theme import theme
 from app.work.jobs import SHORT, JobRunner
@@ -26,7 +26,6 @@ from engine.views import View, as_table
 
 LETTERS, SMALL = 13.0, 11.0  # dots
 NARROWEST = 280
-PLAIN = Qt.KeyboardModifier.KeypadModifier  # Enter beside the digits
 FAMILIES = ("Inter",)  # QtSvg takes a list for the name of one family
 _numbers = count(1)
 
@@ -96,7 +95,7 @@ class Canvas(Painted):
             self.opened.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers() & ~PLAIN:
+        if event.key() in ENTER and not event.modifiers() & ~PLAIN:
             self.opened.emit()
         else:
             super().keyPressEvent(event)

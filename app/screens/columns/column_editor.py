@@ -19,13 +19,15 @@ from app.theme import theme
 from app.words.columns import mistaken_words
 from engine.numbers import shortest_json, surely
 from engine.table.schema import MOST_LETTERS, Column, Domain, Kind, Role
-from engine.views import BarsView
+from engine.views import BarsView, View
 
 # --- A few bars without axes, for the side of a screen --------------------------------------------------
 
 
 class MiniBars(Painted):
     """Bars of one view; the first and the last label below."""
+
+    OPENS = True
 
     def __init__(self, view: BarsView, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,6 +39,9 @@ class MiniBars(Painted):
 
     def sizeHint(self) -> QSize:
         return QSize(224, 78)
+
+    def picture(self) -> View | None:
+        return self.view if self.view.values else None
 
     def _spoken(self, place: int) -> str:
         count = words.number(int(self.view.values[place]))

@@ -38,6 +38,7 @@ from app.parts.prose import Prose, tell_whole
 from app.parts.roles import Role
 from app.screens.columns.figures import CapLine
 from app.theme import text_font, theme
+from engine import languages
 from engine.protected import Protected
 from engine.table.schema import MOST_LETTERS, MOST_LETTERS_OF_A_WORD
 
@@ -248,6 +249,7 @@ class UnitCard(Card):
         self.body.addWidget(self.open)
 
     def _build_word(self) -> QHBoxLayout:
+        self._shown_many = ""
         line = make_row(spacing=8)
         label = make_label(words.say("app.columns.unit.word"), pixels=13, weight=600)
         self.word = make_choice("unit_word", words.say("app.columns.unit.word_name"))
@@ -255,7 +257,7 @@ class UnitCard(Card):
         self.word.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.word.setMinimumContentsLength(8)
         self.word.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.word.setMinimumWidth(96)
+        self.word.setMinimumWidth(152)
         field = self.word.lineEdit()
         assert field is not None
         field.setMaxLength(MOST_LETTERS_OF_A_WORD)
@@ -269,8 +271,8 @@ class UnitCard(Card):
         self.many = make_field(
             "unit_many", words.say("app.columns.unit.many_name"), most=MOST_LETTERS_OF_A_WORD
         )
-        self.many.setMinimumWidth(72)
-        self.many.editingFinished.connect(lambda: self.many_chosen.emit(" ".join(self.many.text().split())))
+        self.many.setMinimumWidth(112)
+        self.many.editingFinished.connect(self._many)
         tell_whole(self.many)
         many.setBuddy(self.many)
         add(line, many, (self.many, 2))
@@ -345,13 +347,18 @@ class UnitCard(Card):
         self, way: str, said: Protected, key: str, columns: Mapping[str, str], sentence: str
     ) -> None:
         """Show what was said: ``way`` is "" while nobody answered; columns by name, with their counts."""
+        spoken = languages.find(words.language())
         with QSignalBlocker(self.word):
             if not self.word.hasFocus():
-                self.word.setCurrentText(said.one)
+                self.word.setCurrentText(said.said("person", spoken))
+                if (field := self.word.lineEdit()) is not None:
+                    field.setCursorPosition(0)
         with QSignalBlocker(self.many):
             if not self.many.hasFocus():
-                self.many.setText(said.several)
-                self.many.setToolTip(said.several)
+                self.many.setText(said.said("people", spoken))
+                self.many.setToolTip(self.many.text())
+                self.many.setCursorPosition(0)
+        self._shown_many = said.said("people", spoken)
         with QSignalBlocker(self.key):
             if [self.key.itemText(place) for place in range(self.key.count())] != list(columns.values()):
                 self.key.clear()
@@ -397,5 +404,16 @@ class UnitCard(Card):
         else:
             self.way_chosen.emit(way)
 
+    def _many(self) -> None:
+        said = " ".join(self.many.text().split())
+        if (
+            said != self._shown_many
+        ):  # the language's own word that stands there is not taken for the custodian's
+            self.many_chosen.emit(said)
+
     def _word(self) -> None:
-        self.word_chosen.emit(" ".join(self.word.currentText().split()))
+        said = " ".join(self.word.currentText().split())
+        is_usual = (
+            said == languages.find(words.language()).one
+        )  # whoever has named nobody: no word of their own
+        self.word_chosen.emit(Protected().one if is_usual else said)

@@ -9,9 +9,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from app import words
-from app.parts.plot import LEFTWARDS, PointPicture, cut
+from app.parts.plot import LEFTWARDS, PointPicture, cut, make_bars
 from app.theme import text_font, theme
 from app.work.comparing import Figure, beyond, letter, unbeaten
+from engine.views import ScatterView, Series, View
 
 LEFT, TOP, RIGHT, BOTTOM = PointPicture.MARGINS
 ROW, POINT = 30, 6.0
@@ -26,6 +27,7 @@ class CandidatePlot(PointPicture):
         self.setObjectName("candidates")
         self.across: Figure | None = None
         self.upwards: Figure | None = None
+        self.names: tuple[str, ...] = ()
         self.kinds: tuple[str, ...] = ()
         self._kind_of: tuple[int, ...] = ()
 
@@ -37,6 +39,7 @@ class CandidatePlot(PointPicture):
         kinds: Sequence[str] = (),
     ) -> None:
         """Show points of two figures, or bands of the first alone; each kind has a shape of its own."""
+        self.names = tuple(names)
         self.kinds = tuple(dict.fromkeys(kinds))
         self._kind_of = tuple(map(self.kinds.index, kinds))
         self.across, self.upwards = across, upwards
@@ -52,6 +55,22 @@ class CandidatePlot(PointPicture):
             )
         )
         self.update()
+
+    def picture(self) -> View | None:
+        across, upwards = self.across, self.upwards
+        if across is None:
+            return None
+        places = [place for place, value in enumerate(across.values) if value is not None]
+        named = [words.pair(letter(place), self.names[place]) for place in places]
+        values = [across.values[place] or 0.0 for place in places]
+        if upwards is None:
+            return make_bars(across.label, named, [values])
+        series = [
+            Series(name, (value,), (up,), "accent" if place == self.place else "plain")
+            for name, place, value in zip(named, places, values, strict=True)
+            if (up := upwards.values[place]) is not None
+        ]
+        return ScatterView(self.accessibleName(), across.label, upwards.label, tuple(series))
 
     def choose(self, place: int) -> None:
         """Show another candidate as the chosen one."""

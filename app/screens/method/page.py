@@ -65,7 +65,6 @@ from app.work.choosing import (
     Known,
     Offer,
     Thing,
-    is_never_offered,
     known_level,
     offers,
     order_offers,
@@ -73,6 +72,7 @@ from app.work.choosing import (
     search,
     things,
     title,
+    told_aside,
     try_way,
 )
 from app.work.comparing import variants
@@ -503,10 +503,10 @@ class MethodPage(Page):
         self.ways.show_ways(shown, self.selected)
         self.ways.setVisible(bool(shown))
         self._name_list(wanted, thing, shown)
-        never = is_never_offered(wanted)
-        self.none.setVisible(never or not fitting)
-        if never:
-            self.none.say(words.say("app.method.not_offered.sentence"))
+        aside = told_aside(wanted)
+        self.none.setVisible(bool(aside) or not fitting)
+        if aside:
+            self.none.say(aside)
         elif not found:
             self.none.say(words.say("app.method.not_found", wanted=wanted))
         elif not fitting and any(ruled_out_by(one, answers) for one in found):

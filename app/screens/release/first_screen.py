@@ -27,6 +27,7 @@ from app.parts.prose import Heading, Prose
 from app.screens.release.looking import CARE, WRONG, Point
 from app.screens.release.summary import SHOWN, Measured
 from app.theme import text_font, theme
+from engine.views import IntervalsView, View
 
 ROW, DOT, BAND = 32, 4.5, 8.0  # pixels
 WRITTEN, MARGIN, GAP = 64, 58, 12
@@ -39,6 +40,8 @@ class Bands(Painted):
 
     What says nothing is hollow and pale, with an open point: not told by colour alone.
     """
+
+    OPENS, STAYS = True, False
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,6 +59,13 @@ class Bands(Painted):
         self.setFixedHeight(self.sizeHint().height())
         self.updateGeometry()
         self.update()
+
+    def picture(self) -> View | None:
+        if not self.lines:
+            return None
+        names, centres = tuple(one.name for one in self.lines), tuple(one.value for one in self.lines)
+        low, high = tuple(one.low for one in self.lines), tuple(one.high for one in self.lines)
+        return IntervalsView(self.accessibleName(), names, centres, low, high, axis="")
 
     def name_width(self) -> float:
         """Return the pixels of the names: what the longest needs, where it leaves room for the bands."""

@@ -122,6 +122,7 @@ class RowsBeside(Card):
 
 LOOK_EVERY = 50  # milliseconds
 FIGURES = 4  # on the first screen
+FEW = 3  # names that stand in the place of a figure: of more their number does
 WIDE = 760  # pixels: from here on the parts stand side by side
 SLOT = "release"  # the window asks for it before it closes
 SEALING_REFUSED = ("policy.sealed", "sealing.secret")
@@ -692,7 +693,9 @@ class ReleasePage(Page):
             yield "left", heading("left"), number, said, "care" if left is not None and not left else ""
         for name, value in public["promise"]["terms"].items():
             base = f"promises.{public['promise']['kind']}.terms.{name}"
-            yield f"term.{name}", say(f"{base}.label"), words.term(value), say(f"{base}.what"), ""
+            # Names of many columns are no figure: their number is, and the right side names them.
+            told = words.number(len(names)) if len(names := _names(value)) > FEW else words.term(value)
+            yield f"term.{name}", say(f"{base}.label"), told, say(f"{base}.what"), ""
         rows = next((one for one in public["artefacts"] if one.get("rows") and outcome.facts["first"]), None)
         if rows is not None:
             said = say("app.release.rows.sentence", file=rows["file"], columns=len(rows.get("columns", ())))
@@ -741,7 +744,9 @@ class ReleasePage(Page):
             return found or self.explain("")
         if topic.startswith("term.") and outcome is not None:
             base = f"promises.{outcome.facts['public']['promise']['kind']}.terms.{place}"
-            what = Part(words.say("app.window.three_what"), words.say(f"{base}.what"))
+            said, value = words.say(f"{base}.what"), outcome.facts["public"]["promise"]["terms"][place]
+            listed = f"{value}. {said}" if len(_names(value)) > FEW else said
+            what = Part(words.say("app.window.three_what"), listed)
             return Explanation(words.say(f"{base}.label"), (what, *three_parts("app.release.three.term")[1:]))
         if topic in ("leaves", "good", "never", "withdraw", "further", "copy", "asked"):
             return super().explain(topic)
@@ -785,6 +790,11 @@ def _is_counted(view: View) -> bool:
 
 def _notes(outcome: Outcome) -> list[dict[str, Any]]:
     return [note for note in outcome.facts["public"].get("notes", ()) if isinstance(note, dict)]
+
+
+def _names(value: Any) -> list[str]:
+    """Return the names that a promise lists; empty where it is about something else."""
+    return value.split(", ") if isinstance(value, str) else []
 
 
 def _fraction(written: Any) -> Any:

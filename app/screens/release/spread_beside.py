@@ -22,10 +22,11 @@ from app.parts.making import (
     name_widget,
     turn,
 )
-from app.parts.plot import LEFTWARDS, Painted, cut
+from app.parts.plot import LEFTWARDS, Painted, cut, make_bars
 from app.parts.prose import Heading, Prose
 from app.parts.table import DataTable
 from app.theme import text_font, theme
+from engine.views import HeatmapView, View
 
 # --- The original and a synthetic table drawn together --------------------------------------------------
 
@@ -49,6 +50,8 @@ def percent(share: float) -> str:
 
 class SpreadPicture(Painted):
     """Shares of rows. The original is drawn hollow, the synthetic table filled: not told by colour alone."""
+
+    OPENS = True
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,6 +82,21 @@ class SpreadPicture(Painted):
         self.labels, self.shares, self.is_amount = labels, shares, is_amount
         self.setFixedHeight(self._tall())
         self.update()
+
+    def picture(self) -> View | None:
+        if self.shares is None or not self.labels:
+            return None
+        title, sides = self.accessibleName(), [words.say(f"app.release.spread.{name}") for name in SIDES]
+        in_hundred = [100 * side for side in self.shares]
+        if len(self.labels) == 1:
+            return make_bars(title, self.labels[0], in_hundred, sides, "%")
+        down, across = self.labels
+        columns = tuple(f"{label} · {side}" for label in across for side in sides)
+        rows = [
+            tuple(float(side[line, place]) for place in range(len(across)) for side in in_hundred)
+            for line in range(len(down))
+        ]
+        return HeatmapView(title, down, columns, tuple(rows))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QMessageBox, QPushButton, QStyleOptionViewItem, QWidget
 
 from app import words
@@ -26,7 +26,7 @@ from app.parts.making import (
     name_widget,
 )
 from app.parts.panel import Explanation, Part, three_parts
-from app.parts.plot import LEFTWARDS, Painted, cut
+from app.parts.plot import LEFTWARDS, Painted, cut, make_bars
 from app.parts.prose import Heading, Prose
 from app.parts.register_card import RegisterCard
 from app.parts.sealing import ask_secret
@@ -52,6 +52,7 @@ from app.work.releasing import (
 )
 from app.work.visiting import resume
 from engine.privacy.promises.pseudonymous import Pseudonymous
+from engine.views import View
 
 # --- The people of a register, and files that are carried -----------------------------------------------
 
@@ -306,6 +307,8 @@ class Bar:
 class BarList(Painted):
     """A list of bars with lines between."""
 
+    OPENS = True
+
     def __init__(self, name: str, parent: QWidget | None = None, *, mono: bool = True) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
@@ -327,8 +330,9 @@ class BarList(Painted):
         super().focusInEvent(event)
         self.update()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        event.ignore()
+    def picture(self) -> View | None:
+        labels, shares = [one.name for one in self.bars], [100 * one.share for one in self.bars]
+        return make_bars(self.accessibleName(), labels, [shares], axis="%") if self.bars else None
 
     def widths(self, width: float) -> tuple[float, float]:
         """Return how wide names and bars are: the bar gives way where a name or a note would be cut."""
@@ -473,8 +477,9 @@ class ReleasesPage(Page):
         holdings = tree["holdings"]
         self.entries = [(holding, entry) for holding in holdings for entry in reversed(holding["releases"])]
         self.nothing.setVisible(not holdings)
-        self.left_card.setVisible(bool(holdings))
-        self.left.show_bars([_bar(one) for one in holdings if one["budget"]["epsilon"] is not None])
+        bars = [_bar(one) for one in holdings if one["budget"]["epsilon"] is not None]
+        self.left_card.setVisible(bool(bars))
+        self.left.show_bars(bars)
         self.register.show_registers(holdings)
         paying = self.study.plan.holding.casefold()
         self.register.show_register(

@@ -25,12 +25,13 @@ from app.parts.making import (
     make_row,
     name_widget,
 )
-from app.parts.plot import Painted, ShareBar, cut
+from app.parts.plot import Painted, ShareBar, cut, make_bars
 from app.parts.prose import Heading, Prose
 from app.parts.second_file import SecondFile
 from app.screens.risk.asks import INTRUDER, POPULATION
 from app.theme import mono_font, text_font, theme
 from app.words import number
+from engine.views import View
 
 # --- What other files change ----------------------------------------------------------------------------
 
@@ -261,6 +262,8 @@ TOP, BOTTOM, GAP, LEGEND = 40, 22, 6, 20
 class GroupHistogram(Painted):
     """Bars with their numbers above and the sizes below, and a line at the limit."""
 
+    OPENS = True
+
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
@@ -305,12 +308,19 @@ class GroupHistogram(Painted):
         self.setAccessibleDescription(f"{said}. {spoken}" if said else spoken)
         self.update()
 
+    def picture(self) -> View | None:
+        sides = [[count for _, count in self.bars], *([self.then] if self.then else [])]
+        labels, names = [label for label, _ in self.bars], self.names if self.then else ()
+        axis = words.say("app.risk.sizes.axis")
+        return make_bars(self.accessibleName(), labels, sides, names, axis) if self.bars else None
+
     def paint(self, painter: QPainter) -> None:
         tokens = theme.tokens()
         slot = self.width() / max(len(self.bars), 1)
         top = max((*self.then, *(count for _, count in self.bars)), default=0) or 1
         legend = LEGEND if self.then else 0
-        room = self.height() - TOP - BOTTOM - legend
+        above = TOP + (16 if self.then else 0)  # a number pulled over the one beside it stays below the words
+        room = self.height() - above - BOTTOM - legend
         floor = float(self.height() - BOTTOM - legend)
         if 0 < self.below < len(self.bars):
             painter.setPen(Qt.PenStyle.NoPen)

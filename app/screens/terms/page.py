@@ -38,7 +38,7 @@ class TermsPage(Page):
         self.cards: dict[str, NumberCard] = {}
         self._made_for: Any = None
         self._promise: Any = None
-        self.thresholds = Card(words.say("app.terms.thresholds"))
+        self.thresholds = Card()  # what is asked stands over each field; a heading would push the table down
         self.thresholds.body.setSpacing(14)
         self.form = ParameterForm()
         self.form.changed.connect(lambda name, value: self.study.decide_parameters(**{name: value}))

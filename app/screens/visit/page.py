@@ -640,7 +640,10 @@ class VisitPage(Page):
         return found
 
     def first_focus(self) -> QWidget | None:
-        return next((line.field.findChild(QWidget) for line in self.form.lines.values()), None)
+        inside = (part for line in self.form.lines.values() for part in line.field.findChildren(QWidget))
+        return next(
+            (one for one in inside if one.focusPolicy() & Qt.FocusPolicy.TabFocus and one.isVisible()), None
+        )
 
 
 def _is_empty_form(problem: Problem, step: Step) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -314,6 +315,9 @@ def _inside(made: Made, grouping: Grouping, asked: Sequence[Condition]) -> Insid
 MOST_DRAWN = 10_000  # combinations up to which all are looked at
 MOST_SHOWN = 10  # rows beside it, as they read on each step
 MOST_BESIDE = 2_000  # of more, so many around the best one
+SECONDS_DRAWN = (
+    15.0  # after which only those one step away from the best and the taken one are still looked at
+)
 
 
 def take_steps(lattice: Lattice, steps: Steps) -> Found | None:
@@ -368,12 +372,9 @@ def solution_map(
     possible = 1
     for low, size in zip(least, lattice.shape, strict=True):
         possible *= size - low
-    chosen = list(_draw(lattice.shape, least, possible, (best, wanted)))
-    candidates = []
-    for place, steps in enumerate(chosen):
-        if not place % 16:
-            progress.step(place / len(chosen), "datasets.search")
-        candidates.append(_candidate(lattice, steps, names))
+    looked = _look_around(lattice, least, possible, (best, wanted), names, progress)
+    candidates = sorted(looked, key=lambda one: one.steps)
+    chosen = [one.steps for one in candidates]
     shown = np.unique(np.linspace(0, len(lattice.codes) - 1, MOST_SHOWN).astype(np.int64))
     ladders = tuple(
         MapLadder(
@@ -400,15 +401,34 @@ def solution_map(
     )
 
 
-def _draw(shape: Steps, least: Steps, possible: int, always: tuple[Steps, ...]) -> Iterable[Steps]:
-    """Return the combinations that are looked at, in the order of the lattice."""
-    if possible <= MOST_DRAWN:
-        return product(*(range(low, size) for low, size in zip(least, shape, strict=True)))
-    reached, edge = set(always), set(always)
-    while edge and len(reached) < MOST_BESIDE:
-        edge = {one for steps in edge for one in _beside(steps, shape, least)} - reached
-        reached |= edge
-    return sorted(reached)
+def _look_around(
+    lattice: Lattice,
+    least: Steps,
+    possible: int,
+    always: tuple[Steps, ...],
+    names: Sequence[str],
+    progress: Progress,
+) -> list[Candidate]:
+    """Look at combinations, those nearest to some first: at all, or at as many as there is room and time for.
+
+    Those and what is one step away are looked at in any case: they are what is told in words.
+    """
+    most = possible if possible <= MOST_DRAWN else MOST_BESIDE
+    seen, edge, found = set(always), sorted(set(always)), list[Candidate]()
+    ends = time.monotonic() + SECONDS_DRAWN
+    for ring in count():
+        for steps in edge:
+            if ring > 1 and time.monotonic() > ends:
+                return found
+            progress.step(min(1.0, len(found) / most), "datasets.search")
+            found.append(_candidate(lattice, steps, names))
+        if len(found) >= most:
+            break
+        edge = sorted({one for steps in edge for one in _beside(steps, lattice.shape, least)} - seen)
+        seen.update(edge)
+        if not edge:
+            break
+    return found
 
 
 def _beside(steps: Steps, shape: Steps, least: Steps) -> Iterable[Steps]:

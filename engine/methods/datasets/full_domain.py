@@ -24,6 +24,7 @@ from engine.progress import SILENT, Progress
 
 MIDDLE = 0.6  # of the open combinations, from fine to coarse: measured, .5 and .7 take as many
 SWEEP_AFTER = 0.25  # share of combinations looked at, from which on taking them in order is cheaper
+SECONDS_BETWEEN = 0.25  # or so long: of a million rows each takes a while, and Stop waits for it
 STEPS_BETWEEN = 16  # combinations between two words on progress: what is left is counted in the lattice
 
 
@@ -298,10 +299,12 @@ def search(lattice: Lattice, *, seconds: float | None = None, progress: Progress
     """
     possible = combinations(lattice.ladders)
     walk = _Walk(lattice, lattice.bounds.copy())
-    last = None if seconds is None else time.monotonic() + seconds
+    said = time.monotonic()
+    last = None if seconds is None else said + seconds
     walk.down_from_the_top()
     while (steps := walk.next()) is not None:
-        if not walk.tried % STEPS_BETWEEN:
+        if not walk.tried % STEPS_BETWEEN or time.monotonic() > said + SECONDS_BETWEEN:
+            said = time.monotonic()
             progress.step(1 - walk.left / possible, "datasets.search")
         if last is not None and time.monotonic() > last:
             break

@@ -123,3 +123,19 @@ def test_steps_that_do_not_hold_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputRefused) as refused:
         released({**GIVEN, "steps": {"age": 0}}, tmp_path=tmp_path)
     assert refused.value.code == "grouping.too_many_left_out"
+
+
+def test_of_a_large_table_only_the_nearest_are_looked_at_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is one step away from the best one is told in words, so it is looked at in any case."""
+    monkeypatch.setattr(maps, "SECONDS_DRAWN", -1.0)
+    _, shown = mapped(3, Loss.CERTAINTY)
+    best, shape = shown.candidates[shown.best].steps, [len(own.sizes) for own in shown.ladders]
+    steps = {one.steps for one in shown.candidates}
+    near = {
+        (*best[:place], best[place] + by, *best[place + 1 :])
+        for place in range(3)
+        for by in (-1, 1)
+        if 0 <= best[place] + by < shape[place]
+    }
+    assert steps == near | {best} and len(steps) < shown.possible
+    assert min(one.lost for one in shown.candidates if one.holds) == shown.candidates[shown.best].lost
