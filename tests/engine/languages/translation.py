@@ -82,7 +82,9 @@ OTHER_FORMS = {
 ONE_OF_MANY = {
     "de": r"\{(\w+)\}(\*\*)? von (den |jedem )?(\*\*)?(\{\w+[^{}]*\}(\*\*)?)?"
     r"[^.,;:{}]*?(\{@[\w ]+\}[^.,;:{}]*?)?\b(sind|haben|werden|stehen|liegen|gehören|teilen|lassen"
-    r"|wurden|waren|gingen|unterscheiden|sagen|können)\b",
+    r"|wurden|waren|gingen|unterscheiden|sagen|können)\b"
+    r"|\b(stimmen|sind|haben|wurden|werden|können) (höchstens )?\{\w+\} (von 100|nach|über|mehr|behalten)\b"
+    r"|\b[Gg]elesen werden \{\w+:",
     "fr": r"\{\w+(:[^{}|]*)?\} (\{@[pP]eople\}|(?!cas|fois)\w+s) sur (\{|\d)|\w\((s|e|x|es|nt)\)"
     r"|\{\w+:[^{}|]+\|[^{}|]+\} (\w+ée?|faite)s\b",
 }
