@@ -120,12 +120,6 @@ def test_german_puts_the_protected_into_the_dative_where_it_has_to(right: str, w
     assert translation.one_gender("", wrong, "de")
 
 
-def test_a_plural_before_a_number_that_may_be_one_is_found_in_german() -> None:
-    for wrong in ("Davon stimmen {n} nach {k}", "Gelesen werden {n:Datei|Dateien}"):
-        assert translation.one_of_many("", wrong, "de")
-    assert not translation.one_of_many("", "Gelesen {n:|wird|werden} {n:Datei|Dateien}", "de")
-
-
 def test_every_check_is_tried_above() -> None:
     tried = test_each_check_finds_what_it_is_for.pytestmark[0].args[1]  # type: ignore[attr-defined]
     assert {one[0] for one in tried} == {one.__name__ for one in translation.CHECKS}

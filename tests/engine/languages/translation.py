@@ -86,9 +86,7 @@ OTHER_FORMS = {
 ONE_OF_MANY = {
     "de": r"\{(\w+)\}(\*\*)? von (den |jedem )?(\*\*)?(\{\w+[^{}]*\}(\*\*)?)?"
     r"[^.,;:{}]*?(\{@[\w ]+\}[^.,;:{}]*?)?\b(sind|haben|werden|stehen|liegen|gehören|teilen|lassen"
-    r"|wurden|waren|gingen|unterscheiden|sagen|können)\b"
-    r"|\b(stimmen|haben|wurden|werden) \{\w+\} (von 100|nach|über|behalten)\b"
-    r"|\b[Gg]elesen werden \{\w+:",
+    r"|wurden|waren|gingen|unterscheiden|sagen|können)\b",
     "fr": r"\{\w+(:[^{}|]*)?\} (\{@[pP]eople\}|(?!cas|fois)\w+s) sur (\{|\d)|\w\((s|e|x|es|nt)\)"
     r"|\{\w+:[^{}|]+\|[^{}|]+\} (\w+ée?|faite)s\b",
 }
