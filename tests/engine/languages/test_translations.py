@@ -45,6 +45,18 @@ def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) ->
         ("too_familiar", "Your table", "Ihre Tabelle", "Deine Tabelle"),
         ("foreign_marks", "“No”", "„Nein“", "“Nein”"),
         ("one_gender", "of {n} {@people}", "von {n} {@to people}", "von {n} {@people}"),
+        (
+            "one_gender",
+            "With {n:{@person}|{@people}}",
+            "Mit {n:{@person}|{@to people}}",
+            "Mit {n:{@person}|{@people}}",
+        ),
+        (
+            "one_gender",
+            "among the {@people}",
+            "unter den gezählten {@to people}",
+            "unter den gezählten {@people}",
+        ),
         ("one_gender", "Each {@person}", "Alle {@people}", "Jede {@person}".lower()),
         ("breaking_space", "Who?", "Qui\u00a0?", "Qui ?"),
         (

@@ -50,9 +50,9 @@ NO_NUMBER_BEFORE = {
 GENDERED = {
     "de": r"\b(ein(e[rnms]?|zelne[rnms]?)?|jede[rnms]?|diese[rnms]?|(der|die|das)selben?|ganze[rnms]?"
     r"|keine?[rnms]?) \{@person\}"
-    r"|\b(von|mit|bei|aus|zu|nach)( \w+en)?( \{\w+\})? \{@people\}"
-    r"|\b(denselben|diesen|allen|den|jenen|vielen|beiden|einigen|wenigen) \{@people\}"
-    r"|\b(von|mit|bei|aus|zu|nach)( \w+)? \{\w+:(\w+ )?\{@person\}\|(\w+ )?\{@people\}\}",
+    r"|\b(?i:von|mit|bei|aus|zu|nach|in)( \w+en)?( \{\w+\})? \{@people\}"
+    r"|\b(denselben|diesen|allen|den|jenen|vielen|beiden|einigen|wenigen)( \w+en)? \{@people\}"
+    r"|\b(?i:von|mit|bei|aus|zu|nach)( \w+)? \{\w+:(\w+ )?\{@person\}\|(\w+ )?\{@people\}\}",
     "fr": r"\b(une?|la|cette|cet|aucune?|seule?|vraie?s?|celles?|certaine?s|quel(le)?s?|(tous|toutes)( les)?)"
     r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|réelles|entières?|entiers|vraies)\b"
     r"|(?<!de )(?<!vos )\{@people\} sont \w+ées\b|\bune même \{@person\}",
