@@ -79,6 +79,12 @@ def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) ->
             "{n} von {all} Zeilen {n:|ist|sind} leer",
             "{n} von {all} Zeilen sind leer",
         ),
+        (
+            "one_of_many",
+            "Empty {n} of {all} rows",
+            "Leer {n:|ist|sind} {n} von {all} Zeilen",
+            "Leer sind {n} von {all} Zeilen",
+        ),
         ("misplaced_number", "{n:row|rows}", "{n:|ist|sind} {n:Zeile|Zeilen}", "{n:ist|sind} Zeilen"),
         ("misplaced_number", "{n:row|rows}", "{n:Zeile|Zeilen}", "{n:Zeile|Zeilen}, {n} davon"),
         ("other_terms", "This folder", "Dieser Ordner", "Dieses Verzeichnis"),

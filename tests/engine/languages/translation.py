@@ -79,7 +79,9 @@ OTHER_FORMS = {
 ONE_OF_MANY = {
     "de": r"\{(\w+)\}(\*\*)? von (den |jedem )?(\*\*)?(\{\w+[^{}]*\}(\*\*)?)?"
     r"[^.,;:{}]*?(\{@[\w ]+\}[^.,;:{}]*?)?\b(sind|haben|werden|stehen|liegen|gehören|teilen|lassen"
-    r"|wurden|waren|gingen|unterscheiden|sagen|können)\b",
+    r"|wurden|waren|gingen|unterscheiden|sagen|können)\b"
+    r"|\b(haben|sind|werden|stehen|waren|gingen|gehen|kommen|liegen|landen|gerat?en|gerieten)( \w+){0,4}"
+    r" \{\w+(:[^{}|]*)?\} von (100|\{)",
     "fr": r"\{\w+(:[^{}|]*)?\} (\{@[pP]eople\}|(?!cas|fois)\w+s) sur (\{|\d)|\w\((s|e|x|es|nt)\)"
     r"|\{\w+:[^{}|]+\|[^{}|]+\} (\w+ée?|faite)s\b",
 }
