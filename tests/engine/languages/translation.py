@@ -50,9 +50,9 @@ NO_NUMBER_BEFORE = {
 GENDERED = {
     "de": r"\b(ein(e[rnms]?|zelne[rnms]?)?|jede[rnms]?|diese[rnms]?|(der|die|das)selben?|ganze[rnms]?"
     r"|keine?[rnms]?) \{@person\}"
-    r"|\b(von|mit|bei|aus|zu|nach)( \w+en)?( \{\w+\})? \{@people\}"
-    r"|\b(denselben|diesen|allen|den|jenen|vielen|beiden|einigen|wenigen) \{@people\}"
-    r"|\b(von|mit|bei|aus|zu|nach)( \w+)? \{\w+:(\w+ )?\{@person\}\|(\w+ )?\{@people\}\}",
+    r"|\b(?i:von|mit|bei|aus|zu|nach|in)( \w+en)?( \{\w+\})? \{@people\}"
+    r"|\b(denselben|diesen|allen|den|jenen|vielen|beiden|einigen|wenigen)( \w+en)? \{@people\}"
+    r"|\b(?i:von|mit|bei|aus|zu|nach)( \w+)? \{\w+:(\w+ )?\{@person\}\|(\w+ )?\{@people\}\}",
     "fr": r"\b(une?|la|cette|cet|aucune?|seule?|vraie?s?|celles?|certaine?s|quel(le)?s?|(tous|toutes)( les)?)"
     r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|réelles|entières?|entiers|vraies)\b"
     r"|(?<!de )(?<!vos )\{@people\} sont \w+ées\b|\bune même \{@person\}",
@@ -86,7 +86,9 @@ OTHER_FORMS = {
 ONE_OF_MANY = {
     "de": r"\{(\w+)\}(\*\*)? von (den |jedem )?(\*\*)?(\{\w+[^{}]*\}(\*\*)?)?"
     r"[^.,;:{}]*?(\{@[\w ]+\}[^.,;:{}]*?)?\b(sind|haben|werden|stehen|liegen|gehören|teilen|lassen"
-    r"|wurden|waren|gingen|unterscheiden|sagen|können)\b",
+    r"|wurden|waren|gingen|unterscheiden|sagen|können)\b"
+    r"|\b(haben|sind|werden|stehen|waren|gingen|gehen|kommen|liegen|landen|gerat?en|gerieten)( \w+){0,4}"
+    r" \{\w+(:[^{}|]*)?\} von (100|\{)",
     "fr": r"\{\w+(:[^{}|]*)?\} (\{@[pP]eople\}|(?!cas|fois)\w+s) sur (\{|\d)|\w\((s|e|x|es|nt)\)"
     r"|\{\w+:[^{}|]+\|[^{}|]+\} (\w+ée?|faite)s\b",
 }
