@@ -63,7 +63,7 @@ def is_weak(cell: Cell) -> bool:
     return isinstance(cell, Text) and cell.id == WEAK
 
 
-def labelled(name: str, value: str) -> Text:
+def labelled(name: str, value: str | Text) -> Text:
     """Return a value with the name of its column before it, as every language parts the two."""
     return Text("views.labelled", {"name": name, "value": value})
 

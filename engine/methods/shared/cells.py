@@ -188,6 +188,17 @@ class EdgeAxis:
             inner = [f"<{self.written[0]}", *inner, f">{self.written[-1]}"]
         return (*inner, f"({coding.MISSING})") if self.missing else tuple(inner)
 
+    @once
+    def said(self) -> dict[str, Text]:
+        """Return the intervals as every language says them, by their labels: files hold the labels."""
+        ends = list(zip(self.written, self.written[1:], strict=False))
+        labels = self.labels[self.outside is Outside.SEPARATE :]
+        words = [*("below" for _ in ends[1:]), "up_to"]
+        return {
+            label: Text(f"statistics.labels.{word}", {"low": low, "high": high})
+            for label, word, (low, high) in zip(labels, words, ends, strict=False)
+        }
+
     @property
     def declared(self) -> int:
         return len(self.labels) - self.missing
@@ -261,6 +272,11 @@ class Cells:
     def asides(self) -> dict[str, frozenset[str]]:
         """Return the labels of every axis that stand for completeness only."""
         return {axis.name: frozenset(axis.labels[axis.declared :]) for axis in self.axes}
+
+    @property
+    def said(self) -> dict[str, dict[str, Text]]:
+        """Return by column how labels are said to people where that differs from what files hold."""
+        return {axis.name: getattr(axis, "said", {}) for axis in self.axes}
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -120,8 +120,9 @@ def result_views(
         else _note(method, "table")
     )
     marked = marked_weak(shown, value=value, taken=cells.names, bounds=bounds)
+    said = cells.said
     for name, labels in cells.asides.items():
-        named = [aside(one) if one in labels else one for one in marked[name]]
+        named = [aside(one) if one in labels else said[name].get(one, one) for one in marked[name]]
         marked[name] = pd.Series(named, marked.index, dtype=object)
     rows = tuple(tuple(row) for row in marked.itertuples(index=False, name=None))
     note = with_weak(note, rows)
@@ -155,9 +156,7 @@ def _bars(
     axis = Text(f"methods.{method}.numbers.{value.rstrip('_')}.label")
     return BarsView(
         Text(f"methods.{method}.views.bars.title"),
-        tuple(
-            _label(cell, cells.names) for cell, is_drawn in zip(cells.labels(), says, strict=True) if is_drawn
-        ),
+        tuple(_label(cell, cells) for cell, is_drawn in zip(cells.labels(), says, strict=True) if is_drawn),
         tuple(values[says].tolist()),
         Text("models.effects.in_unit", {"heading": axis, "unit": unit}) if unit else axis,
         tuple(low[says].tolist()),
@@ -230,13 +229,14 @@ def with_weak(note: Text, rows: tuple[tuple[Any, ...], ...]) -> Text:
     return Text("statistics.notes.both", said) if has_brackets else note
 
 
-def _label(cell: tuple[str, ...], names: Sequence[str]) -> Text | str:
+def _label(cell: tuple[str, ...], cells: Cells) -> Text | str:
     """Name a cell by its values; with their columns where there are several."""
     if not cell:
         return Text("statistics.labels.everyone")
-    if len(cell) == 1:
-        return cell[0]
-    first, *others = map(labelled, names, cell)
+    values = [cells.said[name].get(value, value) for name, value in zip(cells.names, cell, strict=True)]
+    if len(values) == 1:
+        return values[0]
+    first, *others = map(labelled, cells.names, values)
     return reduce(lambda one, other: Text("views.and_then", {"first": one, "second": other}), others, first)
 
 

@@ -71,6 +71,11 @@ class TimeAxis:
         return (*self.between.labels, f">{self.between.written[-1]}")
 
     @property
+    def said(self) -> dict[str, Text]:
+        """Return the intervals as every language says them, by their labels."""
+        return self.between.said
+
+    @property
     def declared(self) -> int:
         return len(self.labels)
 

@@ -14,6 +14,7 @@ from engine.methods.catalogue import method
 from engine.methods.filling import Counted
 from engine.methods.protocol import Budget, Context
 from engine.methods.shared.cells import LevelAxis
+from engine.report.words import cell
 from engine.table.schema import Column, Domain, Kind, Origin
 from engine.table.table import Table
 from tests.engine.battery.checks import failing
@@ -159,6 +160,19 @@ def test_labels_say_which_edge_belongs_where():
         ">10",
         "(missing)",
     ]
+
+
+@pytest.mark.parametrize("outside", ["separate", "left_out"])
+def test_intervals_are_said_in_the_language_of_the_paper(outside):
+    asked = request({"column": "stay", "edges": [0, "5", 10], "outside": outside})
+    view = released("statistics.histogram", asked, STAYS).views[0]
+    inside = slice(1, 3) if outside == "separate" else slice(0, 2)
+    said = {code: [cell(row[0], code) for row in view.rows[inside]] for code in ("en", "de", "fr")}
+    assert said == {
+        "en": ["0 to <5", "5 to 10"],
+        "de": ["0 bis <5", "5 bis 10"],
+        "fr": ["0 à <5", "5 à 10"],
+    }
 
 
 def test_edges_that_are_days():
