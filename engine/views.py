@@ -6,9 +6,10 @@ or a `str` that the custodian wrote: the name of a column, a declared value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from functools import reduce
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -66,6 +67,11 @@ def is_weak(cell: Cell) -> bool:
 def labelled(name: str, value: str | Text) -> Text:
     """Return a value with the name of its column before it, as every language parts the two."""
     return Text("views.labelled", {"name": name, "value": value})
+
+
+def several(labels: Iterable[Label]) -> Label:
+    """Return labels that hold together, such as those of a cell of several columns."""
+    return reduce(lambda one, other: Text("views.and_then", {"first": one, "second": other}), labels)
 
 
 def aside(label: Label) -> Text:

@@ -161,7 +161,7 @@ class CountTable:
     Parameters
     ----------
     name
-        What it is a table of, such as the value of a third column.
+        What it is a table of, such as the value of a third column; empty where it is the only one.
     down, across
         The columns that name its rows and its columns; ``across`` is empty for a table of one column.
     rows, columns
@@ -170,7 +170,7 @@ class CountTable:
         One tuple a row; None where there is no cell.
     """
 
-    name: str
+    name: Label
     down: str
     across: str
     rows: tuple[Label, ...]

@@ -374,7 +374,7 @@ class CountView(QWidget):
         at = (before.row(), before.column())
         model = CellsModel(table, way, self.shown.threshold)
         self.table.show_cells(model)
-        named = " × ".join(name for name in (table.down, table.across, table.name) if name)
+        named = " × ".join(filter(None, (table.down, table.across, words.label(table.name))))
         self.table.setAccessibleName(words.say("app.trying.cells.table", columns=named))
         self.table.setFixedHeight(min(MOST_HEIGHT, 40 + ROW * model.rowCount() + 16))
         self.table.selectionModel().currentChanged.connect(lambda now, then: self._show_cell())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,19 @@ from engine.methods.filling import Counted
 from engine.methods.protocol import DictionaryEntry, Expected
 from engine.methods.shared.cells import Cells, free_name
 from engine.utility.released_numbers import no_better_than_a_guess
-from engine.views import BarsView, IntervalsView, TableView, Text, View, aside, is_weak, labelled, weak
+from engine.views import (
+    BarsView,
+    IntervalsView,
+    Label,
+    TableView,
+    Text,
+    View,
+    aside,
+    is_weak,
+    labelled,
+    several,
+    weak,
+)
 
 Floats = arrays.Floats
 
@@ -229,15 +240,14 @@ def with_weak(note: Text, rows: tuple[tuple[Any, ...], ...]) -> Text:
     return Text("statistics.notes.both", said) if has_brackets else note
 
 
-def _label(cell: tuple[str, ...], cells: Cells) -> Text | str:
+def _label(cell: tuple[str, ...], cells: Cells) -> Label:
     """Name a cell by its values; with their columns where there are several."""
     if not cell:
         return Text("statistics.labels.everyone")
     values = [cells.said[name].get(value, value) for name, value in zip(cells.names, cell, strict=True)]
     if len(values) == 1:
         return values[0]
-    first, *others = map(labelled, cells.names, values)
-    return reduce(lambda one, other: Text("views.and_then", {"first": one, "second": other}), others, first)
+    return several(map(labelled, cells.names, values))
 
 
 def _note(method: str, view: str) -> Text:

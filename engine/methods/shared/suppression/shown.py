@@ -13,7 +13,7 @@ from engine.methods.shared.suppression.additive import Integers
 from engine.methods.shared.suppression.audited import Audited
 from engine.methods.trying import CountCell, CountTable, CountTables
 from engine.privacy.promise import Unit
-from engine.views import HIDDEN, Cell, IntervalsView, Label, TableView, Text, View
+from engine.views import HIDDEN, Cell, IntervalsView, Label, TableView, Text, View, labelled, several
 
 MOST_ROWS, MOST_INTERVALS = 500, 60
 HIDDEN_CELL = Text(HIDDEN)
@@ -90,7 +90,7 @@ def tables(done: Audited, totals: Mapping[str, str], threshold: float) -> CountT
         columns = tuple(dict.fromkeys(place[1] for place in own))
         found.append(
             CountTable(
-                ", ".join(f"{name}: {label}" for name, label in zip(layers, layer, strict=True)),
+                several(map(labelled, layers, layer)) if layer else "",
                 down,
                 across,
                 rows,
