@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from typing import Any
 
 from engine import texts
+from engine.languages import Written
 from engine.methods.exchanges.kit import ALL, DATE, PAIR, SCALE, SEVERAL, Kit, Question
 from engine.methods.shared.offline_page import fill
 from engine.privacy.channels import Geometry, Option, Sets, Signs, Wave, channel_to_json
@@ -18,7 +18,6 @@ from engine.privacy.channels import Geometry, Option, Sets, Signs, Wave, channel
 MOST_RADIOS = 12
 """Longer lists are opened and searched by typing."""
 WORDS = "methods.exchanges.survey.page."
-_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 
 
 def page(kit: Kit) -> bytes:
@@ -102,15 +101,10 @@ def say(text_id: str, language: str, **values: Any) -> str:
 
     Examples
     --------
-    >>> say("methods.exchanges.survey.page.whole", "de", sure=97.4)[-47:]
-    'en zu höchstens 97,4\xa0% einer davon sicher sein.'
+    >>> say("methods.exchanges.survey.page.whole", "de", sure=99.9994)[-50:]
+    'en zu höchstens 99,9994\xa0% einer davon sicher sein.'
     """
-    sentence = texts.text(text_id, language=language, **values)
-    return sentence if language == texts.FALLBACK else _NUMBER.sub(_comma, sentence)
-
-
-def _comma(found: re.Match[str]) -> str:
-    return found[0].translate({ord(","): "\u202f", ord("."): ","})
+    return texts.text(text_id, language=language, **values)
 
 
 def _draw(kit: Kit) -> dict[str, object]:
@@ -215,7 +209,7 @@ def _exactly(place: int, question: Question, language: str) -> str:
 
 def _long(number: int) -> str:
     """Return a whole number, or about how large it is."""
-    return str(number) if number < 10**12 else f"{number:.2e}"
+    return str(number) if number < 10**12 else Written(f"{number:.2e}")
 
 
 def _up(epsilon: Fraction) -> object:

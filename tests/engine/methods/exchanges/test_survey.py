@@ -967,6 +967,17 @@ def test_a_page_in_several_languages_says_everything_in_each():
     assert Kit.loads(kit.dumps().replace(b'"fr"', b'"xx"')) is None
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("level", "waves", "said"), [("1/8", 1, "0.125 53.2"), (4, 3, "98.3 99.9994 12")])
+def test_numbers_on_a_page_have_the_signs_of_its_language_once(language, level, waves, said):
+    """Also with three places and more: a comma for decimals is not one between thousands."""
+    values = {"epsilon": level, "waves": waves, "language": language, "forged_reason": REASON}
+    kit = kit_of(replace(OPENING, parameters={**OPENING.parameters, "questions": YES_OR_NO[:1], **values}))
+    shown = Page(page(kit)).texts
+    numbers = re.findall(r"\d+(?:[.,\u202f]\d+)*", " ".join(shown["p"] + shown["strong"] + shown["li"]))
+    assert set(said.replace(".", "." if language == "en" else ",").split()) <= set(numbers)
+
+
 def test_a_kit_of_one_language_holds_no_others_and_its_number_is_what_it_was():
     plain = kit_of(OPENING)
     tree = json.loads(plain.dumps())
