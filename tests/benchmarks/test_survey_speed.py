@@ -35,7 +35,7 @@ def test_a_million_reports_on_twenty_questions_are_read_fast() -> None:
 
     `np.bincount` counts one column of a million whole numbers below 20, once for each of the 20 questions.
     The goal is ten times those of a table, whose rows are people. An array of one question is counted before
-    the letters of the reports are as much as in one place: 8 bytes that lie ready against 157 and a check.
+    the letters of the reports are even in one place: 8 bytes that lie ready against 157 and their check.
     That ratio only notices when reading becomes slower.
     """
     asked = tuple(replace(YES if place % 2 else LONG, text=str(place)) for place in range(QUESTIONS))

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine import texts
 from engine.languages import Written
-from engine.methods.exchanges.kit import ALL, DATE, PAIR, SCALE, SEVERAL, Kit, Question
+from engine.methods.exchanges.kit import ALL, DATE, MEAN, NUMBER, PAIR, SCALE, SEVERAL, Kit, Question
 from engine.methods.shared.offline_page import fill
 from engine.privacy.channels import Geometry, Option, Sets, Signs, Wave, channel_to_json
 
@@ -54,6 +54,7 @@ def _words(kit: Kit, language: str) -> dict[str, str]:
     own = [name.removeprefix(WORDS) for name in texts.catalogue("en") if name.startswith(WORDS)]
     plain = [name for name in own if not texts.placeholders(texts.catalogue("en")[WORDS + name])]
     said = {name: say(WORDS + name, language) for name in plain}
+    said["decimal"] = texts.number(0.5, language=language)[1]
     values: dict[str, dict[str, Any]] = {
         "whole": {"sure": kit.sure},
         "nearly": {"sure": kit.sure},
@@ -161,16 +162,24 @@ def _group(
     if heading:
         named = f' aria-labelledby="{name}-about"'
     if question.kind != SEVERAL and len(levels) > MOST_RADIOS:
-        options = "".join(f"<option>{escape(level)}</option>" for level in levels)
+        options = "".join(f"<option{_level(level, question, words)}</option>" for level in levels)
         first = f"<option {_spoken('answer', words)}</option>"  # which is shown while nothing is chosen
         return f'{said}<select data-group autocomplete="off"{named}>{first}{options}</select>'
     kind = "checkbox" if question.kind == SEVERAL else "radio"
     answers = "\n".join(
-        f'<label><input type="{kind}" name="{name}" autocomplete="off"> <span>{escape(level)}</span></label>'
+        f'<label><input type="{kind}" name="{name}" autocomplete="off">'
+        f" <span{_level(level, question, words)}</span></label>"
         for level in levels
     )
     role = f' role="group"{named}' if heading else ""
     return f"{said}<div data-group{role}>{answers}</div>"
+
+
+def _level(level: str, question: Question, words: Mapping[str, str]) -> str:
+    """Return the end of an opening tag, and an answer: of a number with decimals what each language signs."""
+    if question.kind not in (NUMBER, MEAN) or "." not in level:
+        return f">{escape(level)}"
+    return f' data-number="{level}">{level.replace(".", words["decimal"])}'
 
 
 def _chance(question: Question, language: str) -> str:
