@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from typing import Any
 
 from engine import texts
-from engine.methods.exchanges.kit import ALL, DATE, PAIR, SCALE, SEVERAL, Kit, Question
+from engine.languages import Written
+from engine.methods.exchanges.kit import ALL, DATE, MEAN, NUMBER, PAIR, SCALE, SEVERAL, Kit, Question
 from engine.methods.shared.offline_page import fill
 from engine.privacy.channels import Geometry, Option, Sets, Signs, Wave, channel_to_json
 
 MOST_RADIOS = 12
 """Longer lists are opened and searched by typing."""
 WORDS = "methods.exchanges.survey.page."
-_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 
 
 def page(kit: Kit) -> bytes:
@@ -55,6 +54,7 @@ def _words(kit: Kit, language: str) -> dict[str, str]:
     own = [name.removeprefix(WORDS) for name in texts.catalogue("en") if name.startswith(WORDS)]
     plain = [name for name in own if not texts.placeholders(texts.catalogue("en")[WORDS + name])]
     said = {name: say(WORDS + name, language) for name in plain}
+    said["decimal"] = texts.number(0.5, language=language)[1]
     values: dict[str, dict[str, Any]] = {
         "whole": {"sure": kit.sure},
         "nearly": {"sure": kit.sure},
@@ -102,15 +102,10 @@ def say(text_id: str, language: str, **values: Any) -> str:
 
     Examples
     --------
-    >>> say("methods.exchanges.survey.page.whole", "de", sure=97.4)[-47:]
-    'en zu höchstens 97,4\xa0% einer davon sicher sein.'
+    >>> say("methods.exchanges.survey.page.whole", "de", sure=99.9994)[-50:]
+    'en zu höchstens 99,9994\xa0% einer davon sicher sein.'
     """
-    sentence = texts.text(text_id, language=language, **values)
-    return sentence if language == texts.FALLBACK else _NUMBER.sub(_comma, sentence)
-
-
-def _comma(found: re.Match[str]) -> str:
-    return found[0].translate({ord(","): "\u202f", ord("."): ","})
+    return texts.text(text_id, language=language, **values)
 
 
 def _draw(kit: Kit) -> dict[str, object]:
@@ -167,16 +162,24 @@ def _group(
     if heading:
         named = f' aria-labelledby="{name}-about"'
     if question.kind != SEVERAL and len(levels) > MOST_RADIOS:
-        options = "".join(f"<option>{escape(level)}</option>" for level in levels)
+        options = "".join(f"<option{_level(level, question, words)}</option>" for level in levels)
         first = f"<option {_spoken('answer', words)}</option>"  # which is shown while nothing is chosen
         return f'{said}<select data-group autocomplete="off"{named}>{first}{options}</select>'
     kind = "checkbox" if question.kind == SEVERAL else "radio"
     answers = "\n".join(
-        f'<label><input type="{kind}" name="{name}" autocomplete="off"> <span>{escape(level)}</span></label>'
+        f'<label><input type="{kind}" name="{name}" autocomplete="off">'
+        f" <span{_level(level, question, words)}</span></label>"
         for level in levels
     )
     role = f' role="group"{named}' if heading else ""
     return f"{said}<div data-group{role}>{answers}</div>"
+
+
+def _level(level: str, question: Question, words: Mapping[str, str]) -> str:
+    """Return the end of an opening tag, and an answer: of a number with decimals what each language signs."""
+    if question.kind not in (NUMBER, MEAN) or "." not in level:
+        return f">{escape(level)}"
+    return f' data-number="{level}">{level.replace(".", words["decimal"])}'
 
 
 def _chance(question: Question, language: str) -> str:
@@ -215,7 +218,7 @@ def _exactly(place: int, question: Question, language: str) -> str:
 
 def _long(number: int) -> str:
     """Return a whole number, or about how large it is."""
-    return str(number) if number < 10**12 else f"{number:.2e}"
+    return str(number) if number < 10**12 else Written(f"{number:.2e}")
 
 
 def _up(epsilon: Fraction) -> object:

@@ -96,7 +96,7 @@ class Survey(Service):
     """
 
     id = ID
-    version = 3  # all questions are asked where made-up reports move a drawn one too far
+    version = 4  # many ticks are told by as many signs as tell the most
     family = Family.EXCHANGE
     usual = True
     promises = ("local_dp",)

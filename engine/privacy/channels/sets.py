@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
-from math import comb, log2
+from math import comb, exp, log2
 from typing import Self
 
 import numpy as np
 
 from engine.privacy.channels.channel import Array, Channel, Shares, Truth
+
+MOST_DRAWS = 1000
+"""How often a respondent's browser draws signs, on average, until some are on the side that the lot named."""
 
 
 @dataclass(frozen=True)
@@ -159,9 +162,9 @@ class Signs(Channel):
 
     Notes
     -----
-    Duchi, Jordan and Wainwright (2018), section 4.2.3, for answers of yes and no, with whole lots whatever
-    number of options agrees by half. No report is on one option alone, so none can push one further than any
-    other: made-up reports move a share by less than where one option is drawn, at a larger error.
+    Duchi, Jordan and Wainwright (2018), section 4.2.3, for answers of yes and no, with whole lots. They ask
+    for half to agree; at a larger ε more tells more. No report is on one option alone, so none can push one
+    further than any other: made-up reports move a share by as little as any channel with this ε allows.
 
     Examples
     --------
@@ -177,10 +180,19 @@ class Signs(Channel):
 
     @classmethod
     def at(cls, options: int, epsilon: Fraction) -> Self:
-        """Return the channel with an ε of at most this, with halves on the side where reports tell more."""
-        half = options // 2
-        made = [cls(1, 2, options, least).lots(epsilon) for least in sorted({options - half, half + 1})]
-        return max(made, key=lambda one: one.shares().gap)
+        """Return the channel with an ε of at most this, and as many to agree as reports tell the most by."""
+        odds, half = exp(epsilon), options // 2
+        marked = {
+            least: sum(comb(options, one) for one in range(least, options + 1))
+            for least in range(options - half, options + 1)
+        }
+
+        def gap(least: int) -> float:
+            # The parts of outcomes that agree in one option and in the others, but for those that do not
+            return comb(options - 1, least - 1) / (odds * marked[least] + 2**options - marked[least])
+
+        few = [least for least in marked if MOST_DRAWS * marked[least] >= 2**options] or [options - half]
+        return cls(1, 2, options, max(few, key=gap)).lots(epsilon)
 
     @property
     def marked(self) -> int:

@@ -20,6 +20,9 @@ REACH = 8.0  # standard deviations of how many are mixed in; beyond it lies less
 MOST = 250  # numbers of people that are gone through
 STEPS = 20  # of halving; what is returned is never too small
 FEW = 1000  # people of whose answers of yes or no every split is gone through
+SPLITS = 100  # of more people: so many, each without the hundredth of them that may lie on either side
+MANY = 1_000_000  # more people hide better than these
+BEYOND = 1e-15  # of a count on each side, which is left out
 ROUNDING = 1e-12  # of a sum of probabilities from a transform, which is off by 10⁻¹³
 
 Array = arrays.Anything
@@ -64,12 +67,17 @@ def urn_epsilon(channel: Channel, people: int, slack: float = SLACK) -> float:
     says the same of both answers. That of everybody else falls there, evenly, with probability 2so at least,
     whatever the answer. Who also learns which those are knows more than the counts (Balle et al. 2019;
     Feldman et al. 2023). What is left are two numbers, the sums of which over binomial tails are exact.
-    Of yes and no there is one count, and up to `FEW` people every way in which the others may have answered
-    is gone through: exact, up to a fifth below. More people hide better, so that it holds for more, too.
+    Of yes and no there is one count. Up to `FEW` people every way in which the others may have answered is
+    gone through: exact, up to a fifth below. Up to `MANY` so are ranges of them, each by the people who
+    answered alike throughout it, and without the others, who only hide the one better: at most a hundredth
+    above.
     """
+    least = _bounded(channel, people, slack)
     if isinstance(channel, Sets) and channel.universe == 2:
-        return min(_of_one_count(channel, min(people, FEW), slack), _bounded(channel, people, slack))
-    return _bounded(channel, people, slack)
+        least = min(least, _of_one_count(channel, min(people, FEW), slack))
+        if people > FEW:
+            least = min(least, _of_many(channel, min(people, MANY), slack))
+    return least
 
 
 @cache
@@ -81,10 +89,49 @@ def _of_one_count(channel: Sets, people: int, slack: float) -> float:
     turn = np.exp(-2j * np.pi * np.fft.rfftfreq(people + 1))
     others = (1 - p + p * turn) ** yes * (p + (1 - p) * turn) ** (people - 1 - yes)
     true, false = (np.fft.irfft(others * (1 - own + own * turn), n=people + 1, axis=1) for own in (p, 1 - p))
-    low, high = 0.0, math.log(channel.odds)
+    return _least_of_rows(true, false, math.log(channel.odds), slack)
+
+
+@cache
+def _of_many(channel: Sets, people: int, slack: float) -> float:
+    """Return what `_of_one_count` does, of more people, and at most a hundredth above it.
+
+    Whoever learns less sees the count without some of the others: so each split of them is at most as telling
+    as one with fewer on both sides.
+    """
+    from scipy.signal import fftconvolve
+
+    p, others = channel.hit / channel.tickets, people - 1
+    step = others // SPLITS
+    counts = [
+        fftconvolve(_reporting(yes, p), _reporting(max(0, others - yes - step + 1), 1 - p))
+        for yes in range(0, others + 1, step)
+    ]
+    wide = max(map(len, counts)) + 1
+    rows = np.array([np.pad(one, (0, wide - len(one))) for one in counts])
+    after = np.roll(rows, 1, axis=1)  # the last is empty
+    true, false = ((1 - own) * rows + own * after for own in (p, 1 - p))
+    return _least_of_rows(true, false, math.log(channel.odds), slack)
+
+
+def _reporting(people: int, chance: float) -> Array:
+    """Return probabilities of how many of them report yes, from the first that is not next to impossible."""
+    from scipy.stats import binom
+
+    if not people:
+        return np.ones(1)
+    low, high = binom.ppf(BEYOND, people, chance), binom.isf(BEYOND, people, chance)
+    return np.asarray(binom.pmf(np.arange(low, high + 1), people, chance))
+
+
+def _least_of_rows(true: Array, false: Array, most: float, slack: float) -> float:
+    """Return the least ε that every row of two distributions keeps, but for a slack.
+
+    The other way round is the same with yes and no exchanged, which is among the rows.
+    """
+    low, high = 0.0, most
     for _ in range(STEPS):
         middle = (low + high) / 2
-        # The other way round is the same with yes and no exchanged, which is among them
         told = np.maximum(true - math.exp(middle) * false, 0).sum(axis=1).max()
         low, high = (low, middle) if told <= slack - ROUNDING else (middle, high)
     return high

@@ -1,11 +1,13 @@
 """Estimates: exact distributions, coverage by enumeration, projection, means and distributions."""
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from scipy.stats import binom
 
 from engine.methods.exchanges.estimating import (
@@ -276,6 +278,52 @@ def test_no_way_of_asking_is_more_robust_at_a_small_level(k):
     assert float(own - other) <= max(gaps) + 1e-9
     assert least <= float(choice(k, Fraction(1, 4)).moved_by_forged) <= 2 * least
     assert (least > 5) == (k > 2)
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 0.5, 1, 2])
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
+def test_no_channel_tells_two_answers_further_apart_than_sets(k, epsilon):
+    """By a linear program over every channel: its outcomes are mixtures of those that some answers mark.
+
+    An estimate that is a mean over reports, right on average, is moved by (1 + 1/gap)/2 points at least.
+    """
+    odds = math.exp(epsilon)
+    marks = np.array([one for one in itertools.product((0, 1), repeat=k) if 0 < sum(one) < k])
+    likely = 1 + (odds - 1) * marks
+    pairs = list(itertools.combinations(range(k), 2))
+    apart = np.array([abs(likely[:, one] - likely[:, other]) / 2 for one, other in pairs])
+    found = linprog(
+        [*np.zeros(len(marks)), -1],
+        A_ub=np.hstack([-apart, np.ones((len(pairs), 1))]),
+        b_ub=np.zeros(len(pairs)),
+        A_eq=np.hstack([likely.T, np.zeros((k, 1))]),
+        b_eq=np.ones(k),
+    )
+    sets = [Sets.at(k, 1, size, Fraction(epsilon)).shares() for size in range(1, k)]
+    assert -found.fun == pytest.approx(max(float(one.gap) for one in sets), rel=1e-6)
+    assert min(float(one.moved) for one in sets) >= (1 - 1 / found.fun) / 2 - 1e-6
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 1, 2, 4])
+@pytest.mark.parametrize("options", [1, 2, 3, 4])
+def test_no_channel_for_ticks_is_moved_less_than_signs(options, epsilon):
+    """By every set of outcomes: how far people with a tick and without are apart, whatever else is ticked.
+
+    On average over the options, so that one at least is no further apart; signs reach it in all of them.
+    """
+    corners = np.array(list(itertools.product((-1, 1), repeat=options)))
+    sets = (np.arange(2 ** len(corners))[:, None] >> np.arange(len(corners))) & 1
+    apart = abs(sets @ corners).mean(axis=1) / len(corners)
+    most = ((math.exp(epsilon) - 1) * apart / (1 + (math.exp(epsilon) - 1) * sets.mean(axis=1))).max()
+    found = Signs.at(options, Fraction(epsilon)).shares()
+    assert float(found.gap) == pytest.approx(most, rel=1e-6)
+    assert float(found.moved) == pytest.approx((1 + 1 / most) / 2, rel=1e-6)
+
+
+@pytest.mark.parametrize(("options", "epsilon"), [(5, 2), (13, 1), (30, 3), (40, Fraction(1, 2)), (128, 4)])
+def test_as_many_signs_have_to_agree_as_tell_the_most(options, epsilon):
+    every = (Signs(1, 2, options, least).lots(Fraction(epsilon)) for least in range(1, options + 1))
+    assert Signs.at(options, Fraction(epsilon)).shares().gap == max(one.shares().gap for one in every)
 
 
 def test_projected_shares_are_the_nearest_that_are_shares():

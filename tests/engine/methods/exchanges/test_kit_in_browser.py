@@ -32,7 +32,7 @@ KIT = Kit(
         Question(
             "Place?", "one_of", tuple(f"place {one}" for one in range(50)), Geometry.at(50, 7, 3, 1, ONE), ONE
         ),
-        Question("How many?", "number", tuple(map(str, range(21))), Wave.at(21, 7, ONE), ONE),
+        Question("How many?", "number", tuple(str(one / 2) for one in range(21)), Wave.at(21, 7, ONE), ONE),
     ),
     100,
     languages=LANGUAGES,
@@ -120,6 +120,8 @@ def test_the_language_changes_with_a_button_and_keeps_what_was_chosen(driver, tm
             assert problem == said[language]["unanswered"].replace("#", "3")
             pressed = driver.run("return document.querySelector('[aria-pressed=true]').lang")
             assert pressed == language
+            numbers = driver.run("return document.querySelectorAll('select')[1].textContent")
+            assert ("0.51.01.5" if language == "en" else "0,51,01,5") in numbers
 
 
 def test_printed_before_and_after_no_true_answer_is_on_paper(driver, tmp_path):

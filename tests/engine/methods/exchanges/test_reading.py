@@ -16,7 +16,7 @@ from engine.methods.exchanges import reading
 from engine.methods.exchanges.kit import ALL, ONE, Kit, Question
 from engine.methods.exchanges.reading import check_digits, read_reports
 from engine.privacy.channels import Geometry, Option, Sets, Signs, Wave
-from engine.table.reading.gathering import gather
+from engine.table.reading.gathering import LARGEST, gather
 from tests.engine.methods.exchanges.respondents import reports, written
 
 EPSILON = Fraction(1)
@@ -243,6 +243,21 @@ def test_a_folder_is_gathered_without_names_and_order(tmp_path):
     assert (found.files, found.odd, found.path) == (3, 1, tmp_path / "inbox.gathered.csv")
     cells = pd.read_csv(found.path)["report"].tolist()
     assert cells == sorted(cells) and read_reports(cells, KIT).reports == 30
-    assert read_reports(cells, KIT).left_out["malformed"] == 1
+    assert read_reports(cells, KIT).left_out["malformed"] == 2  # what is none, and the file that was not read
     with pytest.raises(InputRefused):
         gather(folder / "further")
+
+
+def test_a_folder_holds_what_a_device_for_many_saved_and_what_was_saved_in_two_bytes_a_letter(tmp_path):
+    lines = [report(number=number) for number in range(20_002)]
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    (folder / "survey-report.csv").write_text("\n".join(["report", *lines[:-2]]))
+    assert (folder / "survey-report.csv").stat().st_size > LARGEST
+    for place, encoding in enumerate(("utf-16", "utf-16-be"), start=1):
+        mark = "\ufeff" if encoding == "utf-16-be" else ""
+        (folder / f"{place}.txt").write_bytes(f"{mark}report\r\n{lines[-place]}\r\n".encode(encoding))
+    found = gather(folder)
+    cells = pd.read_csv(found.path)["report"].tolist()
+    assert (found.lines, found.odd) == (len(lines), 0)
+    assert read_reports(cells, KIT).reports == len(lines)

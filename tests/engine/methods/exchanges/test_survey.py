@@ -967,6 +967,31 @@ def test_a_page_in_several_languages_says_everything_in_each():
     assert Kit.loads(kit.dumps().replace(b'"fr"', b'"xx"')) is None
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("level", "waves", "said"), [("1/8", 1, "0.125 53.2"), (4, 3, "98.3 99.9994 12")])
+def test_numbers_on_a_page_have_the_signs_of_its_language_once(language, level, waves, said):
+    """Also with three places and more: a comma for decimals is not one between thousands."""
+    values = {"epsilon": level, "waves": waves, "language": language, "forged_reason": REASON}
+    kit = kit_of(replace(OPENING, parameters={**OPENING.parameters, "questions": YES_OR_NO[:1], **values}))
+    shown = Page(page(kit)).texts
+    numbers = re.findall(r"\d+(?:[.,\u202f]\d+)*", " ".join(shown["p"] + shown["strong"] + shown["li"]))
+    assert set(said.replace(".", "." if language == "en" else ",").split()) <= set(numbers)
+
+
+@pytest.mark.parametrize("step", [Fraction(5, 2), Fraction(1, 4)], ids=["few answers", "many"])
+def test_numbers_to_choose_from_have_the_signs_of_the_language(step):
+    """The same kit in each; what people wrote themselves is left as it is."""
+    asked = {"text": "?", "kind": "number", "range": [-5, 5], "step": step, "epsilon": 2}
+    written = {"text": "Which?", "levels": ["1.5", "2.5"], "epsilon": 1}
+    values = {**OPENING.parameters, "questions": [asked, written]}
+    kit = kit_of(replace(OPENING, parameters=values))
+    for language in LANGUAGES:
+        shown = Page(page(replace(kit, languages=(language,)))).texts
+        named = shown["span"] + shown.get("option", [])
+        assert ("2.5" in kit.questions[0].levels) and {"1.5", "2.5", "-5"} <= {*named}
+        assert ("-2,5" in named) == (language != "en") != ("-2.5" in named)
+
+
 def test_a_kit_of_one_language_holds_no_others_and_its_number_is_what_it_was():
     plain = kit_of(OPENING)
     tree = json.loads(plain.dumps())
