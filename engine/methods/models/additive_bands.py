@@ -36,6 +36,7 @@ HIDDEN = 0.9
 """How much two columns are taken to go together where the noise hides it, as limits are to hold there too."""
 _STRATA, _ANGLES, _FURTHEST = 64, 129, 0.995
 _NODES = 21
+_STEEPEST = 700.0  # exp of more is no number; of cells that noise left without rows scores know no end
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,8 @@ def slope_left(scores: Floats) -> Floats:
     >>> slope_left(np.array([-1.386294361, 1.386294361])).round(4)  # p is .2 and .8
     array([0.1143, 0.1143])
     """
-    rare, clipping = 1 / (1 + np.exp(np.abs(scores))), float(WIDEST)
+    rare = 1 / (1 + np.exp(np.minimum(np.abs(scores), _STEEPEST)))
+    clipping = float(WIDEST)
     left = np.where(rare < 1 - clipping, clipping / (clipping + rare), 1.0)
     return np.asarray(rare * (1 - rare) * left)
 

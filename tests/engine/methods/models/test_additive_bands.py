@@ -182,6 +182,8 @@ def test_the_slope_of_clipped_residuals_by_hand():
     odds = np.log(0.2 / 0.8)
     assert slope_left(np.array([odds, -odds])) == pytest.approx(0.16 * 5 / 7)
     assert slope_left(np.array(-1e-9)) == pytest.approx(0.125)  # at one half half of them are clipped
+    with np.errstate(all="raise"):
+        assert slope_left(np.array([-1100.0, 1100.0])) == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("delta", [SMALL, Fraction(0)])
