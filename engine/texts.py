@@ -225,7 +225,7 @@ def say_cells(label: str, language: str) -> str:
     """Return a label with the cells that a table has beside its declared values in the words of a language.
 
     Files name them in English, whatever the language: ``(missing)``, ``(other)``, ``(all)``. Behind the name
-    of their column, too.
+    of their column, too, and among the places of a way.
 
     Examples
     --------
@@ -233,15 +233,17 @@ def say_cells(label: str, language: str) -> str:
     ('f · (missing)', 'f · (fehlt)', '((other))')
     >>> say_cells("sex: f · ward: (missing)", "de")
     'sex: f · ward: (fehlt)'
+    >>> say_cells("ward A → (other or missing) → ward B", "de")
+    'ward A → (sonstige oder fehlt) → ward B'
     """
     if language == FALLBACK or "(" not in label:
         return label
     said = []
-    for part in label.split(" · "):
+    for part in re.split("( · | → )", label):
         column, colon, cell = part.rpartition(": ")
         known = _CELLS.get(cell)
         said.append(part if known is None else f"{column}{colon}{text(known.id, language=language)}")
-    return " · ".join(said)
+    return "".join(said)
 
 
 _CELLS = {

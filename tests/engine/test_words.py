@@ -93,7 +93,7 @@ def test_sentences_are_short(name: str) -> None:
     lengths = [
         (len(sentence.split()), text_id, sentence)
         for text_id, text in files()[name]
-        if text_id not in LISTS
+        if text_id not in LISTS and not text_id.endswith(".aliases")  # words that are searched for
         for sentence in sentences(text)
     ]
     long = [entry for entry in lengths if entry[0] > LONGEST]

@@ -48,7 +48,8 @@ def test_nothing_english_is_in_a_refused_command_line(
         main([*arguments.split(), "--language", spoken])
     assert left.value.code == 2
     said = capsys.readouterr().err.splitlines()[0]
-    own = {*arguments.split(), "check", "own_value", *re.findall(r"[A-Z]{3,}", said)}
+    named = re.findall(r"[\w-]+(?=\))", said)  # the last of the choices
+    own = {*arguments.split(), "check", "own_value", *named, *re.findall(r"[A-Z]{3,}", said)}
     assert not {word for word in WORD.findall(said) if word not in own}, said
     assert re.search(r"[\u0430-\u044f]", said)
 

@@ -45,6 +45,18 @@ def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) ->
         ("too_familiar", "Your table", "Ihre Tabelle", "Deine Tabelle"),
         ("foreign_marks", "“No”", "„Nein“", "“Nein”"),
         ("one_gender", "of {n} {@people}", "von {n} {@to people}", "von {n} {@people}"),
+        (
+            "one_gender",
+            "With {n:{@person}|{@people}}",
+            "Mit {n:{@person}|{@to people}}",
+            "Mit {n:{@person}|{@people}}",
+        ),
+        (
+            "one_gender",
+            "among the {@people}",
+            "unter den gezählten {@to people}",
+            "unter den gezählten {@people}",
+        ),
         ("one_gender", "Each {@person}", "Alle {@people}", "Jede {@person}".lower()),
         ("breaking_space", "Who?", "Qui\u00a0?", "Qui ?"),
         (
@@ -66,6 +78,12 @@ def test_no_sentence_was_made_from_an_english_that_has_changed(language: str) ->
             "{n} of {all} rows are empty",
             "{n} von {all} Zeilen {n:|ist|sind} leer",
             "{n} von {all} Zeilen sind leer",
+        ),
+        (
+            "one_of_many",
+            "Empty {n} of {all} rows",
+            "Leer {n:|ist|sind} {n} von {all} Zeilen",
+            "Leer sind {n} von {all} Zeilen",
         ),
         ("misplaced_number", "{n:row|rows}", "{n:|ist|sind} {n:Zeile|Zeilen}", "{n:ist|sind} Zeilen"),
         ("misplaced_number", "{n:row|rows}", "{n:Zeile|Zeilen}", "{n:Zeile|Zeilen}, {n} davon"),
@@ -104,6 +122,20 @@ def test_french_has_one_word_for_a_thing(wrong: str) -> None:
 @pytest.mark.parametrize("wrong", ["une même {@person}", "{@people} écartées", "Les {@people} sont comptées"])
 def test_french_fits_the_protected_in_both_genders(wrong: str) -> None:
     assert translation.one_gender("", wrong, "fr")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("an zurückgehaltenen {@to people}", "an zurückgehaltenen {@people}"),
+        ("wird an {@to people} geprüft", "wird an {@people} geprüft"),
+        ("zwischen {a} und {b:{@person}|{@to people}}", "zwischen {a} und {b:{@person}|{@people}}"),
+        ("über dieselben {@people}", "unter den gezählten {@people}"),
+    ],
+)
+def test_german_puts_the_protected_into_the_dative_where_it_has_to(right: str, wrong: str) -> None:
+    assert not translation.one_gender("", right, "de")
+    assert translation.one_gender("", wrong, "de")
 
 
 def test_every_check_is_tried_above() -> None:

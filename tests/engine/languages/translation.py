@@ -50,9 +50,9 @@ NO_NUMBER_BEFORE = {
 GENDERED = {
     "de": r"\b(ein(e[rnms]?|zelne[rnms]?)?|jede[rnms]?|diese[rnms]?|(der|die|das)selben?|ganze[rnms]?"
     r"|keine?[rnms]?) \{@person\}"
-    r"|\b(von|mit|bei|aus|zu|nach)( \w+en)?( \{\w+\})? \{@people\}"
-    r"|\b(denselben|diesen|allen|den|jenen|vielen|beiden|einigen|wenigen) \{@people\}"
-    r"|\b(von|mit|bei|aus|zu|nach)( \w+)? \{\w+:(\w+ )?\{@person\}\|(\w+ )?\{@people\}\}",
+    r"|\b(?i:von|mit|bei|aus|zu|nach|in)( \w+en)?( \{\w+\})? \{@people\}"
+    r"|\b(denselben|diesen|allen|den|jenen|vielen|beiden|einigen|wenigen)( \w+en)? \{@people\}"
+    r"|\b(?i:von|mit|bei|aus|zu|nach)( \w+)? \{\w+:(\w+ )?\{@person\}\|(\w+ )?\{@people\}\}",
     "fr": r"\b(une?|la|cette|cet|aucune?|seule?|vraie?s?|celles?|certaine?s|quel(le)?s?|(tous|toutes)( les)?)"
     r" \{@(person|people)\}|\{@people\} (\w+ées|seule?s|réelles|entières?|entiers|vraies)\b"
     r"|(?<!de )(?<!vos )\{@people\} sont \w+ées\b|\bune même \{@person\}",
@@ -63,6 +63,13 @@ PERSON = {
     "fr": r"\b[Uu]ne personne\b(?! d’autre)|\bpersonnes sur\b|\bgens\b",
 }
 """A person, said outright where the English leaves it to the custodian who is protected."""
+DATIVE = {
+    "de": r"\b(?i:an|auf|in|neben|über|unter|vor|zwischen|gegenüber)( den)? (?!dieselben)\w+en \{@people\}"
+    r"|\b(in|neben|unter|zwischen|gegenüber|wird an|werden an) \{@people\}"
+    r"|\b(?i:mit|bei|unter)( \w+)? \{\w+:(\w+ )?\{@person\}\|(\w+ )?\{@people\}\}"
+    r"|\bzwischen \{\w+\} und \{\w+:\{@person\}\|\{@people\}\}",
+}
+"""Where a preposition and an ending ask for the dative of who is protected: bei 5 Kindern."""
 OTHER_FORMS = {
     "de": r"\b[Dd]ie Datenverwalter\b(?! verwenden)|Datenverwaltern\b|Datenverwaltung"
     r"|(?<!dessen )(?<!deren )\b(?!(Was|Wie|Ob|Wo|Dass|Wenn|Wer|Ihnen) )[A-ZÄÖÜ]\w+ der Datenverwalter\b"
@@ -79,7 +86,9 @@ OTHER_FORMS = {
 ONE_OF_MANY = {
     "de": r"\{(\w+)\}(\*\*)? von (den |jedem )?(\*\*)?(\{\w+[^{}]*\}(\*\*)?)?"
     r"[^.,;:{}]*?(\{@[\w ]+\}[^.,;:{}]*?)?\b(sind|haben|werden|stehen|liegen|gehören|teilen|lassen"
-    r"|wurden|waren|gingen|unterscheiden|sagen|können)\b",
+    r"|wurden|waren|gingen|unterscheiden|sagen|können)\b"
+    r"|\b(haben|sind|werden|stehen|waren|gingen|gehen|kommen|liegen|landen|gerat?en|gerieten)( \w+){0,4}"
+    r" \{\w+(:[^{}|]*)?\} von (100|\{)",
     "fr": r"\{\w+(:[^{}|]*)?\} (\{@[pP]eople\}|(?!cas|fois)\w+s) sur (\{|\d)|\w\((s|e|x|es|nt)\)"
     r"|\{\w+:[^{}|]+\|[^{}|]+\} (\w+ée?|faite)s\b",
 }
@@ -161,8 +170,9 @@ def breaking_space(english: str, other: str, language: str) -> bool:
 
 
 def one_gender(english: str, other: str, language: str) -> bool:
-    """Whether an article or adjective fits the protected in one gender only."""
-    return language in GENDERED and re.search(GENDERED[language], other) is not None
+    """Whether an article or adjective fits the protected in one gender only, or their case is wrong."""
+    patterns = (GENDERED.get(language), DATIVE.get(language))
+    return any(pattern is not None and re.search(pattern, other) is not None for pattern in patterns)
 
 
 def wrong_forms(english: str, other: str, language: str) -> bool:

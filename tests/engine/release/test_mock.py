@@ -27,6 +27,7 @@ from engine.release.levels import reference_size
 from engine.release.mock import mock
 from engine.release.plan import FileReference
 from engine.release.verdict import remedies, verdict
+from engine.report.words import word
 from engine.table.schema import Column, Domain, Kind
 from engine.views import is_weak
 
@@ -256,7 +257,7 @@ def test_a_group_without_information_has_no_bar():
 
 def test_bars_name_their_columns_where_there_are_several():
     counted = next(view for view in mock(example("statistics.counts")).views if view.kind == "bars")
-    assert counted.labels[0] == "gender: Female · age: [0-10)"
+    assert word(counted.labels[0], "en") == "gender: Female · age: [0-10)"
 
 
 # --- rows that are invented under a privacy level -------------------------------------------------

@@ -361,7 +361,7 @@ def test_domains_of_every_form_are_written(sample):
     text = html.render(content.external(replace(sample.public, decided=decided)), evidence=b"{}").decode()
     for words in (
         "0 to 120 in steps of 0.5",
-        "2020-01-01 to 2020-12-31",
+        "1 January 2020 to 31 December 2020",
         "code list “Yes or no”: Yes\u00a0=\u00a0yes, No\u00a0=\u00a0no",
         "(30 values)",
         "edges: 0 · 2.5",

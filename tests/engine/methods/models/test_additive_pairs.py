@@ -445,7 +445,7 @@ def test_the_price_of_pairs_is_said_before_anything_is_spent():
     assert found.errors[0].median > without.errors[0].median
     note = next(one for one in found.notes if one.id.endswith("notes.pairs"))
     assert note.values["without"] == round(way(alone).schedule.needed_rows)
-    assert note.values["pairs"] == "age × dose" and not [
+    assert note.values["pairs"] == ["age × dose"] and not [
         one for one in without.notes if one.id.endswith("notes.pairs")
     ]
 

@@ -168,7 +168,7 @@ def test_what_is_said_of_a_table_is_how_far_that_table_is_off():
     said = ["yes" if agrees else "nearly" for agrees in found.agrees]
     assert said == ["nearly", "yes"]
     light = _light(found, ["age", "sex × code"], said, "methods.datasets.marginals")
-    assert light.id.endswith("agrees_nearly") and light.values["tables"] == "age"
+    assert light.id.endswith("agrees_nearly") and light.values["tables"] == ["age"]
     assert light.values["off"] == 0.4
 
 
@@ -176,4 +176,4 @@ def test_where_only_all_tables_together_are_off_the_farthest_of_them_says_how_fa
     found = Agreement((20.0,) * 5, (0.004, 0.3, 0.0, 0.0, 0.0), (10,) * 5, module.GAUSSIAN)
     assert all(found.agrees) and not found.agrees_as_a_whole
     light = _light(found, list("abcde"), ["yes"] * 5, "methods.datasets.marginals")
-    assert light.values["tables"] == "b; a; c; d; e" and light.values["off"] == 30
+    assert light.values["tables"] == list("bacde") and light.values["off"] == 30
