@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
-from engine.views import Text
+from engine.views import TableView, Text, View
 
 USELESS = 0.5
 """A release is useless when less than this share of its cells can say anything."""
@@ -104,6 +104,39 @@ class Filling:
     def is_useless(self) -> bool:
         """Whether most cells cannot say anything."""
         return self.share < USELESS
+
+
+EFFECTS = ".views.effects.title"
+
+
+def effects_told(views: Sequence[View]) -> tuple[int, int] | None:
+    """Return how many effects of a model are told from nothing, and of how many; None where it lists none.
+
+    Parameters
+    ----------
+    views
+        That left.
+
+    Notes
+    -----
+    Told is an effect whose limits leave zero, of a value that somebody has: the others have a mark in the
+    last column, those without limits too, which the noise and values beside it made. See
+    `engine.methods.models.linear_model.effects_table`.
+
+    Examples
+    --------
+    >>> marks = (None, Text("m.views.nothing"), Text("models.effects.empty"))
+    >>> rows = tuple(("ward", 1.0, mark) for mark in marks)
+    >>> effects_told([TableView(Text("m.views.effects.title"), ("value", "adds", "note"), rows)])
+    (1, 3)
+    """
+    marks = [
+        row[-1]
+        for view in views
+        if isinstance(view, TableView) and isinstance(view.title, Text) and view.title.id.endswith(EFFECTS)
+        for row in view.rows
+    ]
+    return (sum(mark is None for mark in marks), len(marks)) if marks else None
 
 
 @dataclass(frozen=True)

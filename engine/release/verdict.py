@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import EngineError
 from engine.methods.catalogue import method as find_method
-from engine.methods.filling import USELESS, Filling, Judged
+from engine.methods.filling import USELESS, Filling, Judged, effects_told
 from engine.methods.parameters import ParameterKind
 from engine.methods.protocol import Family, Forecast, Spends
 from engine.release.plan import Plan
-from engine.views import TableView, Text, View, is_aside, is_weak
+from engine.views import TableView, View, is_aside, is_weak
 
 if TYPE_CHECKING:
     from engine.release.mock import Mock
@@ -163,16 +163,12 @@ def silent_cells(views: Sequence[View], *, is_model: bool) -> Came | None:
 
 
 def silent_effects(views: Sequence[View]) -> Came | None:
-    """Count the effects that a model says cannot be told from nothing; None where it lists no effects."""
-    tables = [one for one in views if isinstance(one, TableView) and _ends(one.title, ".views.effects.title")]
-    if not tables:
-        return None
-    rows = [row for table in tables for row in table.rows]
-    return Came("effects", sum(_ends(row[-1], ".views.nothing") for row in rows), len(rows))
+    """Count the effects that a model says cannot be told from nothing; None where it lists no effects.
 
-
-def _ends(label: object, end: str) -> bool:
-    return isinstance(label, Text) and label.id.endswith(end)
+    Those of a value that hardly anybody may have are among them, as noise made them.
+    """
+    counted = effects_told(views)
+    return None if counted is None else Came("effects", counted[1] - counted[0], counted[1])
 
 
 def remedies(plan: Plan) -> tuple[Remedy, ...]:

@@ -19,7 +19,7 @@ from app.frame.window import Window
 from app.parts.lines import Line, weakest
 from app.parts.prose import Prose
 from app.parts.table import DataTable
-from app.screens.release.first_screen import Bands
+from app.screens.release.first_screen import Bands, LeftCard
 from app.screens.release.summary import alone, measured, readable
 from app.words.money import size
 from app.work.releasing import Watch, release, reopen
@@ -121,6 +121,16 @@ def test_names_take_the_room_that_the_bands_can_spare(qtbot: Any) -> None:
     assert 0 < bands.name_width() < 200, "there is a band too"
     bands.show_lines([Line("sex", 1.0, 0.5, 1.5, False, "1.0", "± 0.5")], "effects")
     assert bands.name_width() < 60
+
+
+def test_effects_without_limits_are_open_points_too(qtbot: Any) -> None:
+    """Of 36 effects 28 had no line: before, the card said that all of them can be read."""
+    card = LeftCard()
+    qtbot.addWidget(card)
+    card.show_lines("effects", [Line("sex", 1.0, 0.5, 1.5, False, "1.0", "± 0.5")] * 8, 28)
+    assert "28" in card.rest.text() and "all" not in card.rest.text().lower()
+    card.show_lines("effects", [Line("sex", 1.0, 0.5, 1.5, False, "1.0", "± 0.5")] * 8)
+    assert "all" in card.rest.text().lower()
 
 
 def test_who_stands_alone_is_counted_in_one_way(window: Window, qtbot: Any, tmp_path: Path) -> None:

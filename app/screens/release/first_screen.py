@@ -146,8 +146,12 @@ class LeftCard(Card):
         self.rest = name_widget(Prose(pixels=12), "left-rest")
         add(self.body, _head(1, "leaves", "leaves"), self.note, self.bands, self.rows, self.rest, STRETCH)
 
-    def show_lines(self, title: str, lines: Sequence[Line]) -> None:
-        """Show the weakest numbers, and say how many there are besides."""
+    def show_lines(self, title: str, lines: Sequence[Line], effects: int | None = None) -> None:
+        """Show the weakest numbers, and say how many there are besides.
+
+        ``effects``: how many of a model cannot be told from nothing, those without a line among them, as the
+        figures above say it; None where what left is no model's.
+        """
         self.bands.setVisible(bool(lines))
         self.note.setVisible(bool(lines))
         self.rest.setVisible(bool(lines))
@@ -155,7 +159,7 @@ class LeftCard(Card):
             return
         self.note.say(words.say("app.release.weakest_first", title=title))
         self.bands.show_lines(lines[:SHOWN], f"{title}. {words.say('app.release.weakest')}")
-        silent, more = sum(one.is_silent for one in lines), len(lines) - SHOWN
+        silent, more = effects or sum(one.is_silent for one in lines), len(lines) - SHOWN
         said = [words.say("app.release.open_points", count=silent)] if silent else []
         said += [words.say("app.release.more_lines", count=more)] if more > 0 else []
         self.rest.say(" ".join(said) or words.say("app.release.all_read"))

@@ -104,7 +104,7 @@ class Additive(ScoredModel):
     summable = True
     family = Family.MODEL
     usual = True
-    version = 4  # which columns go together is bought, for limits that hold where they do
+    version = 5  # where the noise hides which columns go together, limits reckon with most that may
     promises = ("pure_dp", "approximate_dp")
     held_out = True
     published = Reference(

@@ -32,8 +32,11 @@ MOST_BESIDE = 16
 """Curves whose noise is followed together; of more columns, of each those that go with it most."""
 MOST_GROUPS = 24
 """Cells of a curve that are followed one by one; of more, groups of neighbours."""
+HIDDEN = 0.9
+"""How much two columns are taken to go together where the noise hides it, as limits are to hold there too."""
 _STRATA, _ANGLES, _FURTHEST = 64, 129, 0.995
 _NODES = 21
+_STEEPEST = 700.0  # exp of more is no number; of cells that noise left without rows scores know no end
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,8 @@ def slope_left(scores: Floats) -> Floats:
     >>> slope_left(np.array([-1.386294361, 1.386294361])).round(4)  # p is .2 and .8
     array([0.1143, 0.1143])
     """
-    rare, clipping = 1 / (1 + np.exp(np.abs(scores))), float(WIDEST)
+    rare = 1 / (1 + np.exp(np.minimum(np.abs(scores), _STEEPEST)))
+    clipping = float(WIDEST)
     left = np.where(rare < 1 - clipping, clipping / (clipping + rare), 1.0)
     return np.asarray(rare * (1 - rare) * left)
 
@@ -188,8 +192,9 @@ def correlations(noisy: Floats, deviation: float, rows: float, curves: Sequence[
     -----
     Upper halves of two normal columns with correlation sin t, cut at h and k, share Φ(−h)Φ(−k) and the
     integral from 0 to t of exp(−(h² + k² − 2hk sin u) / 2cos²u) / 2π (R. Plackett, A reduction formula for
-    normal multivariate integrals, 1954). Where the noise is more than any correlation would make, none is
-    assumed. Negative eigenvalues, which noise makes, are left out.
+    normal multivariate integrals, 1954). Where two standard deviations of the noise either way are
+    all that going together could make, `HIDDEN` is taken: were it none, limits would be too narrow wherever
+    columns do go together. Negative eigenvalues, which noise makes, are left out.
     """
     from scipy.special import ndtri  # on first use: the list of methods is made without it
 
@@ -205,8 +210,9 @@ def correlations(noisy: Floats, deviation: float, rows: float, curves: Sequence[
         shared = np.concatenate([[0.0], np.cumsum(steps)])
         shared += (1 - lower[one]) * (1 - lower[other]) - shared[_ANGLES // 2]
         signs = 4 * shared - 2 * (1 - lower[one]) - 2 * (1 - lower[other]) + 1
-        if signs[-1] - signs[0] > 2 * deviation / max(rows, 1.0):
-            found[one, other] = found[other, one] = np.sin(np.interp(sum_, signs, angles))
+        is_hidden = signs[-1] - signs[0] <= 4 * deviation / max(rows, 1.0)
+        told = HIDDEN if is_hidden else np.sin(np.interp(sum_, signs, angles))
+        found[one, other] = found[other, one] = told
     values, vectors = np.linalg.eigh(found)
     if values[0] < 0:
         found = (vectors * np.maximum(values, 0.0)) @ vectors.T

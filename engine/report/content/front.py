@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.evidence import PublicEvidence
 from engine.languages import Written
+from engine.methods.filling import effects_told
 from engine.methods.kinds import Family
 from engine.numbers import exactly
 from engine.privacy.promise import promise_kind
@@ -350,12 +351,9 @@ def _told_apart(evidence: PublicEvidence) -> Iterator[Fact]:
         return
     if evidence.method["family"] != Family.MODEL:
         return
-    for view in evidence.views:
-        if isinstance(view, IntervalsView) and view.low:
-            clear = sum(low > 0 or high < 0 for low, high in zip(view.low, view.high, strict=True))
-            value = say("front.of", n=clear, all=len(view.low))
-            yield Fact(say("front.effects"), value, say("front.effects_what"))
-            return
+    found = effects_told(evidence.views)
+    if found is not None:
+        yield Fact(say("front.effects"), say("front.of", n=found[0], all=found[1]), say("front.effects_what"))
 
 
 def _score(evidence: PublicEvidence) -> Iterator[Fact]:

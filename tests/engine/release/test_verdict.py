@@ -117,6 +117,14 @@ def test_effects_that_are_none_make_a_model_useless_only_where_the_noise_did_it(
     assert came(plan, (told(59, 0),)) == ()
 
 
+@pytest.mark.parametrize("mark", ["models.effects.empty", "models.effects.aside"])
+def test_effects_of_values_that_hardly_anybody_may_have_are_not_told_from_nothing(mark: str) -> None:
+    """They have no limits, or limits that leave zero by noise alone: before, they counted as told."""
+    rows = tuple((f"v{at}", 1.0, Text(mark) if at < 28 else Text("m.views.nothing")) for at in range(36))
+    found = silent_effects((TableView(Text("m.views.effects.title"), ("value", "adds", "note"), rows),))
+    assert found == Came("effects", 36, 36)
+
+
 def counted_by(extra: str, epsilon: Fraction, people: int, **more: Any) -> Plan:
     plan = example("statistics.counts", budget=Budget(epsilon))
     values = {**plan.parameters, "extra_cells": extra, **more}

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from engine.methods.catalogue import method
+from engine.methods.filling import effects_told
 from engine.methods.models import additive_steps
 from engine.methods.models.additive import predict, probabilities, rows_margin, scores, unclip_shares
 from engine.methods.models.additive_schedule import RESIDUAL_STEPS, Schedule
@@ -437,6 +438,20 @@ def test_a_value_that_nobody_has_gets_no_limits_and_says_so():
         assert row[4] is None and is_weak(row[2]) and "hardly anybody" in word(row[5], "en")
     assert ("ward", "b") not in empty
     assert not any("other values" in word(label, "en") for label in picture.labels)
+
+
+@pytest.mark.parametrize(("epsilon", "noise"), [("1/30", "gaussian"), ("1/100", "laplace")])
+def test_of_a_release_that_was_foreseen_as_noise_hardly_any_effect_is_called_told(epsilon, noise):
+    """Before, whatever had no limits counted as told, and more so the more noise there was."""
+    given = request_for(
+        {"target": "cost", "noise": noise}, Budget(Fraction(epsilon), SMALL if noise == "gaussian" else 0)
+    )
+    assert method(ID)(given).judged(3000).is_useless
+    made_of = method(ID)(given).run({"people": Table(table())}, Context(seeded_noise(7), None, Path()))
+    count, of = effects_told(made_of.views)
+    assert count <= of / 10
+    empty = sum(one[3] is None for view in made_of.views if isinstance(view, TableView) for one in view.rows)
+    assert empty > of / 3
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
