@@ -185,7 +185,7 @@ def wait_and_write(path: Path, begun: multiprocessing.synchronize.Event, told: m
 
     store.open_connection = told_of  # type: ignore[assignment]
     try:
-        with store.transaction(path, write=True, timeout=20):
+        with store.transaction(path, write=True, timeout=6):
             told.put("wrote")
     except EngineError as error:
         told.put(error.code)
