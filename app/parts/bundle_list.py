@@ -22,6 +22,7 @@ from app.parts.making import (
     name_widget,
 )
 from app.parts.prose import Heading, Prose
+from engine.release.signature import in_groups
 
 
 class BundleList(QWidget):
@@ -102,7 +103,7 @@ class BundleList(QWidget):
 
     def _line(self, place: int, name: str, bundle: Any) -> QWidget:
         signed = "signed" if bundle.keys else "unsigned"
-        key = " ".join(bundle.keys[0][at : at + 4] for at in range(0, 40, 4)) if bundle.keys else ""
+        key = in_groups(bundle.keys[0]) if bundle.keys else ""
         said = words.say(f"app.explore.bundles.{signed}", site=name, title=bundle.title, key=key)
         remove = make_button(
             words.say("app.explore.second.remove"),

@@ -225,9 +225,8 @@ class DataTable(QTableView):
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(34)
         self.horizontalHeader().setHighlightSections(False)
-        self.horizontalHeader().setTextElideMode(
-            Qt.TextElideMode.ElideMiddle
-        )  # names often differ at their ends
+        # Names often differ at their ends.
+        self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.horizontalHeader().setDefaultAlignment(
             Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         )

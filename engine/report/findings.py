@@ -63,7 +63,7 @@ class _Point:
     def written(self, *, bare: bool = False) -> str:
         """Return the value as people read it, with its margin."""
         low, high = (None, None) if bare else (self.low, self.high)
-        return Written(with_interval(self.value, low, high, "en").replace("± ", f"±{FIRM_SPACE}"))
+        return _with_margin(self.value, low, high)
 
 
 def find_sentence(view: View) -> Text | None:
@@ -188,6 +188,11 @@ def _of_fall(view: CurveView, points: list[tuple[float, float, Label]]) -> Text 
     return _say("falls", axis=view.x_axis, **written)
 
 
+def _with_margin(value: float, low: float | None, high: float | None) -> Written:
+    """Return a value with its margin, both on one line."""
+    return Written(with_interval(value, low, high, "en").replace("± ", f"±{FIRM_SPACE}"))
+
+
 def _of_band(view: CurveView) -> Text | None:
     """Say where a curve is highest, and its margin there: all places that its band does not tell apart."""
     if view.band is None or not len(view.series[0].x) == len(view.band[0].y) == len(view.band[1].y):
@@ -198,7 +203,7 @@ def _of_band(view: CurveView) -> Text | None:
         return None
     x, y, low, high = max(known, key=lambda point: point[1])
     rivals = [point[0] for point in known if point[3] >= low] or [x]
-    value = Written(with_interval(y, low, high, "en").replace("± ", f"±{FIRM_SPACE}"))
+    value = _with_margin(y, low, high)
     ends = [Written(axis_value(end, "en")) for end in (min(rivals), max(rivals))]
     if ends[0] == ends[1]:
         return _say("highest", axis=view.x_axis, x=ends[0], y=value)
@@ -220,8 +225,7 @@ def _of_grid(view: HeatmapView | MatrixView) -> Text | None:
     margin = view.margin if isinstance(view, HeatmapView) else None
     if margin is None:
         return _say("highest_cell", row=row, column=column, value=Written(axis_value(value, "en")))
-    written = with_interval(value, value - margin, value + margin, "en").replace("± ", f"±{FIRM_SPACE}")
-    told = {"row": row, "column": column, "value": Written(written)}
+    told = {"row": row, "column": column, "value": _with_margin(value, value - margin, value + margin)}
     rivals = sum(other + margin >= value - margin for other, _, _ in cells) - 1
     return _say("highest_cell_of_several", **told, others=rivals) if rivals else _say("highest_cell", **told)
 

@@ -315,9 +315,7 @@ def _inside(made: Made, grouping: Grouping, asked: Sequence[Condition]) -> Insid
 MOST_DRAWN = 10_000  # combinations up to which all are looked at
 MOST_SHOWN = 10  # rows beside it, as they read on each step
 MOST_BESIDE = 2_000  # of more, so many around the best one
-SECONDS_DRAWN = (
-    15.0  # after which only those one step away from the best and the taken one are still looked at
-)
+SECONDS_DRAWN = 15.0  # from then on only what is one step from the best and the taken one is looked at
 
 
 def take_steps(lattice: Lattice, steps: Steps) -> Found | None:

@@ -14,7 +14,16 @@ from engine.privacy.promise import Status, promise_kind
 from engine.protected import Protected, agreeing
 from engine.report.content import private
 from engine.report.content.facts import facts_of
-from engine.report.content.shared import day, method_name, moment, say, side, stated_or_not, unit_of
+from engine.report.content.shared import (
+    day,
+    method_name,
+    moment,
+    say,
+    side,
+    stated_or_not,
+    unit_of,
+    whom_about,
+)
 from engine.report.document import Callout, KeyValues, Part, Row, Signatures
 from engine.report.words import FIRM_SPACE, margin_columns
 from engine.texts import plainly
@@ -222,8 +231,7 @@ def _who(evidence: PublicEvidence) -> list[Row]:
         Row(say(f"cover.{name}"), stated_or_not(purpose, name))
         for name in ("organisation", "recipient", "use")
     ]
-    about = [str(purpose[name]) for name in ("population", "period", "inclusion") if purpose.get(name)]
-    rows.append(Row(say("cover.about"), say("words.apart", all=about) if about else say("words.not_stated")))
+    rows.append(Row(say("cover.about"), whom_about(purpose)))
     rows.append(Row(say("cover.agreement"), stated_or_not(purpose, "agreement")))
     expires = str(purpose.get("expires", ""))
     rows.append(Row(say("cover.expires"), day(expires) if expires else say("words.not_stated")))

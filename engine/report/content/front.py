@@ -16,7 +16,7 @@ from engine.report.content import cover
 from engine.report.content.facts import CONDITIONS, facts_of, has_margins, own_words, released_others
 from engine.report.content.promise import can_do
 from engine.report.content.results import as_shown, with_thin_band
-from engine.report.content.shared import day, moment, say, side, stated_or_not, unit_word
+from engine.report.content.shared import day, moment, say, side, stated_or_not, unit_word, whom_about
 from engine.report.document import Callout, Fact, Facts, Headline, KeyValues, Part, Row, SideBySide
 from engine.report.findings import find_sentence
 from engine.report.words import FIRM_SPACE, is_number, margin_columns, with_interval, word
@@ -432,8 +432,7 @@ def _who(evidence: PublicEvidence) -> Iterator[Row]:
     agreement, expires = stated_or_not(purpose, "agreement"), str(purpose.get("expires", ""))
     until = say("front.until", agreement=agreement, day=day(expires)) if expires else agreement
     yield Row(say("cover.agreement"), until)
-    about = [str(purpose[name]) for name in ("population", "period", "inclusion") if purpose.get(name)]
-    yield Row(say("cover.about"), say("words.apart", all=about) if about else say("words.not_stated"))
+    yield Row(say("cover.about"), whom_about(purpose))
     yield Row(say("cover.approver"), stated_or_not(purpose, "approver"))
     for name in ("setting", "contact", "request_number", "checker"):
         if purpose.get(name):

@@ -120,6 +120,12 @@ def named_with_meaning(column: Mapping[str, Any]) -> Cell:
     return say("words.named", name=name, level=said) if said else name
 
 
+def whom_about(purpose: Mapping[str, Any]) -> Text:
+    """Return whom a release is about, when, and who was taken in, or that none of it was stated."""
+    about = [str(purpose[name]) for name in ("population", "period", "inclusion") if purpose.get(name)]
+    return say("words.apart", all=about) if about else say("words.not_stated")
+
+
 def day(written: str) -> Cell:
     """Return an ISO date as people write it; anything else as it stands."""
     try:

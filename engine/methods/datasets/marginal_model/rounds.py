@@ -178,12 +178,7 @@ def learn(
         progress.step(1 - left / schedule.pairs, "synthesis.rounds")
         if star and left == schedule.pairs:
             chosen = _star(candidates, star, schedule)
-            noisy = [
-                schedule.pair_of_slot
-                if pair in schedule.of_slot
-                else schedule.of_firsts.get(pair, schedule.pair)
-                for pair in star
-            ]
+            noisy = [schedule.scale_of(pair) for pair in star]
         else:
             scores = _scores(model, candidates, counts, schedule, noise, target=target)
             most = min(left, schedule.batch)
@@ -391,10 +386,7 @@ def _star(candidates: Sequence[Candidate], pairs: Mapping[Attributes, int], sche
     """
     found = []
     for pair, alone in pairs.items():
-        scale = (
-            schedule.pair_of_slot if pair in schedule.of_slot else schedule.of_firsts.get(pair, schedule.pair)
-        )
-        enough = schedule.about_rows / (2 * schedule.deviation(scale))
+        enough = schedule.about_rows / (2 * schedule.deviation(schedule.scale_of(pair)))
         own = {prod(one.shape): at for at, one in enumerate(candidates) if one.attributes == pair}
         if own:
             fitting = [cells for cells in own if cells < enough]

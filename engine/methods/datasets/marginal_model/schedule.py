@@ -399,6 +399,10 @@ class Schedule:
         left = (1 - self.single_share) * self.budget * (1 - self._selection)
         return self._scale(left / self.pairs, self._squared_of_slot)
 
+    def scale_of(self, pair: Attributes) -> Fraction:
+        """Return the scale of the noise of a pair that is known beforehand, or of any other."""
+        return self.pair_of_slot if pair in self.of_slot else self.of_firsts.get(pair, self.pair)
+
     @once
     def rate(self) -> Fraction:
         """Of every choice: P ∝ exp(rate · score)."""
