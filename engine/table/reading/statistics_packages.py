@@ -1,4 +1,4 @@
-"""SPSS, Stata and SAS files through pyreadstat, with their value labels and their own missing codes."""
+"""SPSS, Stata and SAS files, with their value labels and their own missing codes; see `package_process`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from engine.table.reading.frames import store_frame
 from engine.table.reading.moments import clock, from_numbers, is_time_of_day, package_moment
 from engine.table.reading.names import clean_names, refuse_wide
 from engine.table.reading.options import ROWS_NAMED, Finding, ReadOptions
+from engine.table.reading.package_process import read_apart
 from engine.table.reading.room import NUMBER, Room
 from engine.table.table import Table
 
@@ -95,8 +96,10 @@ def _in_pieces(path: Path, options: ReadOptions, progress: Progress) -> tuple[pd
     for number in range(MOST_PIECES):
         most = max(1, room.left // widest)
         try:
-            frame, read = _read(path, options, row_limit=most, row_offset=done)
+            frame, read = _read(path, options, progress=progress, row_limit=most, row_offset=done)
         except InputRefused as refusal:
+            if refusal.code == "table.package_ended":
+                raise
             frame, read, undecodable = _cell_by_cell(path, options, done, most, refusal)
             lost += undecodable
         room.take(int(frame.memory_usage(index=False, deep=True).sum()))
@@ -232,15 +235,15 @@ def longest_text(path: Path) -> int:
     return min(longest, size)
 
 
-def _read(path: Path, options: ReadOptions, **further: Any) -> tuple[pd.DataFrame, Any]:
-    import pyreadstat
-
+def _read(
+    path: Path, options: ReadOptions, *, progress: Progress = SILENT, **further: Any
+) -> tuple[pd.DataFrame, Any]:
     kind = options.format or ""
-    readers: dict[str, Any] = {
-        "spss": pyreadstat.read_por if path.suffix.lower() == ".por" else pyreadstat.read_sav,
-        "stata": pyreadstat.read_dta,
-        "sas": pyreadstat.read_sas7bdat,
-        "sas_transport": pyreadstat.read_xport,
+    readers = {
+        "spss": "read_por" if path.suffix.lower() == ".por" else "read_sav",
+        "stata": "read_dta",
+        "sas": "read_sas7bdat",
+        "sas_transport": "read_xport",
     }
     # The readers leave codes as they are unless they are asked for labels.
     # … and dates as numbers: a library that converts a whole column refuses it for one impossible day.
@@ -249,14 +252,7 @@ def _read(path: Path, options: ReadOptions, **further: Any) -> tuple[pd.DataFram
         given["encoding"] = options.encoding
     if kind in ("spss", "stata", "sas") and path.suffix.lower() != ".por":
         given["user_missing"] = True
-    try:
-        return readers[kind](str(path), **given)
-    except UnicodeDecodeError as error:
-        raise InputRefused("table.package_encoding", file=path.name) from error
-    except MemoryError:
-        raise
-    except Exception as error:  # a damaged file trips the reader in its own code, wherever it is damaged
-        raise InputRefused("table.package_damaged", file=path.name, format=kind) from error
+    return read_apart(path, readers[kind], given, kind=kind, progress=progress)
 
 
 def _with_dates(
