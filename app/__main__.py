@@ -27,9 +27,12 @@ def main(arguments: list[str] | None = None) -> int:
     from app.application import make_application
     from app.log import DEBUG
     from app.state.settings import Settings
+    from engine.memory import leave_no_core
 
     if given.debug:
         os.environ[DEBUG] = "1"
+    else:
+        leave_no_core()
     settings = Settings()
     application = make_application(sys.argv[:1], settings, language=given.lang, look=given.theme)
     return open_window(application, settings, given.file)

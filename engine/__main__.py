@@ -30,6 +30,7 @@ from engine.commands.parser import make_parser  # noqa: E402
 from engine.commands.telling import Telling, meant  # noqa: E402
 from engine.commands.values import open_people  # noqa: E402
 from engine.errors import EngineError, InputRefused, VerificationFailed  # noqa: E402
+from engine.memory import leave_no_core  # noqa: E402
 
 FAILED = 1
 KEPT = "\n\u00a0\u202f"  # ends of lines, and spaces that hold a number and its unit together
@@ -37,6 +38,7 @@ KEPT = "\n\u00a0\u202f"  # ends of lines, and spaces that hold a number and its 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    leave_no_core()
     _write_utf8()
     language = spoken_in(sys.argv[1:] if arguments is None else arguments)
     try:

@@ -123,6 +123,38 @@ def _key_of(path: Path) -> bytes | None:
     return _keys.get(os.path.realpath(path)) or _keys.get(os.path.realpath(_owner(path)))
 
 
+def refuse_plain(path: Path) -> None:
+    """Refuse a plain file in the place of a ledger whose whole file was encrypted.
+
+    Raises
+    ------
+    VerificationFailed
+        ``ledger.not_encrypted``: an earlier copy or another file was put there.
+    """
+    found = file_of(path)  # looked into by `is_encrypted`: opening it here would drop locks
+    if found is not None and _seen.get(found) is False and whole_mark(_owner(path)).is_file():
+        mark = whole_mark(_owner(path))
+        raise VerificationFailed(
+            "ledger.not_encrypted",
+            file=path.name,
+            folder=str(path.parent),
+            mark=f"{mark.parent.name}/{mark.name}",
+        )
+
+
+def whole_mark(ledger: Path) -> Path:
+    """Return the file that says that the whole file of a ledger is encrypted; nothing stands in it."""
+    return sealing_place(ledger).with_name("whole-ledger")
+
+
+def mark_whole(ledger: Path) -> None:
+    """Remember beside the keys of a ledger that its whole file is encrypted, where that can be written."""
+    mark = whole_mark(ledger)
+    if not mark.exists():
+        with suppress(OSError), os.fdopen(os.open(mark, os.O_WRONLY | os.O_CREAT, 0o600), "wb"):
+            pass
+
+
 def connect(path: Path, mode: str, timeout: float) -> Any:
     """Open an encrypted ledger.
 

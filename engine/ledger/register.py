@@ -17,7 +17,7 @@ from engine.ledger import cipher, holdings, journal, locks, people_key, remember
 from engine.ledger import staff as persons
 from engine.ledger.fields import check_words, exact, hexadecimal, write_fraction
 from engine.ledger.values import NEIGHBOURS, UNITS, Compose, Head, Holding
-from engine.policy import default_path, policy
+from engine.policy import default_path, keys_folder, policy
 
 SIGNING_KEY, PSEUDONYM_KEY = "signing_key", "pseudonym_key"
 """The kind of an event that names the key of a holding."""
@@ -74,6 +74,12 @@ class Register:
         # itself was removed.
         if self.path.with_name(f"{self.path.name}-journal").exists():
             raise VerificationFailed("ledger.removed", file=self.path.name, folder=str(self.path.parent))
+        keys = keys_folder(self.path)
+        if any(keys.glob("*")):  # made with the first release, and never before the ledger
+            folder = str(self.path.parent)
+            raise VerificationFailed(
+                "ledger.removed_keys", file=self.path.name, folder=folder, keys=keys.name
+            )
         if self.read_only:
             raise InputRefused("ledger.missing", file=self.path.name, folder=str(self.path.parent))
         store.make(self.path)
@@ -471,6 +477,7 @@ class Register:
         self.lock_people(wrapping)
         for place in (*carried.earlier_files(self.path), self.path):
             store.encrypt(place, key, timeout=self._timeout)
+        cipher.mark_whole(self.path)
 
     def open_people(self, wrapping: bytes) -> None:
         """Let this process know people; nothing is needed where the key is not locked.

@@ -187,6 +187,8 @@ def open_ledger(path: Path, secret: str, *, read_only: bool = False) -> tuple[Le
         cipher.use_key(path, sealer.file)
     ledger = Ledger(path, read_only=read_only)
     ledger.open_people(sealer.people)
+    if cipher.is_encrypted(path) and not read_only:
+        cipher.mark_whole(path)  # an earlier version set none
     return ledger, sealer
 
 

@@ -40,6 +40,8 @@ _LONG_CELL = 200
 _FORMULA = r"^(=|@|[+-][A-Za-z(])"
 _WITH_COMMA = r"^\s*[+-]?\d{1,3}(\.\d{3})*,\d+\s*$"
 _WITH_POINT = r"^\s*[+-]?\d+\.\d+\s*$"
+_IN_GROUPS = "^[+-]?[0-9]{1,3}(?:[ \u00a0\u2009\u202f'\u2019][0-9]{3})+(?:[.,][0-9]+)?$"
+_SHORT = r"^[+-]?[0-9]{1,3}(?:[.,][0-9]+)?$"
 
 Mask = arrays.Bools
 
@@ -114,6 +116,7 @@ def store(text: Cells, name: str, *, options: ReadOptions, file: str = "") -> St
         return Stored(pd.Series(values, copy=False), place.found)  # pandas would copy
     _missing_codes(text, place)
     place.note_where("table.formula_like", _matching(text, _FORMULA, ("=", "@", "+", "-")))
+    _in_groups(text, sniffed, place)
     _many_lines(text, place)
     return Stored(series_of(text), place.found)
 
@@ -280,6 +283,20 @@ def _missing_codes(text: Cells, place: _Place) -> None:
         sign = MISSING_CODES[item["values"]]
         code = "missing_word" if missing_words((sign,)) else "missing_code"
         place.note(f"table.{code}", item["counts"], sign=sign)
+
+
+def _in_groups(text: Cells, sniffed: list[str], place: _Place) -> None:
+    """Report a column of numbers with blanks or apostrophes between thousands, which is read as text.
+
+    Numbers of telephones and of firms are written so too: of quantities some have decimals, or are short.
+    """
+    cells = [cell.strip() for cell in sniffed if len(cell) <= LONGEST]
+    grouped = [cell for cell in cells if re.match(_IN_GROUPS, cell)]
+    short = [cell for cell in cells if re.match(_SHORT, cell)]
+    decimals = any("," in cell or "." in cell for cell in grouped)
+    if grouped and (decimals or short) and 2 * (len(grouped) + len(short)) >= len(sniffed):
+        fits = pc.match_substring_regex(pc.utf8_trim_whitespace(text), _IN_GROUPS)
+        place.note_where("table.grouped_numbers", _numpy(fits))
 
 
 def _many_lines(text: Cells, place: _Place) -> None:

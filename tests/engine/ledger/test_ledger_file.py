@@ -13,6 +13,7 @@ import pytest
 from engine import texts
 from engine.errors import InputRefused, VerificationFailed
 from engine.ledger import Ledger, store
+from engine.policy import keys_folder
 
 
 @contextmanager
@@ -243,3 +244,18 @@ def test_errors_say_nothing_of_what_is_inside(ledger, holding, reserve, path):
     with pytest.raises(VerificationFailed) as caught:
         ledger.verify_chain()
     assert "University" not in f"{caught.value} {texts.explain(caught.value)}"
+
+
+def test_a_ledger_that_was_removed_from_beside_its_keys_is_not_made_anew(path):
+    """Else a file that somebody took away gives the whole budget back."""
+    Ledger(path)
+    keys = keys_folder(path)
+    keys.mkdir()
+    (keys / "key.json").write_text("{}")
+    path.unlink()
+    for read_only in (False, True):
+        with pytest.raises(VerificationFailed, match=r"ledger\.removed_keys"):
+            Ledger(path, read_only=read_only)
+    assert not path.exists()
+    keys.rename(keys.with_name("earlier"))
+    assert Ledger(path).holdings() == []

@@ -278,6 +278,7 @@ def test_kills_while_it_is_encrypted_and_written_lose_nothing(tmp_path: Path) ->
         path.unlink()
         path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
         path.write_bytes(plain)
+        cipher.whole_mark(path).unlink(missing_ok=True)
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
@@ -330,3 +331,33 @@ def test_commands_want_what_the_environment_names(
     start_anew()
     capsys.readouterr()
     assert main(["verify", str(tmp_path / "out" / "release")]) == 0, "a recipient needs no ledger"
+
+
+def test_a_plain_copy_from_before_is_not_used_in_its_place(tmp_path: Path) -> None:
+    """Else whoever writes in a shared folder has everything written openly again, and nobody is told."""
+    path = tmp_path / "ledger.sqlite"
+    ledger = known(path)
+    before = path.read_bytes()
+    sealer = sealing.set_up(ledger, WORDS, [].append)
+    sealer.encrypt(ledger)
+    encrypted = path.read_bytes()
+    path.unlink()
+    path.write_bytes(before)
+    start_anew()
+    for opened in (lambda: Ledger(path), lambda: sealing.open_ledger(path, WORDS)):
+        with pytest.raises(VerificationFailed, match=r"ledger\.not_encrypted"):
+            opened()
+    assert path.read_bytes() == before
+    path.unlink()
+    path.write_bytes(encrypted)
+    start_anew()
+    sealing.open_ledger(path, WORDS)[0].create_holding("Another", unit="row", neighbours="add_remove")
+
+
+def test_one_that_an_earlier_version_encrypted_is_marked_when_it_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    sealed(path)
+    cipher.whole_mark(path).unlink()
+    start_anew()
+    sealing.open_ledger(path, WORDS)
+    assert cipher.whole_mark(path).is_file()

@@ -716,3 +716,22 @@ def test_a_mark_left_open_to_the_end_of_the_file_is_said(content, rows, tmp_path
 @pytest.mark.parametrize("content", ['a,b\n1,"x\ny"\n', 'a,b\n1,"x\ny\n"\n\n', 'a,b\n"x\ny",1\n'])
 def test_a_text_of_several_lines_that_ends_is_not(content, tmp_path):
     assert "table.quote_to_the_end" not in findings(read_table(written(tmp_path, content)))
+
+
+@pytest.mark.parametrize("blank", [" ", "\u00a0", "\u202f", "'"])
+@pytest.mark.parametrize("kind", ["decimals", "short"])
+def test_numbers_with_blanks_between_thousands_are_said(tmp_path, blank, kind):
+    """They stay text, which nobody saw: no bound, no mean, a category for each."""
+    cells = [f"{1 + row}{blank}{100 + row}" + (",5" if kind == "decimals" else "") for row in range(20)]
+    rows = cells + (["950"] * 8 if kind == "short" else [])
+    table = read_table(
+        written(tmp_path, "name;cost\n" + "".join(f"n{row};{cell}\n" for row, cell in enumerate(rows)))
+    )
+    (item,) = findings(table)["table.grouped_numbers"]
+    assert (item.column, item.count, item.rows[0]) == ("cost", 20, 1)
+
+
+def test_numbers_of_telephones_are_no_quantities(tmp_path):
+    rows = [f"n{row};030 {100 + row} {300 + row}" for row in range(20)]
+    table = read_table(written(tmp_path, "name;telephone\n" + "\n".join(rows) + "\n"))
+    assert "table.grouped_numbers" not in findings(table)
