@@ -95,7 +95,7 @@ def test_a_banned_word_is_found() -> None:
 
 
 def read_by_people() -> Iterator[tuple[str, str]]:
-    """Give all that people read: texts, worked examples, programs and pages that leave, by where it stands."""
+    """Give all that people read, by where it stands: texts, worked examples, programs and pages."""
     yield from texts.catalogue("en").items()
     for path in sorted((ROOT / "resources").rglob("*")):
         if path.suffix in (".json", ".html", ".txt") and "data" not in path.parts:
