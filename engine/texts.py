@@ -161,6 +161,28 @@ def has(text_id: str, *, language: str = FALLBACK) -> bool:
     return _find(text_id, language) is not None
 
 
+def pattern(text_id: str) -> str | None:
+    """Return an English text before anything is filled in, None where there is none; only its file is read.
+
+    Examples
+    --------
+    >>> pattern("errors.no_such_thing.what") is None
+    True
+    """
+    return _find(text_id, FALLBACK)
+
+
+def of_file(name: str, *, language: str = FALLBACK) -> Mapping[str, str]:
+    """Return every text of one file before anything is filled in, by its full id; no other file is read.
+
+    Examples
+    --------
+    >>> "verify_page.title" in of_file("verify_page")
+    True
+    """
+    return _of_file(language, name)
+
+
 def text(text_id: str, *, language: str = FALLBACK, **values: Any) -> str:
     """Return the sentence of an id with its named values filled in.
 

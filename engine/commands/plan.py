@@ -227,6 +227,7 @@ def check_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
     for problem in answer["problems"]:
         yield f"{problem['what']} {problem['do']}"
     yield from answer["sentences"]
+    yield from answer.get("rows", ())  # of whom: a cap and people kept apart can halve the rows
     yield from (way["what"] for name in ("cheaper", "served") for way in answer.get(name, ()))
     for remark in answer.get("fitness", ()):
         yield " ".join((remark["what"], *remark["remedies"]))

@@ -29,6 +29,21 @@ def alone(method_id: str) -> type[Method] | None:
     return found
 
 
+def find(method_id: str) -> type[Method] | None:
+    """Return a method by its id, None where there is none.
+
+    The whole catalogue is imported only where no file has the name.
+
+    Examples
+    --------
+    >>> find("statistics.counts").id
+    'statistics.counts'
+    >>> find("statistics.nothing") is None
+    True
+    """
+    return alone(method_id) or next((one for one in methods() if one.id == method_id), None)
+
+
 def method(method_id: str) -> type[Method]:
     """Return a method by its id.
 
@@ -37,11 +52,8 @@ def method(method_id: str) -> type[Method]:
     InputRefused
         ``plan.unknown_method``.
     """
-    found = alone(method_id)
+    found = find(method_id)
     if found is not None:
         return found
-    for candidate in methods():
-        if candidate.id == method_id:
-            return candidate
     known = ", ".join(candidate.id for candidate in methods())
     raise InputRefused("plan.unknown_method", method=method_id, known=known)

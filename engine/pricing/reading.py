@@ -20,6 +20,8 @@ from engine.privacy.at_risk.inputs import Number, level
 from engine.privacy.at_risk.loss import PrivacyLoss
 
 Array = arrays.Floats
+_LEVELS = 33  # of each finer grid: a sixteenth of the one before
+_NARROW = 1e-9  # of the level: the valley is flat to rounding well before
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,18 +195,13 @@ def cheapest_reading(cost: Cost, curve: Curve) -> Reading:
     paid = price(cost, curve, grid)
     best = int(np.argmin(paid))
     at, least = float(grid[best]), float(paid[best])
-    from scipy.optimize import minimize_scalar
-
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
     # 1 from ε0 on: the open end is never the minimum unless nothing is saved.
-    found = minimize_scalar(
-        lambda x: float(price(cost, curve, np.array([x]))[0]),
-        bounds=(float(low), float(min(high, np.nextafter(curve.epsilon0, 0)))),
-        method="bounded",
-        options={"xatol": 1e-11 * at},
+    found, paid_there = _least_between(
+        lambda levels: price(cost, curve, levels), low, min(high, np.nextafter(curve.epsilon0, 0))
     )
-    if found.fun < least:
-        at, least = float(found.x), float(found.fun)
+    if paid_there < least:
+        at, least = found, paid_there
     just_above_zero = float(price(cost, curve, np.array([1e-12]))[0])
     if just_above_zero < least or (just_above_zero == least and at > 0):
         at, least = 0.0, just_above_zero
@@ -212,6 +209,22 @@ def cheapest_reading(cost: Cost, curve: Curve) -> Reading:
         return Reading(curve.epsilon0, 1.0, full, 0.0)
     share = float(curve.at(np.array([max(at, 1e-12)]))[0])
     return Reading(at, share, least, full - least)
+
+
+def _least_between(prices: Callable[[Array], Array], low: float, high: float) -> tuple[float, float]:
+    """Return where a price with one valley is smallest and what it is there.
+
+    By ever finer grids about the best level, each of which is one call of vectorised functions. (What
+    scipy.optimize offers takes longer to import than the whole reading of a price.)
+    """
+    while True:
+        levels = np.linspace(low, high, _LEVELS)
+        paid = prices(levels)
+        best = int(np.argmin(paid))
+        at = float(levels[best])
+        if high - low <= _NARROW * at or at <= 0:
+            return at, float(paid[best])
+        low, high = float(levels[max(best - 1, 0)]), float(levels[min(best + 1, _LEVELS - 1)])
 
 
 def expected_price(cost: Cost, loss: PrivacyLoss | Composition) -> float:

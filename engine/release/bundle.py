@@ -17,8 +17,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pandas.api.types import is_numeric_dtype
-
 from engine import bounded, texts
 from engine.bounded import sha256
 from engine.errors import InputRefused
@@ -329,13 +327,20 @@ def write_artefact(folder: Path, artefact: Artefact, language: str) -> list[dict
     ]
 
 
+def _holds_numbers(column: pandas.Series) -> bool:
+    """Whether a column is stored as numbers. pandas is loaded here first: no verification needs it."""
+    from pandas.api.types import is_numeric_dtype
+
+    return bool(is_numeric_dtype(column))
+
+
 def _csv(frame: pandas.DataFrame) -> bytes:
     """Return the bytes of a released table, with no line that a reader could take for an empty one.
 
     In a table of one column a missing cell is a pair of quotation marks, and so is not left out as an empty
     line is; nor may a line be blanks alone, which readers leave out too.
     """
-    written = frame.apply(lambda column: column if is_numeric_dtype(column) else column.map(escape_formula))
+    written = frame.apply(lambda column: column if _holds_numbers(column) else column.map(escape_formula))
     headings = [escape_formula(heading) for heading in frame.columns]
     is_blank = written.shape[1] == 1 and any(
         isinstance(one, str) and one.isspace() for one in (*headings, *written.iloc[:, 0])
@@ -445,7 +450,7 @@ def _kind(entry: DictionaryEntry, frames: Sequence[pandas.DataFrame]) -> str:
     narrow = (Kind.INTEGER, Kind.NUMBER, Kind.DATE)
     if entry.values or entry.kind not in narrow:
         return entry.kind
-    columns = [frame[entry.name] for frame in frames if not is_numeric_dtype(frame[entry.name])]
+    columns = [frame[entry.name] for frame in frames if not _holds_numbers(frame[entry.name])]
     cells = {str(cell) for column in columns for cell in column.dropna().unique()} - {""}
     if entry.kind == Kind.DATE:
         return entry.kind if all(map(is_day, cells)) else Kind.CATEGORY.value

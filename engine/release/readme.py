@@ -110,12 +110,8 @@ def _mistaken(evidence: PublicEvidence, sentence: Callable[..., str]) -> list[st
 def verify_page(*, language: str = "en") -> bytes:
     """Return verify.html: it checks a folder in any browser, offline, and is the same in every release."""
     page = files("resources").joinpath(*PAGE).read_text(encoding="utf-8")
-    prefix = "verify_page."
-    words = {
-        name.removeprefix(prefix): sentence
-        for name, sentence in texts.catalogue(language).items()
-        if name.startswith(prefix)
-    }
+    told = texts.of_file("verify_page", language=language)
+    words = {name.removeprefix("verify_page."): sentence for name, sentence in told.items()}
     inside = json.dumps(words, ensure_ascii=False).replace("<", "\\u003c")
     return page.replace("LANGUAGE", language).replace("{/*words*/}", inside).encode()
 

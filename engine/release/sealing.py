@@ -32,7 +32,6 @@ from engine.ledger import Ledger, cipher
 from engine.policy import sealing_place
 from engine.privacy.keys import LEAST_PASSPHRASE, lock_key, new_key, unlock_key
 from engine.release.bundle import INTERNAL, KEY, PRIVATE, RELEASE, SEALED
-from engine.release.nearby import find_bundles
 from engine.release.signature import dumps
 from engine.release.signing import write_key
 
@@ -305,6 +304,8 @@ def unseal(folder: Path, secret: str, *, ledger: Ledger | None = None) -> Path:
 
 def sweep(place: Path) -> None:
     """Take away what killed processes left in the bundles of a folder: it may lie open there."""
+    from engine.release.nearby import find_bundles  # brings along how releases are charged and tables read
+
     for folder, _ in find_bundles([place]):
         if _leftovers(folder):
             with suppress(OSError, InputRefused), _alone(folder):  # a living process tidies up itself

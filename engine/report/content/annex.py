@@ -120,7 +120,7 @@ def _once(told: Iterable[Explanation]) -> Iterator[Explanation]:
     """Give explanations, those in the same words once: numbers of two tables are explained alike."""
     seen = set()
     for item in told:
-        words = tuple(texts.catalogue().get(f"{item.three.id}.{name}") for name in ("what", "how", "change"))
+        words = tuple(texts.pattern(f"{item.three.id}.{name}") for name in ("what", "how", "change"))
         if words not in seen:
             yield item
         seen.add(words)

@@ -170,7 +170,7 @@ def _three_digits(value: float) -> str:
 
 def _values(one: Mapping[str, Any], words: Protected) -> dict[str, Any]:
     quantity = Text(str(one["quantity"]), dict(from_json(one.get("named", {}))))
-    if "named" not in one and "{" in texts.catalogue().get(quantity.id, ""):
+    if "named" not in one and "{" in (texts.pattern(quantity.id) or ""):
         quantity = say("cover.exact_numbers")  # evidence of earlier versions does not say of which
     limit = _three_digits(one["limit"])
     return {

@@ -199,7 +199,7 @@ def endings(evidence: PublicEvidence) -> tuple[str, ...]:
 
 def _is_made_row_by_row(evidence: PublicEvidence) -> bool:
     """Say whether every row that leaves is somebody's, however it was changed."""
-    found = next((one for one in catalogue.methods() if one.id == evidence.method["id"]), None)
+    found = catalogue.find(evidence.method["id"])
     return found is not None and found.rows in (Rows.REAL, Rows.COARSER)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from html import escape
 from itertools import accumulate
-from xml.sax.saxutils import escape, quoteattr
 
 from engine.report.fonts import width_of
 from engine.report.theme import Theme
@@ -125,14 +125,14 @@ class Canvas:
         """Put one or more lines of words around a height; ``anchor`` is start, middle or end."""
         size = self.style.size
         found = (lines,) if isinstance(lines, str) else lines
-        families = quoteattr(", ".join(self.style.families))
+        families = escape(", ".join(self.style.families))
         weight = ' font-weight="700"' if bold else ""
         turn = f' transform="rotate(-40 {x:.2f} {middle:.2f})"' if turned else ""
         for number, line in enumerate(found):
             baseline = middle + RISE * size + (number - (len(found) - 1) / 2) * 1.25 * size
             self.parts.append(
-                f'<text x="{x:.2f}" y="{baseline:.2f}" font-family={families} font-size="{size:g}"'
-                f'{weight} fill="{colour}" text-anchor="{anchor}"{turn}>{escape(line)}</text>'
+                f'<text x="{x:.2f}" y="{baseline:.2f}" font-family="{families}" font-size="{size:g}"'
+                f'{weight} fill="{colour}" text-anchor="{anchor}"{turn}>{escape(line, quote=False)}</text>'
             )
         self.words.append(" ".join(found))
 

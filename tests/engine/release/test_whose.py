@@ -3,6 +3,7 @@
 import pytest
 
 from engine import texts
+from engine.commands.plan import check_lines
 from engine.methods.catalogue import method
 from engine.release import examples
 from engine.release.preview import preview, preview_json, whose_rows
@@ -34,3 +35,10 @@ def test_the_preview_says_it_in_both_forms():
     plan = examples.plans(method("datasets.imputation"))[0]
     found = preview(plan, None)
     assert [texts.text(one.id, **one.values) for one in found.rows] == preview_json(plan, None)["rows"] != []
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+def test_a_plan_that_is_checked_on_the_command_line_says_it_to_people(language):
+    plan = examples.plans(method("datasets.imputation"))[0]
+    answer = preview_json(plan, None, language=language)
+    assert answer["rows"] and set(answer["rows"]) <= set(check_lines(answer, language))
