@@ -263,6 +263,7 @@ def _folder(folder: Path, program: Path, components: list[str]) -> Iterator[str]
             key = ' KeyPath="yes"' if place == 0 else ""
             yield f'<File Id="{_id("f", name)}" Name={quoteattr(path.name)} Source={quoteattr(name)}{key}/>'
         if folder == program:
+            yield from _kinds_of_file()
             yield '<Shortcut Id="menu" Directory="ProgramMenuFolder" Name="Custos" Icon="custos.ico"'
             yield ' Target="[INSTALLDIR]python\\pythonw.exe" Arguments="-m custos.app"/>'
         yield "</Component>"
@@ -272,6 +273,27 @@ def _folder(folder: Path, program: Path, components: list[str]) -> Iterator[str]
             yield f'<Directory Id="{_id("d", name)}" Name={quoteattr(path.name)}>'
             yield from _folder(path, program, components)
             yield "</Directory>"
+
+
+KINDS = {
+    ".custos-plan": ("Custos.Plan", "Custos plan"),
+    ".custos-release": ("Custos.Release", "Custos release"),
+}
+"""The kinds of file that a double click opens: ending, how Windows calls it, how people see it."""
+
+
+def _kinds_of_file() -> Iterator[str]:
+    """Yield what the registry says of each kind, for this person alone; it goes with the program."""
+    started = '"[INSTALLDIR]python\\pythonw.exe" -m custos.app "%1"'
+    for ending, (kind, name) in KINDS.items():
+        for key, value in (
+            (ending, kind),
+            (kind, name),
+            (f"{kind}\\DefaultIcon", "[INSTALLDIR]custos.ico"),
+            (f"{kind}\\shell\\open\\command", started),
+        ):
+            place = f'Root="HKCU" Key="Software\\Classes\\{key}" Type="string"'
+            yield f"<RegistryValue {place} Value={quoteattr(value)}/>"
 
 
 def _code(name: str) -> str:

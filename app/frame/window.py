@@ -143,13 +143,18 @@ class Window(QWidget):
             self._topic_timer.start()
 
     def open_file(self, path: str) -> None:
-        """Open a plan where it stopped, a table at its first step, or the folder of a release."""
+        """Open a plan where it stopped, a table at its first step, or a release: a folder or one file."""
         place = Path(path)
+        if files.is_release(place.name) and not place.is_dir():
+            self.go("releases")
+            releases: Any = self.page("releases")
+            releases.verify_file(place)
+            return
         if place.is_dir() and not files.is_table(place):
             start: Any = self.page("start")
             start.open_release(place)
             return
-        if place.suffix.lower() != ".json" or place.is_dir():
+        if not files.is_plan(place.name) or place.is_dir():
             self.study.open_plan(Plan(files={MAIN: FileReference(str(place))}))
             self.go("load")
             return
@@ -692,8 +697,8 @@ class Window(QWidget):
         """Return what the screen in view does with what is dropped, or None where it wants none of it."""
         found, page = files.dropped_files(event.mimeData()), self.page(self.step)
         one, several = page.take_file(), page.take_files()
-        if len(found) > 1 and any(path.lower().endswith(".json") for path in found):
-            return None  # one plan at a time
+        if len(found) > 1 and any(files.is_plan(path) or files.is_release(path) for path in found):
+            return None  # one plan or release at a time
         if len(found) == 1 and one is not None:
             return lambda: one(found[0])
         return (lambda: several(found)) if len(found) > 1 and several is not None else None

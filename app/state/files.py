@@ -12,6 +12,23 @@ from app.state.settings import write_aside
 from engine.errors import InputRefused
 from engine.release.plan import Plan
 
+PLAN = ".custos-plan"
+"""What a plan is saved as: an ending that systems know it by. It is JSON, and ``.json`` is read as well."""
+
+
+RELEASE = ".custos-release"
+"""The ending of a release in one file, as `engine.release.one_file` has it, which brings pandas along."""
+
+
+def is_plan(path: str) -> bool:
+    """Say whether a file is called as a plan is."""
+    return path.lower().endswith((PLAN, ".json"))
+
+
+def is_release(path: str) -> bool:
+    """Say whether a file is called as a release in one file is."""
+    return path.lower().endswith(RELEASE)
+
 
 def open_plan(path: Path) -> Plan:
     """Read a plan; its files are found relative to it.

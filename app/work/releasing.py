@@ -308,6 +308,13 @@ def answer_register(
     return listing(ledger_path)
 
 
+def pack(folder: Path, file: Path) -> str:
+    """Write what leaves of a bundle as one file and return its name."""
+    from engine.release.one_file import pack_release
+
+    return pack_release(folder, file).name
+
+
 def write_beside(
     what: str, folder: Path, place: Path, *, ledger_path: Path | None = None, language: str = "en"
 ) -> tuple[Path, int]:

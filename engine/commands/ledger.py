@@ -28,7 +28,7 @@ AMOUNTS = ("epsilon", "delta", "money", "currency")
 
 
 def add_commands(add: Commands) -> None:
-    """Add ``verify``, ``ledger``, ``key``, ``seal``, ``unseal`` and ``reidentify``."""
+    """Add ``verify``, ``pack``, ``unpack``, ``ledger``, ``key``, ``seal``, ``unseal`` and ``reidentify``."""
     several: dict[str, Any] = {"action": "append", "default": []}
     verify = add("verify", verify_command, _verify_lines)
     verify.add_argument("folder")
@@ -40,6 +40,12 @@ def add_commands(add: Commands) -> None:
         **several,
     )
     verify.add_argument("--revoked", metavar="CODE", help="revoked", **several)
+    pack = add("pack", pack_command, _pack_lines)
+    pack.add_argument("folder", help="certify_folder")
+    pack.add_argument("--out", required=True, metavar="FILE.custos-release")
+    unpack = add("unpack", unpack_command, _pack_lines)
+    unpack.add_argument("file", metavar="FILE.custos-release", help="unpack_file")
+    unpack.add_argument("--out", required=True, metavar="FOLDER")
     key = add("key", key_command, _key_lines)
     key.add_argument("register")
     key.add_argument("--ledger", metavar="FILE")
@@ -116,6 +122,25 @@ def verify_command(options: argparse.Namespace) -> Answer:
         "problems": problems,
     }
     return answer, 0 if found.passed else 1
+
+
+def pack_command(options: argparse.Namespace) -> Answer:
+    """Write what leaves of a bundle as one file."""
+    from engine.release.one_file import pack_release
+
+    return {"file": str(pack_release(Path(options.folder), Path(options.out)))}, 0
+
+
+def unpack_command(options: argparse.Namespace) -> Answer:
+    """Write the folder ``release`` of such a file into a new folder."""
+    from engine.release.one_file import unpack_release
+
+    return {"folder": str(unpack_release(Path(options.file), Path(options.out)))}, 0
+
+
+def _pack_lines(answer: dict[str, Any], language: str) -> Iterator[str]:
+    name = "packed" if "file" in answer else "unpacked"
+    yield texts.text(f"commands.{name}", language=language, **answer)
 
 
 def ledger_command(options: argparse.Namespace) -> Answer:

@@ -33,6 +33,7 @@ from engine.release.bundle import (
     readers_of,
 )
 from engine.release.foreign_signatures import BESIDE, is_beside_sums, only_signed, strip_signature
+from engine.release.one_file import as_folder
 from engine.release.program import words_digest
 from engine.release.readme import describe_files, fingerprint
 from engine.release.sealing import begins_sealed
@@ -114,7 +115,8 @@ def verify(
     Parameters
     ----------
     folder
-        The bundle, an auditor's one, or the ``release`` folder alone as a recipient has it.
+        The bundle, an auditor's one, or the ``release`` folder alone as a recipient has it; also that in one
+        file, see `engine.release.one_file`.
     ledger
         An open `engine.ledger.Ledger`, or None: then the chain is not checked and the result says so.
     fingerprints
@@ -131,7 +133,8 @@ def verify(
     Raises
     ------
     InputRefused
-        ``bundle.no_bundle``: there is nothing to check.
+        ``bundle.no_bundle``: there is nothing to check; of one file what
+        `engine.release.one_file.unpack_release` refuses.
 
     Notes
     -----
@@ -143,6 +146,13 @@ def verify(
     earlier versions did, a paper that comes out the same is what the evidence says, and of any other it is
     only said that its words were not checked: whoever changes a paper can change the digest too.
     """
+    with as_folder(folder) as place:
+        return _verify(place, ledger, fingerprints or {}, revocations)
+
+
+def _verify(
+    folder: Path, ledger: Ledger | None, fingerprints: Mapping[str, str], revocations: tuple[str, ...]
+) -> Verification:
     parts = {name: _Part(part) for name, part in _parts(folder).items()}
     beside = (*_check_beside(folder, parts), *_check_keys(folder, parts))
     made_again, unchecked, signed = False, list[str](), list[str]()
@@ -179,7 +189,7 @@ def verify(
         checks.append(Check("ledger", tuple(_check_ledger(folder, parts, ledger))))
     signature, known = None, Known({})
     if not any(map(_is_odd, checks)):
-        known = known_keys(_whole(ledger, checks), fingerprints or {}, revocations)
+        known = known_keys(_whole(ledger, checks), fingerprints, revocations)
         paid = _entry_holding(parts, ledger, checks)
         left_signed = paid is not None and ledger is not None and ledger.was_signed(_entry_id(parts))
         signature, wrong = _check_signature(parts, known, paid, left_signed=left_signed)

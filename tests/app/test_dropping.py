@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 
 from app.frame.window import Window
 from app.state import files
@@ -77,3 +77,45 @@ def test_a_plan_is_dropped_a_plan_beside_a_table_and_later_steps_take_none(
     walk_to(qtbot, window, people, "risk")
     before = window.study.plan
     assert not drop(window, plan) and window.study.plan == before
+
+
+def test_a_release_in_one_file_is_opened_at_what_verifies_it(
+    released: Any, window: Window, qtbot: Any, tmp_path: Path
+) -> None:
+    """As a double click opens it; on the first screen and on Load a drop does the same."""
+    window.go("report")
+    report = window.page("report")
+    file = tmp_path / f"stays{files.RELEASE}"
+    assert report.findChild(QPushButton, "one-file").isEnabled()
+    report._pack(file)
+    settle(qtbot, window)
+    assert file.is_file() and file.name in window.notice.words()
+    for way in ("opened", "dropped"):
+        window.go("start")
+        if way == "opened":
+            window.open_file(str(file))
+        else:
+            assert drop(window.page("start").viewport(), file)
+        settle(qtbot, window)
+        page = window.page("releases")
+        assert window.step == "releases" and page.verify.answer.text().startswith("Yes.")
+        assert file.name in page.verify.button.text()
+    page.table.selectRow(0)
+    assert file.name not in page.verify.button.text(), "another release is meant now"
+    file.write_bytes(file.read_bytes()[:-1000])
+    window.open_file(str(file))
+    settle(qtbot, window)
+    assert "not a release in one file" in window.notice.words()
+
+
+def test_a_plan_is_saved_with_the_ending_that_systems_know_it_by(
+    window: Window, qtbot: Any, people: Path, tmp_path: Path
+) -> None:
+    open_table(qtbot, window, people)
+    place = tmp_path / f"mine{files.PLAN}"
+    window.save_plan(str(place))
+    assert Plan.read(place) == Plan.loads(place.read_text(encoding="utf-8"))
+    window.study.open_plan(Plan())
+    window.open_file(str(place))
+    settle(qtbot, window)
+    assert Path(window.study.plan.files[MAIN].path).name == people.name

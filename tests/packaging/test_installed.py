@@ -114,6 +114,38 @@ def install(root: Path, package: Path) -> None:
     (root / "tmp" / package.name).unlink()
 
 
+DESKTOP = "shared-mime-info desktop-file-utils xdg-utils libglib2.0-bin"
+KINDS = {
+    "a.custos-plan": "application/x-custos-plan",
+    "plan.json": "application/x-custos-plan",
+    "b.plan.json": "application/x-custos-plan",
+    "c.custos-release": "application/x-custos-release",
+    "other.json": "application/json",
+}
+
+
+def open_by_double_click(root: Path) -> None:
+    """Ask what a desktop asks of a double click: what a file is, and which program opens it."""
+    quiet = "DEBIAN_FRONTEND=noninteractive apt-get -q -o APT::Sandbox::User=root"
+    inside(root, f"{quiet} install -y --no-install-recommends {DESKTOP}")
+    inside(root, f"cd {HOME} && mkdir -p kinds && cp {SAMPLE} kinds/plan.json", user="pat")
+    inside(
+        root,
+        f"cd {HOME}/kinds && for one in a.custos-plan b.plan.json other.json; do cp plan.json $one; done",
+    )
+    inside(root, f"custos pack {BUNDLE} --out {HOME}/kinds/c.custos-release", user="pat")
+    inside(root, f"custos verify {HOME}/kinds/c.custos-release", user="pat")
+    for name, kind in KINDS.items():
+        asked = (
+            f"cd {HOME}/kinds && xdg-mime query filetype {name} && gio info -a standard::content-type {name}"
+        )
+        found = inside(root, asked, user="pat")
+        assert found.splitlines()[0] == kind and f"standard::content-type: {kind}" in found, (name, found)
+    for kind in set(KINDS.values()) - {"application/json"}:
+        assert inside(root, f"xdg-mime query default {kind}", user="pat").strip() == "custos.desktop"
+        assert "custos.desktop" in inside(root, f"gio mime {kind}", user="pat")
+
+
 def another_version(package: Path, folder: Path) -> Path:
     """Return the same package under a later number."""
     laid = folder / "laid"
@@ -207,6 +239,7 @@ def test_a_debian_package_is_installed_used_replaced_and_removed(
     shown = inside(system, "dpkg-query --show --showformat='${Installed-Size}' custos")
     print(f"{system.parent.name}: {int(shown) * 1024 / 1e6:.0f} MB installed")
     assert int(shown) * 1024 < 560e6
+    open_by_double_click(system)
     own = digests(system)
     assert REGISTER in own and "bundle/release/evidence.json" in own
 

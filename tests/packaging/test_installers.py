@@ -18,15 +18,18 @@ from xml.etree import ElementTree
 
 import pytest
 
+from app.state import files
 from engine import ed25519, texts
 from engine.commands.completion import words_of
 from engine.commands.parser import make_parser
 from engine.computer import update
+from engine.release import one_file
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "packaging"))
 import licences  # noqa: E402
 import make_installers  # noqa: E402
+import make_msi  # noqa: E402
 
 needs_tools = pytest.mark.skipif(
     not all(map(shutil.which, ("dpkg-deb", "zstd", "strip"))), reason="dpkg-deb, zstd or strip is missing"
@@ -137,14 +140,20 @@ def test_menu_entry_and_kind_of_file_speak_every_language_and_agree() -> None:
     entry = (make_installers.ASSETS / "custos.desktop").read_text(encoding="utf-8")
     kind = ElementTree.parse(make_installers.ASSETS / "custos.xml").getroot()
     space = "{http://www.freedesktop.org/standards/shared-mime-info}"
-    spoken = {
-        one.get("{http://www.w3.org/XML/1998/namespace}lang", "en") for one in kind.iter(f"{space}comment")
-    }
-    assert spoken == set(texts.languages())
+    for one in kind:
+        spoken = [
+            said.get("{http://www.w3.org/XML/1998/namespace}lang", "en")
+            for said in one.iter(f"{space}comment")
+        ]
+        assert sorted(spoken) == sorted(texts.languages())
     for language in texts.languages():
         for line in ("GenericName", "Comment", "Keywords"):
             assert f"\n{line if language == 'en' else f'{line}[{language}]'}=" in entry
-    assert f"\nMimeType={kind[0].get('type')};\n" in entry
+    kinds = "".join(f"{one.get('type')};" for one in kind)
+    assert f"\nMimeType={kinds}\n" in entry
+    patterns = {str(glob.get("pattern")) for glob in kind.iter(f"{space}glob")}
+    assert {f"*{files.PLAN}", f"*{one_file.ENDING}"} <= patterns
+    assert set(make_msi.KINDS) == {files.PLAN, one_file.ENDING}
 
 
 def test_a_program_that_was_built_calls_itself_by_its_commands() -> None:

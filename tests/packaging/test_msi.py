@@ -107,6 +107,11 @@ def test_the_package_is_the_same_twice_for_one_person_and_whole(tmp_path: Path) 
         ("Directory", "LocalAppDataFolder"),
     ):
         assert wanted in told_of(made[0], table), table
+    registry = told_of(made[0], "Registry")
+    for ending, (kind, _) in make_msi.KINDS.items():
+        assert f"Software\\Classes\\{ending}\t\t{kind}\t" in registry
+        opens = f'{kind}\\shell\\open\\command\t\t"[INSTALLDIR]python\\pythonw.exe" -m custos.app "%1"\t'
+        assert opens in registry
     codes = re.findall(r"\{[^}]*\}", told_of(made[0], "Component") + told_of(made[0], "Property"))
     assert len(codes) >= 5 and [one for one in codes if one != one.upper()] == []  # Windows finds no others
     assert "ALLUSERS\t1" not in told_of(made[0], "Property")
@@ -208,6 +213,13 @@ def test_it_is_installed_silently_and_its_engine_releases_the_sample(system: Pat
     program = "root/prefix/drive_c/users/root/AppData/Local/Programs/Custos"
     test_installed.inside(system, f"cd /{program} && sha256sum --check --quiet SHA256SUMS")
     assert list((system / "root/prefix/drive_c/users/root/AppData/Roaming").rglob("Custos.lnk"))
+    for ending, (kind, _) in make_msi.KINDS.items():
+        place = f"HKCU\\Software\\Classes\\{kind}\\shell\\open\\command"
+        said = test_installed.inside(
+            system,
+            f"{wine}; wine reg query 'HKCU\\Software\\Classes\\{ending}' /ve; wine reg query '{place}' /ve",
+        )
+        assert kind in said and '\\Programs\\Custos\\python\\pythonw.exe" -m custos.app "%1"' in said, said
     size = sum(path.stat().st_size for path in (system / program).rglob("*") if path.is_file())
     print(f"Windows: {package.stat().st_size / 1e6:.0f} MB to carry, {size / 1e6:.0f} MB installed")
     assert size < 560e6
@@ -223,4 +235,6 @@ def test_it_is_installed_silently_and_its_engine_releases_the_sample(system: Pat
     verify = [sys.executable, "-m", "engine", "verify", bundle, "--ledger", ledger]
     assert subprocess.run(verify, cwd=ROOT, check=False).returncode == 0
     test_installed.inside(system, f"{wine}; wine msiexec /x /tmp/custos.msi /qn; wineserver -w")
+    gone = " && ".join(f"! wine reg query 'HKCU\\Software\\Classes\\{one}' /ve" for one in make_msi.KINDS)
+    test_installed.inside(system, f"{wine}; {gone}")
     assert not (system / program / "custos.cmd").exists() and (system / "root" / "bundle").is_dir()

@@ -44,6 +44,7 @@ from app.screens.load.preparation import PreparationSteps
 from app.screens.load.reading_options import ReadingOptions
 from app.screens.load.server_card import ServerCard
 from app.screens.load.together_card import TogetherCard
+from app.state.files import is_plan, is_release
 from app.state.flow import ROWS_PER_PERSON, UNIT
 from app.state.settings import data_folder
 from app.work import marking
@@ -360,8 +361,9 @@ class LoadPage(Page):
         return self.open_paths
 
     def _dropped(self, path: str) -> None:
-        """A plan is opened as on the first screen; anything else is another table for this one."""
-        (self.frame.open_file if path.lower().endswith(".json") else self.open_path)(path)
+        """A plan or release is opened as on the first screen; anything else is another table for this one."""
+        opens = is_plan(path) or is_release(path)
+        (self.frame.open_file if opens else self.open_path)(path)
 
     def open_path(self, path: str, password: str | None = None) -> None:
         """Take another file; its columns keep what was said about columns of the same name."""

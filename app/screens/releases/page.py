@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QLineF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetrics, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QMessageBox, QPushButton, QStyleOptionViewItem, QWidget
 
@@ -33,6 +33,7 @@ from app.parts.sealing import ask_secret
 from app.parts.table import DataTable, Index, LinesDelegate
 from app.parts.verify_card import VerifyCard
 from app.screens.base import Page
+from app.state.files import is_release
 from app.theme import mono_font, text_font, theme
 from app.words.money import level, written_day
 from app.work.people import approve_request, compare_sheet, show_request, work_on_people, write_sheet
@@ -412,7 +413,8 @@ class ReleasesPage(Page):
         self._build_chosen()
         self.verify = VerifyCard()
         self.verify.button.setText(words.say("app.releases.verify"))
-        self.verify.button.clicked.connect(lambda checked=False: self._where(self._verify))
+        self.verify.button.clicked.connect(lambda checked=False: self._verify_meant())
+        self._file: Path | None = None
         self.topic(self.verify.button, "verify")
         again = Card(words.say("app.releases.again_heading"))
         self.again = make_button(words.say("app.releases.again"), "again", lambda: self._where(self._again))
@@ -466,6 +468,7 @@ class ReleasesPage(Page):
 
     def opened(self) -> None:
         self.verify.forget()
+        self._file = None
         self.work(
             listing,
             self.study.ledger_path,
@@ -524,6 +527,7 @@ class ReleasesPage(Page):
         if not 0 <= place < len(self.entries):
             return
         holding, entry = self.entries[place]
+        self._file = None
         self.register.show_register(holding["id"])
         self.chosen.show()
         self.chosen_title.setText(entry["title"] or words.say("app.releases.untitled"))
@@ -544,7 +548,10 @@ class ReleasesPage(Page):
     def _name_buttons(self) -> None:
         """Say whether a folder will be asked for."""
         known = "" if self._folder() is None else "_known"
-        self.verify.button.setText(words.say(f"app.releases.verify{known}"))
+        if self._file is not None:
+            self.verify.button.setText(words.say("app.releases.verify_file", file=self._file.name))
+        else:
+            self.verify.button.setText(words.say(f"app.releases.verify{known}"))
         self.again.setText(words.say(f"app.releases.again{known}"))
         self.report.setText(words.say(f"app.releases.show_report{known}"))
 
@@ -750,14 +757,33 @@ class ReleasesPage(Page):
         known = self.verify.known()
         if known is None:
             return
+        self._file = Path(folder) if is_release(folder) else None
         self.work(
             check_bundle,
             Path(folder),
             ledger_path=self.study.ledger_path,
             fingerprints=known,
-            done=self.verify.show_verification,
+            done=self._verified,
             doing=words.say("app.verify.verifying"),
+            slot="releases-verify",  # the register is read beside it
         )
+
+    def _verify_meant(self) -> None:
+        """Verify the file that is in view, or the selected release, or a folder that is asked for."""
+        if self._file is not None:
+            self._verify(str(self._file))
+        else:
+            self._where(self._verify)
+
+    def verify_file(self, file: Path) -> None:
+        """Verify a release that came as one file, and show what was found."""
+        self._verify(str(file))
+        self._name_buttons()
+
+    def _verified(self, found: Any) -> None:
+        self.verify.show_verification(found)
+        if self._file is not None:  # nobody has scrolled to where the answer stands
+            QTimer.singleShot(0, lambda: self.ensureWidgetVisible(self.verify))
 
     def _again(self, folder: str) -> None:
         self.work(plan_of, Path(folder), done=self._open_again, doing=words.say("app.releases.reading"))

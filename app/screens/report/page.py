@@ -20,8 +20,9 @@ from app.parts.verify_card import VerifyCard
 from app.parts.views.table import TableBody
 from app.parts.wrapping import Wrapping
 from app.screens.base import Page
+from app.state.files import RELEASE
 from app.theme import mono_font
-from app.work.releasing import check_bundle, is_sealed, open_what_stays, seal_what_stays, write_beside
+from app.work.releasing import check_bundle, is_sealed, open_what_stays, pack, seal_what_stays, write_beside
 from app.work.sealing import seals_known
 from engine.bounded import PAPER, read_bytes, read_text
 from engine.bounded import SUMS as LARGEST_SUMS
@@ -86,7 +87,11 @@ class ReportPage(Page):
         self.topic(fold.link, "sums")
         self.tables[part] = fold.body
         card.body.addWidget(fold)
-        if part == "internal":
+        if part == "release":
+            button = make_button(words.say("app.report.one_file"), "one-file", self._ask_file)
+            self.topic(button, "one_file")
+            row.addWidget(button)
+        else:
             for what, said in (("papers", "write"), ("auditor", "auditor")):
                 button = make_button(
                     words.say(f"app.papers.{said}"), f"write-{what}", partial(self._ask_place, what)
@@ -185,6 +190,19 @@ class ReportPage(Page):
             ),
         )
         return Explanation(explanation.title, (*explanation.parts, entry))
+
+    def _ask_file(self) -> None:
+        """Ask where what leaves is written as one file."""
+        assert self.folder is not None
+        title, name = words.say("app.report.where_file"), f"{self.folder.name}{RELEASE}"
+        ask_file(self, title, lambda place: self._pack(Path(place)), writes=name)
+
+    def _pack(self, file: Path) -> None:
+        def done(name: str) -> None:
+            told = words.say("app.report.packed", file=name)
+            self.notify(told, words.say("app.report.packed_do"), tone="accent")
+
+        self.work(pack, self.folder, file, done=done, doing=words.say("app.report.packing"), stoppable=False)
 
     def _ask_place(self, what: str) -> None:
         """Ask for the folder in which papers, or the auditor's bundle, are put."""

@@ -21,7 +21,7 @@ from app.parts.prose import Heading, Prose
 from app.parts.sealing import SealingSetUp, ask_secret
 from app.screens.base import Page
 from app.state import draft, flow
-from app.state.files import open_plan
+from app.state.files import PLAN, open_plan
 from app.theme import polish
 from app.words.money import written_day
 from app.work.checking import check_computer, save_page
@@ -251,7 +251,7 @@ class StartPage(Page):
         self._dialog("open_plan", words.say("app.start.plan_filter"), self.frame.open_file)
 
     def _ask_where(self) -> None:
-        self._dialog("save_plan", words.say("app.start.plan_filter"), self.frame.save_plan, save="json")
+        self._dialog("save_plan", words.say("app.start.plan_filter"), self.frame.save_plan, save=PLAN[1:])
 
     def _ledger(self) -> Path | None:
         return self.study.ledger_path

@@ -1,0 +1,164 @@
+"""A release as one file: what is handed over, the folder *release*, in a ZIP archive with its own ending.
+
+A folder cannot be sent by mail, and no system opens one with a double click. The file holds what leaves and
+nothing of what stays; without this program its ending is changed to ``.zip``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.errors import InputRefused
+from engine.release.bundle import RELEASE, SUMS, check_target, explain_disk_errors, refuse_inside
+
+ENDING = ".custos-release"
+MOST_FILES = 2000
+MOST_BYTES = 8 << 30
+"""Of all files together, unpacked: beyond it a file of some megabytes could fill a disk."""
+SPARE = 200 << 20  # bytes that stay free on the disk
+FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # what a ZIP archive without times says
+_NAME = re.compile(rf"{RELEASE}/([^/\\:\x00-\x1f]+)")
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError),  # other ways of packing
+    *(RuntimeError, ValueError, OverflowError, struct.error),  # a password; names and numbers that are none
+)
+
+
+def pack_release(folder: Path, file: Path) -> Path:
+    """Write what leaves of a bundle as one file; the same release gives the same bytes.
+
+    Parameters
+    ----------
+    folder
+        A bundle, or its folder ``release`` alone.
+    file
+        Where to; a file that is there is replaced once the new one is whole.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.no_bundle``; ``bundle.not_one_file``: a link or a folder lies in it; ``bundle.inside``: the
+        place lies in a release; ``bundle.not_writable``.
+
+    Notes
+    -----
+    Nothing is verified: `engine.release.verify.verify` does that, of the file as of the folder.
+    """
+    part = folder / RELEASE if (folder / RELEASE / SUMS).is_file() else folder
+    if not (part / SUMS).is_file():
+        raise InputRefused("bundle.no_bundle", folder=folder.name, file=f"{RELEASE}/{SUMS}")
+    refuse_inside(file.absolute())
+    paths = sorted(part.iterdir())
+    if any(path.is_symlink() or not path.is_file() for path in paths):
+        raise InputRefused("bundle.not_one_file", file=folder.name)
+    with explain_disk_errors(file.parent):
+        handle, name = tempfile.mkstemp(prefix=".custos-", dir=file.parent)
+        try:
+            with os.fdopen(handle, "wb") as target, zipfile.ZipFile(target, "w") as packed:
+                for path in paths:
+                    entry = zipfile.ZipInfo(f"{RELEASE}/{path.name}", FIRST_DAY)
+                    entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+                    entry.external_attr, entry.file_size = 0o644 << 16, path.stat().st_size
+                    with path.open("rb") as content, packed.open(entry, "w") as written:
+                        shutil.copyfileobj(content, written, 1 << 20)
+            Path(name).chmod(0o644)  # it is there to be handed over
+            Path(name).replace(file)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    return file
+
+
+def unpack_release(file: Path, folder: Path) -> Path:
+    """Write the folder ``release`` of a file into a new folder.
+
+    Parameters
+    ----------
+    file
+        As `pack_release` wrote it, from anywhere.
+    folder
+        New, or empty.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    InputRefused
+        ``bundle.not_one_file``: it is no such file, is damaged, or would write elsewhere; ``bundle.no_room``:
+        there is no room for what it says to hold; what `engine.release.bundle.check_target` refuses.
+
+    Notes
+    -----
+    Unpacked is not verified. Names lead into the folder alone, no link is made, and no file gets more bytes
+    than the archive says beforehand.
+    """
+    check_target(folder)
+    try:
+        with _whole_or_nothing(folder), zipfile.ZipFile(file) as packed:
+            entries = packed.infolist()
+            names = [match[1] for entry in entries if (match := _NAME.fullmatch(entry.filename))]
+            _refuse_odd(file, entries, names)
+            size = sum(entry.file_size for entry in entries)
+            if size > min(MOST_BYTES, shutil.disk_usage(folder.absolute().parent).free - SPARE):
+                raise InputRefused("bundle.no_room", file=file.name[:100], size=-(-size // 10**6))
+            (folder / RELEASE).mkdir(parents=True)
+            for entry, name in zip(entries, names, strict=True):
+                with packed.open(entry) as content, (folder / RELEASE / name).open("xb") as written:
+                    shutil.copyfileobj(content, written, 1 << 20)
+    except _BROKEN as error:
+        raise InputRefused("bundle.not_one_file", file=file.name[:100]) from error
+    except OSError as error:  # of the file, or of the folder
+        reason = error.strerror or type(error).__name__
+        raise InputRefused("bundle.not_writable", folder=folder.name[:100], reason=reason) from error
+    return folder
+
+
+@contextmanager
+def _whole_or_nothing(folder: Path) -> Iterator[None]:
+    """Leave nothing of a release that could not be unpacked whole."""
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder / RELEASE, ignore_errors=True)
+        raise
+
+
+def _refuse_odd(file: Path, entries: list[zipfile.ZipInfo], names: list[str]) -> None:
+    """Refuse an archive with anything but files of a folder ``release``, each once on every system."""
+    alone = {name.casefold() for name in names}
+    is_odd = len(names) != len(entries) or len(alone) != len(names) or len(names) > MOST_FILES
+    # Windows takes a blank or a point off the end of a name: two names would be one file
+    if is_odd or SUMS not in names or any(name.rstrip(" .") != name for name in names):
+        raise InputRefused("bundle.not_one_file", file=file.name[:100])
+
+
+@contextmanager
+def as_folder(place: Path) -> Iterator[Path]:
+    """Give the folder of a release: itself, or for as long as it is used what one file holds.
+
+    Raises
+    ------
+    InputRefused
+        As `unpack_release`.
+    """
+    if not place.is_file():
+        yield place
+        return
+    with tempfile.TemporaryDirectory(prefix="custos-release-") as folder:
+        yield unpack_release(place, Path(folder) / (place.stem.strip(" .")[:100] or RELEASE))

@@ -1,0 +1,176 @@
+"""A release as one file: the same release, nothing of what stays, and no file from elsewhere does harm."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from app.state.files import RELEASE as ENDING_OF_THE_WINDOW
+from engine.__main__ import main
+from engine.errors import EngineError, InputRefused
+from engine.ledger import Ledger
+from engine.release import one_file
+from engine.release.bundle import Bundle
+from engine.release.one_file import ENDING, pack_release, unpack_release
+from engine.release.verify import verify
+
+
+@pytest.fixture
+def packed(made: Bundle, tmp_path: Path) -> Path:
+    return pack_release(made.folder, tmp_path / f"stays{ENDING}")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_it_is_the_same_release_and_holds_nothing_that_stays(
+    made: Bundle, packed: Path, tmp_path: Path
+) -> None:
+    assert ENDING == ENDING_OF_THE_WINDOW
+    with zipfile.ZipFile(packed) as archive:
+        names = archive.namelist()
+    assert names == [f"release/{name}" for name in sorted(contents(made.folder / "release"))]
+    unpacked = unpack_release(packed, tmp_path / "to")
+    assert [path.name for path in unpacked.iterdir()] == ["release"]
+    assert contents(unpacked / "release") == contents(made.folder / "release")
+    alone = pack_release(made.folder / "release", tmp_path / f"alone{ENDING}")
+    assert alone.read_bytes() == packed.read_bytes()
+    assert stat.S_IMODE(packed.stat().st_mode) == 0o644
+    assert not list(tmp_path.glob(".custos-*"))
+
+
+def test_one_file_is_verified_as_the_folder_is(made: Bundle, packed: Path, ledger: Ledger) -> None:
+    of_folder, of_file = (verify(place, ledger=ledger) for place in (made.folder / "release", packed))
+    assert of_file.passed and of_file.chain_checked
+    assert of_file.fingerprint == of_folder.fingerprint and of_file.signature == of_folder.signature
+    assert of_file.folder == "stays" and of_file.unsigned == ""
+
+
+def test_a_changed_file_inside_is_named(made: Bundle, tmp_path: Path, ledger: Ledger) -> None:
+    table = next((made.folder / "release").glob("*.csv"))
+    table.write_bytes(table.read_bytes().replace(b"1", b"2", 1))
+    found = verify(pack_release(made.folder, tmp_path / f"stays{ENDING}"), ledger=ledger)
+    assert not found.passed
+    assert f"release/{table.name}" in {problem.values.get("file") for problem in found.problems}
+
+
+def test_the_commands_pack_verify_and_unpack(
+    made: Bundle, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / f"stays{ENDING}", tmp_path / "out"
+    assert main(["pack", str(made.folder), "--out", str(file)]) == 0
+    assert main(["verify", str(file), "--ledger", str(tmp_path / "ledger.sqlite")]) == 0
+    assert "Everything is as it was recorded." in capsys.readouterr().out
+    assert main(["unpack", str(file), "--out", str(out)]) == 0
+    assert contents(out / "release") == contents(made.folder / "release")
+    assert main(["unpack", str(file), "--out", str(out)]) == 2, "nothing is written over"
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "none"])
+def test_only_plain_files_are_packed(made: Bundle, tmp_path: Path, kind: str) -> None:
+    release = made.folder / "release"
+    if kind == "link":
+        (release / "other.csv").symlink_to(made.folder / "internal" / "evidence.json")
+    elif kind == "folder":
+        (release / "other").mkdir()
+    else:
+        shutil.rmtree(release)
+    with pytest.raises(InputRefused):
+        pack_release(made.folder, tmp_path / f"stays{ENDING}")
+    assert not list(tmp_path.glob(f"*{ENDING}")) and not list(tmp_path.glob(".custos-*"))
+
+
+def test_nothing_is_packed_into_a_release(made: Bundle) -> None:
+    with pytest.raises(InputRefused, match=r"^bundle\.inside"):
+        pack_release(made.folder, made.folder / "release" / f"stays{ENDING}")
+
+
+OUTSIDE = (
+    *("../outside.csv", "release/../outside.csv", "/outside.csv", "release\\..\\outside.csv"),
+    *("release/../../outside.csv", "internal/evidence.json", "release/deeper/a.csv", "release/a:b", "a.csv"),
+    *(
+        "release/..",
+        "release/.",
+        "release/ ",
+        "release/a\n.csv",
+        "release/SHA256SUMS.",
+        "release/SHA256SUMS ",
+    ),
+    *("release/sha256sums", "release/", "C:/outside.csv", "//server/share/a.csv", "./release/a.csv"),
+)
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_name_that_leads_elsewhere_or_stands_twice_is_refused(
+    packed: Path, tmp_path: Path, name: str
+) -> None:
+    with zipfile.ZipFile(packed, "a") as archive:
+        archive.writestr(name, "from elsewhere")
+    refused(packed, tmp_path / "place" / "to")
+
+
+def test_a_link_in_it_is_a_file_when_unpacked(packed: Path, tmp_path: Path) -> None:
+    entry = zipfile.ZipInfo("release/link.csv")
+    entry.create_system, entry.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(packed, "a") as archive:
+        archive.writestr(entry, "/etc/hostname")
+    unpacked = unpack_release(packed, tmp_path / "to") / "release" / "link.csv"
+    assert not unpacked.is_symlink() and unpacked.read_text() == "/etc/hostname"
+    assert not verify(packed).passed
+
+
+def test_what_would_fill_the_disk_is_refused_before_anything_is_written(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(one_file, "MOST_BYTES", 1 << 20)
+    with zipfile.ZipFile(packed, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("release/zeros.csv", bytes(2 << 20))
+    assert refused(packed, tmp_path / "place" / "to") == "bundle.no_room"
+    monkeypatch.setattr(one_file, "MOST_FILES", 3)
+    assert refused(packed, tmp_path / "place" / "to") == "bundle.not_one_file"
+
+
+def test_no_file_gets_more_than_it_says_beforehand(packed: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(packed, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("release/zeros.csv", bytes(1 << 20))
+    content = packed.read_bytes()
+    packed.write_bytes(content.replace((1 << 20).to_bytes(4, "little"), (100).to_bytes(4, "little")))
+    refused(packed, tmp_path / "place" / "to")
+
+
+def test_no_damage_ends_otherwise_than_in_words(packed: Path, tmp_path: Path) -> None:
+    whole, chance = packed.read_bytes(), random.Random(7)
+    for number in range(60):
+        content = bytearray(whole)
+        if number % 3 == 0:
+            del content[chance.randrange(len(content)) :]
+        for _ in range(number % 5 + 1):
+            begin = 0 if number % 2 else max(0, len(content) - 2000)
+            if content:
+                content[chance.randrange(begin, len(content))] = chance.randrange(256)
+        packed.write_bytes(content)
+        try:
+            unpack_release(packed, tmp_path / f"to {number}")
+        except EngineError as error:
+            assert error.code == "bundle.not_one_file" or error.code == "bundle.no_room"
+    (tmp_path / f"text{ENDING}").write_text("no archive")
+    assert refused(tmp_path / f"text{ENDING}", tmp_path / "place" / "to") == "bundle.not_one_file"
+
+
+def refused(file: Path, to: Path) -> str:
+    """Unpack what has to be refused; nothing may lie anywhere but in the folder that was named."""
+    to.parent.mkdir(exist_ok=True)
+    before = set(to.parent.parent.iterdir())
+    with pytest.raises(InputRefused) as found:
+        unpack_release(file, to)
+    assert set(to.parent.parent.iterdir()) == before
+    assert not [path for path in to.parent.rglob("*") if path != to], "whole or nothing"
+    with pytest.raises(InputRefused):
+        verify(file)
+    return str(found.value.code)
