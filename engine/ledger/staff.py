@@ -15,6 +15,7 @@ second, has to be believed; and a whole file put back or written anew. Both show
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import unicodedata
@@ -58,6 +59,8 @@ _FOLLOWS = {
     "spent": ("complete", "failed"),
     "complete": ("withdrawn",),
 }
+OF_SERVICES = "adaptive_composition"
+"""Of the event that an opening of a service states, see `engine.privacy.events.Stated`."""
 _MOST_VERIFIED = 1 << 17
 _verified: set[tuple[str, str]] = set()  # (hash of a row, key): a row is checked once in a process
 
@@ -231,7 +234,8 @@ class Prepared:
     """An entry as far as persons are concerned. ``sequence`` and ``hash`` are of the row that entered it.
 
     One person made it (``alone``), before anybody was named for its register (``early``): the rule of a
-    register is about what came since, that of the computer about everything.
+    register is about what came since, that of the computer about everything. What ``opens`` a service draws
+    nothing itself and states what all visits may.
     """
 
     holding: str
@@ -247,6 +251,7 @@ class Prepared:
     alone: bool
     early: bool = False
     leaves_state: bool = False
+    opens: bool = False
 
     @property
     def counts(self) -> bool:
@@ -339,7 +344,7 @@ class Staff:
         opening = self._entries.get(parent or "")
         if opening is None or opening.holding != holding or opening.loss != "bounded" or opening.parent:
             return False
-        if opening.state != "complete" or not opening.leaves_state:
+        if opening.state != "complete" or not (opening.leaves_state and opening.opens):
             return False
         drawn = sum(one.epsilon for one in self._visits(parent) if one.state != "freed")
         return drawn + (epsilon or 0) <= opening.epsilon
@@ -588,7 +593,18 @@ def _entered(event: Mapping[str, Any], holding: str, hash_: str, *, alone: bool)
         sequence=int(event["sequence"]) if "sequence" in event else -1,
         hash=hash_,
         alone=alone,
+        opens=_opens(changes.get("guarantee")),
     )
+
+
+def _opens(guarantee: object) -> bool:
+    """Say whether a promise is about what visits draw later: what draws itself has nothing left for them."""
+    try:
+        found = json.loads(guarantee) if isinstance(guarantee, str) else None
+    except (ValueError, RecursionError):
+        return False
+    events = found.get("events") if isinstance(found, dict) else None
+    return isinstance(events, dict) and events.get("theorem") == OF_SERVICES
 
 
 def _person(details: Mapping[str, Any], since: str) -> Person:

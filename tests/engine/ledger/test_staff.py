@@ -182,15 +182,59 @@ def test_a_release_without_a_price_is_not_a_cheap_one(
 DONE = {"release_sums_hash": "0" * 64, "internal_sums_hash": "1" * 64}
 
 
+OPENING = {
+    "kind": "pure_dp",
+    "epsilon": "1/2",
+    "delta": "0",
+    "unit": "person",
+    "neighbours": "add_remove",
+    "events": {
+        "mechanism": "stated",
+        "theorem": staff.OF_SERVICES,
+        "level": "1/2",
+        "failure": "0",
+        "count": 1,
+    },
+}
+
+
 @pytest.fixture
 def opening(house: House, reserve: Callable[..., str]) -> str:
     """A service that two persons opened, in the state of all a."""
     house.act("Bea")
-    entry = reserve("1/2", is_prepared=True)
+    entry = reserve("1/2", is_prepared=True, guarantee_json=OPENING)
     house.ledger.approve(entry, house.approval(entry, "Ada"))
     house.ledger.spend(entry)
     house.ledger.complete(entry, state_hash="a" * 64, **DONE)
     return entry
+
+
+def test_an_approved_release_is_not_made_a_service_to_draw_from(
+    house: House, reserve: Callable[..., str]
+) -> None:
+    """When it is complete or later: what draws from it would need nobody, and cost nothing."""
+    for name, late in (("a", False), ("b", True)):
+        house.act("Bea")
+        entry = reserve("1/5", is_prepared=True)
+        house.ledger.approve(entry, house.approval(entry, "Ada"))
+        house.ledger.spend(entry)
+        house.ledger.complete(entry, **DONE, **({} if late else {"state_hash": name * 64}))
+        if late:
+            staff.sign_out(house.ledger.path, house.holding)
+            content = house.ledger.path.read_bytes()
+            with sqlite3.connect(house.ledger.path) as db:
+                db.execute("UPDATE entry SET state_hash = ? WHERE id = ?", (name * 64, entry))
+            db.close()
+            append(
+                house.ledger.path,
+                changed("entry", entry, "note", state_hash=name * 64),
+                by=house.signers["Bea"],
+            )
+            house.act("Bea")
+        with pytest.raises(InputRefused, match=r"staff\.needs_second"):
+            reserve("1/5", parent=entry, state_hash=name * 64)
+        if late:
+            house.ledger.path.write_bytes(content)
 
 
 def test_a_visit_that_waits_holds_its_place(house: House, reserve: Callable[..., str], opening: str) -> None:
