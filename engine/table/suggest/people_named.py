@@ -11,6 +11,8 @@ from importlib.resources import files
 
 FEWEST = 2
 """Different cells that have to look so: one may be a ward that is called after somebody."""
+PARTICLES = ("von", "van", "de", "den", "der", "di", "du", "da", "del", "la", "le")
+"""What stands in small letters within a surname."""
 _SHARE = 1 / 3
 """Of the different cells: lists of given names hold a half of those that occur, and surnames are in none."""
 
@@ -18,13 +20,16 @@ _SAINT = re.compile(r"\b(st|ste|sankt|saint|sainte|san|santa|santo|sint|sao|heil
 _WORD = re.compile(r"[^\W\d_]+")
 _TITLE = re.compile(
     r"(dr|prof|frau|herrn?|fr|hr|mme|mlle|monsieur|madame|mr|mrs|ms|miss|dhr|mevr|mevrouw|mw|sra?|don|dona"
-    r"|docteur|doctor|sig|signora?)\b\.? ?[^\W\d_]{2}"
+    r"|docteur|doctor|sig|signora?)\b\.? ?([^\W\d_]{1,2}\. ?)*[^\W\d_]{2}"
 )
+_INITIALS = re.compile(r"([^\W\d_]\. ?)+[^\W\d_][^\W\d_'’. -]+([ '’-][^\W\d_]+)*")
+_COORDINATES = re.compile(r"[-+]?\d{1,3}\.\d{3,}°? ?[,;/ ] ?[-+]?\d{1,3}\.\d{3,}°?")
 _STREET = (
     r"\w*(strasse|stra?t|str|weg|gasse|platz|allee|ring|damm|ufer|laan|plein|gracht|kade|dijk|steeg)\b\.?"
 )
 _RUE = (
-    r"(rue|avenue|av|ave|boulevard|bd|place|chemin|impasse|quai|calle|c/|avenida|avda|plaza|paseo|via|viale)"
+    r"(rue|avenue|av|ave|boulevard|bd|place|chemin|route|rte|ruelle|sentier|impasse|quai|calle|c/|avenida"
+    r"|avda|plaza|paseo|via|viale)"
 )
 _ROAD = r"(street|st|road|rd|avenue|ave|lane|drive|close|court|gardens|square)"
 _ADDRESS = re.compile(
@@ -34,7 +39,9 @@ _ADDRESS = re.compile(
 
 
 def form_of_people(sample: Iterable[str]) -> str:
-    """Return what cells look like: ``titles``, ``addresses``, ``given_names``; or nothing.
+    """Return what cells look like: ``titles``, ``initials``, ``addresses``, ``coordinates``, ``given_names``.
+
+    Nothing where they look like none of these.
 
     Parameters
     ----------
@@ -43,7 +50,8 @@ def form_of_people(sample: Iterable[str]) -> str:
 
     Notes
     -----
-    A third of the cells has to look so, and two at least. Given names are those that are frequent in twelve
+    A third of the cells has to look so, and two at least. Initials are capitals before a capital: "E. coli"
+    is nobody. Given names are those that are frequent in twelve
     languages and are no month, town or plain word; a saint's is the name of a house. Surnames alone are not
     known by their form.
 
@@ -54,9 +62,11 @@ def form_of_people(sample: Iterable[str]) -> str:
     >>> form_of_people(["Lindenweg 4", "12 rue de la Paix"]), form_of_people(["St. Anna", "Chirurgie"])
     ('addresses', '')
     """
-    cells = [_plain(cell) for cell in sample]
+    written = list(sample)
+    cells = [_plain(cell) for cell in written]
     tests = {
         "titles": lambda cell: _TITLE.match(cell) is not None,
+        "coordinates": lambda cell: _COORDINATES.fullmatch(cell) is not None,
         "addresses": lambda cell: _ADDRESS.fullmatch(cell) is not None,
         "given_names": _has_given_name,
     }
@@ -64,7 +74,16 @@ def form_of_people(sample: Iterable[str]) -> str:
         count = sum(map(looks_so, cells))
         if count >= FEWEST and count >= _SHARE * len(cells):
             return form
-    return ""
+    count = sum(map(_has_initials, written))
+    return "initials" if count >= FEWEST and count >= _SHARE * len(cells) else ""
+
+
+def _has_initials(cell: str) -> bool:
+    """Say whether a name stands behind initials, all with capitals."""
+    cell = cell[:200].strip()
+    found = _INITIALS.fullmatch(cell)
+    words = (word for word in _WORD.findall(cell) if word not in PARTICLES)
+    return found is not None and all(word[:1].isupper() for word in words)
 
 
 def _plain(cell: str) -> str:

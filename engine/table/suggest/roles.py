@@ -20,7 +20,7 @@ from engine.table.suggest.column_words import (
     words,
 )
 from engine.table.suggest.identifiers import recognise
-from engine.table.suggest.people_named import form_of_people
+from engine.table.suggest.people_named import PARTICLES, form_of_people
 from engine.table.suggest.profile import Profile
 from engine.table.table import INTEGER
 
@@ -34,6 +34,11 @@ _CODES = ("cod", "kod")
 """Words for a number that says what something is, not who."""
 _DIGITS = 5
 """Digits of numbers that are given to people and cases; wards and floors have fewer."""
+_FEW_CODES, _HARDLY, _LONG_CODE = 3, 0.1, 8
+"""Different codes at least, the share of filled cells that they are, and the signs of one with few digits."""
+_DAY_OR_HOUR = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b|\d{1,2}[:.]\d\d")
+_PLATE = re.compile(r"[A-Z]{1,3}[ -]?[A-Z]{0,2}[ -]?\d{3,6}")
+_FEW_NAMES = 5
 FEW, MANY = 20, 100
 MOST_WORDS = 50
 
@@ -111,17 +116,58 @@ _STAYS = (Role.SENSITIVE, Role.IDENTIFYING, Role.PLACE, Role.OTHER)
 
 def _names_somebody(looked: Profile, kind: Kind, found: Found) -> Found | None:
     """Return what is said of cells that name people or may number them, where the name says else."""
-    if kind is Kind.DATE or not looked.sample or any(looked.all_match(form) for _, form in _FORMS):
+    if kind is Kind.DATE or not looked.sample or _classified(looked):
         return None
     form = "" if looked.numeric else form_of_people(looked.sample)
     if form:
         return Role.DIRECT_IDENTIFIER, form, {}
-    word = next((part for part in words(looked.name) if says(part, "number")), "")
-    if not word or word.startswith(_CODES) or found[0] is Role.PLACE:
+    parts = words(looked.name)
+    joint = "".join(parts)
+    if says(joint, "somebody") and _are_proper_names(looked):
+        return Role.NOT_RECOGNISED, "perhaps_named", {"word": joint}
+    if found[0] is Role.PLACE:
         return None
     shortest = min(_letters(value, digits=True) for value in looked.sample)
     is_long = shortest >= _DIGITS and (looked.whole or not looked.numeric)
-    return (Role.NOT_RECOGNISED, "perhaps_numbered", {"word": word}) if is_long else None
+    word = next((part for part in parts if says(part, "number")), "")
+    if not word and len({len(value.removesuffix(".0")) for value in looked.sample}) == 1:
+        # a name that says somebody, or what happened to them, and nothing else: "participant", "stay"
+        word = next((joint for meaning in ("person", "event", "somebody") if says(joint, meaning)), "")
+        is_long = looked.distinct >= _FEW_CODES and (is_long or (not looked.numeric and shortest >= 3))
+    if word and not word.startswith(_CODES) and is_long:
+        return Role.NOT_RECOGNISED, "perhaps_numbered", {"word": word}
+    return (Role.NOT_RECOGNISED, "coded", {}) if _coded(looked) else None
+
+
+def _are_proper_names(looked: Profile) -> bool:
+    """Say whether cells are written as surnames are: words with a capital, and more than a few of them."""
+    parts = [part for value in looked.sample for part in value.split() if part not in PARTICLES]
+    named = (part.replace("'", "").isalpha() and part.lstrip("d'")[:1].isupper() for part in parts)
+    return looked.distinct >= _FEW_NAMES and not looked.numeric and all(named)
+
+
+def _classified(looked: Profile) -> bool:
+    """Say whether cells have the form of a classification.
+
+    One letter, the same everywhere, and nothing but digits behind it numbers people as well.
+    """
+    cells = [value.strip() for value in looked.sample]
+    numbered = len({cell[:1] for cell in cells}) == 1 and all(cell[1:].isdigit() for cell in cells)
+    return not numbered and any(looked.all_match(form) for _, form in _FORMS)
+
+
+def _coded(looked: Profile) -> bool:
+    """Say whether cells are long codes with digits that hardly repeat, as samples, keys and plates have."""
+    if looked.numeric or looked.distinct < max(_FEW_CODES, looked.filled * _HARDLY):
+        return False
+    return not looked.all_match(BAND) and all(_is_code(value.strip()) for value in looked.sample)
+
+
+def _is_code(value: str) -> bool:
+    if _DAY_OR_HOUR.match(value) or (" " in value and not _PLATE.fullmatch(value)):
+        return False
+    digits, letters = _letters(value, digits=True), _letters(value, digits=False)
+    return digits >= _DIGITS or (digits >= 2 and letters >= 2 and digits + letters >= _LONG_CODE)
 
 
 def _nearly_all_differ(looked: Profile, kind: Kind) -> bool:
@@ -129,9 +175,7 @@ def _nearly_all_differ(looked: Profile, kind: Kind) -> bool:
         return False
     if looked.numeric:
         return looked.whole and min(map(len, looked.sample)) >= 6
-    return not all(_MOMENT.search(value) for value in looked.sample) and not any(
-        looked.all_match(form) for _, form in _FORMS
-    )
+    return not all(_MOMENT.search(value) for value in looked.sample) and not _classified(looked)
 
 
 def _direct(looked: Profile, kind: Kind) -> Found | None:
@@ -327,7 +371,12 @@ def _by_cells(looked: Profile, kind: Kind) -> Found:
         return Role.IDENTIFYING, "sex_words", {}
     if _years(looked):
         return Role.TIME, "years", {}
-    if kind in (Kind.CATEGORY, Kind.TEXT) and not looked.numeric and looked.distinct > 5:
+    if (
+        kind in (Kind.CATEGORY, Kind.TEXT)
+        and not looked.numeric
+        and looked.distinct > 5
+        and _classified(looked)
+    ):
         for reason, form in _FORMS:
             if looked.all_match(form):
                 return Role.SENSITIVE, reason, {}

@@ -21,7 +21,7 @@ import pandas as pd
 from scipy.optimize import linprog
 
 from engine.methods.protocol import FileArtefact, ModelArtefact, Release, TableArtefact
-from engine.table.schema import Role
+from engine.table.schema import Kind, Role
 from tests.engine.battery.distributions import CheckFailed
 from tests.engine.methods.audit.replay import draft_of, lots
 from tests.engine.methods.audit.tables import Bench
@@ -166,7 +166,13 @@ def count_groups(told: Told) -> None:
     for column in terms["sensitive"].split(", ") if "sensitive" in terms else ():
         everybody = Counter(told.cells(column, told.used[column]))
         for rows in groups.values():
-            count_values(Counter(told.frame[column].iloc[rows]), everybody, terms, column)
+            found = Counter(told.frame[column].iloc[rows])
+            count_values(found, everybody, terms, column)
+            if (
+                "t" in terms
+                and moved(found, everybody, apart(told, column, everybody)) > terms["t"] + ROUNDING
+            ):
+                raise CheckFailed(f"the values of {column} in a group are farther than t from all")
     if "average_risk" in terms and len(groups) > terms["average_risk"] * len(told.frame):
         raise CheckFailed("the average risk is higher than promised")
     if terms.keys() & {"most_presence", "population_k", "population_risk"}:
@@ -181,6 +187,46 @@ def count_sets(told: Told, columns: Sequence[str]) -> None:
     sets = Counter(tuple(sorted(rows)) for rows in theirs.values())
     if min(sets.values(), default=told.terms["set_k"]) < told.terms["set_k"]:
         raise CheckFailed("the rows of a person are those of too few")
+
+
+def apart(told: Told, column: str, everybody: Counter[str]) -> np.ndarray:
+    """Return how far apart two values are, as t is measured: by places in their order, or all one."""
+    declared, values = told.bench.design.request.schema.column(column), list(everybody)
+    ordered = declared.kind in (Kind.INTEGER, Kind.NUMBER, Kind.DATE, Kind.MOMENT, Kind.ORDINAL)
+    if told.values["distance"] != "equal" and ordered:
+        listed = (declared.domain.values if declared.domain is not None else None) or ()
+        known = sorted(
+            (value for value in values if value),
+            key=lambda value: (listed.index(value),) if value in listed else sort_key(value),
+        )
+        place = {
+            value: rank for rank, value in enumerate([*known, *(value for value in values if not value)])
+        }
+        ranks = np.array([place[value] for value in values], dtype=float)
+        return np.abs(ranks[:, None] - ranks) / max(len(values) - 1, 1)
+    if told.values["distance"] != "equal" and declared.hierarchy is not None and declared.hierarchy.tree:
+        raise CheckFailed("nobody recounts distances along a tree")
+    return 1.0 - np.eye(len(values))
+
+
+def sort_key(value: str) -> tuple[float | str, ...]:
+    """Return what orders numbers by their size and days by their text."""
+    try:
+        return (float(value),)
+    except ValueError:
+        return (value,)
+
+
+def moved(found: Counter[str], everybody: Counter[str], apart: np.ndarray) -> float:
+    """Return how far shares have to be moved from all people to those of a group: a linear programme."""
+    size, total, values = found.total(), everybody.total(), list(everybody)
+    many = len(values)
+    leaves, comes = np.zeros((many, many, many)), np.zeros((many, many, many))
+    for place in range(many):
+        leaves[place, place, :], comes[place, :, place] = 1, 1
+    shares = [everybody[value] / total for value in values] + [found[value] / size for value in values]
+    rows = np.concatenate([leaves.reshape(many, -1), comes.reshape(many, -1)])
+    return float(linprog(apart.ravel(), A_eq=rows[:-1], b_eq=shares[:-1]).fun)
 
 
 def count_values(found: Counter[str], everybody: Counter[str], terms: dict[str, Any], column: str) -> None:
@@ -391,7 +437,11 @@ def theirs_by_cell(told: Told, names: Sequence[str], inner: dict[tuple[str, ...]
         as_texts(told.used[told.bench.key]) if told.bench.key else [str(one) for one in range(len(told.used))]
     )
     amounts: list[Counter[str]] = [Counter() for _ in inner]
-    columns = [as_texts(told.used[name]) for name in names]
+    columns = []
+    for place, name in enumerate(names):
+        labels = {cells[place] for cells in inner}
+        texts = told.cells(name, told.used[name])
+        columns.append([one if one in labels else beside(one, labels) for one in texts])
     given = (
         [Fraction(1)] * len(keys)
         if of is None
@@ -402,6 +452,12 @@ def theirs_by_cell(told: Told, names: Sequence[str], inner: dict[tuple[str, ...]
         if place is not None and amount is not None:
             amounts[place][person] += amount
     return amounts
+
+
+def beside(cell: str, labels: set[str]) -> str:
+    """Return the label under which a cell is counted that was not declared, or is missing."""
+    named = ("(other)",) if cell else ("(missing)",)
+    return next((one for one in (*named, "(other or missing)") if one in labels), cell)
 
 
 def most_of(cells: list[Cell], size: int, cell: Cell, *, least: float) -> float:
@@ -512,7 +568,7 @@ TERMS: dict[str, frozenset[str]] = {
     "k_anonymity": frozenset(
         (
             *("k", "columns", "set_k", "sensitive", "distinct_l", "entropy_l", "recursive_l", "recursive_c"),
-            *("beta", "average_risk", "most_presence", "population_k", "population_risk"),
+            *("t", "distance", "beta", "average_risk", "most_presence", "population_k", "population_risk"),
         )
     ),
     "l_diversity": frozenset(("l", "sensitive")),

@@ -14,7 +14,10 @@ import pandas as pd
 import pytest
 
 from engine.errors import InputRefused
+from engine.methods.catalogue import method as find_method
 from engine.methods.catalogue import methods
+from engine.methods.datasets import grouping
+from engine.methods.datasets.conditions import distinct
 from engine.methods.datasets.whole_orders import Foreseen
 from engine.methods.parameters import value_of
 from engine.methods.protocol import Method, TableArtefact
@@ -405,6 +408,31 @@ def test_every_promise_without_noise_is_recounted_and_broken() -> None:
     assert kinds == recount.KINDS.keys()
     made = {kind for method in methods() for kind in method.promises} & kinds
     assert made - RECOUNTED.keys() <= {"cell_keys"}  # of which no example is shipped
+
+
+@pytest.mark.parametrize("name", ["datasets.k_anonymity", "datasets.partition"])
+@pytest.mark.parametrize(
+    ("asked", "values"),
+    [
+        ("distinct_l", {"distinct_l": 3}),
+        ("entropy_l", {"entropy_l": 2}),
+        ("recursive_l", {"recursive_l": 2, "recursive_c": 2}),
+        ("t", {"t": "1/5"}),
+        ("t", {"t": "1/5", "distance": "equal"}),
+        ("beta", {"beta": 2}),
+    ],
+)
+def test_every_condition_on_sensitive_values_is_recounted(
+    name: str, asked: str, values: dict[str, Any], tmp_path: Path
+) -> None:
+    """No example asks for most of them; a method that leaves one out is caught."""
+    plan = plans(find_method(name))[0]
+    given = {"columns": plan.parameters["columns"], "k": 2, "sensitive": ["readmitted"], **values}
+    made = bench(find_method(name), replace(plan, parameters=given), tmp_path / "kept", people=300)
+    recount.audit(made, many=False)
+    left_out = patch.dict(grouping._ASKED, {asked: lambda *_: distinct(1)})
+    with left_out, pytest.raises(CheckFailed, match=f"not as promised|farther than {asked}"):
+        recount.audit(replace(made, _designs=[]), many=False)
 
 
 WEIGHS = pytest.mark.parametrize(
