@@ -484,6 +484,9 @@ def test_a_folder_promises_what_all_answers_in_it_tell_together(desk):
         odds = math.exp(expected)
         assert evidence["statement"]["odds_factor"] == pytest.approx(odds)
         assert evidence["statement"]["posterior"]["presence"] == pytest.approx(odds / (1 + odds))
+        (said,) = (note["values"] for note in evidence["notes"] if note["id"].endswith("notes.together"))
+        added = 0.0 if name == "closed" else 0.125
+        assert [said[one] for one in ("here", "new", "so_far")] == [float(expected), added, float(expected)]
 
 
 def test_a_closed_desk_answers_nothing(desk):
