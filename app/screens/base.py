@@ -31,11 +31,11 @@ from typing import Any, ClassVar, Protocol
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from app import words
 from app.parts.busy import Busy
-from app.parts.making import add, hidden, make_column, name_widget
+from app.parts.making import add, hidden, make_column, make_row, name_widget
 from app.parts.panel import Explanation, Part
 from app.parts.prose import Heading, Prose
 from app.state.settings import Settings
@@ -104,7 +104,8 @@ class Page(QScrollArea):
         self.part = hidden(name_widget(Prose("", tone="accent"), "part"))
         self.busy = Busy()
         self.body = make_column(spacing=16)
-        add(column, self.title, 6, self.subtitle, self.part, 16, self.busy, (self.body, 1))
+        self.head = make_row((self.title, 1), spacing=12)
+        add(column, self.head, 6, self.subtitle, self.part, 16, self.busy, (self.body, 1))
         column.addStretch(0)  # takes the room where nothing is shown yet, so that the words stay together
         self.setWidget(inner)
         self.inner, self._column = inner, column
@@ -339,6 +340,13 @@ class Page(QScrollArea):
 
     def _keep_margin(self) -> None:
         self.set_margin(self._margin)
+
+    def set_air(self, above: int, below: int) -> None:
+        """Set the air between the title and what is said under it, and below that."""
+        gaps = [item for item in map(self._column.itemAt, range(self._column.count())) if item.spacerItem()]
+        for gap, pixels in zip(gaps, (above, below), strict=False):
+            gap.spacerItem().changeSize(0, pixels, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+        self._column.invalidate()
 
     def set_margin(self, pixels: int) -> None:
         """Set the air around the page: 32, less where there is little room."""

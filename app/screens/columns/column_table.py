@@ -44,8 +44,8 @@ BAND = Qt.ItemDataRole.UserRole + 7
 PICTURE, BAR = 58, 6  # pixels of a small picture, and of a bar in it
 NO_PICTURE = 180  # width of the values under which there is none
 LEAST_HEIGHT = 200
-LINE, LOW_LINE = 33, 28  # height of a line: two of small words, or one
-ABOVE = 21  # height of the band above the first line of a group
+LINE, LOW_LINE = 33, 26  # height of a line: two of small words, or one
+ABOVE, LOW_ABOVE = 21, 18  # height of the band above the first line of a group
 GROUPS = {
     "asked": ("care_soft", "care"),
     "guarded": ("wrong_soft", "wrong"),
@@ -195,13 +195,13 @@ class ColumnsDelegate(LinesDelegate):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, mono=frozenset({0}))
-        self.line = LINE
+        self.line, self.above = LINE, ABOVE
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         option = QStyleOptionViewItem(option)
         if index.data(BAND):
             self._band(painter, option, index)
-            option.rect = option.rect.adjusted(0, ABOVE, 0, 0)
+            option.rect = option.rect.adjusted(0, self.above, 0, 0)
         self.paint_ground(painter, option, index)
         written = str(index.data() or "")
         if FIELDS[index.column()] == "role":
@@ -224,7 +224,7 @@ class ColumnsDelegate(LinesDelegate):
     def _band(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint what a group is above its first line; the words run on through all cells."""
         place, (ground, ink) = QRect(option.rect), GROUPS[str(index.data(BAND))]
-        place.setHeight(ABOVE)
+        place.setHeight(self.above)
         painter.save()
         painter.setClipRect(place)
         painter.fillRect(place, theme.tokens().colour(ground))
@@ -233,7 +233,8 @@ class ColumnsDelegate(LinesDelegate):
         model = index.model()
         assert isinstance(model, ColumnsModel)
         said = model.band_words(index.row())
-        whole = QRect(self.padding, place.top(), painter.fontMetrics().horizontalAdvance(said) + 2, ABOVE)
+        across = painter.fontMetrics().horizontalAdvance(said) + 2
+        whole = QRect(self.padding, place.top(), across, self.above)
         painter.drawText(whole, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, said)
         painter.restore()
 
@@ -356,7 +357,7 @@ class ColumnsTable(DataTable):
 
     def set_low(self, wanted: bool) -> None:
         """Stand in a low window: lower lines, and no headings."""
-        self._pills.line = LOW_LINE if wanted else LINE
+        self._pills.line, self._pills.above = (LOW_LINE, LOW_ABOVE) if wanted else (LINE, ABOVE)
         self.horizontalHeader().setVisible(not wanted)
         self.fit()
 
@@ -390,7 +391,7 @@ class ColumnsTable(DataTable):
         for column, wanted in enumerate(widths):
             self.horizontalHeader().resizeSection(column, wanted)
         for place, line in enumerate(self.columns.lines):
-            tall = self._pills.line + (ABOVE if line.band else 0)
+            tall = self._pills.line + (self._pills.above if line.band else 0)
             if self.verticalHeader().sectionSize(place) != tall:
                 self.verticalHeader().resizeSection(place, tall)
         headings = 0 if self.horizontalHeader().isHidden() else self.horizontalHeader().height()
@@ -420,7 +421,7 @@ class ColumnsTable(DataTable):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Keep several lines selected where one of their pills is pressed; take a whole group by its band."""
         index = self.indexAt(event.position().toPoint())
-        below = self.visualRect(index).top() + ABOVE
+        below = self.visualRect(index).top() + self._pills.above
         if index.data(BAND) and event.position().y() < below and not event.modifiers():
             self.select_group(index.row())
             return

@@ -36,6 +36,7 @@ from app.screens.columns.column_table import ANSWER_KEYS, GROUPS, ColumnsTable, 
 from app.screens.columns.declaring import Values
 from app.screens.columns.unit_card import UnitCard
 from app.state.flow import ROWS_PER_PERSON, UNIT
+from app.theme import polish
 from app.words.columns import names_people, outside_words, values_words, what_if_words, why
 from app.work import marking
 from app.work.marking import question
@@ -97,6 +98,9 @@ class CoarseningCard(Card):
 ALL, OPEN, SILENT = "all", "open", "silent"
 NAMING = (Role.PERSON_KEY, Role.DIRECT_IDENTIFIER)
 LOW = 520  # height of the page under which what stands above the table makes room for it
+AIR, LOW_AIR = 8, 6  # pixels between what stands on the page
+LOW_MARGIN = 12  # pixels below the table
+LEAST_FIELD = 110  # width of the field that finds
 
 
 class ColumnsPage(Page):
@@ -112,7 +116,8 @@ class ColumnsPage(Page):
         self._places: dict[str, str] = {}  # the group that each column stands in, while the page is open
         self._apart: frozenset[str] = frozenset()  # columns that look alike, but are shown one by one
         self._silent_before: frozenset[str] = frozenset()
-        self.body.setSpacing(12)
+        self.body.setSpacing(AIR)
+        self.set_air(6, 12)
         self._editor = self._make_editor()
         self.values = Values(self, self._editor)
         self.card = UnitCard()
@@ -127,6 +132,7 @@ class ColumnsPage(Page):
             "find", words.say("app.columns.find"), placeholder=words.say("app.columns.find_here"), width=170
         )
         self.search.setClearButtonEnabled(True)
+        self.search.setMinimumWidth(LEAST_FIELD)
         self.search.textChanged.connect(lambda text: self._fill())
         self.every = self._chip("all")
         self.open = self._chip("open")
@@ -135,7 +141,7 @@ class ColumnsPage(Page):
         self._filters = {ALL: self.every, OPEN: self.open, SILENT: self.silent}
         for name, chip in self._filters.items():
             chip.setCheckable(True)
-            chip.clicked.connect(lambda checked=False, name=name: self._show(name))
+            chip.clicked.connect(lambda checked=False, name=name: self._choose(name))
             group.addButton(chip)
         self.every.setChecked(True)
         self.last = self._chip("last")
@@ -147,7 +153,8 @@ class ColumnsPage(Page):
         self._lines.setSpacing(10)
         chips = tuple(self._filters.values())
         self._buttons = (self.search, *chips, self.last, self.mark, self.accept)
-        self._lines.addLayout(row(self.search, *chips, stretch=False))
+        self._chips = row(self.search, *chips, stretch=False)
+        self._lines.addLayout(self._chips)
         second = row(self.last)
         add(second, self.mark, self.accept)
         self._lines.addLayout(second, 1)
@@ -195,7 +202,7 @@ class ColumnsPage(Page):
         low = self.viewport().height() < LOW
         if low != self._is_low:
             self._is_low = low
-            self.table.set_low(low)
+            self._lay_low(low)
             self._say_waiting()
             self._show_tools()
             self._name_accept()
@@ -203,11 +210,32 @@ class ColumnsPage(Page):
         margins = self._column.contentsMargins()
         self.card.lay(self.viewport().width() - margins.left() - margins.right())
 
+    def _lay_low(self, low: bool) -> None:
+        """Give the lines of a low window to the table: what is not asked stands beside the title."""
+        self.table.set_low(low)
+        self.card.set_low(low)
+        self.body.setSpacing(LOW_AIR if low else AIR)
+        self.set_air(0 if low else 6, LOW_AIR if low else 12)
+        self.title.set_size("side" if low else "title")
+        if low:
+            self.head.addWidget(self.silent)
+        else:
+            self._chips.addWidget(self.silent)
+        self.silent.setProperty("low", low)
+        polish(self.silent)
+        self._keep_margin()
+
+    def set_margin(self, pixels: int) -> None:
+        super().set_margin(pixels)
+        margins = self._column.contentsMargins()
+        above, below = (LOW_AIR, LOW_AIR) if self._is_low else (margins.top(), LOW_MARGIN)
+        self._column.setContentsMargins(margins.left(), above, margins.right(), below)
+
     def _show_tools(self) -> None:
         """Show what finds and filters; in a low window the lines go to the table, and Ctrl+F still finds."""
         for part in (self.every, self.open, self.search):
             part.setHidden(self._is_low and not (part is self.search and part.text()))
-        self.silent.setHidden(self._is_low or not (self._silent() or self._shown == SILENT))
+        self.silent.setHidden(not (self._silent() or self._shown == SILENT))
         self.last.setHidden(self._is_low or marking.last_schema(folder=self.frame.data) is None)
         self._turn_buttons()
 
@@ -217,22 +245,23 @@ class ColumnsPage(Page):
 
     def _turn_buttons(self) -> None:
         """Lay the buttons on two lines where one has not enough room."""
-        needed = [part.sizeHint().width() for part in self._buttons if not part.isHidden()]
+        shown = [part for part in self._buttons if not part.isHidden()]
+        for part in shown:
+            part.ensurePolished()  # before that, its letters are those of no style
+        needed = [LEAST_FIELD if part is self.search else part.sizeHint().width() for part in shown]
         margins = self._column.contentsMargins()
         room = self.viewport().width() - margins.left() - margins.right()
-        turn(self._lines, sum(needed) + 10 * len(needed) <= room)
+        turn(self._lines, sum(needed) + 10 * (len(needed) - 1) <= room)
 
     def _say_waiting(self) -> None:
-        """Say how many columns wait and what nobody was asked; in a low window the lines go to the table."""
+        """Say how many columns wait and what nobody was asked; a low window says it beside Next and title."""
         columns, silent = self._columns(), self._silent()
         waiting = sum(self._undecided(column) for column in columns)
-        in_title = self._is_low and bool(silent)
-        self.outside.setVisible(bool(silent) and not in_title)
+        self.outside.setVisible(bool(silent) and not self._is_low)
         self.outside.say(outside_words(silent))
-        self.subtitle.set_tone("care" if in_title else "quiet")
-        if in_title:
-            self.subtitle.say(outside_words(silent))
-            return
+        self.silent.setToolTip(words.tip(outside_words(silent)) if silent else "")
+        self.silent.setAccessibleDescription(outside_words(silent))
+        self.subtitle.setHidden(self._is_low)
         self.subtitle.say(
             words.say(
                 f"app.columns.subtitle_{'done' if not waiting else 'one' if waiting == 1 else 'open'}",
@@ -376,6 +405,10 @@ class ColumnsPage(Page):
         if self._shown == SILENT:
             return column.name in self._silent_before
         return self._shown == ALL or column.name in self._sticky or self._undecided(column)
+
+    def _choose(self, which: str) -> None:
+        """Show the columns of a chip; in a low window, where it stands alone, pressed again all of them."""
+        self._show(ALL if self._is_low and which == self._shown else which)
 
     def _show(self, which: str) -> None:
         self._shown = which

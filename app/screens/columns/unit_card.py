@@ -37,7 +37,7 @@ from app.parts.making import (
 from app.parts.prose import Prose, tell_whole
 from app.parts.roles import Role
 from app.screens.columns.figures import CapLine
-from app.theme import text_font, theme
+from app.theme import polish, text_font, theme
 from engine import languages
 from engine.protected import Protected
 from engine.table.schema import MOST_LETTERS, MOST_LETTERS_OF_A_WORD
@@ -205,7 +205,7 @@ class UnitCard(Card):
         super().__init__(parent=parent)
         self.setObjectName("unit")
         self.body.setContentsMargins(16, 12, 16, 12)
-        self._room = 16_777_215
+        self._room, self._is_low = 16_777_215, False
         self._build_folded()
         self._build_open()
         self.unfold(True)
@@ -308,6 +308,13 @@ class UnitCard(Card):
         across = left + self._across.spacing() + self.caps.minimumSizeHint().width() + margins <= room
         turn(self._across, across)
 
+    def set_low(self, wanted: bool) -> None:
+        """Stand in a low window, whose lines go to what follows."""
+        self._is_low = wanted
+        self.setProperty("low", wanted)
+        polish(*self.findChildren(QPushButton))
+        self.unfold(not self.open.isHidden())
+
     def _change(self) -> None:
         self.change_wanted.emit()
         self.unfold(True)
@@ -318,7 +325,7 @@ class UnitCard(Card):
         was_inside = focus is not None and self.open.isAncestorOf(focus) and focus.hasFocus()
         self.folded.setVisible(not wanted)
         self.open.setVisible(wanted)
-        edge = 12 if wanted else 4
+        edge = 12 if wanted else 0 if self._is_low else 4
         self.body.setContentsMargins(16, edge, 16 if wanted else 10, edge)
         if was_inside and not wanted:
             asked = self.short.findChildren(QPushButton) if not self.short.isHidden() else []
