@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -115,6 +116,51 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (site / name).mkdir()
         (site / name / "__init__.py").write_text("WHOSE = 'somebody else'\n")
     return place
+
+
+@pytest.mark.before_release
+@pytest.mark.skipif(
+    shutil.which("unshare") is None or os.geteuid() != 0, reason="no network can be taken away"
+)
+def test_a_wheelhouse_installs_by_one_command_without_a_network(tmp_path: Path) -> None:
+    """Fetches what is installed here, 250 MB; then everything happens where there is no network.
+
+    ``CUSTOS_WHEELHOUSE`` names a folder that was filled before.
+    """
+    wheels, place = tmp_path / "wheels", tmp_path / "place"
+    wheels.mkdir()
+    sys.path.insert(0, str(ROOT / "packaging"))
+    import make_installers
+
+    if given := os.environ.get("CUSTOS_WHEELHOUSE"):
+        shutil.copytree(given, wheels, dirs_exist_ok=True)
+    else:
+        assert make_installers.wheelhouse(wheels, Path(sys.executable)) == 0
+    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
+    held = f"--no-index --find-links {wheels} --require-hashes -r {wheels / make_installers.LOCK}"
+    install = f"{place}/bin/python -m pip install --quiet --no-cache-dir --no-compile {held}"
+    alone(
+        f"! {place}/bin/python -c 'import socket; socket.create_connection((\"192.0.2.1\", 80), 5)'", tmp_path
+    )
+    alone(install, tmp_path)
+    run = f"{place}/bin/custos run {place}/lib/python3*/site-packages/custos/resources/sample/plan.json"
+    alone(f"{run} --out bundle --ledger ledger.sqlite", tmp_path)
+    alone(f"{place}/bin/custos verify bundle --ledger ledger.sqlite", tmp_path)
+    one = next(wheels.glob("narwhals-*.whl"), next(wheels.glob("*.whl")))
+    one.write_bytes(one.read_bytes() + b" ")  # still a wheel, and another one
+    refused = subprocess.run(
+        [*ALONE, f"{install} --force-reinstall"], capture_output=True, text=True, check=False
+    )
+    assert refused.returncode != 0 and "HASH" in refused.stderr.upper()
+
+
+ALONE = ("unshare", "--net", "sh", "-c")
+
+
+def alone(script: str, folder: Path) -> None:
+    """Run a script where there is no network."""
+    done = subprocess.run([*ALONE, script], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
 
 
 def ran(installed: Path, *command: str) -> subprocess.CompletedProcess[str]:
